@@ -1,0 +1,63 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+]
+
+let package = Package(
+    name: "OpenCoreData",
+    products: [
+        .library(name: "CoreData", targets: ["CoreData"])
+    ],
+    targets: [
+        // C libraries and the one C file of ours
+        .systemLibrary(
+            name: "CCoreDataSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(
+            name: "CCoreDataXML", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
+        .target(name: "CCoreDataRuntime"),
+
+        // values
+        .target(name: "CoreDataValues", swiftSettings: strict),
+        .target(
+            name: "CoreDataModelFile", dependencies: ["CoreDataValues", "CCoreDataXML"],
+            swiftSettings: strict),
+
+        // stores
+        .target(name: "CoreDataSQL", dependencies: ["CoreDataValues"], swiftSettings: strict),
+        .target(
+            name: "CoreDataSQLite", dependencies: ["CoreDataValues", "CoreDataSQL", "CCoreDataSQLite"],
+            swiftSettings: strict),
+
+        // objects
+        .target(name: "CoreDataFoundation", dependencies: ["CoreDataValues"], swiftSettings: strict),
+        .target(
+            name: "CoreData",
+            dependencies: [
+                "CCoreDataRuntime", "CoreDataValues", "CoreDataModelFile", "CoreDataSQL", "CoreDataSQLite",
+                "CoreDataFoundation",
+            ],
+            swiftSettings: strict),
+
+        // tests
+        .testTarget(
+            name: "CoreDataValuesTests", dependencies: ["CoreDataValues"], swiftSettings: strict),
+        .testTarget(
+            name: "CoreDataModelFileTests", dependencies: ["CoreDataModelFile", "CoreDataValues"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "CoreDataSQLiteTests",
+            dependencies: ["CoreDataSQLite", "CoreDataSQL", "CoreDataValues", "CCoreDataSQLite"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "CoreDataFoundationTests", dependencies: ["CoreDataFoundation", "CoreDataValues"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "CoreDataTests",
+            dependencies: ["CoreData", "CoreDataValues", "CoreDataSQLite", "CCoreDataSQLite"],
+            swiftSettings: strict),
+    ]
+)

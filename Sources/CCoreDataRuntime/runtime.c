@@ -1,0 +1,12 @@
+#include "CCoreDataRuntime.h"
+
+typedef __attribute__((swiftcall)) void *(*initializer)(void *a, void *b,
+                                                        __attribute__((swift_context)) void *self);
+
+void *coredata_call_initializer(void *function, void *a, void *b, void *metatype) {
+    return ((initializer)function)(a, b, metatype);
+}
+
+extern void *swift_tryRetain(void *);
+
+void *coredata_try_retain(void *object) { return swift_tryRetain(object); }

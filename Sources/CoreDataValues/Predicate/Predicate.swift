@@ -1,0 +1,53 @@
+// Predicates and expressions as values: what the evaluator, the SQL compiler and the printer share.
+
+/// A condition on one object or row.
+package indirect enum Predicate: Sendable, Hashable {
+    case constant(Bool)
+    case comparison(Comparison)
+    case and([Predicate])
+    case or([Predicate])
+    case not(Predicate)
+}
+
+/// Two expressions and how they are compared.
+package struct Comparison: Sendable, Hashable {
+    package enum Operator: Sendable, Hashable, CaseIterable {
+        case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
+        case between, `in`, contains, beginsWith, endsWith, like, matches
+    }
+    package enum Modifier: Sendable, Hashable { case direct, any, all }
+    package struct Options: OptionSet, Sendable, Hashable {
+        package let rawValue: UInt8
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
+        package static let caseInsensitive = Options(rawValue: 1)
+        package static let diacriticInsensitive = Options(rawValue: 2)
+        package static let normalized = Options(rawValue: 4)
+        package static let localeSensitive = Options(rawValue: 8)
+    }
+    package var left: Expression
+    package var right: Expression
+    package var op: Operator
+    package var modifier: Modifier = .direct
+    package var options: Options = []
+    package init(_ left: Expression, _ op: Operator, _ right: Expression, modifier: Modifier = .direct, options: Options = []) {
+        self.left = left
+        self.right = right
+        self.op = op
+        self.modifier = modifier
+        self.options = options
+    }
+}
+
+/// Something with a value.
+package indirect enum Expression: Sendable, Hashable {
+    case constant(Value)
+    case list([Expression])
+    /// The object the predicate is asked about.
+    case this
+    /// `a.b.@count` is `["a", "b", "@count"]`.
+    case keyPath([String])
+    case variable(String)
+    /// `sum:`, `add:to:` …
+    case function(String, [Expression])
+    case subquery(collection: Expression, variable: String, predicate: Predicate)
+}

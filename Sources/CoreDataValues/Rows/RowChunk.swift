@@ -1,0 +1,151 @@
+// Rows by the batch: what stores hand out and what saves hand in.
+
+import Foundation
+
+/// Up to 256 rows of one entity, row after row, with their texts and blobs in one arena.
+///
+/// One thread writes a chunk and seals it by letting it go; from then on nobody changes it and any number of contexts and
+/// threads may read it (I-1). Objects hold the chunk of their row; the row is their snapshot.
+///
+/// A cell of an arena kind holds `offset << 32 | length`. A value over 1 KB is a buffer of its own in `large`, and its cell is
+/// `1 << 63 | index`. A cell whose mask bit is clear is null, and its bits mean nothing.
+package final class RowChunk: @unchecked Sendable {
+    package let layout: RowLayout
+    package let capacity: Int
+    /// The start of the first row's header.
+    package let words: UnsafeMutablePointer<UInt64>
+    package final var count = 0
+    package final var arena: UnsafeMutablePointer<UInt8>
+    package final var arenaUsed = 0
+    package final var arenaCapacity: Int
+    package final var large: ContiguousArray<Data> = []
+
+    /// Values longer than this are kept in `large`.
+    package static var largeThreshold: Int { 1024 }
+    /// A chunk takes no further row once its arena holds this much.
+    package static var arenaLimit: Int { 64 * 1024 }
+    package static var maximumCount: Int { 256 }
+
+    package init(layout: RowLayout, capacity: Int, arenaCapacity: Int = 0) {
+        self.layout = layout
+        self.capacity = capacity
+        words = .allocate(capacity: max(1, capacity * layout.stride))
+        self.arenaCapacity = max(64, arenaCapacity)
+        arena = malloc(self.arenaCapacity)!.assumingMemoryBound(to: UInt8.self)
+    }
+
+    deinit {
+        words.deallocate()
+        free(arena)
+    }
+
+    /// The address of the first cell of row `index`.
+    package func row(_ index: Int) -> UnsafeMutablePointer<UInt64> {
+        words + (index &* layout.stride &+ layout.header)
+    }
+
+    /// Makes room for `byteCount` more bytes in the arena. The arena may move.
+    package func reserveArena(_ byteCount: Int) {
+        guard arenaUsed + byteCount > arenaCapacity else { return }
+        while arenaUsed + byteCount > arenaCapacity { arenaCapacity *= 2 }
+        arena = realloc(arena, arenaCapacity)!.assumingMemoryBound(to: UInt8.self)
+    }
+
+    /// Gives back what the arena does not use.
+    package func trimArena() {
+        guard arenaCapacity > arenaUsed + 4096 else { return }
+        arenaCapacity = max(arenaUsed, 64)
+        arena = realloc(arena, arenaCapacity)!.assumingMemoryBound(to: UInt8.self)
+    }
+
+    /// Whether another row may be added.
+    package var isFull: Bool { count == capacity || arenaUsed >= RowChunk.arenaLimit }
+
+    /// Copies bytes into the arena, or into a buffer of their own, and answers the cell.
+    package func store(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+        guard bytes.count <= RowChunk.largeThreshold else {
+            large.append(Data(bytes))
+            return 1 << 63 | UInt64(large.count - 1)
+        }
+        reserveArena(bytes.count)
+        if let base = bytes.baseAddress, bytes.count > 0 { memcpy(arena + arenaUsed, base, bytes.count) }
+        let cell = UInt64(arenaUsed) << 32 | UInt64(bytes.count)
+        arenaUsed += bytes.count
+        return cell
+    }
+
+    /// Calls `body` with the bytes of an arena cell.
+    package func withBytes<R>(of cell: UInt64, _ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+        if cell >> 63 == 0 {
+            return try body(
+                UnsafeRawBufferPointer(start: arena + Int(cell >> 32), count: Int(cell & 0xffff_ffff)))
+        }
+        return try large[Int(cell & ~(1 << 63))].withUnsafeBytes(body)
+    }
+
+    /// Starts a row: writes its header with an empty mask and answers its first cell.
+    package func appendRow(key: Int64, version: Int32, entity: EntityIndex) -> UnsafeMutablePointer<UInt64> {
+        precondition(count < capacity, "a chunk of \(capacity) rows is full")
+        let row = row(count)
+        count += 1
+        row.setHeader(layout, key: key, version: version, entity: entity)
+        return row
+    }
+}
+
+/// A row, by the address of its first cell.
+package typealias Row = UnsafeMutablePointer<UInt64>
+
+extension UnsafeMutablePointer<UInt64> {
+    package func setHeader(_ layout: RowLayout, key: Int64, version: Int32, entity: EntityIndex) {
+        let header = self - layout.header
+        header[0] = UInt64(bitPattern: key)
+        header[1] = UInt64(UInt32(bitPattern: version)) | UInt64(entity.rawValue) << 32
+        for word in 0..<layout.maskWords { self[-1 - word] = 0 }
+    }
+
+    package func key(_ layout: RowLayout) -> Int64 { Int64(bitPattern: self[-layout.header]) }
+
+    /// `Z_OPT`; -1 when the store has NULL there.
+    package func version(_ layout: RowLayout) -> Int32 {
+        Int32(truncatingIfNeeded: self[1 - layout.header])
+    }
+
+    package func entity(_ layout: RowLayout) -> EntityIndex {
+        EntityIndex(rawValue: UInt16(truncatingIfNeeded: self[1 - layout.header] >> 32))
+    }
+
+    package func isPresent(_ slot: Int) -> Bool { self[-1 - (slot >> 6)] >> UInt64(slot & 63) & 1 == 1 }
+
+    package func setCell(_ slot: Int, _ bits: UInt64) {
+        self[slot] = bits
+        self[-1 - (slot >> 6)] |= 1 << UInt64(slot & 63)
+    }
+}
+
+/// Part of a fetch's result, in the order asked for.
+package struct RowBatch: Sendable {
+    /// Which row of which chunk.
+    package struct Reference: Sendable {
+        package let chunk: UInt32
+        package let row: UInt32
+        package init(chunk: Int, row: Int) {
+            self.chunk = UInt32(chunk)
+            self.row = UInt32(row)
+        }
+    }
+    /// One chunk, or one for each entity that occurs.
+    package let chunks: [RowChunk]
+    /// The order of the rows; nil when there is one chunk and its order is the result's.
+    package let order: [Reference]?
+
+    package init(chunk: RowChunk) {
+        chunks = [chunk]
+        order = nil
+    }
+    package init(chunks: [RowChunk], order: [Reference]) {
+        self.chunks = chunks
+        self.order = order
+    }
+    package var count: Int { order?.count ?? chunks.reduce(0) { $0 + $1.count } }
+}

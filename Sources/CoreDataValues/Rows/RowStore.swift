@@ -1,0 +1,191 @@
+// The door between objects and stores: values only, by the batch.
+
+import Foundation
+
+package enum FetchStep: Sendable { case more, stop }
+
+/// A place rows are kept: memory, SQLite.
+///
+/// Every method may be called from any thread; a store does its own locking. Errors are `StoreError`.
+package protocol RowStore: AnyObject, Sendable {
+    var schema: Schema { get }
+    /// The store's identity (`NSStoreUUID`) and what else is recorded beside the rows.
+    func metadata() throws -> StoreMetadata
+    /// Replaces the application's own metadata; written with the next commit or at once.
+    func setMetadata(_ metadata: StoreMetadata) throws
+
+    /// Finds rows. Batches arrive in the plan's order; `receive` may stop the fetch.
+    func fetch(_ plan: FetchPlan, _ receive: (RowBatch) throws -> FetchStep) throws
+    /// Counts what `fetch` would find, limit and offset included.
+    func count(_ plan: FetchPlan) throws -> Int
+    /// Reads single rows by key. Rows that are gone are left out. The keys are of one entity tree (`root`), each key's entity
+    /// only a hint: the row found tells the true one.
+    func rows(for numbers: [Int64], in root: EntityIndex, _ receive: (RowBatch) throws -> FetchStep) throws
+    /// Reads the rows at the other end of a to-many of one object, in order when the relationship is ordered.
+    func members(
+        of relationship: RelationshipIndex, owner: RowKey, _ receive: (RowBatch) throws -> FetchStep) throws
+    /// Hands out numbers for new rows of the tree under `root`; none is handed out twice, gaps are legal.
+    func allocateKeys(_ count: Int, in root: EntityIndex) throws -> Range<Int64>
+    /// Writes a batch as one transaction: all of it or nothing.
+    func commit(_ batch: ChangeBatch) throws -> CommitOutcome
+    /// Releases files and connections. Later calls throw.
+    func close() throws
+}
+
+/// What a fetch asks of a store.
+package struct FetchPlan: Sendable {
+    package var entity: EntityIndex
+    package var includesSubentities = true
+    /// nil for all rows.
+    package var predicate: Predicate?
+    package var sort: [SortTerm] = []
+    /// 0 for no limit.
+    package var limit = 0
+    package var offset = 0
+    /// Whether cells are wanted; without them only keys, versions and entities are read.
+    package var includesValues = true
+    package init(entity: EntityIndex) { self.entity = entity }
+}
+
+/// One key of a sort order. Null sorts before everything; texts compare by Unicode scalar unless asked otherwise.
+package struct SortTerm: Sendable, Hashable {
+    package enum Comparison: Sendable, Hashable { case binary, caseInsensitive, localized, localizedCaseInsensitive, localizedStandard }
+    package var keyPath: [String]
+    package var isAscending = true
+    package var comparison: Comparison = .binary
+    package init(keyPath: [String], isAscending: Bool = true, comparison: Comparison = .binary) {
+        self.keyPath = keyPath
+        self.isAscending = isAscending
+        self.comparison = comparison
+    }
+}
+
+/// What a store records beside its rows.
+package struct StoreMetadata: Sendable {
+    /// `NSStoreUUID`, upper case.
+    package var uuid: String
+    /// `NSStoreType`.
+    package var type: String
+    package var modelVersionIdentifiers: [String]
+    package var versionHashes: [String: Data]
+    /// The application's own keys, as a binary property list of a dictionary.
+    package var userInfo: Data?
+    package init(uuid: String, type: String, modelVersionIdentifiers: [String], versionHashes: [String: Data], userInfo: Data? = nil) {
+        self.uuid = uuid
+        self.type = type
+        self.modelVersionIdentifiers = modelVersionIdentifiers
+        self.versionHashes = versionHashes
+        self.userInfo = userInfo
+    }
+}
+
+/// What a save writes. To-ones travel as cells of the rows; only what has no cell is listed apart.
+package struct ChangeBatch: Sendable {
+    /// New rows with their final keys, chunk by chunk, of one entity a chunk. Version 1.
+    package var inserts: [RowChunk] = []
+    /// Changed rows, whole, with new values. The header has the *new* version; the old one is in `UpdateGroup`.
+    package var updates: [UpdateGroup] = []
+    package var deletes: [DeleteGroup] = []
+    /// Pairs that come and go in many-to-many relationships, each pair named once, from the side that names the join table or
+    /// its inverse.
+    package var links: [LinkChange] = []
+    /// New orders of ordered to-many relationships: all members, in order.
+    package var orders: [OrderChange] = []
+    /// One-to-many relationships without inverse keep their key in the destination's table.
+    package var adoptions: [AdoptionChange] = []
+    package init() {}
+
+    package var isEmpty: Bool {
+        inserts.isEmpty && updates.isEmpty && deletes.isEmpty && links.isEmpty && orders.isEmpty && adoptions.isEmpty
+    }
+}
+
+/// Rows of one entity in which the same slots changed.
+package struct UpdateGroup: Sendable {
+    package let entity: EntityIndex
+    /// The slots to write, ascending. Empty when only the version rises.
+    package let slots: [Int]
+    package let chunk: RowChunk
+    /// The version each row must still have, -1 for NULL.
+    package let expected: [Int32]
+    package init(entity: EntityIndex, slots: [Int], chunk: RowChunk, expected: [Int32]) {
+        self.entity = entity
+        self.slots = slots
+        self.chunk = chunk
+        self.expected = expected
+    }
+}
+
+package struct DeleteGroup: Sendable {
+    package let entity: EntityIndex
+    package let numbers: [Int64]
+    package let expected: [Int32]
+    package init(entity: EntityIndex, numbers: [Int64], expected: [Int32]) {
+        self.entity = entity
+        self.numbers = numbers
+        self.expected = expected
+    }
+}
+
+package struct LinkChange: Sendable {
+    package let relationship: RelationshipIndex
+    package let owner: RowKey
+    package var added: [RowKey]
+    package var removed: [RowKey]
+    package init(relationship: RelationshipIndex, owner: RowKey, added: [RowKey], removed: [RowKey]) {
+        self.relationship = relationship
+        self.owner = owner
+        self.added = added
+        self.removed = removed
+    }
+}
+
+package struct OrderChange: Sendable {
+    package let relationship: RelationshipIndex
+    package let owner: RowKey
+    package let members: [RowKey]
+    package init(relationship: RelationshipIndex, owner: RowKey, members: [RowKey]) {
+        self.relationship = relationship
+        self.owner = owner
+        self.members = members
+    }
+}
+
+/// Members that enter (`owner` set) or leave (`owner` nil) a to-many without inverse.
+package struct AdoptionChange: Sendable {
+    package let relationship: RelationshipIndex
+    package let owner: RowKey
+    package var added: [RowKey]
+    package var removed: [RowKey]
+    package init(relationship: RelationshipIndex, owner: RowKey, added: [RowKey], removed: [RowKey]) {
+        self.relationship = relationship
+        self.owner = owner
+        self.added = added
+        self.removed = removed
+    }
+}
+
+package enum CommitOutcome: Sendable {
+    case committed
+    /// Rows that are not as expected; nothing was written.
+    case conflicts([Conflict])
+}
+
+/// A row that another writer changed or removed since it was read, or that breaks a uniqueness constraint.
+package struct Conflict: Sendable {
+    package enum Kind: Sendable {
+        /// The row has this version now.
+        case changed(version: Int32)
+        case deleted
+        /// The constraint's attribute names.
+        case constraint([String])
+    }
+    package let key: RowKey
+    package let expected: Int32
+    package let kind: Kind
+    package init(key: RowKey, expected: Int32, kind: Kind) {
+        self.key = key
+        self.expected = expected
+        self.kind = kind
+    }
+}

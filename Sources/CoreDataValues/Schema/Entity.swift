@@ -1,0 +1,88 @@
+// One entity of a schema, resolved: inheritance applied, slots given, inverses known.
+
+import Foundation
+
+/// Where a property's value lives.
+package enum PropertyPlace: Sendable, Equatable {
+    /// An attribute or a to-one: index into `Entity.slots`.
+    case slot(Int)
+    /// A to-many: index into `Entity.toMany`.
+    case toMany(Int)
+    /// A fetched property: index into `Entity.fetchedProperties`.
+    case fetched(Int)
+}
+
+/// A relationship with everything about it known. Shared by the declaring entity and all its descendants.
+package struct ResolvedRelationship: Sendable {
+    package let index: RelationshipIndex
+    package let description: Relationship
+    /// The entity that declares it.
+    package let owner: EntityIndex
+    package let destination: EntityIndex
+    /// nil when the relationship has no inverse. Its own index when it is its own inverse.
+    package let inverse: RelationshipIndex?
+    /// To-one: its slot. To-many: its place in `Entity.toMany`.
+    package let place: PropertyPlace
+    /// Whether the destination has sub-entities, so that the slot after a to-one's holds the target's entity.
+    package let hasEntityTag: Bool
+
+    package var name: String { description.name }
+    package var isToMany: Bool { description.isToMany }
+    package var isOrdered: Bool { description.isOrdered }
+    package var slot: Int? { if case .slot(let i) = place { i } else { nil } }
+    package var toManyIndex: Int? { if case .toMany(let i) = place { i } else { nil } }
+}
+
+/// One entity: immutable, shared by every context and store that uses the schema.
+package final class Entity: Sendable {
+    package let index: EntityIndex
+    package let name: String
+    package let className: String?
+    package let isAbstract: Bool
+    package let parent: EntityIndex?
+    package let root: EntityIndex
+    /// The last entity of the subtree; `index...last` are this entity and its descendants.
+    package let last: EntityIndex
+    package let children: [EntityIndex]
+    /// The entity as declared, with its own properties.
+    package let draft: EntityDraft
+    /// Own and inherited cells. The parent's are a prefix.
+    package let slots: [Slot]
+    /// Own and inherited to-many relationships. The parent's are a prefix.
+    package let toMany: [RelationshipIndex]
+    /// Own and inherited relationships, to-one and to-many.
+    package let relationships: [RelationshipIndex]
+    package let fetchedProperties: [FetchedProperty]
+    package let places: [String: PropertyPlace]
+    package let layout: RowLayout
+    /// The hash that stores record. Meaningless for entities with derived or composite attributes.
+    package let versionHash: Data
+
+    init(
+        index: EntityIndex, name: String, className: String?, isAbstract: Bool, parent: EntityIndex?,
+        root: EntityIndex, last: EntityIndex, children: [EntityIndex], draft: EntityDraft, slots: [Slot],
+        toMany: [RelationshipIndex], relationships: [RelationshipIndex], fetchedProperties: [FetchedProperty],
+        places: [String: PropertyPlace], versionHash: Data
+    ) {
+        self.index = index
+        self.name = name
+        self.className = className
+        self.isAbstract = isAbstract
+        self.parent = parent
+        self.root = root
+        self.last = last
+        self.children = children
+        self.draft = draft
+        self.slots = slots
+        self.toMany = toMany
+        self.relationships = relationships
+        self.fetchedProperties = fetchedProperties
+        self.places = places
+        self.layout = RowLayout(entity: index, kinds: slots.map(\.kind))
+        self.versionHash = versionHash
+    }
+
+    package var hasSubentities: Bool { index != last }
+
+    package func isKind(of other: Entity) -> Bool { other.index <= index && index <= other.last }
+}

@@ -1,0 +1,196 @@
+// From a draft to a schema: order, inheritance, slots, inverses. Checks stand in SchemaCheck.
+
+import Foundation
+
+/// Resolves one draft. A value used once.
+struct SchemaResolver {
+    private let draft: SchemaDraft
+    private var order: [EntityDraft] = []
+    private var indexes: [String: EntityIndex] = [:]
+
+    init(_ draft: SchemaDraft) { self.draft = draft }
+
+    struct Result {
+        var entities: [Entity]
+        var relationships: [ResolvedRelationship]
+    }
+
+    /// *check · number the entities · number the relationships · give places · hash*
+    func resolve() throws(SchemaError) -> Result {
+        try SchemaCheck(draft).run()
+        var copy = self
+        copy.numberEntities()
+        return copy.build()
+    }
+
+    /// Depth-first, siblings by name without case (ties by bytes): the order of `Z_ENT`.
+    private mutating func numberEntities() {
+        let children = Dictionary(grouping: draft.entities, by: { $0.parentName ?? "" })
+        func visit(_ name: String) -> [EntityDraft] {
+            (children[name] ?? []).sorted(by: SchemaResolver.nameOrder).flatMap { [$0] + visit($0.name) }
+        }
+        order = visit("")
+        for (position, entity) in order.enumerated() { indexes[entity.name] = EntityIndex(position) }
+    }
+
+    static func nameOrder(_ a: EntityDraft, _ b: EntityDraft) -> Bool {
+        let (x, y) = (a.name.lowercased(), b.name.lowercased())
+        return x == y ? byteOrder(a.name, b.name) : byteOrder(x, y)
+    }
+
+    /// Names by their UTF-8 bytes.
+    static func byteOrder(_ a: String, _ b: String) -> Bool { a.utf8.lexicographicallyPrecedes(b.utf8) }
+
+    private func build() -> Result {
+        let numbers = relationshipNumbers()
+        var entities: [Entity] = []
+        var relationships: [ResolvedRelationship?] = Array(repeating: nil, count: numbers.count)
+        let hashes = VersionHash(draft: draft).entityHashes()
+        let lasts = lastDescendants()
+        for (position, entity) in order.enumerated() {
+            let index = EntityIndex(position)
+            let parent = entity.parentName.flatMap { indexes[$0] }.map { entities[$0.value] }
+            let plan = places(of: entity, index: index, parent: parent, numbers: numbers, lasts: lasts)
+            for relationship in plan.declared { relationships[relationship.index.rawValue] = relationship }
+            entities.append(
+                Entity(
+                    index: index, name: entity.name, className: entity.className, isAbstract: entity.isAbstract,
+                    parent: parent?.index, root: parent?.root ?? index, last: lasts[position],
+                    children: order.indices.filter { order[$0].parentName == entity.name }.map { EntityIndex($0) },
+                    draft: entity, slots: plan.slots, toMany: plan.toMany,
+                    relationships: (parent?.relationships ?? []) + plan.declared.map(\.index),
+                    fetchedProperties: (parent?.fetchedProperties ?? []) + entity.fetchedProperties,
+                    places: plan.places, versionHash: hashes[entity.name] ?? Data()))
+        }
+        return Result(entities: entities, relationships: relationships.compactMap { $0 })
+    }
+
+    private func lastDescendants() -> [EntityIndex] {
+        var last = order.indices.map { EntityIndex($0) }
+        for position in order.indices.reversed() {
+            if let parent = order[position].parentName.flatMap({ indexes[$0] }) {
+                last[parent.value] = max(last[parent.value], last[position])
+            }
+        }
+        return last
+    }
+
+    private struct RelationshipName: Hashable {
+        var entity: String
+        var name: String
+    }
+
+    private func relationshipNumbers() -> [RelationshipName: RelationshipIndex] {
+        var numbers: [RelationshipName: RelationshipIndex] = [:]
+        for entity in order {
+            for relationship in entity.relationships.sorted(by: { Self.byteOrder($0.name, $1.name) }) {
+                numbers[RelationshipName(entity: entity.name, name: relationship.name)] =
+                    RelationshipIndex(numbers.count)
+            }
+        }
+        return numbers
+    }
+
+    private struct Places {
+        var slots: [Slot]
+        var toMany: [RelationshipIndex]
+        var declared: [ResolvedRelationship] = []
+        var places: [String: PropertyPlace]
+    }
+
+    /// Inherited places first, then the entity's own properties by name.
+    private func places(
+        of entity: EntityDraft, index: EntityIndex, parent: Entity?,
+        numbers: [RelationshipName: RelationshipIndex], lasts: [EntityIndex]
+    ) -> Places {
+        var plan = Places(
+            slots: parent?.slots ?? [], toMany: parent?.toMany ?? [], places: parent?.places ?? [:])
+        let attributes = Dictionary(uniqueKeysWithValues: entity.attributes.map { ($0.name, $0) })
+        let relationships = Dictionary(uniqueKeysWithValues: entity.relationships.map { ($0.name, $0) })
+        for name in (Array(attributes.keys) + Array(relationships.keys)).sorted(by: Self.byteOrder) {
+            if let attribute = attributes[name] {
+                plan.places[name] = .slot(plan.slots.count)
+                plan.slots.append(Self.slot(attribute, owner: index))
+            } else if let relationship = relationships[name] {
+                let resolved = resolve(
+                    relationship, of: entity, index: index, plan: &plan, numbers: numbers, lasts: lasts)
+                plan.declared.append(resolved)
+                plan.places[name] = resolved.place
+            }
+        }
+        for (position, property) in ((parent?.fetchedProperties ?? []) + entity.fetchedProperties).enumerated() {
+            plan.places[property.name] = .fetched(position)
+        }
+        return plan
+    }
+
+    private func resolve(
+        _ relationship: Relationship, of entity: EntityDraft, index: EntityIndex, plan: inout Places,
+        numbers: [RelationshipName: RelationshipIndex], lasts: [EntityIndex]
+    ) -> ResolvedRelationship {
+        let number = numbers[RelationshipName(entity: entity.name, name: relationship.name)] ?? RelationshipIndex(0)
+        let destination = indexes[relationship.destinationName] ?? index
+        let tagged = !relationship.isToMany && lasts[destination.value] != destination
+        let place: PropertyPlace
+        if relationship.isToMany {
+            place = .toMany(plan.toMany.count)
+            plan.toMany.append(number)
+        } else {
+            place = .slot(plan.slots.count)
+            plan.slots.append(
+                Slot(
+                    name: relationship.name, kind: .toOne, attribute: nil, relationship: number, owner: index,
+                    isTransient: relationship.isTransient, isRequired: !relationship.isOptional))
+            if tagged {
+                plan.slots.append(
+                    Slot(
+                        name: relationship.name, kind: .entityTag, attribute: nil, relationship: number,
+                        owner: index, isTransient: relationship.isTransient, isRequired: false))
+            }
+        }
+        return ResolvedRelationship(
+            index: number, description: relationship, owner: index, destination: destination,
+            inverse: inverse(of: relationship, in: entity, numbers: numbers), place: place, hasEntityTag: tagged)
+    }
+
+    /// The inverse is looked for in the destination, then upwards: a sub-entity may inherit it.
+    private func inverse(
+        of relationship: Relationship, in entity: EntityDraft, numbers: [RelationshipName: RelationshipIndex]
+    ) -> RelationshipIndex? {
+        guard let name = relationship.inverseName else { return nil }
+        let starts = [relationship.inverseEntityName, relationship.destinationName].compactMap { $0 }
+        for start in starts {
+            var current: String? = start
+            while let candidate = current {
+                if let number = numbers[RelationshipName(entity: candidate, name: name)] { return number }
+                current = indexes[candidate].flatMap { order[$0.value].parentName }
+            }
+        }
+        return nil
+    }
+
+    private static func slot(_ attribute: Attribute, owner: EntityIndex) -> Slot {
+        Slot(
+            name: attribute.name, kind: SlotKind(attribute), attribute: attribute, relationship: nil, owner: owner,
+            isTransient: attribute.isTransient, isRequired: !attribute.isOptional && !attribute.isTransient)
+    }
+}
+
+extension SlotKind {
+    /// The kind of cell an attribute's values are kept in.
+    package init(_ attribute: Attribute) {
+        switch attribute.type {
+        case .integer16, .integer32, .integer64: self = .int
+        case .boolean: self = .bool
+        case .double: self = .double
+        case .float: self = .float
+        case .date: self = .date
+        case .string: self = .text
+        case .binary: self = attribute.allowsExternalBinaryDataStorage ? .externalData : .data
+        case .uuid: self = .uuid
+        case .uri: self = .uri
+        case .decimal: self = .decimal
+        case .undefined, .transformable, .objectID, .composite: self = .transformable
+        }
+    }
+}
