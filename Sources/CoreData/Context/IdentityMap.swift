@@ -145,13 +145,16 @@ final class Registry: @unchecked Sendable {
     unowned(unsafe) var context: NSManagedObjectContext?
     /// One table a (store, root entity); created as rows of it appear. Under the lock.
     private var tables: ContiguousArray<IdentityTable?> = []
+    /// Objects point at the entities of the model without holding them; this does.
+    private let model: NSManagedObjectModel
     private let rootCount: Int
     private let roots: [UInt16]
     private let lock = Mutex<Void>(())
 
-    init(schema: Schema) {
-        roots = schema.entities.map { $0.root.rawValue }
-        rootCount = max(1, schema.entities.count)
+    init(_ runtime: ModelRuntime) {
+        model = runtime.model
+        roots = runtime.schema.entities.map { $0.root.rawValue }
+        rootCount = max(1, runtime.schema.entities.count)
     }
 
     deinit { for table in tables { table?.deallocate() } }

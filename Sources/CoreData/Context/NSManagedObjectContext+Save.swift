@@ -16,6 +16,7 @@ extension NSManagedObjectContext {
         guard hasChanges else { return }
         isSaving = true
         defer { isSaving = false }
-        try SaveOperation(self).run()
+        var operation = SaveOperation(self)
+        try operation.run()
     }
 }

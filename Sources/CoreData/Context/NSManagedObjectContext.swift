@@ -73,7 +73,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
             }
             coordinator = newValue
             boundRuntime = newValue?.runtime
-            registry = newValue.map { Registry(schema: $0.runtime.schema) }
+            registry = newValue.map { Registry($0.runtime) }
             registry?.context = self
         }
     }

@@ -7,8 +7,8 @@ import Synchronization
 /// The schema of a model in use, with what objects need of each entity. Made once a model.
 final class ModelRuntime: @unchecked Sendable {
     let schema: Schema
-    /// The model, which owns the entity descriptions.
-    let model: NSManagedObjectModel
+    /// The model, which owns this and the entity descriptions.
+    unowned let model: NSManagedObjectModel
     private(set) var infos: [EntityInfo] = []
     private let acyclic: [Bool]
     private let classes = Mutex<[ObjectIdentifier: EntityInfo]>([:])

@@ -50,6 +50,8 @@ open class NSEntityDescription: NSObject, NSCopying {
     package internal(set) final weak var model: NSManagedObjectModel?
     /// The entity of the schema that this one stands for; nil until the model is frozen.
     package internal(set) final var resolved: Entity?
+    /// What the object layer knows of the entity, once the model is in use; the model owns it.
+    final var runtimeInfo: EntityInfo?
     /// The schema of the frozen model; nil until then.
     package internal(set) final var schema: Schema?
     final var declaredClassName: String?

@@ -38,6 +38,9 @@ open class NSManagedObjectModel: NSObject, NSCopying {
 
     private let lock = NSLock()
     private var frozen: FrozenModel?
+    final let runtimeLock = NSLock()
+    /// What the object layer made of the frozen model.
+    final var runtimeCache: ModelRuntime?
 
     private struct FrozenModel {
         let schema: Schema

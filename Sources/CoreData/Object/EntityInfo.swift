@@ -23,6 +23,8 @@ final class EntityInfo: @unchecked Sendable {
     /// The resolved relationship of each to-many.
     let toManyRelationships: [ResolvedRelationship]
     let hasTransientSlots: Bool
+    /// To-manys whose number of members is checked at save.
+    let boundedRelationships: [ResolvedRelationship]
     private let binding = Mutex<ClassBinding?>(nil)
 
     init(entity: Entity, schema: Schema, description: NSEntityDescription) {
@@ -44,6 +46,9 @@ final class EntityInfo: @unchecked Sendable {
             slot.kind == .toOne ? slot.relationship.map { schema[$0] } : nil
         }
         toManyRelationships = entity.toMany.map { schema[$0] }
+        boundedRelationships = toManyRelationships.filter {
+            !$0.description.isOptional || $0.description.minCount > 0 || $0.description.maxCount > 1
+        }
         hasTransientSlots = entity.slots.contains { $0.isTransient }
     }
 

@@ -51,7 +51,7 @@ struct ObjectFlags: OptionSet {
 struct ObjectState {
     /// Bits of `SlowReason`.
     @usableFromInline var slow: UInt32
-    var flags: ObjectFlags.RawValue
+    var flags: UInt32
     /// The first cell of the row, nil for a fault and for an object that was never saved.
     @usableFromInline var row: UnsafeMutablePointer<UInt64>?
     /// The arena of the row's chunk.
