@@ -43,10 +43,8 @@ func libraryModel() -> NSManagedObjectModel {
     novel.properties = [genre]
     book.subentities = [novel]
     book.uniquenessConstraints = [[title], ["pages", "title"]]
-    book.indexes = [
-        NSFetchIndexDescription(
-            name: "byTitle", elements: [NSFetchIndexElementDescription(property: title, collationType: .binary)])
-    ]
+    let element = NSFetchIndexElementDescription(property: title, collationType: .binary)
+    book.indexes = [NSFetchIndexDescription(name: "byTitle", elements: [element])]
     let model = NSManagedObjectModel()
     model.entities = [author, book]
     model.setEntities([book], forConfigurationName: "Books")
@@ -152,7 +150,8 @@ func libraryModel() -> NSManagedObjectModel {
         let book = try #require(copy.entitiesByName["Book"])
         #expect(book !== model.entitiesByName["Book"])
         #expect(author.relationshipsByName["books"]?.destinationEntity === book)
-        #expect(author.relationshipsByName["books"]?.inverseRelationship === book.relationshipsByName["author"])
+        let books = try #require(author.relationshipsByName["books"])
+        #expect(books.inverseRelationship === book.relationshipsByName["author"])
         #expect(book.indexes[0].elements[0].property === book.propertiesByName["title"])
         book.name = "Volume"
         #expect(model.entitiesByName["Book"] != nil)

@@ -22,8 +22,8 @@ extension NSManagedObjectModel {
         requireEditable("configurations")
         for entity in entities where entity.model !== self {
             misuse(
-                "The configuration '\(configuration)' cannot hold the entity '\(entity.name ?? "")', which is not of "
-                    + "this model. Add it to the model's `entities` first.")
+                "The configuration '\(configuration)' cannot hold the entity '\(entity.name ?? "")', "
+                    + "which is not of this model. Add it to the model's `entities` first.")
         }
         configurationNames[configuration] = entities.compactMap(\.name)
     }

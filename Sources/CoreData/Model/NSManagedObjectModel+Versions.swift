@@ -4,7 +4,7 @@ import CoreDataValues
 import Foundation
 
 extension NSManagedObjectModel {
-    /// The hash of every entity. Empty for a model that contradicts itself: using such a model says what is wrong.
+    /// The hash of every entity. Empty for a model that contradicts itself; using it says what is wrong.
     public var entityVersionHashesByName: [String: Data] {
         guard let schema = try? schema() else { return [:] }
         return Dictionary(
