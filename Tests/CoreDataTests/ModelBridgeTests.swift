@@ -176,6 +176,9 @@ func libraryModel() -> NSManagedObjectModel {
         #expect(model.entities(forConfigurationName: "Books")?.map(\.name) == ["Book"])
         #expect(model.entities(forConfigurationName: nil)?.count == 3)
         #expect(model.entities(forConfigurationName: "Nothing") == nil)
+        model.entitiesByName["Book"]?.name = "Volume"
+        #expect(try model.draft().configurations == ["Books": ["Volume"]])
+        #expect(Set(model.map(\.name)) == ["Author", "Volume", "Novel"])
     }
 
     @Test("A wrong default, a missing destination and a missing name are said with entity and property")

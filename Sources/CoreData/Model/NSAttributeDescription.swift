@@ -72,6 +72,11 @@ open class NSAttributeDescription: NSPropertyDescription {
         }
     }
 
+    open override var versionHash: Data {
+        guard let attribute = try? declaration(in: owner?.name ?? "") else { return Data() }
+        return VersionHash.propertyHash(attribute)
+    }
+
     open override func setValidationPredicates(
         _ validationPredicates: [NSPredicate]?, withValidationWarnings validationWarnings: [String]?
     ) {

@@ -29,8 +29,8 @@ open class NSManagedObjectModel: NSObject, NSCopying {
     open var localizationDictionary: [String: String]?
 
     private var allEntities: [NSEntityDescription] = []
-    /// Entity names by configuration; the default configuration is not listed.
-    final var configurationNames: [String: [String]] = [:]
+    /// Entities by configuration; the default configuration is not listed.
+    final var configurationMembers: [String: [NSEntityDescription]] = [:]
     final var templates: [FetchTemplate] = []
     /// Composite types of the model file, those that no attribute uses included.
     final var composites: [Composite] = []

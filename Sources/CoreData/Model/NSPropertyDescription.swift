@@ -51,6 +51,9 @@ open class NSPropertyDescription: NSObject, NSCopying {
         return owner
     }
 
+    /// The hash that the property adds to its entity's; empty for a property that adds none or is incomplete.
+    open var versionHash: Data { Data() }
+
     /// Replaces the predicates that values are validated with, those of the model file included.
     ///
     /// - Parameter validationWarnings: one message for each predicate, or nil.

@@ -21,6 +21,11 @@ open class NSRelationshipDescription: NSPropertyDescription {
 
     open var isToMany: Bool { maxCount != 1 }
 
+    open override var versionHash: Data {
+        guard let entity = owner?.name, let relationship = try? declaration(in: entity) else { return Data() }
+        return VersionHash.propertyHash(relationship, owner: entity)
+    }
+
     override func emptyCopy() -> NSPropertyDescription { NSRelationshipDescription() }
 
     override func takeOver(_ other: NSPropertyDescription) {
