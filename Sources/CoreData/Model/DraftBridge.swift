@@ -6,7 +6,8 @@ import Foundation
 extension NSManagedObjectModel {
     /// What the descriptions declare, unchecked.
     ///
-    /// - Throws: `SchemaError` for what cannot be said in a draft: a missing name, destination or request, a wrong default.
+    /// - Throws: `SchemaError` for what a draft cannot say: a missing name, destination or request, a wrong
+    ///   default.
     package func draft() throws(SchemaError) -> SchemaDraft {
         var draft = SchemaDraft()
         draft.versionIdentifiers = versionIdentifiers.map { String(describing: $0.base) }.sorted()
@@ -59,7 +60,8 @@ extension NSEntityDescription {
         }
     }
 
-    /// The elements of a composite in code are its type's attributes; a type is declared once, under its name.
+    /// The elements of a composite in code are its type's attributes; a type is declared once, under its
+    /// name.
     private func addComposite(
         of attribute: NSAttributeDescription, in entity: String, to composites: inout [Composite]
     ) throws(SchemaError) {

@@ -35,8 +35,8 @@ open class NSAttributeDescription: NSPropertyDescription {
         }
     }
 
-    /// The value of the attribute in a new object. Its type is checked when the model is used, not here: the attribute's
-    /// type may still be unset.
+    /// The value of the attribute in a new object. Its type is checked when the model is used, not here,
+    /// where the attribute's type may still be unset.
     open var defaultValue: Any? {
         get { hasProgramDefault ? programDefault : declared.defaultValue.object }
         set {
@@ -70,6 +70,11 @@ open class NSAttributeDescription: NSPropertyDescription {
             requireEditable("preservesValueInHistoryOnDeletion")
             declared.preservesValueInHistoryOnDeletion = newValue
         }
+    }
+
+    open override var versionHash: Data {
+        guard let attribute = try? declaration(in: owner?.name ?? "") else { return Data() }
+        return VersionHash.propertyHash(attribute)
     }
 
     open override func setValidationPredicates(
@@ -122,7 +127,8 @@ open class NSAttributeDescription: NSPropertyDescription {
         attribute.location = location
         if hasProgramDefault {
             do {
-                attribute.defaultValue = try value(programDefault, as: declared.type, entity: entity, property: name)
+                attribute.defaultValue = try value(
+                    programDefault, as: declared.type, entity: entity, property: name)
             } catch {
                 throw SchemaError(
                     "The default value does not fit. \(error.sentence)", entity: entity, property: name,

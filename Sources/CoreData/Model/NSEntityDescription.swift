@@ -3,7 +3,9 @@
 import CoreDataValues
 import Foundation
 
-/// One entity: a name, a class, properties. Editable until a coordinator uses its model, then any change is a misuse.
+/// One entity: a name, a class, properties.
+///
+/// Editable until a coordinator uses its model; after that any change is a misuse that traps.
 open class NSEntityDescription: NSObject, NSCopying {
     open var name: String? { willSet { requireEditable("name") } }
     /// The class of the entity's objects. A leading dot stands for the module of the program.
@@ -69,7 +71,8 @@ open class NSEntityDescription: NSObject, NSCopying {
         guard let model else {
             misuse(
                 Sentences.ownerless(
-                    "The entity '\(name ?? "")'", owner: "model", cure: "Add it to a model's `entities` and keep the model."))
+                    "The entity '\(name ?? "")'", owner: "model",
+                    cure: "Add it to a model's `entities` and keep the model."))
         }
         return model
     }
@@ -85,11 +88,14 @@ open class NSEntityDescription: NSObject, NSCopying {
 
     /// Whether the entity is the other one or inherits from it. Constant time in a frozen model.
     open func isKindOf(entity: NSEntityDescription) -> Bool {
-        if let mine = resolved, let other = entity.resolved, schema === entity.schema { return mine.isKind(of: other) }
+        if let mine = resolved, let other = entity.resolved, schema === entity.schema {
+            return mine.isKind(of: other)
+        }
         return lineage.contains { $0 === entity }
     }
 
-    /// The hash that stores record for the entity. Empty while the entity has no name or its model contradicts itself.
+    /// The hash that stores record for the entity. Empty without a name and in a model that contradicts
+    /// itself.
     open var versionHash: Data {
         if let resolved { return resolved.versionHash }
         guard let name else { return Data() }

@@ -78,7 +78,7 @@ open class NSFetchIndexElementDescription: NSObject, NSCopying {
         super.init()
     }
 
-    /// - Parameter entity: where the property is looked for; inherited ones are linked once the entity has its parent.
+    /// - Parameter entity: where the property is looked for; the entity must have its parent by then.
     init(_ element: FetchIndex.Element, in entity: NSEntityDescription?) {
         property = element.property.flatMap { entity?.propertiesByName[$0] }
         collationType = element.isRTree ? .rTree : .binary
@@ -97,7 +97,9 @@ open class NSFetchIndexElementDescription: NSObject, NSCopying {
     }
 
     /// Points the element at the property of that name in an entity.
-    func link(to entity: NSEntityDescription) { property = propertyName.flatMap { entity.propertiesByName[$0] } }
+    func link(to entity: NSEntityDescription) {
+        property = propertyName.flatMap { entity.propertiesByName[$0] }
+    }
 
     var declaration: FetchIndex.Element {
         FetchIndex.Element(

@@ -32,8 +32,8 @@ open class NSFetchedPropertyDescription: NSPropertyDescription {
     func declaration(in entity: String) throws(SchemaError) -> FetchedProperty {
         guard let template else {
             throw SchemaError(
-                "The fetched property \(entity).\(name) has no fetch request. Set `fetchRequest`.", entity: entity,
-                property: name, location: location)
+                "The fetched property \(entity).\(name) has no fetch request. Set `fetchRequest`.",
+                entity: entity, property: name, location: location)
         }
         var property = FetchedProperty(name: name, request: template)
         property.isOptional = isOptional

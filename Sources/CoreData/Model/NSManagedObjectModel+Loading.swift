@@ -10,10 +10,11 @@ extension NSManagedObjectModel {
         do { try self.init(loading: url) } catch { return nil }
     }
 
-    /// Reads a model file or package: `.xcdatamodeld` (its current version), `.xcdatamodel`, and what the reader knows beside.
+    /// Reads a model file or package: `.xcdatamodeld` (its current version), `.xcdatamodel`, and what else
+    /// the reader knows.
     ///
-    /// - Throws: `CocoaError` 134020 (`persistentStoreIncompatibleSchema`) whose description has the file, line and column,
-    ///   with the entity and property in its userInfo.
+    /// - Throws: `CocoaError` 134020 (`persistentStoreIncompatibleSchema`) whose description has the file,
+    ///   line and column, with the entity and property in its userInfo.
     public convenience init(loading url: URL) throws {
         do {
             let draft = try ModelFile.load(url)
@@ -24,7 +25,8 @@ extension NSManagedObjectModel {
         }
     }
 
-    /// All models of the bundles in one; of the main bundle for nil. nil when there is none or they contradict each other.
+    /// All models of the bundles in one; of the main bundle for nil. nil when there is none or they
+    /// contradict each other.
     public class func mergedModel(from bundles: [Bundle]?) -> NSManagedObjectModel? {
         let models = models(in: bundles)
         return models.isEmpty ? nil : NSManagedObjectModel(byMerging: models)

@@ -4,8 +4,8 @@ import CoreDataValues
 import Foundation
 
 extension NSManagedObjectModel {
-    /// A model of copies of all entities, which can be edited. nil when two models declare different entities of one name;
-    /// `init(merging:)` says which.
+    /// A model of copies of all entities, which can be edited. nil when two models declare different entities
+    /// of one name; `init(merging:)` says which.
     public convenience init?(byMerging models: [NSManagedObjectModel]?) {
         do { try self.init(merging: models ?? []) } catch { return nil }
     }
@@ -35,15 +35,19 @@ extension NSManagedObjectModel {
         take(order, from: models)
     }
 
-    /// A model of the entities, from any of the models, that a store was written with. nil when one is missing.
-    public convenience init?(byMerging models: [NSManagedObjectModel], forStoreMetadata metadata: [String: Any]) {
-        guard let wanted = metadata["NSStoreModelVersionHashes"] as? [String: Data], !wanted.isEmpty else { return nil }
+    /// A model of the entities, from any of the models, that a store was written with; nil when one is
+    /// missing.
+    public convenience init?(
+        byMerging models: [NSManagedObjectModel], forStoreMetadata metadata: [String: Any]
+    ) {
+        guard let wanted = metadata["NSStoreModelVersionHashes"] as? [String: Data], !wanted.isEmpty else {
+            return nil
+        }
         var chosen: [NSEntityDescription] = []
         let known = models.map { (model: $0, hashes: $0.entityVersionHashesByName) }
         for (name, hash) in wanted.sorted(by: { $0.key < $1.key }) {
-            guard let entity = known.first(where: { $0.hashes[name] == hash })?.model.entitiesByName[name] else {
-                return nil
-            }
+            let model = known.first { $0.hashes[name] == hash }?.model
+            guard let entity = model?.entitiesByName[name] else { return nil }
             chosen.append(entity)
         }
         self.init()
@@ -71,7 +75,7 @@ extension NSManagedObjectModel {
     }
 }
 
-/// Copies of entities that refer to each other, by name, as the originals do. References to other entities are dropped.
+/// Copies of entities that refer to each other as the originals do. References to other entities are dropped.
 func linkedCopies(of entities: [NSEntityDescription]) -> [NSEntityDescription] {
     let copies = entities.compactMap { $0.copy() as? NSEntityDescription }
     let byName = Dictionary(copies.map { ($0.name ?? "", $0) }, uniquingKeysWith: { first, _ in first })

@@ -6,8 +6,8 @@ import Foundation
 
 /// The entities of a program, from a model file or made in code.
 ///
-/// A model can be edited until a coordinator uses it. From then on it is frozen: a change is a misuse that traps. A copy
-/// can be edited again. Editing is for one thread; a frozen model may be read from all.
+/// A model can be edited until a coordinator uses it. From then on it is frozen: a change is a misuse that
+/// traps. A copy can be edited again. Editing is for one thread; a frozen model may be read from all.
 open class NSManagedObjectModel: NSObject, NSCopying {
     /// All entities. Subentities that the list leaves out are added.
     open var entities: [NSEntityDescription] {
@@ -29,8 +29,8 @@ open class NSManagedObjectModel: NSObject, NSCopying {
     open var localizationDictionary: [String: String]?
 
     private var allEntities: [NSEntityDescription] = []
-    /// Entity names by configuration; the default configuration is not listed.
-    final var configurationNames: [String: [String]] = [:]
+    /// Entities by configuration; the default configuration is not listed.
+    final var configurationMembers: [String: [NSEntityDescription]] = [:]
     final var templates: [FetchTemplate] = []
     /// Composite types of the model file, those that no attribute uses included.
     final var composites: [Composite] = []
@@ -90,12 +90,14 @@ open class NSManagedObjectModel: NSObject, NSCopying {
         let schema = try Schema(checking: draft())
         let byName = entitiesByName
         let ordered = schema.entities.compactMap { byName[$0.name] }
-        for (entity, description) in zip(schema.entities, ordered) { description.freeze(as: entity, of: schema) }
+        for (entity, description) in zip(schema.entities, ordered) {
+            description.freeze(as: entity, of: schema)
+        }
         frozen = FrozenModel(schema: schema, entities: ordered)
         return schema
     }
 
-    /// The description of an entity of the schema, in constant time. Asking before the model is frozen is a misuse.
+    /// The description of an entity of the schema, in constant time. Asking an unfrozen model is a misuse.
     package final func entityDescription(at index: EntityIndex) -> NSEntityDescription {
         guard let frozen = lock.withLock({ frozen }), index.value < frozen.entities.count else {
             misuse("Entity \(index.rawValue) was asked of a model that is not frozen or does not hold it.")

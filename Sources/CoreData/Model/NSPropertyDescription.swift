@@ -3,7 +3,9 @@
 import CoreDataValues
 import Foundation
 
-/// One property of an entity. Editable until a coordinator uses the model, then any change is a misuse that traps.
+/// One property of an entity.
+///
+/// Editable until a coordinator uses the model; after that any change is a misuse that traps.
 open class NSPropertyDescription: NSObject, NSCopying {
     open var name: String = "" { willSet { requireEditable("name") } }
     /// Whether the value may be nil when the object is saved.
@@ -30,7 +32,7 @@ open class NSPropertyDescription: NSObject, NSCopying {
     /// The messages that belong to the predicates, in the same order.
     open private(set) var validationWarnings: [Any] = []
 
-    /// The entity that declares the property; nil while it belongs to none. Weak: the entity owns its properties.
+    /// The entity that declares the property; nil while there is none. Weak: the entity owns its properties.
     package internal(set) weak var owner: NSEntityDescription?
     package internal(set) final var isFrozen = false
     final var declaredRenamingIdentifier: String?
@@ -43,10 +45,14 @@ open class NSPropertyDescription: NSObject, NSCopying {
         guard let owner else {
             misuse(
                 Sentences.ownerless(
-                    "The property '\(name)'", owner: "entity", cure: "Add it to an entity's `properties` first."))
+                    "The property '\(name)'", owner: "entity",
+                    cure: "Add it to an entity's `properties` first."))
         }
         return owner
     }
+
+    /// The hash that the property adds to its entity's; empty for a property that adds none or is incomplete.
+    open var versionHash: Data { Data() }
 
     /// Replaces the predicates that values are validated with, those of the model file included.
     ///

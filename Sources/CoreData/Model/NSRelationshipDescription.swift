@@ -5,7 +5,7 @@ import Foundation
 
 /// One relationship: to one object or to many.
 ///
-/// Destination and inverse are held weakly: the model owns the entities, and two inverses would own each other.
+/// Destination and inverse are held weakly: the model owns the entities, and inverses would own each other.
 open class NSRelationshipDescription: NSPropertyDescription {
     open weak var destinationEntity: NSEntityDescription? { willSet { requireEditable("destinationEntity") } }
     open weak var inverseRelationship: NSRelationshipDescription? {
@@ -20,6 +20,11 @@ open class NSRelationshipDescription: NSPropertyDescription {
     public override init() { super.init() }
 
     open var isToMany: Bool { maxCount != 1 }
+
+    open override var versionHash: Data {
+        guard let entity = owner?.name, let relationship = try? declaration(in: entity) else { return Data() }
+        return VersionHash.propertyHash(relationship, owner: entity)
+    }
 
     override func emptyCopy() -> NSPropertyDescription { NSRelationshipDescription() }
 
@@ -56,8 +61,8 @@ open class NSRelationshipDescription: NSPropertyDescription {
     func declaration(in entity: String) throws(SchemaError) -> Relationship {
         guard let destination = destinationEntity?.name else {
             throw SchemaError(
-                "The relationship \(entity).\(name) has no destination entity. Set `destinationEntity` to an entity "
-                    + "of the same model; entities that nothing else holds are gone by now.",
+                "The relationship \(entity).\(name) has no destination entity. Set `destinationEntity` to an "
+                    + "entity of the same model; entities that nothing else holds are gone by now.",
                 entity: entity, property: name, location: location)
         }
         var relationship = Relationship(name: name, destinationName: destination)

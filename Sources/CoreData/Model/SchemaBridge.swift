@@ -4,7 +4,8 @@ import CoreDataValues
 import Foundation
 
 extension NSManagedObjectModel {
-    /// Descriptions of a checked draft. Names that lead nowhere are dropped; `Schema(checking:)` refuses such drafts.
+    /// Descriptions of a checked draft. Names that lead nowhere are dropped: `Schema(checking:)` refuses
+    /// them.
     package convenience init(draft: SchemaDraft) {
         self.init()
         let reader = DraftReader(draft)
@@ -24,7 +25,8 @@ private struct DraftReader {
 
     init(_ draft: SchemaDraft) {
         self.draft = draft
-        composites = Dictionary(draft.composites.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        composites = Dictionary(
+            draft.composites.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
     /// *make the entities · give them their parents · link relationships · make indexes*
@@ -56,7 +58,7 @@ private struct DraftReader {
         return entity
     }
 
-    /// - Parameter depth: how many composites are around the attribute; a composite that holds itself ends empty.
+    /// - Parameter depth: how many composites are around the attribute; one that holds itself ends empty.
     private func attribute(_ declared: Attribute, depth: Int) -> NSAttributeDescription {
         let description: NSAttributeDescription
         if declared.derivationExpression != nil {
@@ -64,7 +66,8 @@ private struct DraftReader {
         } else if declared.type == .composite {
             let composite = NSCompositeAttributeDescription()
             if let name = declared.compositeName, depth <= composites.count {
-                composite.elements = (composites[name]?.attributes ?? []).map { attribute($0, depth: depth + 1) }
+                let elements = composites[name]?.attributes ?? []
+                composite.elements = elements.map { attribute($0, depth: depth + 1) }
             }
             description = composite
         } else {
@@ -87,7 +90,8 @@ private struct DraftReader {
     }
 
     private func linkParents(_ byName: [String: NSEntityDescription]) {
-        let children = Dictionary(grouping: draft.entities.filter { $0.parentName != nil }) { $0.parentName ?? "" }
+        let heirs = draft.entities.filter { $0.parentName != nil }
+        let children = Dictionary(grouping: heirs) { $0.parentName ?? "" }
         for (parent, members) in children {
             byName[parent]?.subentities = members.compactMap { byName[$0.name] }
         }

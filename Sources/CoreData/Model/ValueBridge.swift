@@ -13,9 +13,9 @@ package struct ValueMismatch: Error, Sendable, CustomStringConvertible {
 
 /// The value of an attribute, from whatever a program gives for it.
 ///
-/// Integers of all widths, `NSNumber`, `Bool`, `Float`, `CGFloat`, `Decimal` and `NSDecimalNumber` count as numbers; a
-/// number must be in the type's range and whole for an integer type. `NSString`, `NSDate`, `NSData`, `NSUUID` and `NSURL`
-/// count as their Swift counterparts. Texts are never parsed.
+/// Integers of all widths, `NSNumber`, `Bool`, `Float`, `CGFloat`, `Decimal` and `NSDecimalNumber` count as
+/// numbers; a number must be in the type's range and whole for an integer type. `NSString`, `NSDate`,
+/// `NSData`, `NSUUID` and `NSURL` count as their Swift counterparts. Texts are never parsed.
 ///
 /// - Throws: `ValueMismatch`, which names the entity, the property, the type wanted and the type given.
 package func value(
@@ -63,7 +63,8 @@ private struct ValueRequest {
             throw unfit(any, "Give a whole number from \(range.lowerBound) to \(range.upperBound).")
         }
         guard range.contains(whole) else {
-            throw unfit(any, "Give a number from \(range.lowerBound) to \(range.upperBound), or widen the type.")
+            throw unfit(
+                any, "Give a number from \(range.lowerBound) to \(range.upperBound), or widen the type.")
         }
         return .int(whole)
     }
@@ -102,7 +103,8 @@ private struct ValueRequest {
     private func unfit(_ any: Any, _ cure: String) -> ValueMismatch {
         mismatch(
             Sentences.unfit(
-                entity: entity, property: property, value: String(describing: any), type: type.modelName, cure: cure))
+                entity: entity, property: property, value: String(describing: any), type: type.modelName,
+                cure: cure))
     }
 
     private func mismatch(_ sentence: String) -> ValueMismatch {
@@ -111,8 +113,9 @@ private struct ValueRequest {
 }
 
 extension Value {
-    /// The value as programs see it: numbers as `NSNumber`, so that `as? Int`, `as? Int16` and `as? Bool` all answer;
-    /// decimals as `NSDecimalNumber`. nil for null, for a text that is no URL, and for keys, which name objects.
+    /// The value as programs see it: numbers as `NSNumber`, so that `as? Int`, `as? Int16` and `as? Bool` all
+    /// answer; decimals as `NSDecimalNumber`. nil for null, for a text that is no URL, and for keys, which
+    /// name objects.
     package var object: Any? {
         switch self {
         case .null, .key: nil
