@@ -58,6 +58,7 @@ open class NSEntityDescription: NSObject, NSCopying {
     final var declaredRenamingIdentifier: String?
     final var codeGeneration: String?
     final var location: SourceLocation?
+    final var constraintLocations: [SourceLocation] = []
     final var frozenTables: PropertyTables?
 
     public override init() { super.init() }
@@ -120,6 +121,7 @@ open class NSEntityDescription: NSObject, NSCopying {
         declaredRenamingIdentifier = other.declaredRenamingIdentifier
         codeGeneration = other.codeGeneration
         location = other.location
+        constraintLocations = other.constraintLocations
         properties = other.properties.compactMap { $0.copy() as? NSPropertyDescription }
         uniquenessConstraints = other.constraintNames
         indexes = other.indexes.compactMap { $0.copy() as? NSFetchIndexDescription }
