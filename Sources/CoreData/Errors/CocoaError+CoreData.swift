@@ -39,7 +39,8 @@ extension CocoaError {
         self.init(.persistentStoreIncompatibleSchema, userInfo: info)
     }
 
-    /// A model that cannot be read: 260 (`fileReadNoSuchFile`) where no file is, else 259 (`fileReadCorruptFile`).
+    /// A model that cannot be read: 260 (`fileReadNoSuchFile`) where no file is, else 259
+    /// (`fileReadCorruptFile`).
     package init(_ error: ModelFileError) {
         var info: [String: Any] = [NSLocalizedDescriptionKey: error.description]
         info[NSFilePathErrorKey] = error.path
