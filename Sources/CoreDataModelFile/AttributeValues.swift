@@ -78,8 +78,13 @@ struct AttributeValues {
         switch text.value {
         case "YES", "1", "true": return true
         case "NO", "0", "false": return false
-        default: throw fields.malformed(text, "is no Boolean, which is YES or NO")
+        default: break
         }
+        guard NumberText.isDecimal(text.value), let number = Double(text.value) else {
+            throw fields.malformed(text, "is no Boolean, which is YES or NO")
+        }
+        fields.warn("\(text.name)=\"\(text.value)\" of a Boolean is read as \(number == 0 ? "NO" : "YES")", text)
+        return number != 0
     }
 
     private func decimal(_ text: XMLAttribute) throws(SchemaError) -> Decimal {

@@ -68,6 +68,9 @@ package struct ModelPackage: Sendable {
     }
 }
 
+/// How the folders of versions end.
+private let ending = ".xcdatamodel"
+
 // MARK: - Looking into folders
 
 extension ModelPackage {
@@ -97,8 +100,8 @@ extension ModelPackage {
         let names: [String]
         do {
             names = try FileManager.default.contentsOfDirectory(atPath: package.path)
-                .filter { $0.lowercased().hasSuffix(".xcdatamodel") }
-                .sorted { $0.compare($1, options: [.numeric]) == .orderedAscending }
+                .filter { $0.hasSuffix(ending) }
+                .sorted { $0.dropLast(ending.count).compare($1.dropLast(ending.count), options: [.numeric]) == .orderedAscending }
         } catch {
             throw ModelFileError("the model package cannot be read: \(error.localizedDescription)", path: package.path)
         }
@@ -117,12 +120,12 @@ extension ModelPackage {
             // Older versions may be binary: they are listed, and refused when they are read.
             let contents = try name == current ? contents(in: folder) : folder.appendingPathComponent("contents")
             return ModelVersion(
-                name: String(name.dropLast(".xcdatamodel".count)), contents: contents, isCurrent: name == current)
+                name: String(name.dropLast(ending.count)), contents: contents, isCurrent: name == current)
         }
     }
 
-    /// What `.xccurrentversion` names; nil when there is no such file. Only a name in the list is taken, so that none
-    /// leads out of the package.
+    /// What `.xccurrentversion` names; nil when there is no such file or it holds an empty list, as Xcode writes for a
+    /// package of one. Only a name among the versions is taken, so that none leads out of the package.
     private static func currentName(in package: URL, of names: [String]) throws -> String? {
         let url = package.appendingPathComponent(".xccurrentversion")
         guard isFolder(url.path) == false else { return nil }
@@ -131,7 +134,8 @@ extension ModelPackage {
         else {
             throw ModelFileError("this file is no property list. Choose the current version again in Xcode", path: url.path)
         }
-        guard let name = list["_XCCurrentVersionName"] as? String else {
+        guard let entry = list["_XCCurrentVersionName"] else { return nil }
+        guard let name = entry as? String else {
             throw ModelFileError("this file names no version under _XCCurrentVersionName", path: url.path)
         }
         guard names.contains(name) else {

@@ -23,6 +23,8 @@ struct TagScanner {
 
     private let bytes: UnsafeBufferPointer<UInt8>
     private var offset: Int
+    /// Elements begun and not ended so far.
+    private(set) var depth = 0
     private var line = 1
     private var lineStart: Int
     /// Up to where newlines have been counted.
@@ -48,6 +50,7 @@ struct TagScanner {
             } else if at("<?") {
                 skip(past: "?>", from: start + 2)
             } else if at("</") {
+                depth -= 1
                 skip(past: ">", from: start + 2)
             } else if at("<!") {
                 offset += 2
@@ -80,6 +83,7 @@ struct TagScanner {
             guard let end = find(quote) else { break }
             offset = end + 1
         }
+        if byte != UInt8(ascii: "/") { depth += 1 }
         return tag
     }
 
@@ -115,6 +119,12 @@ struct TagScanner {
         while let byte, byte > 0x20, byte != UInt8(ascii: "="), byte != UInt8(ascii: ">"), byte != UInt8(ascii: "/") {
             offset += 1
         }
+    }
+
+    /// Where the bytes end when elements are left open there; nil when all are closed. Walks the rest of the document.
+    mutating func openEnd() -> Position? {
+        while next() != nil {}
+        return depth > 0 ? position(of: bytes.count) : nil
     }
 
     /// Positions are asked for in rising order, so that each byte is looked at once.
