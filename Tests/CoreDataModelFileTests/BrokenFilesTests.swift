@@ -74,8 +74,8 @@ struct BrokenFilesTests {
         Broken(1, 20, "Entity 'who' not defined", "<model name=\"a&who;\"/>"),
         Broken(2, 1, "Extra content", "<model/>\n<model/>"),
         Broken(3, 1, "cut short", "<model>\n<entity name=\"E\">\n"),
-        Broken(2, 16, "cut short", "<model>\n<entity name=\"E"),
-        Broken(3, 6, "cut short", "<model>\n<entity name=\"E\"/>\n<!-- "),
+        Broken(2, 16, "AttValue", "<model>\n<entity name=\"E"),
+        Broken(3, 6, "Comment not terminated", "<model>\n<entity name=\"E\"/>\n<!-- "),
         Broken(1, 16, "Extra content", "<model></model><model/>"),
         Broken(
             1, 449, "lies more than 64 elements deep",
