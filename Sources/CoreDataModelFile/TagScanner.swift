@@ -2,8 +2,9 @@
 
 /// Walks the bytes of an XML document from start tag to start tag.
 ///
-/// libxml2's reader knows no column, and its line is that of the end of a tag; so this walks beside it. In a document that
-/// libxml2 accepts the n-th tag here is its n-th element; in any other the walk just ends. Columns count bytes from 1.
+/// libxml2's reader knows no column, and its line is that of the end of a tag; so this walks beside it. In a
+/// document that libxml2 accepts the n-th tag here is its n-th element; in any other the walk just ends.
+/// Columns count bytes from 1.
 struct TagScanner {
     struct Position: Equatable {
         var line: Int
@@ -78,7 +79,9 @@ struct TagScanner {
             guard self.byte == UInt8(ascii: "=") else { break }
             offset += 1
             skipSpace()
-            guard let quote = self.byte, quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else { break }
+            guard let quote = self.byte, quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else {
+                break
+            }
             offset += 1
             guard let end = find(quote) else { break }
             offset = end + 1
@@ -116,12 +119,15 @@ struct TagScanner {
     }
 
     private mutating func skipName() {
-        while let byte, byte > 0x20, byte != UInt8(ascii: "="), byte != UInt8(ascii: ">"), byte != UInt8(ascii: "/") {
+        while let byte, byte > 0x20, byte != UInt8(ascii: "="), byte != UInt8(ascii: ">"),
+            byte != UInt8(ascii: "/")
+        {
             offset += 1
         }
     }
 
-    /// Where the bytes end when elements are left open there; nil when all are closed. Walks the rest of the document.
+    /// Where the bytes end when elements are left open there; nil when all are closed. Walks the rest of the
+    /// document.
     mutating func openEnd() -> Position? {
         while next() != nil {}
         return depth > 0 ? position(of: bytes.count) : nil

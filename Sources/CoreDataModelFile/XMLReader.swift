@@ -5,8 +5,8 @@ import CoreDataValues
 
 /// Reads one XML document from memory: the root first, then each of its children whole.
 ///
-/// Nothing outside of the bytes is ever read: the network is off, and a document type declaration, which is the door of
-/// external and exploding entities, is refused before libxml2 sees it.
+/// Nothing outside of the bytes is ever read: the network is off, and a document type declaration, which is
+/// the door of external and exploding entities, is refused before libxml2 sees it.
 final class XMLReader {
     private let path: String
     private let bytes: UnsafeMutableBufferPointer<UInt8>
@@ -101,10 +101,14 @@ extension XMLReader {
         return true
     }()
 
-    private static func start(of path: String) -> SourceLocation { SourceLocation(path: path, line: 1, column: 1) }
+    private static func start(of path: String) -> SourceLocation {
+        SourceLocation(path: path, line: 1, column: 1)
+    }
 
     private static func refuseOtherEncodings(_ contents: [UInt8], path: String) throws(SchemaError) {
-        guard contents.starts(with: [0xFE, 0xFF]) || contents.starts(with: [0xFF, 0xFE]) || contents.prefix(4).contains(0)
+        guard
+            contents.starts(with: [0xFE, 0xFF]) || contents.starts(with: [0xFF, 0xFE])
+                || contents.prefix(4).contains(0)
         else { return }
         throw SchemaError("the file is no UTF-8 text. Save it as UTF-8", location: start(of: path))
     }
@@ -157,7 +161,9 @@ extension XMLReader {
         }
     }
 
-    private func place(ofLine line: Int) -> SourceLocation { SourceLocation(path: path, line: line, column: 1) }
+    private func place(ofLine line: Int) -> SourceLocation {
+        SourceLocation(path: path, line: line, column: 1)
+    }
 
     private func startTag() throws(SchemaError) -> XMLElement {
         let tag = nextTag()
@@ -175,7 +181,8 @@ extension XMLReader {
             element.attributes.append(
                 XMLAttribute(
                     name: attribute, value: Self.text(xmlTextReaderConstValue(reader)),
-                    location: position.map { SourceLocation(path: path, line: $0.line, column: $0.column) } ?? location))
+                    location: position.map { SourceLocation(path: path, line: $0.line, column: $0.column) }
+                        ?? location))
         }
         xmlTextReaderMoveToElement(reader)
         return element

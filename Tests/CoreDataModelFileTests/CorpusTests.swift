@@ -41,7 +41,8 @@ struct CorpusTests {
         let vectors = try JSONDecoder().decode(Vectors.self, from: data)
         var (models, equal, digests) = (0, 0, 0)
         var loaded: [URL: Schema] = [:]
-        for vector in vectors.mom_pairs + vectors.stores where vector.match == "strict" && !vector.hashes.isEmpty {
+        for vector in vectors.mom_pairs + vectors.stores
+        where vector.match == "strict" && !vector.hashes.isEmpty {
             guard let source = vector.source else { continue }
             var found: Schema?
             for url in try Self.candidates(of: source, count: vector.candidates) where found == nil {
@@ -110,7 +111,8 @@ struct CorpusTests {
     func binaryModelsAreRefused() throws {
         let files = try Corpus.files(named: "elements")
         #expect(!files.isEmpty)
-        for file in files where !FileManager.default.fileExists(
+        for file in files
+        where !FileManager.default.fileExists(
             atPath: file.deletingLastPathComponent().appendingPathComponent("contents").path)
         {
             for url in [file, file.deletingLastPathComponent()] {
@@ -124,7 +126,9 @@ struct CorpusTests {
     static func isUnproven(_ entity: Entity, in schema: Schema) -> Bool {
         var current: Entity? = entity
         while let next = current {
-            if next.draft.attributes.contains(where: { $0.derivationExpression != nil || $0.type == .composite }) {
+            if next.draft.attributes.contains(where: {
+                $0.derivationExpression != nil || $0.type == .composite
+            }) {
                 return true
             }
             current = next.parent.map { schema[$0] }
@@ -166,7 +170,8 @@ enum Reference {
             let process = Process()
             process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
             process.arguments = [
-                "python3", "-c", program, Corpus.shared.appendingPathComponent("specs").path, list.path, answer.path,
+                "python3", "-c", program, Corpus.shared.appendingPathComponent("specs").path, list.path,
+                answer.path,
             ]
             try process.run()
             process.waitUntilExit()

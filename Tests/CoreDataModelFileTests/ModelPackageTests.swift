@@ -17,7 +17,9 @@ struct ModelPackageTests {
             + "<string>\(name)</string></dict></plist>"
     }
 
-    private static func entities(_ url: URL) throws -> [String] { try ModelFile.load(url).entities.map(\.name) }
+    private static func entities(_ url: URL) throws -> [String] {
+        try ModelFile.load(url).entities.map(\.name)
+    }
 
     private static func refusal(_ url: URL) throws -> ModelFileError {
         try #require(#expect(throws: ModelFileError.self) { try ModelFile.load(url) })
@@ -56,11 +58,15 @@ struct ModelPackageTests {
     func refusals() throws {
         try withFolder { folder in
             let missing = try Self.refusal(folder.appendingPathComponent("B.xcdatamodeld"))
-            #expect(missing.description.hasPrefix(folder.appendingPathComponent("B.xcdatamodeld").path + ": error: "))
+            #expect(
+                missing.description.hasPrefix(
+                    folder.appendingPathComponent("B.xcdatamodeld").path + ": error: "))
             #expect(missing.message.contains("no model here"))
 
             try folder.write("", to: "C.xcdatamodeld/notes.txt")
-            #expect(try Self.refusal(folder.appendingPathComponent("C.xcdatamodeld")).message.contains("holds no version"))
+            #expect(
+                try Self.refusal(folder.appendingPathComponent("C.xcdatamodeld")).message.contains(
+                    "holds no version"))
 
             try folder.write(Self.model("X"), to: "D.xcdatamodeld/D.xcdatamodel/contents")
             try folder.write(Self.model("X"), to: "D.xcdatamodeld/D2.xcdatamodel/contents")
@@ -73,13 +79,18 @@ struct ModelPackageTests {
             #expect(escaping.path.hasSuffix(".xccurrentversion"))
 
             try folder.write("not a list", to: "D.xcdatamodeld/.xccurrentversion")
-            #expect(try Self.refusal(folder.appendingPathComponent("D.xcdatamodeld")).message.contains("no property list"))
+            #expect(
+                try Self.refusal(folder.appendingPathComponent("D.xcdatamodeld")).message.contains(
+                    "no property list"))
 
             try folder.write("bplist00", to: "F.xcdatamodel/elements")
-            #expect(try Self.refusal(folder.appendingPathComponent("F.xcdatamodel")).message.contains("Xcode 3"))
+            #expect(
+                try Self.refusal(folder.appendingPathComponent("F.xcdatamodel")).message.contains("Xcode 3"))
 
             try folder.write("", to: "G.xcdatamodel/other")
-            #expect(try Self.refusal(folder.appendingPathComponent("G.xcdatamodel")).message.contains("no file “contents”"))
+            #expect(
+                try Self.refusal(folder.appendingPathComponent("G.xcdatamodel")).message.contains(
+                    "no file “contents”"))
 
             try folder.write("", to: "H.momd/H.mom")
             #expect(try Self.refusal(folder.appendingPathComponent("H.momd")).message.contains("compiled"))

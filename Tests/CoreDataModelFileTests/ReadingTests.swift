@@ -22,11 +22,17 @@ struct ReadingTests {
             ("attributeType=\"Boolean\" defaultValueString=\"0\"", .bool(false)),
             ("attributeType=\"Double\" defaultValueString=\"1.5e3\"", .double(1500)),
             ("attributeType=\"Float\" defaultValueString=\"0.0\"", .double(0)),
-            ("attributeType=\"Decimal\" defaultValueString=\"12.25\"", .decimal(Decimal(string: "12.25") ?? 0)),
+            (
+                "attributeType=\"Decimal\" defaultValueString=\"12.25\"",
+                .decimal(Decimal(string: "12.25") ?? 0)
+            ),
             ("attributeType=\"String\" defaultValueString=\"\"", .text("")),
             ("attributeType=\"String\" defaultValueString=\" a &lt; b \"", .text(" a < b ")),
             ("attributeType=\"Date\" defaultDateTimeInterval=\"-978285600\"", .date(-978_285_600)),
-            ("attributeType=\"URI\" defaultValueString=\"https://example.org/\"", .uri("https://example.org/")),
+            (
+                "attributeType=\"URI\" defaultValueString=\"https://example.org/\"",
+                .uri("https://example.org/")
+            ),
             ("attributeType=\"Integer 32\"", .null),
         ])
     func defaults(text: String, value: Value) throws {
@@ -58,7 +64,8 @@ struct ReadingTests {
     @Test("Absent flags mean no, and every written one is read")
     func flags() throws {
         let (plain, _) = try Self.attribute("attributeType=\"String\"")
-        #expect(!plain.isOptional && !plain.isTransient && !plain.isIndexed && plain.usesScalarValueType == nil)
+        #expect(
+            !plain.isOptional && !plain.isTransient && !plain.isIndexed && plain.usesScalarValueType == nil)
         let (full, warnings) = try Self.attribute(
             """
             attributeType="Transformable" optional="YES" transient="NO" indexed="YES" syncable="YES"
@@ -67,24 +74,31 @@ struct ReadingTests {
             valueTransformerName="T" customClassName="[String]" elementID="old" versionHashModifier="m"
             """)
         #expect(warnings.isEmpty)
-        #expect(full.isOptional && !full.isTransient && full.isIndexed && full.allowsExternalBinaryDataStorage)
+        #expect(
+            full.isOptional && !full.isTransient && full.isIndexed && full.allowsExternalBinaryDataStorage)
         #expect(full.preservesValueInHistoryOnDeletion && full.allowsCloudEncryption)
-        #expect(full.isIndexedBySpotlight && full.isStoredInExternalRecord && full.usesScalarValueType == false)
+        #expect(
+            full.isIndexedBySpotlight && full.isStoredInExternalRecord && full.usesScalarValueType == false)
         #expect(full.valueTransformerName == "T" && full.customClassName == "[String]")
         #expect(full.renamingIdentifier == "old" && full.versionHashModifier == "m")
     }
 
     @Test("Bounds are values for numbers and dates, and lengths for strings")
     func bounds() throws {
-        let (number, _) = try Self.attribute("attributeType=\"Integer 16\" minValueString=\"1\" maxValueString=\"9\"")
+        let (number, _) = try Self.attribute(
+            "attributeType=\"Integer 16\" minValueString=\"1\" maxValueString=\"9\"")
         #expect(number.minimum == .int(1) && number.maximum == .int(9) && number.minimumLength == nil)
         let (text, _) = try Self.attribute(
-            "attributeType=\"String\" minValueString=\"1\" maxValueString=\"9\" regularExpressionString=\"\\d{13}\"")
-        #expect(text.minimumLength == 1 && text.maximumLength == 9 && text.minimum == nil && text.pattern == "\\d{13}")
+            "attributeType=\"String\" minValueString=\"1\" maxValueString=\"9\" regularExpressionString=\"\\d{13}\""
+        )
+        #expect(
+            text.minimumLength == 1 && text.maximumLength == 9 && text.minimum == nil
+                && text.pattern == "\\d{13}")
         let (date, _) = try Self.attribute(
             "attributeType=\"Date\" minDateTimeInterval=\"1\" maxDateTimeInterval=\"2.5\"")
         #expect(date.minimum == .date(1) && date.maximum == .date(2.5))
-        let (derived, _) = try Self.attribute("attributeType=\"Integer 64\" derived=\"YES\" derivationExpression=\"b.@count\"")
+        let (derived, _) = try Self.attribute(
+            "attributeType=\"Integer 64\" derived=\"YES\" derivationExpression=\"b.@count\"")
         #expect(derived.derivationExpression == "b.@count" && derived.isReadOnly)
     }
 
@@ -92,7 +106,8 @@ struct ReadingTests {
     func counts() throws {
         func relationship(_ text: String) throws -> (Relationship, Int) {
             let draft = try draft(
-                "<model><entity name=\"E\"><relationship name=\"r\" destinationEntity=\"E\" \(text)/></entity></model>")
+                "<model><entity name=\"E\"><relationship name=\"r\" destinationEntity=\"E\" \(text)/></entity></model>"
+            )
             return (try #require(draft.entities.first?.relationships.first), draft.warnings.count)
         }
         for (text, maximum, isToMany, warnings) in [
@@ -108,7 +123,9 @@ struct ReadingTests {
             minCount="3" maxCount="20" toMany="YES" ordered="YES" optional="YES" transient="YES" indexed="YES"
             deletionRule="No Action" inverseName="r" inverseEntity="E" renamingIdentifier="old"
             """)
-        #expect(full.minCount == 3 && full.maxCount == 20 && full.isOrdered && full.isOptional && full.isTransient)
+        #expect(
+            full.minCount == 3 && full.maxCount == 20 && full.isOrdered && full.isOptional && full.isTransient
+        )
         #expect(full.deleteRule == .noAction && full.inverseName == "r" && full.inverseEntityName == "E")
         #expect(full.renamingIdentifier == "old" && full.isIndexed)
     }
@@ -119,7 +136,9 @@ struct ReadingTests {
         #expect(draft.warnings == [])
         let entity = try #require(draft.entities.first)
         #expect(entity.className == ".Thing" && entity.isAbstract && entity.renamingIdentifier == "Old")
-        #expect(entity.versionHashModifier == "v" && entity.codeGeneration == "class" && entity.userInfo == ["k": "v"])
+        #expect(
+            entity.versionHashModifier == "v" && entity.codeGeneration == "class"
+                && entity.userInfo == ["k": "v"])
         #expect(entity.uniquenessConstraints == [["b", "a"], ["a"]])
         #expect(entity.indexes.map(\.name) == ["byA", "compoundIndex", "compoundIndex1"])
         #expect(entity.indexes.first?.partialPredicate == "a != nil")
@@ -130,11 +149,14 @@ struct ReadingTests {
         #expect(fetched.isOptional && fetched.request.predicate == "a == $FETCH_SOURCE.a")
         let template = try #require(draft.fetchTemplates.first)
         #expect(template.resultType == 2 && template.fetchLimit == 5 && template.fetchBatchSize == 20)
-        #expect(!template.includesSubentities && !template.includesPropertyValues && !template.includesPendingChanges)
+        #expect(
+            !template.includesSubentities && !template.includesPropertyValues
+                && !template.includesPendingChanges)
         #expect(!template.returnsObjectsAsFaults && template.returnsDistinctResults)
         #expect(draft.configurations == ["Cloud": ["Thing"]] && draft.cloudKitConfigurations == ["Cloud"])
         #expect(draft.composites.first?.attributes.map(\.name) == ["lat", "long"])
-        #expect(draft.versionIdentifiers == ["1.0"] && draft.usedWithCloudKit && draft.sourceLanguage == "Swift")
+        #expect(
+            draft.versionIdentifiers == ["1.0"] && draft.usedWithCloudKit && draft.sourceLanguage == "Swift")
         #expect(entity.location == SourceLocation(path: "M", line: 3, column: 5))
         #expect(entity.attributes.last?.location == SourceLocation(path: "M", line: 9, column: 9))
         _ = try Schema(checking: draft)
@@ -178,7 +200,8 @@ struct ReadingTests {
     @Test("What is unknown has no effect, and is said with its place")
     func unknown() throws {
         let draft = try draft(
-            "<model newFlag=\"YES\">\n<entity name=\"E\" odd=\"1\">\n <novelty/>stray</entity><extra/></model>")
+            "<model newFlag=\"YES\">\n<entity name=\"E\" odd=\"1\">\n <novelty/>stray</entity><extra/></model>"
+        )
         let texts = draft.warnings.map(\.description)
         #expect(texts.count == 5)
         #expect(texts.contains("M:1:8: warning: newFlag=\"YES\" of <model> is unknown and has no effect"))

@@ -25,8 +25,11 @@ struct SampleModelTests {
         #expect(schema.versionIdentifiers == ["2"])
         let casualty = try #require(schema.entity(named: "Casualty"))
         #expect(
-            casualty.slots.map(\.name) == ["age", "arrivedAt", "name", "notes", "photo", "station", "tag", "weight"])
-        #expect(casualty.slots.map(\.kind) == [.int, .date, .text, .text, .externalData, .toOne, .uuid, .double])
+            casualty.slots.map(\.name) == [
+                "age", "arrivedAt", "name", "notes", "photo", "station", "tag", "weight",
+            ])
+        #expect(
+            casualty.slots.map(\.kind) == [.int, .date, .text, .text, .externalData, .toOne, .uuid, .double])
         #expect(casualty.toMany.map { schema[$0].name } == ["assessments", "injuries"])
         #expect(casualty.draft.indexes.map(\.name) == ["byArrival"])
         #expect(casualty.draft.indexes.first?.elements.first?.isAscending == false)
@@ -48,7 +51,10 @@ struct SampleModelTests {
     func firstVersion() throws {
         let schema = try ModelFile.load(Self.url.appendingPathComponent("FooTriage.xcdatamodel"))
         #expect(schema.entities.map(\.name) == ["Assessment", "Casualty", "Injury", "Station"])
-        #expect(schema.entity(named: "Casualty")?.slots.map(\.name) == ["age", "arrivedAt", "name", "station", "tag"])
+        #expect(
+            schema.entity(named: "Casualty")?.slots.map(\.name) == [
+                "age", "arrivedAt", "name", "station", "tag",
+            ])
         #expect(schema.warnings == [])
     }
 

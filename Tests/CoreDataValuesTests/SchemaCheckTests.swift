@@ -30,7 +30,9 @@ struct SchemaCheckTests {
 
     private static let names: [Wrong] = [
         Wrong("an entity has no name", nil, nil) { $0.entities[0].name = "" },
-        Wrong("holds a control character", "a\u{0}b", nil) { $0.entities.append(EntityDraft(name: "a\u{0}b")) },
+        Wrong("holds a control character", "a\u{0}b", nil) {
+            $0.entities.append(EntityDraft(name: "a\u{0}b"))
+        },
         Wrong("is declared twice", "Book", nil) { $0.entities.append(EntityDraft(name: "Book")) },
         Wrong("which the model does not declare", "Author", nil) { $0.entities[2].parentName = "Person" },
         Wrong("inherits from itself", "Thing", nil) { $0.entities[0].parentName = "Book" },
@@ -140,9 +142,15 @@ struct SchemaCheckTests {
         Wrong("names “isbn”, which is no property", "Book", "isbn") {
             $0.entities[1].uniquenessConstraints = [["isbn"]]
         },
-        Wrong("names an attribute twice", "Book", nil) { $0.entities[1].uniquenessConstraints = [["title", "title"]] },
-        Wrong("is declared twice", "Book", nil) { $0.entities[1].uniquenessConstraints = [["title"], ["title"]] },
-        Wrong("names the to-many “books”", "Author", "books") { $0.entities[2].uniquenessConstraints = [["books"]] },
+        Wrong("names an attribute twice", "Book", nil) {
+            $0.entities[1].uniquenessConstraints = [["title", "title"]]
+        },
+        Wrong("is declared twice", "Book", nil) {
+            $0.entities[1].uniquenessConstraints = [["title"], ["title"]]
+        },
+        Wrong("names the to-many “books”", "Author", "books") {
+            $0.entities[2].uniquenessConstraints = [["books"]]
+        },
         Wrong("which is transient", "Book", "title") {
             $0.entities[1].attributes[0].isTransient = true
             $0.entities[1].uniquenessConstraints = [["title"]]
@@ -152,7 +160,8 @@ struct SchemaCheckTests {
         },
         Wrong("mixes binary and R-tree", "Book", nil) {
             $0.entities[1].indexes = [
-                FetchIndex(name: "i", elements: [.init(property: "title"), .init(property: "name", isRTree: true)])
+                FetchIndex(
+                    name: "i", elements: [.init(property: "title"), .init(property: "name", isRTree: true)])
             ]
         },
         Wrong("is declared twice", "Book", nil) {

@@ -8,7 +8,8 @@ import Testing
 
 @Suite("A resolved schema")
 struct SchemaOrderTests {
-    private static func entity(_ name: String, parent: String? = nil, _ attributes: String...) -> EntityDraft {
+    private static func entity(_ name: String, parent: String? = nil, _ attributes: String...) -> EntityDraft
+    {
         var entity = EntityDraft(name: name)
         entity.parentName = parent
         entity.attributes = attributes.map { Attribute(name: $0, type: .string) }
@@ -89,7 +90,8 @@ struct SchemaOrderTests {
         var draft = SchemaDraft()
         for number in 0..<15_000 {
             let isDeep = number < 1_000 && number % 100 != 0
-            draft.entities.append(Self.entity("E\(number)", parent: isDeep ? "E\(number - 1)" : nil, "a\(number)"))
+            draft.entities.append(
+                Self.entity("E\(number)", parent: isDeep ? "E\(number - 1)" : nil, "a\(number)"))
         }
         let start = ContinuousClock.now
         let schema = try Schema(checking: draft)

@@ -50,7 +50,9 @@ struct Wrong: CustomTestStringConvertible, Sendable {
     }
 
     /// Spoils the author of a book.
-    static func relationship(_ says: String, _ change: @escaping @Sendable (inout Relationship) -> Void) -> Wrong {
+    static func relationship(_ says: String, _ change: @escaping @Sendable (inout Relationship) -> Void)
+        -> Wrong
+    {
         Wrong(says, "Book", "author") { change(&$0.entities[1].relationships[0]) }
     }
 }
