@@ -7,12 +7,13 @@ import Testing
 /// A way to make an empty store of one class.
 struct StoreMaker: Sendable, CustomTestStringConvertible {
     let className: String
-    let make: @Sendable (Schema) throws -> any RowStore
+    let make: @Sendable (Schema, Folder) throws -> any RowStore
     var testDescription: String { className }
 
     /// Every store of the project; `StoreSpecificationTests.complete` fails when one is missing.
     static let all = [
-        StoreMaker(className: "MemoryStore") { try MemoryStore(schema: $0) }
+        StoreMaker(className: "MemoryStore") { schema, _ in try MemoryStore(schema: schema) },
+        StoreMaker(className: "SQLiteStore") { schema, folder in try folder.store(schema) },
     ]
 }
 
@@ -94,10 +95,12 @@ enum Sample {
 struct Subject {
     let schema: Schema
     let store: any RowStore
+    private let folder: Folder
 
     init(_ maker: StoreMaker) throws {
+        folder = try Folder()
         schema = try Sample.schema.get()
-        store = try maker.make(schema)
+        store = try maker.make(schema, folder)
     }
 
     func entity(_ name: String) throws -> Entity { try #require(schema.entity(named: name)) }

@@ -233,19 +233,24 @@ import Testing
         var metadata = try subject.store.metadata()
         #expect(UUID(uuidString: metadata.uuid) != nil && metadata.uuid == metadata.uuid.uppercased())
         #expect(Set(metadata.versionHashes.keys) == Set(subject.schema.entities.map(\.name)))
-        metadata.userInfo = Data([1, 2, 3])
+        let info = try PropertyListSerialization.data(fromPropertyList: ["a": 1], format: .binary, options: 0)
+        metadata.userInfo = info
         try subject.store.setMetadata(metadata)
         try subject.insert("Note", [[:]])
-        #expect(try subject.store.metadata().userInfo == Data([1, 2, 3]))
+        let kept = try #require(try subject.store.metadata().userInfo)
+        let read = try PropertyListSerialization.propertyList(from: kept, format: nil) as? [String: Int]
+        #expect(read == ["a": 1])
     }
 
     @Test("A closed store throws", arguments: StoreMaker.all)
     func close(_ maker: StoreMaker) throws {
         let subject = try Subject(maker)
-        try subject.insert("Note", [[:]])
+        let key = try subject.insert("Note", [[:]])[0]
         try subject.store.close()
         #expect(throws: StoreError.self) { try subject.fetch("Note") }
-        #expect(throws: StoreError.self) { try subject.store.commit(ChangeBatch()) }
+        var batch = ChangeBatch()
+        batch.deletes = [DeleteGroup(entity: key.entity, numbers: [key.number], expected: [1])]
+        #expect(throws: StoreError.self) { try subject.store.commit(batch) }
     }
 
     @Test("A fetch by what the entity does not have throws and names it", arguments: StoreMaker.all)
