@@ -40,7 +40,7 @@ struct MemoryFetch {
         let keyed = rows.map { row in (plan.sort.map { source(row).value(at: $0.keyPath) }, row) }
         return keyed.sorted { a, b in
             for (term, (x, y)) in zip(plan.sort, zip(a.0, b.0)) {
-                let order = ValueOrder(term.comparison).compare(x, y)
+                let order = CellOrder(term.comparison).compare(x, y)
                 if order != 0 { return term.isAscending ? order < 0 : order > 0 }
             }
             return false

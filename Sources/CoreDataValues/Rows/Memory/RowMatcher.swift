@@ -10,7 +10,8 @@ struct RowMatcher {
             return
         }
         guard case .constant(let value) = predicate else {
-            throw StoreError(134060, "Predicates are not supported by the store in memory.")
+            throw StoreError(
+                134060, "The store in memory has no evaluator for the predicate \(predicate); fetch without one.")
         }
         constant = value
     }

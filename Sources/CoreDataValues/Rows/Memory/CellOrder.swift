@@ -3,7 +3,7 @@
 import Foundation
 
 /// Compares values of one slot.
-struct ValueOrder {
+struct CellOrder {
     private let comparison: SortTerm.Comparison
 
     init(_ comparison: SortTerm.Comparison) { self.comparison = comparison }
