@@ -28,6 +28,7 @@ final class Statement {
         handle = prepared
         self.sql = sql
         self.connection = connection
+        notesBindings = connection.options.observesBindings && connection.options.observer != nil
         connection.counter.prepared()
     }
 
@@ -134,7 +135,8 @@ final class Statement {
             path: connection.path, sql: sql)
     }
 
-    var notesBindings: Bool { connection.options.observesBindings && connection.options.observer != nil }
+    /// Whether somebody wants to see what is bound.
+    let notesBindings: Bool
 
     func note(_ value: () -> Value) {
         guard notesBindings else { return }
