@@ -10,9 +10,7 @@ struct MembershipCompiler {
     let scope: SelectScope
 
     func compile(_ comparison: Comparison) throws -> String {
-        guard comparison.options.isEmpty else {
-            throw unsupportedPredicate("IN with the option c or d", scope.entity)
-        }
+        let side = self.side.folded(comparison.options)
         guard case .list(let elements) = comparison.right else {
             throw unsupportedPredicate("IN without a list of constants", scope.entity)
         }

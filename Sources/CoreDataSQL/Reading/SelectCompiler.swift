@@ -87,17 +87,17 @@ package struct SelectCompiler: Sendable {
     }
 
     private func sortKey(_ term: SortTerm, _ scope: SelectScope) throws -> String {
-        let name = term.keyPath.joined(separator: ".")
-        switch term.comparison {
-        case .binary: break
-        case .caseInsensitive, .localized, .localizedCaseInsensitive, .localizedStandard:
-            throw unsupportedSort("\(name) by the comparison “\(term.comparison)”", scope.entity)
-        }
         switch try KeyPathResolver(scope: scope).resolve(term.keyPath) {
-        case .attribute(let sql, _): return sql
+        case .attribute(let sql, let slot):
+            guard slot.kind == .text || slot.kind == .uri, let name = TextFunction.collation(term.comparison) else {
+                return sql
+            }
+            return "\(sql) COLLATE \(name)"
         case .key(let sql, _): return sql
         case .number(let sql): return sql
-        case .members: throw unsupportedSort("the to-many key path \(name)", scope.entity)
+        case .members:
+            let name = term.keyPath.joined(separator: ".")
+            throw unsupportedSort("the to-many key path \(name)", scope.entity)
         }
     }
 

@@ -42,6 +42,7 @@ final class Connection {
         sqlite3_busy_timeout(opened, Int32(clamping: Int64((options.timeout * 1000).clamped(to: 0...2_000_000_000))))
         _ = coredata_sqlite_defensive(opened, 1)
         _ = coredata_sqlite_trusted_schema(opened, 0)
+        TextFunctions.register(on: opened)
     }
 
     deinit {
