@@ -4,8 +4,9 @@ import CoreDataValues
 
 /// Compiles one predicate in one scope.
 ///
-/// In memory a predicate is true or false, never unknown. A condition compiled here may come to NULL where memory says false;
-/// AND, OR and WHERE cannot tell the two apart, and NOT is written `IS NOT TRUE`, which can and does.
+/// In memory a predicate is true or false, never unknown. A condition compiled here may come to NULL where
+/// memory says false; AND, OR and WHERE cannot tell the two apart, and NOT is written `IS NOT TRUE`, which
+/// can and does.
 struct PredicateCompiler {
     let scope: SelectScope
 
@@ -28,7 +29,9 @@ struct PredicateCompiler {
         var comparison = comparison
         // `n` says that the texts are prepared already: it overrides the others.
         if comparison.options.contains(.normalized) { comparison.options = [] }
-        if comparison.options.contains(.localeSensitive) { throw unsupported("a comparison with the option l") }
+        if comparison.options.contains(.localeSensitive) {
+            throw unsupported("a comparison with the option l")
+        }
         switch (comparison.left, comparison.right) {
         case (_, .keyPath(let path)) where isConstant(comparison.left):
             return try compile(flipped(comparison, path))
@@ -86,7 +89,8 @@ struct PredicateCompiler {
         }
     }
 
-    /// ANY is EXISTS, ALL is no member for which it does not hold. The members' key path is compiled in a scope of its own.
+    /// ANY is EXISTS, ALL is no member for which it does not hold. The members' key path is compiled in a
+    /// scope of its own.
     private func overMembers(
         _ comparison: Comparison, owner: String, relationship: ResolvedRelationship, rest: [String]
     ) throws -> String {

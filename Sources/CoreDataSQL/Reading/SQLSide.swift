@@ -64,7 +64,8 @@ struct SQLSide {
     func coerced(_ value: Value) throws -> Value? {
         switch (family, value) {
         case (_, .null): return .null
-        case (.numbers, .bool), (.numbers, .int), (.numbers, .double), (.numbers, .decimal), (.numbers, .date),
+        case (.numbers, .bool), (.numbers, .int), (.numbers, .double), (.numbers, .decimal),
+            (.numbers, .date),
             (.identifiers, .uuid), (.blobs, .data):
             return value
         case (.texts, .text(let text)), (.texts, .uri(let text)):
@@ -72,7 +73,8 @@ struct SQLSide {
         case (.keys, .key(let key)):
             guard let entity, scope.schema.entities.indices.contains(key.entity.value) else { return nil }
             return scope.schema[key.entity].root == entity.root ? .int(key.number) : nil
-        case (.numbers, _), (.texts, _), (.identifiers, _), (.blobs, _), (.tagged, _), (.keys, _), (.members, _):
+        case (.numbers, _), (.texts, _), (.identifiers, _), (.blobs, _), (.tagged, _), (.keys, _),
+            (.members, _):
             throw unsupportedPredicate(
                 "a comparison of \(name) (\(family.rawValue)) with a value of another kind", scope.entity)
         }

@@ -3,7 +3,8 @@
 import CoreDataValues
 import Foundation
 
-/// The functions and collations that a store registers in SQLite. Behind each stands the code that memory compares with.
+/// The functions and collations that a store registers in SQLite. Behind each stands the code that memory
+/// compares with.
 package enum TextFunction {
     /// Text, options: the text that stands for all texts equal to it.
     package static var fold: String { "COREDATA_FOLD" }
@@ -24,7 +25,8 @@ package enum TextFunction {
     }
 }
 
-/// Forms that compare scalar by scalar, NUL included, as memory does; with `c` or `d` both sides are folded first.
+/// Forms that compare scalar by scalar, NUL included, as memory does; with `c` or `d` both sides are folded
+/// first.
 struct TextCompiler {
     let side: SQLSide
     let scope: SelectScope
@@ -50,7 +52,8 @@ struct TextCompiler {
         case .contains: return "instr(\(side.sql), \(scope.builder.bind(value))) > 0"
         case .beginsWith: return prefix(text, side)
         case .endsWith: return suffix(text, side)
-        case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual, .between, .in, .like, .matches:
+        case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual, .between, .in, .like,
+            .matches:
             throw unsupportedPredicate("\(comparison.op)", scope.entity)
         }
     }
@@ -62,7 +65,8 @@ struct TextCompiler {
         guard let value = try side.coerced(constant), case .text(let text) = value else { return "0" }
         if comparison.op == .matches {
             do { _ = try RegularPattern(text, options: comparison.options) } catch {
-                throw unsupportedPredicate("matches with “\(text)”, which is no regular expression", scope.entity)
+                throw unsupportedPredicate(
+                    "matches with “\(text)”, which is no regular expression", scope.entity)
             }
         }
         let name = comparison.op == .like ? TextFunction.like : TextFunction.matches
@@ -97,6 +101,7 @@ struct TextCompiler {
         if text.isEmpty { return "\(side.sql) IS NOT NULL" }
         let bytes = Data(text.utf8)
         let needle = scope.builder.bind(.data(bytes))
-        return "substr(CAST(\(side.sql) AS BLOB), \(scope.builder.bind(.int(Int64(-bytes.count))))) = \(needle)"
+        return
+            "substr(CAST(\(side.sql) AS BLOB), \(scope.builder.bind(.int(Int64(-bytes.count))))) = \(needle)"
     }
 }

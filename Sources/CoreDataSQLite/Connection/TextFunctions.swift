@@ -5,8 +5,8 @@ import CoreDataSQL
 import CoreDataValues
 import Foundation
 
-/// Registers the text functions on a connection. They answer NULL for NULL and are DIRECTONLY: no trigger or view of a foreign
-/// file can call them.
+/// Registers the text functions on a connection. They answer NULL for NULL and are DIRECTONLY: no trigger or
+/// view of a foreign file can call them.
 enum TextFunctions {
     private static var flags: Int32 {
         SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY
@@ -61,7 +61,8 @@ enum TextFunctions {
     }
 
     private static func compare(
-        _ aSize: Int32, _ a: UnsafeRawPointer?, _ bSize: Int32, _ b: UnsafeRawPointer?, _ order: SortTerm.Comparison
+        _ aSize: Int32, _ a: UnsafeRawPointer?, _ bSize: Int32, _ b: UnsafeRawPointer?,
+        _ order: SortTerm.Comparison
     ) -> Int32 {
         let x = String(decoding: UnsafeRawBufferPointer(start: a, count: Int(aSize)), as: UTF8.self)
         let y = String(decoding: UnsafeRawBufferPointer(start: b, count: Int(bSize)), as: UTF8.self)
@@ -81,7 +82,9 @@ enum TextFunctions {
         if let kept = sqlite3_get_auxdata(context, 1) {
             return Unmanaged<Matcher>.fromOpaque(kept).takeUnretainedValue()
         }
-        guard let pattern = text(arguments[1]), let matches = make(pattern, options(arguments[2])) else { return nil }
+        guard let pattern = text(arguments[1]), let matches = make(pattern, options(arguments[2])) else {
+            return nil
+        }
         let matcher = Matcher(matches)
         sqlite3_set_auxdata(context, 1, Unmanaged.passRetained(matcher).toOpaque()) { kept in
             if let kept { Unmanaged<Matcher>.fromOpaque(kept).release() }
@@ -90,7 +93,9 @@ enum TextFunctions {
     }
 
     private static func text(_ value: OpaquePointer?) -> String? {
-        guard sqlite3_value_type(value) != SQLITE_NULL, let bytes = sqlite3_value_text(value) else { return nil }
+        guard sqlite3_value_type(value) != SQLITE_NULL, let bytes = sqlite3_value_text(value) else {
+            return nil
+        }
         let count = Int(sqlite3_value_bytes(value))
         return String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
     }
@@ -103,7 +108,8 @@ enum TextFunctions {
         var text = text
         text.withUTF8 { bytes in
             let base = UnsafeRawPointer(bytes.baseAddress ?? UnsafePointer(emptyByte))
-            coredata_sqlite_result_text(context, base.assumingMemoryBound(to: CChar.self), Int32(clamping: bytes.count))
+            coredata_sqlite_result_text(
+                context, base.assumingMemoryBound(to: CChar.self), Int32(clamping: bytes.count))
         }
     }
 }
