@@ -4,7 +4,8 @@ import CCoreDataSQLite
 import CoreDataValues
 import Foundation
 
-/// A statement and its current run: bind, step until done, finish. `finish` resets it, lets go of bound memory and reports the run.
+/// A statement and its current run: bind, step until done, finish. `finish` resets it, lets go of bound
+/// memory and reports the run.
 final class Statement {
     let handle: OpaquePointer
     let sql: String
@@ -83,7 +84,8 @@ final class Statement {
         case .null: try check(sqlite3_bind_null(handle, Int32(index)))
         case .bool(let flag): try check(sqlite3_bind_int64(handle, Int32(index), flag ? 1 : 0))
         case .int(let number): try check(sqlite3_bind_int64(handle, Int32(index), number))
-        case .double(let number), .date(let number): try check(sqlite3_bind_double(handle, Int32(index), number))
+        case .double(let number), .date(let number):
+            try check(sqlite3_bind_double(handle, Int32(index), number))
         case .decimal(let number):
             try check(sqlite3_bind_double(handle, Int32(index), Double(number.description) ?? .nan))
         case .text(let text), .uri(let text): try bind(index, text: text)
@@ -112,7 +114,9 @@ final class Statement {
         var text = text
         try text.withUTF8 { bytes in
             guard let size = Int32(exactly: bytes.count) else { throw tooLarge(bytes.count) }
-            let code = (bytes.baseAddress ?? UnsafePointer(emptyByte)).withMemoryRebound(to: CChar.self, capacity: bytes.count) {
+            let code = (bytes.baseAddress ?? UnsafePointer(emptyByte)).withMemoryRebound(
+                to: CChar.self, capacity: bytes.count
+            ) {
                 coredata_sqlite_bind_text_transient(handle, Int32(index), $0, size)
             }
             try check(code)
@@ -131,7 +135,8 @@ final class Statement {
 
     func tooLarge(_ count: Int) -> StoreError {
         StoreError(
-            134180, "A value of \(count) bytes is larger than SQLite can store. Keep it in a file of its own.",
+            134180,
+            "A value of \(count) bytes is larger than SQLite can store. Keep it in a file of its own.",
             path: connection.path, sql: sql)
     }
 

@@ -4,8 +4,8 @@ import CCoreDataSQLite
 import CoreDataValues
 import Foundation
 
-/// Binds cells of one entity's rows straight from their chunk. SQLite reads the chunk's memory when the statement runs; the
-/// chunk must outlive that, and nothing is copied.
+/// Binds cells of one entity's rows straight from their chunk. SQLite reads the chunk's memory when the
+/// statement runs; the chunk must outlive that, and nothing is copied.
 struct RowBinder {
     let entity: Entity
     let slots: [Int]
@@ -84,7 +84,8 @@ struct RowBinder {
         case .int, .toOne, .entityTag: return .int(Int64(bitPattern: cell))
         case .bool: return .bool(cell != 0)
         case .double, .float, .date: return .double(Double(bitPattern: cell))
-        case .text, .uri, .decimal: return .text(chunk.withBytes(of: cell) { String(decoding: $0, as: UTF8.self) })
+        case .text, .uri, .decimal:
+            return .text(chunk.withBytes(of: cell) { String(decoding: $0, as: UTF8.self) })
         case .data, .externalData, .uuid, .transformable: return .data(chunk.withBytes(of: cell) { Data($0) })
         }
     }
