@@ -30,17 +30,18 @@ extension Operand {
 
     var isNull: Bool { if case .value(.null) = self { true } else { false } }
 
-    /// What a collection holds, nested collections flattened; nothing for null, the thing itself for all else.
+    /// What a collection holds, nulls included and nested collections flattened; nothing for null, the thing itself for
+    /// all else.
     var members: [Operand] {
         switch self {
-        case .collection(let members): members.flatMap(\.members)
+        case .collection(let members): members.flatMap { $0.isNull ? [$0] : $0.members }
         case .value(.null): []
         case .value, .source, .opaque: [self]
         }
     }
 
     /// The value to order by; null for what has no order.
-    var comparable: Value {
+    package var comparable: Value {
         switch self {
         case .value(let value): value
         case .source(let source): source.identity
