@@ -19,8 +19,14 @@ import Testing
             for step in steps { counts[step.deed, default: 0] += 1 }
             guard let failure = Trial.run(steps, on: stack) else { continue }
             let small = try Trial.shrink(steps) { Trial.run($0, on: try Stack(type, undo: false)) }
-            Issue.record("seed \(seed) on \(type): \(failure)\nsmallest sequence:\n\(Trial.describe(small.steps))\n\(small.failure)")
-            break
+            Issue.record(
+                """
+                seed \(seed) on \(type): \(failure)
+                smallest sequence:
+                \(Trial.describe(small.steps))
+                \(small.failure)
+                """)
+            return
         }
         let table = Deed.allCases.map { "\($0.rawValue) \(counts[$0] ?? 0)" }.joined(separator: ", ")
         print("oracle on \(type): \(OracleTests.sequences) sequences; \(table)")
