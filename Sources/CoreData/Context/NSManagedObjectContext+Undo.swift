@@ -49,7 +49,9 @@ extension NSManagedObjectContext {
     private func lookAgain(at object: NSManagedObject) {
         let state = object._state
         state.clear(.recheck)
-        guard state.has(.updated), !state.has([.inserted, .deleted]), !SaveOperation.isChanged(object) else { return }
+        guard state.has(.updated), !state.has([.inserted, .deleted]) else { return }
+        object.dropRestoredOrders()
+        guard !SaveOperation.isChanged(object) else { return }
         tracker.unmark(object, .updated)
         state.revertUnchanged()
     }
@@ -111,6 +113,16 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
+    /// Forgets the order of an ordered to-many that has the saved members in the saved order again.
+    fileprivate func dropRestoredOrders() {
+        forEachToMany { index, members in
+            guard let order = members.order, members.added.isEmpty, members.removed.isEmpty,
+                order.elementsEqual(committedMembers(at: index), by: ===)
+            else { return }
+            members.order = nil
+        }
+    }
+
     /// Writes a former target; where the other side keeps a log of its own, only this side.
     fileprivate func takeBackTarget(_ slot: Int, _ old: NSManagedObject?) {
         let relationship = relationship(at: slot)
