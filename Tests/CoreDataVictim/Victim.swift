@@ -18,12 +18,14 @@ enum Victim {
         case allocate
         /// Changes a person after a line from standard input, and says how the save ended.
         case compete
+        /// Lets objects outlive their context, coordinator and model.
+        case outlive
     }
 
     static func main() {
         let arguments = CommandLine.arguments
         guard arguments.count == 3, let deed = Deed(rawValue: arguments[1]) else {
-            say("usage: CoreDataVictim prepare|save|retry|allocate|compete <store>")
+            say("usage: CoreDataVictim prepare|save|retry|allocate|compete|outlive <store>")
             exit(64)
         }
         do {
@@ -41,6 +43,7 @@ enum Victim {
     }
 
     private static func run(_ deed: Deed, _ url: URL) throws {
+        if deed == .outlive { return try VictimStore.outlive(url) }
         let store = try deed == .retry ? VictimStore.opening(url) : VictimStore(url)
         switch deed {
         case .prepare: try store.prepare()
@@ -50,6 +53,7 @@ enum Victim {
         case .retry: try store.saveTwice()
         case .allocate: try store.allocate()
         case .compete: try store.compete()
+        case .outlive: break
         }
         try store.close()
     }

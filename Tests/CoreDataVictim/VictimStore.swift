@@ -133,6 +133,22 @@ struct VictimStore {
         }
     }
 
+    /// Reads relationships, lets the stack go, then the objects, one by one.
+    static func outlive(_ url: URL) throws {
+        var objects: [NSManagedObject] = []
+        do {
+            let store = try VictimStore(url)
+            objects = try store.all("Person")
+            for person in objects { _ = (person.value(forKey: "groups") as? NSSet)?.count }
+            objects[1].setValue("changed", forKey: "name")
+        }
+        guard objects.allSatisfy({ $0.managedObjectContext == nil }) else {
+            throw BrokenPromise(sentence: "an object has a context that nobody holds")
+        }
+        while !objects.isEmpty { objects.removeLast() }
+        Victim.say("all gone")
+    }
+
     func compete() throws {
         guard let person = try all("Person").first else { throw BrokenPromise(sentence: "there is no person") }
         person.setValue((person.value(forKey: "age") as? Int ?? 0) + 1, forKey: "age")

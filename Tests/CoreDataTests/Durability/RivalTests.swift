@@ -39,6 +39,14 @@ import Testing
         _ = try RawStore(url).contents()
     }
 
+    @Test("Objects with relationships and changes may outlive their context, coordinator and model")
+    func outliving() throws {
+        // The C library overwrites what is freed, so that reading it afterwards shows.
+        let run = try VictimProcess.run("outlive", try prepared(), environment: ["MALLOC_PERTURB_": "85"])
+        #expect(run.exitCode == 0)
+        #expect(run.lines == ["all gone"])
+    }
+
     @Test("A row that another process changed since it was read is a conflict (133020) on both sides")
     func conflict() throws {
         let url = try prepared()

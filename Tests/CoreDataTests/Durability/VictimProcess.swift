@@ -22,8 +22,11 @@ enum VictimProcess {
         var description: String { "\(call):\(effect):when=\(number)" }
     }
 
-    static func run(_ deed: String, _ store: URL, _ disturbance: Disturbance? = nil) throws -> VictimRun {
+    static func run(_ deed: String, _ store: URL, _ disturbance: Disturbance? = nil, environment: [String: String] = [:])
+        throws -> VictimRun
+    {
         let process = Process()
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         let output = Pipe()
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
