@@ -17,6 +17,8 @@ extension NSManagedObjectContext {
             return try cast(fetchObjects(try order(request)).map(\.objectID), request)
         case .countResultType:
             return try cast([NSNumber(value: try count(try order(request)))], request)
+        case .dictionaryResultType:
+            throw CocoaError.unsupported("NSFetchRequest.resultType .dictionaryResultType; fetch objects and read their values")
         case let other:
             throw CocoaError.unsupported("NSFetchRequest.resultType \(other.rawValue)")
         }

@@ -59,7 +59,10 @@ enum Validation {
         let value = object.value(at: slot)
         guard !value.isNull else { return }
         if let (code, sentence) = ValueRule(attribute).complaint(about: value) {
-            errors.append(error(code, object, attribute.name, object.value(forKey: attribute.name), sentence))
+            var refused = object.value(forKey: attribute.name)
+            // Foundation traps when it prints such a date, and errors get printed.
+            if case .date(let seconds) = value, !(seconds.magnitude < 1e11) { refused = seconds }
+            errors.append(error(code, object, attribute.name, refused, sentence))
         }
     }
 
