@@ -59,5 +59,6 @@ let package = Package(
             name: "CoreDataTests",
             dependencies: ["CoreData", "CoreDataValues", "CoreDataSQLite", "CCoreDataSQLite"],
             swiftSettings: strict),
+        .testTarget(name: "ExampleTests", dependencies: ["CCoreDataSQLite"], swiftSettings: strict),
     ]
 )

@@ -2,11 +2,12 @@
 
 import CoreData
 
-/// Prints each statement of the coordinator's stores with its bindings, rows and time on standard error.
-func printStatements(of coordinator: NSPersistentStoreCoordinator) {
-    coordinator.statementObserver = { statement in
+/// The options of a store that prints each statement with its bindings, rows and time on standard error.
+func printingStatements() -> [AnyHashable: Any] {
+    let trace = SQLTrace { statement in
         let bindings = statement.bindings.isEmpty ? "" : " [\(statement.bindings.joined(separator: ", "))]"
         let milliseconds = String(format: "%.3f", statement.seconds * 1000)
         printError("sql: \(statement.sql)\(bindings) -- \(statement.rows) rows, \(milliseconds) ms")
     }
+    return [SQLTraceOption: trace]
 }

@@ -33,9 +33,8 @@ final class Triage {
     /// Attaches a store to the model and a context to the store.
     static func link2file(_ model: NSManagedObjectModel, store: URL, sql: Bool) throws -> NSManagedObjectContext {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        if sql { printStatements(of: coordinator) }
         try coordinator.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: nil, at: store, options: nil)
+            ofType: NSSQLiteStoreType, configurationName: nil, at: store, options: sql ? printingStatements() : nil)
         let context = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
         return context
