@@ -17,7 +17,7 @@ extension NSManagedObjectModel {
     ///   line and column, with the entity and property in its userInfo.
     public convenience init(loading url: URL) throws {
         do {
-            let draft = try ModelFile.load(url)
+            let draft = try ModelFile.draft(at: url)
             _ = try Schema(checking: draft)
             self.init(draft: draft)
         } catch {

@@ -12,7 +12,7 @@ extension NSManagedObject {
         switch place {
         case .slot(let slot):
             if kind(slot) == .toOne { return target(at: slot) }
-            return value(at: slot).any
+            return value(at: slot).object
         case .toMany(let index):
             let members = members(at: index)
             return relationship(toMany: index).isOrdered
@@ -88,7 +88,7 @@ extension NSManagedObject {
                 if kind(slot) == .toOne {
                     committed[key] = committedTarget(at: slot) ?? NSNull() as Any
                 } else {
-                    committed[key] = committedValue(at: slot).any ?? NSNull()
+                    committed[key] = committedValue(at: slot).object ?? NSNull()
                 }
             case .toMany(let index):
                 let members = _state.has(.persistent) ? committedMembers(at: index) : []
@@ -118,7 +118,7 @@ extension NSManagedObject {
     final func dictionaryOfValues() -> [String: String] {
         var values: [String: String] = [:]
         for (slot, property) in _state.info.entity.slots.enumerated() where property.attribute != nil {
-            values[property.name] = value(at: slot).any.map { "\($0)" } ?? "nil"
+            values[property.name] = value(at: slot).object.map { "\($0)" } ?? "nil"
         }
         return values
     }
