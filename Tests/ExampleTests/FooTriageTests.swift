@@ -33,6 +33,7 @@ struct FooTriageTests {
         let lines = run.output.split(separator: "\n")
         #expect(lines.prefix(4) == ["pending inserts: 8", "undo: 8 -> 0", "redo: 0 -> 8", "successful save"])
         try checkTable(lines.dropFirst(4))
+        #expect(try folder.names() == ["FooTriage.sqlite"])
         #expect(try folder.column("SELECT count(*) FROM ZINJURY", of: "FooTriage.sqlite") == ["8"])
     }
 
