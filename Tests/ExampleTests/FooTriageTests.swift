@@ -131,9 +131,9 @@ struct FooTriageTests {
         #expect(run.status == 0)
         #expect(run.comparable == quiet.comparable)
         let lines = run.errors.split(separator: "\n").filter { $0.hasPrefix("sql: ") }
-        let insert = try #require(lines.first { $0.hasPrefix("sql: INSERT INTO ZINJURY") })
+        let insert = try #require(lines.first { $0.hasPrefix(#"sql: INSERT INTO "ZINJURY""#) })
         #expect(insert.contains("Blunt Trauma"))
-        #expect(lines.contains { $0.contains("FROM ZINJURY") && $0.contains("-- 8 rows, ") })
+        #expect(lines.contains { $0.contains(#"FROM "ZINJURY""#) && $0.contains("-- 8 rows, ") })
         for line in lines { #expect(line.contains(/\ -- [0-9]+ rows, [0-9]+\.[0-9]{3} ms$/)) }
     }
 
