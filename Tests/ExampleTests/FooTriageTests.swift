@@ -89,13 +89,36 @@ struct FooTriageTests {
         #expect(try folder.names() == before)
     }
 
-    private func copyModelWithSeverity() throws {
+    private func copyModelWithSeverity(_ rest: String = #"optional="YES""#) throws {
         _ = try folder.copyModel { xml in
             let injury = try #require(xml.firstMatch(of: /<entity name="Injury"[^>]*>/))
             xml.insert(
-                contentsOf: #"<attribute name="severity" optional="YES" attributeType="Integer 16"/>"#,
+                contentsOf: #"<attribute name="severity" attributeType="Integer 16" \#(rest)/>"#,
                 at: injury.range.upperBound)
         }
+    }
+
+    @Test("A save that fails is reported once, with the reason, and leaves no rows")
+    func failedSave() throws {
+        try copyModelWithSeverity("")
+        let run = try folder.run("FooTriage", "--model", "Changed.xcdatamodeld")
+        #expect(run.status == 1)
+        #expect(run.output == "pending inserts: 8\nundo: 8 -> 0\nredo: 0 -> 8\n")
+        #expect(run.errors.hasPrefix("failed save: "))
+        #expect(run.errors.contains("Injury.severity must have a value"))
+        #expect(run.errors.split(separator: "\n").count == 1)
+        #expect(try folder.column("SELECT count(*) FROM ZINJURY", of: "FooTriage.sqlite") == ["0"])
+    }
+
+    @Test("A model that is missing, or has no place for the table, is named")
+    func unfitModel() throws {
+        let missing = try folder.run("FooTriage", "--model", "missing.xcdatamodeld")
+        #expect(missing.errors.contains(/\/missing\.xcdatamodeld: error: ./))
+        _ = try folder.copyModel { $0 = $0.replacing("\"Injury\"", with: "\"Wound\"") }
+        let unfit = try folder.run("FooTriage", "--model", "Changed.xcdatamodeld")
+        #expect(unfit.status == 1)
+        #expect(unfit.errors.contains("Changed.xcdatamodeld needs an entity Injury with the attributes id and name."))
+        #expect(!folder.exists("FooTriage.sqlite"))
     }
 
     @Test("An attribute added to the XML is a column of the next new store and of the table")

@@ -74,14 +74,33 @@ struct DocumentationTests {
         #expect(count > 5)
     }
 
+    @Test("Every page that the sources cite exists")
+    func citedPages() throws {
+        var count = 0
+        for text in try sources() {
+            for match in text.matches(of: /Documentation\/[A-Za-z0-9\/]+\.md|Decisions\/[0-9]{4}/) {
+                let cited = String(match.output)
+                let path = cited.hasPrefix("Decisions/") ? "Documentation/\(cited).md" : cited
+                #expect(FileManager.default.fileExists(atPath: Place.root.appendingPathComponent(path).path), "\(cited)")
+                count += 1
+            }
+        }
+        #expect(count > 0)
+    }
+
+    private func sources() throws -> [String] {
+        let folder = Place.root.appendingPathComponent("Sources")
+        return try FileManager.default.subpathsOfDirectory(atPath: folder.path)
+            .filter { $0.hasSuffix(".swift") }
+            .map { try String(contentsOf: folder.appendingPathComponent($0), encoding: .utf8) }
+    }
+
     @Test("Every invariant that the sources cite is on the page, and every one on the page is cited")
     func invariants() throws {
         let page = try Place.text("Documentation/Invariants.md")
         let defined = Set(page.matches(of: /(?m)^\*\*I-([0-9]+)\b/).map { String($0.output.1) })
-        let sources = Place.root.appendingPathComponent("Sources")
         var cited: Set<String> = []
-        for name in try FileManager.default.subpathsOfDirectory(atPath: sources.path) where name.hasSuffix(".swift") {
-            let text = try String(contentsOf: sources.appendingPathComponent(name), encoding: .utf8)
+        for text in try sources() {
             cited.formUnion(text.matches(of: /\bI-([0-9]+)\b/).map { String($0.output.1) })
         }
         #expect(!defined.isEmpty)
