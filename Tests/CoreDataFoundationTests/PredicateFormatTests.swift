@@ -81,6 +81,13 @@ import class CoreDataFoundation.NSExpression
         #expect(throws: (any Error).self) { _ = try NSPredicate(parsing: text) }
     }
 
+    @Test("Chains inside brackets inside chains are refused before they fill the stack")
+    func deepChains() {
+        let chain = String(repeating: "a + ", count: 100)
+        let text = String(repeating: chain + "(", count: 140) + "a" + String(repeating: ")", count: 140) + " == 1"
+        #expect(throws: (any Error).self) { _ = try NSPredicate(parsing: text) }
+    }
+
     @Test("Random bytes never trap the parser")
     func noise() {
         var random = Seeded(seed: 7)

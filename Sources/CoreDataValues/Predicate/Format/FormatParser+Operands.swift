@@ -7,8 +7,8 @@ extension FormatParser {
         while token == .symbol(".") || token == .symbol("[") {
             steps += 1
             // The longest key path there is; each index nests the tree by one.
-            guard steps <= FormatParser.deepest else {
-                throw PredicateError("The key path has more than \(FormatParser.deepest) steps.", position: position)
+            guard steps <= longestChain else {
+                throw PredicateError("The key path has more than \(longestChain) steps.", position: position)
             }
             let target = try expression(node)
             if take(".") {

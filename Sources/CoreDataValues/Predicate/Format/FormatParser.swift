@@ -234,6 +234,9 @@ package struct FormatParser {
 
     // MARK: Arithmetic
 
+    /// Shrinks with the depth, so that chains inside brackets inside chains stay a tree that a stack can walk.
+    var longestChain: Int { max(4, FormatParser.deepest / (depth + 1)) }
+
     mutating func operation(_ level: Int) throws(PredicateError) -> Node {
         guard level < FormatWords.levels.count else { return try unary() }
         var node = try operation(level + 1)
@@ -241,8 +244,8 @@ package struct FormatParser {
         while case .symbol(let symbol) = token, let function = FormatWords.levels[level][symbol] {
             length += 1
             // A chain leans to the left, so its length is the depth of its tree.
-            guard length <= FormatParser.deepest else {
-                throw PredicateError("More than \(FormatParser.deepest) operators in a row.", position: position)
+            guard length <= longestChain else {
+                throw PredicateError("More than \(longestChain) operators in a row at this depth.", position: position)
             }
             let left = try expression(node)
             advance()
