@@ -128,8 +128,8 @@ struct PendingOverlay {
 
     private func sort(_ objects: inout [NSManagedObject]) throws {
         guard !order.plan.sort.isEmpty, objects.count > 1 else { return }
-        let sortOrder: SortOrder
-        do { sortOrder = try SortOrder(order.plan.sort) } catch { throw CocoaError.reading(error) }
+        let sortOrder: CoreDataValues.SortOrder
+        do { sortOrder = try CoreDataValues.SortOrder(order.plan.sort) } catch { throw CocoaError.reading(error) }
         objects.sort { sortOrder.compare(ObjectSource($0), ObjectSource($1)) == .orderedAscending }
     }
 

@@ -19,7 +19,7 @@ struct RowMatcher {
         }
         do {
             evaluator = try Evaluator(own)
-        } catch let error as PredicateError {
+        } catch {
             throw StoreError(134060, "The predicate cannot be evaluated: \(error.sentence)")
         }
     }
