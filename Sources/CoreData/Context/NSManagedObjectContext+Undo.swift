@@ -106,7 +106,6 @@ extension NSManagedObjectContext {
         if state.has(.deleted), !state.has(.gone) { return revive(object) }
         guard state.has(.gone) else { return }
         if state.pointee.row != nil { object.liftRow() }
-        state.dropRelationships()
         enter(object)
     }
 }

@@ -112,9 +112,15 @@ struct Step {
             if b % 4 == 0, let visit = one(.visit, a) { return .patient(visit: visit, c % 5 == 0 ? nil : one(.patient, c)) }
             return patient.map { .ward($0, c % 5 == 0 ? nil : one(.ward, b)) }
         case .setToMany:
-            let chosen = { (kind: Role) in living(kind).filter { ($0 &* 7 &+ c) % 3 != 0 } }
-            if b % 2 == 0 { return one(.ward, a).map { .patients(ward: $0, chosen(.patient)) } }
-            return patient.map { .doctors($0, chosen(.doctor)) }
+            let chosen = { (role: Role) in living(role).filter { ($0 &* 7 &+ c) % 3 != 0 } }
+            if b % 2 == 0 {
+                let patients = chosen(.patient)
+                guard let ward = one(.ward, a), state.view(ward)?.patients != Set(patients) else { return nil }
+                return .patients(ward: ward, patients)
+            }
+            let doctors = chosen(.doctor)
+            guard let patient, state.graph[patient]?.doctors != Set(doctors) else { return nil }
+            return .doctors(patient, doctors)
         case .addMember:
             guard let patient, let doctor = one(.doctor, b), state.graph[patient]?.doctors.contains(doctor) == false
             else { return nil }
