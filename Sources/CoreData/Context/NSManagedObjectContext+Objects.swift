@@ -74,8 +74,12 @@ extension NSManagedObjectContext {
         tracker.unmark(object, .deleted)
         state.clear([.propagated, .eventDeleted])
         tracker.unpropagated.removeAll { $0 === object }
-        if !state.has(.inserted), state.overlay != nil || object.hasChangedToMany() {
-            tracker.mark(object, .updated)
+        if !state.has(.inserted) {
+            if tracker.touched != nil {
+                tracker.touch(object)
+            } else if SaveOperation.isChanged(object) {
+                tracker.mark(object, .updated)
+            }
         }
         tracker.enter(object, state.has(.inserted) ? .eventInserted : .eventUpdated)
     }
