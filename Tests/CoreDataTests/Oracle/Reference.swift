@@ -160,6 +160,7 @@ struct Reference {
             for id in graph.keys where graph[id]?.ward == ward { graph[id]?.ward = nil }
             for id in patients { graph[id]?.ward = ward }
         case .addVisit(let patient, let visit), .patient(let visit, let patient?):
+            guard graph[patient]?.visits.contains(visit) == false else { return }
             dropVisit(visit)
             graph[patient]?.visits.append(visit)
         case .patient(let visit, nil): dropVisit(visit)
