@@ -8,16 +8,16 @@ enum Deed: String, CaseIterable {
     /// How often it is drawn.
     private var weight: Int {
         switch self {
-        case .insert: 16
-        case .setAttribute, .setToOne, .addMember, .insertOrdered, .undo: 10
-        case .process: 9
-        case .moveOrdered, .redo: 20
-        case .setOneToOne, .delete: 7
-        case .setToNil, .removeMember, .replaceOrdered, .setToMany: 5
-        case .save: 4
-        case .withoutRegistration: 3
-        case .reread, .refault: 2
-        case .rollback: 1
+        case .insert: 40
+        case .moveOrdered, .redo: 60
+        case .insertOrdered, .addMember: 30
+        case .setToOne, .removeMember: 20
+        case .process: 18
+        case .undo: 16
+        case .setAttribute, .setOneToOne, .replaceOrdered, .setToMany, .refault: 12
+        case .setToNil, .delete, .save, .withoutRegistration: 8
+        case .reread: 4
+        case .rollback: 2
         }
     }
 
