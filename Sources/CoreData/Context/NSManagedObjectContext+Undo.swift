@@ -1,5 +1,6 @@
 // Undo and redo: the log of an event becomes one undo action; applying it goes through the same door and is logged again.
 
+import CoreDataFoundation
 import CoreDataValues
 import Foundation
 
@@ -58,7 +59,7 @@ extension NSManagedObjectContext {
 
 /// A weak reference that a notification block may hold; the observer is removed before the object goes.
 private struct Unowned: @unchecked Sendable {
-    weak var object: NSManagedObjectContext?
+    @Unretained var object: NSManagedObjectContext?
     init(_ object: NSManagedObjectContext) { self.object = object }
 }
 
