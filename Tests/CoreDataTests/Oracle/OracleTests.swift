@@ -5,7 +5,7 @@ import Testing
 
 @testable import CoreData
 
-@Suite(.serialized) struct OracleTests {
+@Suite struct OracleTests {
     static let sequences: UInt64 = 2000
 
     @Test(
@@ -33,7 +33,7 @@ import Testing
         for deed in Deed.allCases { #expect(counts[deed] ?? 0 >= 500, "\(deed) occurred too seldom") }
     }
 
-    static let stores = [NSSQLiteStoreType]
+    static let stores = [NSSQLiteStoreType, NSInMemoryStoreType]
 }
 
 /// One run of a sequence.
