@@ -28,7 +28,7 @@ enum Role: String, CaseIterable {
 
 /// One object. Relationships are written down on the patient's side only; the other side is what follows from it.
 struct Node: Equatable {
-    var kind: Role
+    var role: Role
     var text: String?
     var number: Int?
     var ward: Int?
@@ -76,7 +76,7 @@ struct Reference {
     static func view(_ id: Int, _ graph: Graph, _ weights: [Int: Double]) -> View? {
         guard let node = graph[id] else { return nil }
         var view = View(text: node.text, number: node.number, weight: weights[id])
-        switch node.kind {
+        switch node.role {
         case .patient:
             view.targets = [node.ward, node.bed]
             view.doctors = node.doctors
@@ -103,6 +103,9 @@ struct Reference {
         Set(graph.keys.filter { committed[$0] != nil && view($0) != committedView($0) })
     }
 
+    /// Whether a number was ever given to an object.
+    func isUsed(_ id: Int) -> Bool { id <= count }
+
     // MARK: Actions
 
     mutating func apply(_ action: Action) {
@@ -119,9 +122,9 @@ struct Reference {
             process()
             weights[id] = weight
             touched.insert(id)
-        case .insertUnregistered(let id, let kind):
+        case .insertUnregistered(let id, let role):
             process()
-            let node = Node(kind: kind, text: kind.textKey.map { _ in "n" })
+            let node = Node(role: role, text: role.textKey.map { _ in "n" })
             count = max(count, id)
             graph[id] = node
             eventStart[id] = node
@@ -131,16 +134,16 @@ struct Reference {
             let former = graph
             edit(action)
             note(from: former)
-            touched.formUnion(action.subjects)
+            touched.formUnion(action.objects)
             isProcessed = false
         }
     }
 
     private mutating func edit(_ action: Action) {
         switch action {
-        case .insert(let id, let kind):
+        case .insert(let id, let role):
             count = max(count, id)
-            graph[id] = Node(kind: kind, text: kind.textKey.map { _ in "n" })
+            graph[id] = Node(role: role, text: role.textKey.map { _ in "n" })
         case .text(let id, let text): graph[id]?.text = text
         case .number(let id, let number): graph[id]?.number = number
         case .ward(let patient, let ward): graph[patient]?.ward = ward
@@ -157,6 +160,7 @@ struct Reference {
             for id in graph.keys where graph[id]?.ward == ward { graph[id]?.ward = nil }
             for id in patients { graph[id]?.ward = ward }
         case .addVisit(let patient, let visit), .patient(let visit, let patient?):
+            guard graph[patient]?.visits.contains(visit) == false else { return }
             dropVisit(visit)
             graph[patient]?.visits.append(visit)
         case .patient(let visit, nil): dropVisit(visit)
