@@ -10,3 +10,9 @@ void *coredata_call_initializer(void *function, void *a, void *b, void *metatype
 extern void *swift_tryRetain(void *);
 
 void *coredata_try_retain(void *object) { return swift_tryRetain(object); }
+
+static _Thread_local struct coredata_holder *current_holder;
+
+struct coredata_holder *coredata_current_holder(void) { return current_holder; }
+
+void coredata_set_current_holder(struct coredata_holder *holder) { current_holder = holder; }

@@ -8,4 +8,12 @@ void *_Nullable coredata_call_initializer(void *_Nonnull function, void *_Nonnul
 /// Retains an object unless it is being deallocated; answers null then.
 void *_Nullable coredata_try_retain(void *_Nonnull object);
 
+/// The innermost context that this thread holds: a stack frame's own record, linked to the outer ones.
+struct coredata_holder {
+    const void *_Nonnull context;
+    struct coredata_holder *_Nullable outer;
+};
+struct coredata_holder *_Nullable coredata_current_holder(void);
+void coredata_set_current_holder(struct coredata_holder *_Nullable holder);
+
 #endif

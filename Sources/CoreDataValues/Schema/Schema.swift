@@ -11,6 +11,8 @@ package final class Schema: Sendable {
     /// Entity names by configuration; the default configuration, which holds all, is not listed.
     package let configurations: [String: [String]]
     package let versionIdentifiers: [String]
+    /// What was tolerated, in the file and by the checks.
+    package let warnings: [SchemaWarning]
     private let indexes: [String: EntityIndex]
 
     /// Checks a draft and resolves it.
@@ -24,6 +26,7 @@ package final class Schema: Sendable {
         fetchTemplates = draft.fetchTemplates
         configurations = draft.configurations
         versionIdentifiers = draft.versionIdentifiers
+        warnings = draft.warnings + resolved.warnings
         indexes = Dictionary(uniqueKeysWithValues: resolved.entities.map { ($0.name, $0.index) })
     }
 

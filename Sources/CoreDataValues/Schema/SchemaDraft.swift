@@ -13,6 +13,8 @@ package struct EntityDraft: Sendable {
     package var indexes: [FetchIndex] = []
     /// Each constraint is a list of attribute names, in declared order.
     package var uniquenessConstraints: [[String]] = []
+    /// Where each constraint was declared, by the same positions; empty for a model made in code.
+    package var constraintLocations: [SourceLocation] = []
     package var renamingIdentifier: String?
     package var versionHashModifier: String?
     package var codeGeneration: String?
@@ -29,8 +31,17 @@ package struct SchemaDraft: Sendable {
     package var fetchTemplates: [FetchTemplate] = []
     /// Entity names by configuration, without the default configuration, which holds all.
     package var configurations: [String: [String]] = [:]
+    /// Where each configuration was declared; empty for a model made in code.
+    package var configurationLocations: [String: SourceLocation] = [:]
+    /// The configurations that the model means for CloudKit; kept for tools, without effect on a store.
+    package var cloudKitConfigurations: [String] = []
     package var versionIdentifiers: [String] = []
+    /// `Swift` or `Objective-C`: what Xcode would generate.
+    package var sourceLanguage: String?
+    package var usedWithCloudKit = false
     package var location: SourceLocation?
+    /// What was tolerated when the draft was read.
+    package var warnings: [SchemaWarning] = []
 
     package init() {}
 }
@@ -53,5 +64,26 @@ package struct SchemaError: Error, Sendable, Equatable, CustomStringConvertible 
     package var description: String {
         guard let location else { return message }
         return "\(location.path):\(location.line):\(location.column): error: \(message)"
+    }
+}
+
+/// Something in a model that is tolerated, with what is made of it: nothing is ignored in silence.
+package struct SchemaWarning: Sendable, Equatable, CustomStringConvertible {
+    package var message: String
+    package var entity: String?
+    package var property: String?
+    package var location: SourceLocation?
+
+    package init(_ message: String, entity: String? = nil, property: String? = nil, location: SourceLocation? = nil) {
+        self.message = message
+        self.entity = entity
+        self.property = property
+        self.location = location
+    }
+
+    /// `PATH:LINE:COLUMN: warning: TEXT`, or the bare text for a model made in code.
+    package var description: String {
+        guard let location else { return message }
+        return "\(location.path):\(location.line):\(location.column): warning: \(message)"
     }
 }

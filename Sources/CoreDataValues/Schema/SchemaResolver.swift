@@ -5,22 +5,29 @@ import Foundation
 /// Resolves one draft. A value used once.
 struct SchemaResolver {
     private let draft: SchemaDraft
+    private let names: DraftIndex
     private var order: [EntityDraft] = []
     private var indexes: [String: EntityIndex] = [:]
 
-    init(_ draft: SchemaDraft) { self.draft = draft }
+    init(_ draft: SchemaDraft) {
+        self.draft = draft
+        names = DraftIndex(draft)
+    }
 
     struct Result {
         var entities: [Entity]
         var relationships: [ResolvedRelationship]
+        var warnings: [SchemaWarning] = []
     }
 
     /// *check · number the entities · number the relationships · give places · hash*
     func resolve() throws(SchemaError) -> Result {
-        try SchemaCheck(draft).run()
+        let warnings = try SchemaCheck(draft, names: names).run()
         var copy = self
         copy.numberEntities()
-        return copy.build()
+        var result = copy.build()
+        result.warnings = warnings
+        return result
     }
 
     /// Depth-first, siblings by name without case (ties by bytes): the order of `Z_ENT`.
@@ -47,6 +54,7 @@ struct SchemaResolver {
         var relationships: [ResolvedRelationship?] = Array(repeating: nil, count: numbers.count)
         let hashes = VersionHash(draft: draft).entityHashes()
         let lasts = lastDescendants()
+        let children = childIndexes()
         for (position, entity) in order.enumerated() {
             let index = EntityIndex(position)
             let parent = entity.parentName.flatMap { indexes[$0] }.map { entities[$0.value] }
@@ -56,8 +64,7 @@ struct SchemaResolver {
                 Entity(
                     index: index, name: entity.name, className: entity.className, isAbstract: entity.isAbstract,
                     parent: parent?.index, root: parent?.root ?? index, last: lasts[position],
-                    children: order.indices.filter { order[$0].parentName == entity.name }.map { EntityIndex($0) },
-                    draft: entity, slots: plan.slots, toMany: plan.toMany,
+                    children: children[position], draft: entity, slots: plan.slots, toMany: plan.toMany,
                     relationships: (parent?.relationships ?? []) + plan.declared.map(\.index),
                     fetchedProperties: (parent?.fetchedProperties ?? []) + entity.fetchedProperties,
                     places: plan.places, versionHash: hashes[entity.name] ?? Data()))
@@ -73,6 +80,15 @@ struct SchemaResolver {
             }
         }
         return last
+    }
+
+    private func childIndexes() -> [[EntityIndex]] {
+        var children: [[EntityIndex]] = order.map { _ in [] }
+        for (position, entity) in order.enumerated() {
+            guard let parent = entity.parentName.flatMap({ indexes[$0] }) else { continue }
+            children[parent.value].append(EntityIndex(position))
+        }
+        return children
     }
 
     private struct RelationshipName: Hashable {
@@ -150,23 +166,14 @@ struct SchemaResolver {
         }
         return ResolvedRelationship(
             index: number, description: relationship, owner: index, destination: destination,
-            inverse: inverse(of: relationship, in: entity, numbers: numbers), place: place, hasEntityTag: tagged)
+            inverse: inverse(of: relationship, numbers: numbers), place: place, hasEntityTag: tagged)
     }
 
-    /// The inverse is looked for in the destination, then upwards: a sub-entity may inherit it.
     private func inverse(
-        of relationship: Relationship, in entity: EntityDraft, numbers: [RelationshipName: RelationshipIndex]
+        of relationship: Relationship, numbers: [RelationshipName: RelationshipIndex]
     ) -> RelationshipIndex? {
-        guard let name = relationship.inverseName else { return nil }
-        let starts = [relationship.inverseEntityName, relationship.destinationName].compactMap { $0 }
-        for start in starts {
-            var current: String? = start
-            while let candidate = current {
-                if let number = numbers[RelationshipName(entity: candidate, name: name)] { return number }
-                current = indexes[candidate].flatMap { order[$0.value].parentName }
-            }
-        }
-        return nil
+        guard let (owner, inverse) = names.inverse(of: relationship) else { return nil }
+        return numbers[RelationshipName(entity: owner.name, name: inverse.name)]
     }
 
     private static func slot(_ attribute: Attribute, owner: EntityIndex) -> Slot {

@@ -2,9 +2,131 @@
 
 import Foundation
 
-/// Computes the hash of every entity of a draft.
-struct VersionHash {
-    let draft: SchemaDraft
+/// Computes the hash of every entity of a draft, byte for byte as Core Data does (store format §4).
+///
+/// Derived and composite attributes enter by what is known of them, like any attribute of their type: the hash of
+/// an entity that has or inherits one is stable, but is not the one that Apple's Core Data computes.
+package struct VersionHash {
+    private let draft: SchemaDraft
 
-    func entityHashes() -> [String: Data] { [:] }
+    package init(draft: SchemaDraft) { self.draft = draft }
+
+    /// Costs one SHA-256 an entity and two a property, and a sort of the properties of each entity.
+    package func entityHashes() -> [String: Data] {
+        var positions: [String: Int] = [:]
+        for (position, entity) in draft.entities.enumerated() { positions[entity.name] = position }
+        var done: [Int: Hashed] = [:]
+        for position in draft.entities.indices {
+            hashLine(to: position, positions: positions, into: &done)
+        }
+        var hashes: [String: Data] = [:]
+        for (position, hashed) in done { hashes[draft.entities[position].name] = Data(hashed.hash) }
+        return hashes
+    }
+
+    /// What a sub-entity needs of its parent.
+    private struct Hashed {
+        var hash: [UInt8]
+        /// Own and inherited properties that are stored.
+        var properties: [(name: String, hash: [UInt8])]
+    }
+
+    /// Hashes an entity after its ancestors, from the root down; a cycle, which a checked draft has not, ends the line.
+    private func hashLine(to position: Int, positions: [String: Int], into done: inout [Int: Hashed]) {
+        var line: [Int] = []
+        var current: Int? = position
+        while let next = current, done[next] == nil, !line.contains(next) {
+            line.append(next)
+            current = draft.entities[next].parentName.flatMap { positions[$0] }
+        }
+        for next in line.reversed() {
+            let parent = draft.entities[next].parentName.flatMap { positions[$0] }.flatMap { done[$0] }
+            done[next] = hash(draft.entities[next], parent: parent)
+        }
+    }
+
+    private func hash(_ entity: EntityDraft, parent: Hashed?) -> Hashed {
+        var properties = parent?.properties ?? []
+        for attribute in entity.attributes where !attribute.isTransient {
+            properties.append((attribute.name, Self.hash(attribute)))
+        }
+        for relationship in entity.relationships where !relationship.isTransient {
+            properties.append((relationship.name, Self.hash(relationship, owner: entity.name)))
+        }
+        properties.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+        var bytes = Array(entity.name.utf8) + [entity.isAbstract ? 1 : 0] + (parent?.hash ?? [])
+        for property in properties { bytes += property.hash }
+        bytes += Array((entity.versionHashModifier ?? "").utf8)
+        for constraint in entity.uniquenessConstraints.map({ $0.joined(separator: ".") }).sorted(by: Self.precedes) {
+            bytes += Array(constraint.utf8)
+        }
+        return Hashed(hash: SHA256.hash(bytes), properties: properties)
+    }
+
+    static func hash(_ attribute: Attribute) -> [UInt8] {
+        var bytes = common(
+            attribute.name, isOptional: attribute.isOptional, isTransient: attribute.isTransient,
+            modifier: attribute.versionHashModifier)
+        bytes += littleEndian(attribute.type.rawValue)
+        if attribute.allowsExternalBinaryDataStorage { bytes.append(1) }
+        if attribute.preservesValueInHistoryOnDeletion { bytes.append(1) }
+        return SHA256.hash(bytes)
+    }
+
+    /// A relationship that is its own inverse is hashed as if it had none.
+    static func hash(_ relationship: Relationship, owner: String) -> [UInt8] {
+        let isOwnInverse = relationship.destinationName == owner && relationship.inverseName == relationship.name
+        var bytes = common(
+            relationship.name, isOptional: relationship.isOptional, isTransient: relationship.isTransient,
+            modifier: relationship.versionHashModifier)
+        bytes += Array(relationship.destinationName.utf8)
+        bytes += Array((isOwnInverse ? "" : relationship.inverseName ?? "").utf8)
+        bytes += littleEndian(UInt32(truncatingIfNeeded: relationship.maxCount))
+        bytes += littleEndian(UInt32(truncatingIfNeeded: relationship.minCount))
+        if relationship.isOrdered { bytes += [1, 0] }
+        return SHA256.hash(bytes)
+    }
+
+    /// What attributes and relationships have in common: name, two flag bytes, modifier.
+    private static func common(_ name: String, isOptional: Bool, isTransient: Bool, modifier: String?) -> [UInt8] {
+        let flags: UInt8 = (isOptional ? 1 : 0) | (isTransient ? 2 : 0)
+        return SHA256.hash(Array(name.utf8) + [flags, 0] + Array((modifier ?? "").utf8))
+    }
+
+    private static func littleEndian(_ number: UInt32) -> [UInt8] {
+        [0, 8, 16, 24].map { UInt8(truncatingIfNeeded: number >> $0) }
+    }
+
+    private static func precedes(_ a: String, _ b: String) -> Bool { a.utf8.lexicographicallyPrecedes(b.utf8) }
+}
+
+// MARK: - Values of a whole model
+
+extension VersionHash {
+    /// `NSStoreModelVersionHashesDigest` of the entity hashes that a store records.
+    package static func digest(of hashes: [String: Data]) -> String {
+        var bytes: [UInt8] = []
+        for (name, hash) in hashes.sorted(by: { precedes($0.key, $1.key) }) { bytes += Array(name.utf8) + Array(hash) }
+        return Data(SHA512.hash(bytes)).base64EncodedString()
+    }
+
+    /// `NSStoreModelVersionChecksumKey`, which is also `NSManagedObjectModel.versionChecksum`.
+    package static func checksum(of hashes: [String: Data]) -> String {
+        let ordered = hashes.sorted { precedes($0.key, $1.key) }
+        return Data(SHA256.hash(ordered.flatMap { Array($0.value) })).base64EncodedString()
+    }
+}
+
+extension Schema {
+    /// The hash of every entity by its name.
+    package var versionHashes: [String: Data] {
+        var hashes: [String: Data] = [:]
+        for entity in entities { hashes[entity.name] = entity.versionHash }
+        return hashes
+    }
+
+    /// The digest of all entities. A store of one configuration takes `VersionHash.digest(of:)` of its own.
+    package var versionHashesDigest: String { VersionHash.digest(of: versionHashes) }
+
+    package var versionChecksum: String { VersionHash.checksum(of: versionHashes) }
 }

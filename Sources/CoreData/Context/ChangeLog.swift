@@ -1,0 +1,81 @@
+// What an undo needs to know of each write.
+
+import CoreDataValues
+import Foundation
+
+/// One write, with what was there before. Holds its objects until the undo stack drops it.
+enum GraphChange {
+    /// The object came into being (true) or was deleted (false).
+    case existence(NSManagedObject, appeared: Bool)
+    case attribute(NSManagedObject, slot: Int32, old: FormerValue)
+    case target(NSManagedObject, slot: Int32, old: NSManagedObject?)
+    /// A pair came (true) or went in a to-many whose inverse is no to-one.
+    case link(NSManagedObject, toMany: Int32, member: NSManagedObject, added: Bool)
+    /// A member left its place in an ordered to-many, or is about to.
+    case position(NSManagedObject, toMany: Int32, member: NSManagedObject, index: Int)
+    /// The order of all members before they were arranged anew.
+    case order(NSManagedObject, toMany: Int32, old: ContiguousArray<NSManagedObject>)
+}
+
+/// The value that a write replaced, kept without decoding it.
+enum FormerValue {
+    case null
+    case bits(UInt64)
+    case text(String)
+    case data(Data)
+    case uuid(UUID)
+    case reference(AnyObject)
+    /// In a row: the chunk is kept instead of the value.
+    case row(RowChunk, UnsafeMutablePointer<UInt64>)
+}
+
+extension NSManagedObject {
+    /// The present value of an attribute slot, as an undo keeps it.
+    final func formerValue(_ slot: Int) -> FormerValue {
+        let state = _state
+        guard let overlay = state.overlay, overlay.isPresent(slot) else {
+            if state.isFault { fire() }
+            guard let row = state.pointee.row, let chunk = state.chunk, row.isPresent(slot) else { return .null }
+            return .row(chunk, row)
+        }
+        if overlay.isNull(slot) { return .null }
+        switch kind(slot) {
+        case .int, .bool, .double, .float, .date, .entityTag: return .bits(overlay.pointer(slot, UInt64.self).pointee)
+        case .text, .uri: return .text(overlay.pointer(slot, String.self).pointee)
+        case .data, .externalData: return .data(overlay.pointer(slot, Data.self).pointee)
+        case .uuid: return .uuid(overlay.pointer(slot, UUID.self).pointee)
+        case .decimal, .transformable, .toOne: return overlay.reference(slot).map { .reference($0) } ?? .null
+        }
+    }
+
+    /// Puts a former value back.
+    final func restore(_ value: FormerValue, at slot: Int) {
+        let overlay = willWrite(slot)
+        switch value {
+        case .null: overlay.setNull(slot, kind(slot))
+        case .bits(let bits): overlay.setBits(slot, bits)
+        case .text(let text): overlay.set(slot, text)
+        case .data(let data): overlay.set(slot, data)
+        case .uuid(let uuid): overlay.set(slot, uuid)
+        case .reference(let object): overlay.set(slot, object)
+        case .row(let chunk, let row): copy(chunk, row, slot, to: overlay)
+        }
+    }
+
+    /// Copies one attribute cell of a row into an overlay.
+    final func copy(_ chunk: RowChunk, _ row: UnsafeMutablePointer<UInt64>, _ slot: Int, to overlay: Overlay) {
+        let source = Source.row(row, chunk)
+        switch kind(slot) {
+        case .int, .bool, .double, .float, .date: overlay.setBits(slot, row[slot])
+        case .text, .uri: if let text = NSManagedObject.text(source, slot) { overlay.set(slot, text) }
+        case .data, .externalData, .transformable:
+            if let data = NSManagedObject.data(source, slot, kind(slot)) { overlay.set(slot, data) }
+        case .uuid: if let uuid = NSManagedObject.uuid(source, slot) { overlay.set(slot, uuid) }
+        case .decimal:
+            if let number = NSManagedObject.decimal(source, slot) {
+                overlay.set(slot, NSDecimalNumber(decimal: number) as AnyObject)
+            }
+        case .toOne, .entityTag: break
+        }
+    }
+}

@@ -1,0 +1,148 @@
+// The door through which every change goes: user writes, inverses, delete rules, undo and redo.
+
+import CoreDataValues
+import Foundation
+
+extension NSManagedObject {
+    /// Says that an attribute slot is about to change, and answers where to write the value.
+    ///
+    /// Reads the row of a fault first, logs the former value for an undo, and marks the object changed. An object without a
+    /// context is written without further ado.
+    final func willWrite(_ slot: Int) -> Overlay {
+        let state = _state
+        guard let registry = state.registry, !state.has(.gone) else { return state.makeOverlay() }
+        guard let context = registry.context else {
+            misuse("The context of this \(entity.name ?? "object") is gone; keep it alive while its objects are changed.")
+        }
+        if state.isFault { fire() }
+        context.tracker.willWrite(self, slot)
+        return state.makeOverlay()
+    }
+
+    /// Says that a relationship of this object changed.
+    final func didChangeRelationship() {
+        guard !_state.has(.gone), let context = _state.registry?.context else { return }
+        if _state.isFault { fire() }
+        context.tracker.touch(self)
+    }
+}
+
+/// The pending changes of one context: which objects are dirty, which belong to the open event, and the log for undo.
+struct ChangeTracker {
+    /// Objects with changes, each once; some may have none any more (I-2).
+    private(set) var dirty: ContiguousArray<NSManagedObject> = []
+    /// How many of them have changes.
+    private(set) var dirtyCount = 0
+    /// Objects of the open event, each once a kind.
+    private(set) var event: ContiguousArray<NSManagedObject> = []
+    /// Deleted objects whose delete rules were not applied yet.
+    var unpropagated: ContiguousArray<NSManagedObject> = []
+    var log: ContiguousArray<GraphChange> = []
+    /// Whether writes are logged: there is an undo manager.
+    var isLogging = false
+    /// While an undo or redo runs: what it touched.
+    var touched: ContiguousArray<NSManagedObject>?
+    /// While set, writes are not noticed (awakeFromFetch).
+    var isSuspended = false
+
+    var hasEvent: Bool { !event.isEmpty || !unpropagated.isEmpty }
+
+    // MARK: Marking
+
+    mutating func willWrite(_ object: NSManagedObject, _ slot: Int) {
+        guard !isSuspended else { return }
+        if isLogging, !object._state.has(.fresh) {
+            log.append(.attribute(object, slot: Int32(truncatingIfNeeded: slot), old: object.formerValue(slot)))
+        }
+        touch(object)
+    }
+
+    /// Marks an object updated.
+    mutating func touch(_ object: NSManagedObject) {
+        guard !isSuspended else { return }
+        let state = object._state
+        if touched != nil, !state.has(.recheck) {
+            state.set(.recheck)
+            touched?.append(object)
+        }
+        if state.has([.inserted, .deleted]) {
+            if state.pointee.flags & ObjectFlags.event.rawValue == 0 { enter(object, .eventUpdated) }
+            return
+        }
+        if !state.has(.updated) { mark(object, .updated) }
+        if !state.has([.eventUpdated, .eventInserted]) { enter(object, .eventUpdated) }
+    }
+
+    /// Sets a bit of `ObjectFlags.dirty` and lists the object.
+    mutating func mark(_ object: NSManagedObject, _ flag: ObjectFlags) {
+        let state = object._state
+        if !state.has(.dirty) { dirtyCount += 1 }
+        state.set(flag)
+        if !state.has(.listed) {
+            state.set(.listed)
+            dirty.append(object)
+        }
+    }
+
+    mutating func unmark(_ object: NSManagedObject, _ flags: ObjectFlags) {
+        let state = object._state
+        guard state.has(flags) else { return }
+        state.clear(flags)
+        if !state.has(.dirty) { dirtyCount -= 1 }
+    }
+
+    /// Forgets an object's changes.
+    mutating func discard(_ object: NSManagedObject) {
+        unmark(object, .dirty)
+        object._state.clear([.propagated, .eventInserted, .eventUpdated, .eventDeleted])
+    }
+
+    /// Makes an object part of the open event.
+    mutating func enter(_ object: NSManagedObject, _ flag: ObjectFlags) {
+        let state = object._state
+        if !state.has(.event) { event.append(object) }
+        state.set(flag)
+    }
+
+    // MARK: Taking
+
+    /// Ends the open event and answers its objects; their event bits are still set.
+    mutating func takeEvent() -> ContiguousArray<NSManagedObject> {
+        let taken = event
+        event = []
+        return taken
+    }
+
+    mutating func takeLog() -> ContiguousArray<GraphChange> {
+        let taken = log
+        log = []
+        return taken
+    }
+
+    /// Forgets everything, the objects' bits included.
+    mutating func clear() -> ContiguousArray<NSManagedObject> {
+        let former = dirty
+        for object in former { object._state.clear([.dirty, .listed, .event, .fresh, .recheck, .propagated]) }
+        for object in event { object._state.clear([.event, .fresh]) }
+        dirty = []
+        event = []
+        unpropagated = []
+        log = []
+        dirtyCount = 0
+        return former
+    }
+
+    /// Drops objects that have no changes any more from the list, when they are the most of it.
+    mutating func compact() {
+        guard dirty.count > 2 * dirtyCount + 64 else { return }
+        dirty.removeAll { object in
+            guard !object._state.has(.dirty) else { return false }
+            object._state.clear(.listed)
+            return true
+        }
+    }
+
+    func objects(_ flag: ObjectFlags, without other: ObjectFlags = []) -> ContiguousArray<NSManagedObject> {
+        dirty.filter { $0._state.has(flag) && !$0._state.has(other) }
+    }
+}

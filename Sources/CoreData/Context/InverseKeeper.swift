@@ -1,0 +1,196 @@
+// Writing relationships: whichever side is written, the other follows at once (I-3).
+
+import CoreDataValues
+import Foundation
+
+extension NSManagedObject {
+    // MARK: To-one
+
+    /// Sets a to-one and keeps its inverse.
+    final func setTarget(_ slot: Int, _ new: NSManagedObject?) {
+        let relationship = relationship(at: slot)
+        if let new { check(new, fits: relationship) }
+        let old = target(at: slot)
+        guard let inverse = relationship.inverse else { return writeTarget(slot, new) }
+        let back = _state.info.schema[inverse]
+        if old === new { return writeTarget(slot, new) }
+        switch back.place {
+        case .toMany(let index):
+            if let old { old.logPosition(of: self, toMany: index) }
+            writeTarget(slot, new)
+            old?.unlink(self, toMany: index)
+            new?.link(self, toMany: index)
+        case .slot(let opposite):
+            writeTarget(slot, new)
+            if let old, old.target(at: opposite) === self { old.writeTarget(opposite, nil) }
+            if let new {
+                let former = new.target(at: opposite)
+                new.writeTarget(opposite, self)
+                if let former, former !== self { former.writeTarget(slot, nil) }
+            }
+        case .fetched: break
+        }
+    }
+
+    /// Writes one to-one slot and nothing else.
+    final func writeTarget(_ slot: Int, _ new: NSManagedObject?) {
+        let state = _state
+        if !state.has(.gone), let context = state.registry?.context {
+            if state.isFault { fire() }
+            if context.tracker.isLogging, !state.has(.fresh), !context.tracker.isSuspended {
+                context.tracker.log.append(.target(self, slot: Int32(truncatingIfNeeded: slot), old: target(at: slot)))
+            }
+            context.tracker.touch(self)
+        }
+        let overlay = state.makeOverlay()
+        if let new { overlay.set(slot, new as AnyObject) } else { overlay.setNull(slot, .toOne) }
+    }
+
+    /// An object of another context, or of an entity that the relationship does not lead to, is a broken contract.
+    private func check(_ new: NSManagedObject, fits relationship: ResolvedRelationship) {
+        let info = new._state.info
+        guard info.schema === _state.info.schema,
+            info.entity.isKind(of: info.schema[relationship.destination])
+        else {
+            misuse(
+                "\(entity.name ?? "").\(relationship.name) leads to "
+                    + "\(_state.info.schema[relationship.destination].name), not to \(new.entity.name ?? "?").")
+        }
+        guard new._state.pointee.registry == _state.pointee.registry || new._state.registry == nil
+            || _state.registry == nil
+        else {
+            misuse(
+                "\(entity.name ?? "").\(relationship.name) was given an object of another context. "
+                    + "Pass its objectID and call object(with:) on the context of the owner.")
+        }
+    }
+
+    // MARK: To-many
+
+    /// Takes a member in and keeps the inverse.
+    final func addMember(_ index: Int, _ member: NSManagedObject) {
+        let relationship = relationship(toMany: index)
+        check(member, fits: relationship)
+        guard let inverse = relationship.inverse else {
+            if !isMember(member, at: index) { writeLink(index, member, added: true) }
+            return
+        }
+        switch _state.info.schema[inverse].place {
+        case .slot(let slot): if member.target(at: slot) !== self { member.setTarget(slot, self) }
+        case .toMany: if !isMember(member, at: index) { writeLink(index, member, added: true) }
+        case .fetched: break
+        }
+    }
+
+    final func removeMember(_ index: Int, _ member: NSManagedObject) {
+        let relationship = relationship(toMany: index)
+        guard let inverse = relationship.inverse else {
+            if isMember(member, at: index) { writeLink(index, member, added: false) }
+            return
+        }
+        switch _state.info.schema[inverse].place {
+        case .slot(let slot): if member.target(at: slot) === self { member.setTarget(slot, nil) }
+        case .toMany: if isMember(member, at: index) { writeLink(index, member, added: false) }
+        case .fetched: break
+        }
+    }
+
+    /// Replaces all members. An ordered relationship takes the order of `new`.
+    final func setMembers(_ index: Int, _ new: ContiguousArray<NSManagedObject>) {
+        let wanted = Set(new)
+        let present = members(at: index)
+        for member in present where !wanted.contains(member) { removeMember(index, member) }
+        let kept = Set(present)
+        for member in new where !kept.contains(member) { addMember(index, member) }
+        guard relationship(toMany: index).isOrdered else { return }
+        var seen = Set<NSManagedObject>()
+        arrange(index, new.filter { seen.insert($0).inserted })
+    }
+
+    /// Puts the members of an ordered to-many into a new order.
+    final func arrange(_ index: Int, _ order: ContiguousArray<NSManagedObject>) {
+        let present = ContiguousArray(members(at: index))
+        guard !present.elementsEqual(order, by: ===) else { return }
+        log { .order(self, toMany: Int32(index), old: present) }
+        makeToManyState(index).order = order
+        didChangeRelationship()
+    }
+
+    /// Writes a pair that no to-one keeps: into this side and, if there is an inverse, into the other.
+    final func writeLink(_ index: Int, _ member: NSManagedObject, added: Bool) {
+        let relationship = relationship(toMany: index)
+        let opposite = relationship.inverse.flatMap { _state.info.schema[$0].toManyIndex }
+        if !added {
+            logPosition(of: member, toMany: index)
+            if let opposite { member.logPosition(of: self, toMany: opposite) }
+        }
+        if !member._state.has(.fresh) {
+            log { .link(self, toMany: Int32(index), member: member, added: added) }
+        }
+        if added { link(member, toMany: index) } else { unlink(member, toMany: index) }
+        guard let opposite, !(member === self && opposite == index) else { return }
+        if added { member.link(self, toMany: opposite) } else { member.unlink(self, toMany: opposite) }
+    }
+
+    /// Takes a member into one side only.
+    final func link(_ member: NSManagedObject, toMany index: Int) {
+        let members = makeToManyState(index)
+        if relationship(toMany: index).isOrdered {
+            var order = members.order ?? ContiguousArray(committedMembers(at: index))
+            order.append(member)
+            members.order = order
+        }
+        members.link(member)
+        didChangeRelationship()
+    }
+
+    final func unlink(_ member: NSManagedObject, toMany index: Int) {
+        let members = makeToManyState(index)
+        if relationship(toMany: index).isOrdered {
+            var order = members.order ?? ContiguousArray(committedMembers(at: index))
+            order.removeAll { $0 === member }
+            members.order = order
+        }
+        members.unlink(member)
+        didChangeRelationship()
+    }
+
+    /// Moves a member of an ordered to-many to a place.
+    final func move(_ member: NSManagedObject, toMany index: Int, to place: Int) {
+        var order = ContiguousArray(members(at: index))
+        guard let present = order.firstIndex(where: { $0 === member }) else { return }
+        log { .position(self, toMany: Int32(index), member: member, index: present) }
+        order.remove(at: present)
+        order.insert(member, at: min(place, order.count))
+        makeToManyState(index).order = order
+        didChangeRelationship()
+    }
+
+    // MARK: Log
+
+    private func logPosition(of member: NSManagedObject, toMany index: Int) {
+        guard relationship(toMany: index).isOrdered else { return }
+        log {
+            guard let place = members(at: index).firstIndex(where: { $0 === member }) else { return nil }
+            return .position(self, toMany: Int32(index), member: member, index: place)
+        }
+    }
+
+    /// Logs a change of a relationship, unless undoing this object's insertion will take it back anyway.
+    private func log(_ change: () -> GraphChange?) {
+        guard !_state.has(.fresh), !_state.has(.gone), let context = _state.registry?.context,
+            context.tracker.isLogging, !context.tracker.isSuspended, let change = change()
+        else { return }
+        context.tracker.log.append(change)
+    }
+
+    /// Empties all relationships, so that nothing points at an object that is going.
+    final func tearDownRelationships() {
+        for slot in 0..<_state.info.layout.slotCount where _state.info.slotRelationships[slot] != nil {
+            if target(at: slot) != nil { setTarget(slot, nil) }
+        }
+        for index in 0..<_state.info.entity.toMany.count {
+            for member in members(at: index) { removeMember(index, member) }
+        }
+    }
+}

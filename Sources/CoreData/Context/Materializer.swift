@@ -1,0 +1,170 @@
+// From rows to objects, and from faults to rows.
+
+import CoreDataValues
+import Foundation
+
+extension NSManagedObjectContext {
+    /// The objects of rows, in the rows' order. A registered object keeps its values; a registered fault takes the row.
+    final func materialize(_ batches: [RowBatch], store: UInt16, asFaults: Bool = true) -> [NSManagedObject] {
+        var objects: ContiguousArray<NSManagedObject> = []
+        objects.reserveCapacity(batches.reduce(0) { $0 + $1.count })
+        for batch in batches { materialize(batch, store: store, asFaults: asFaults, into: &objects) }
+        return Array(objects)
+    }
+
+    final func materialize(
+        _ batch: RowBatch, store: UInt16, asFaults: Bool, into objects: inout ContiguousArray<NSManagedObject>
+    ) {
+        guard let order = batch.order else {
+            if let chunk = batch.chunks.first { materialize(chunk, store: store, asFaults: asFaults, into: &objects) }
+            return
+        }
+        let made = batch.chunks.map { chunk in
+            var some: ContiguousArray<NSManagedObject> = []
+            materialize(chunk, store: store, asFaults: asFaults, into: &some)
+            return some
+        }
+        for reference in order { objects.append(made[Int(reference.chunk)][Int(reference.row)]) }
+    }
+
+    /// One chunk: *look up all keys under one lock · make what is missing · enter the new ones under one lock*.
+    private func materialize(
+        _ chunk: RowChunk, store: UInt16, asFaults: Bool, into objects: inout ContiguousArray<NSManagedObject>
+    ) {
+        let count = chunk.count
+        guard count > 0 else { return }
+        let layout = chunk.layout
+        let info = runtime.infos[layout.entity.value]
+        let registry = requiredRegistry
+        withUnsafeTemporaryAllocation(of: Int64.self, capacity: count) { numbers in
+            withUnsafeTemporaryAllocation(of: Unmanaged<NSManagedObject>?.self, capacity: count) { found in
+                withUnsafeTemporaryAllocation(of: Unmanaged<NSManagedObject>.self, capacity: count) { born in
+                    guard let numbersBase = numbers.baseAddress, let foundBase = found.baseAddress else { return }
+                    var row = chunk.row(0)
+                    for index in 0..<count {
+                        numbersBase[index] = row.key(layout)
+                        row += layout.stride
+                    }
+                    registry.objects(
+                        UnsafeBufferPointer(numbers), entity: layout.entity.rawValue, store: store, into: foundBase)
+                    var bornCount = 0
+                    row = chunk.row(0)
+                    for index in 0..<count {
+                        if let existing = foundBase[index]?.takeRetainedValue() {
+                            take(existing, chunk, row, asFaults: asFaults)
+                            objects.append(existing)
+                        } else {
+                            let object = make(info, chunk, row, store: store, asFaults: asFaults)
+                            born[bornCount] = Unmanaged.passUnretained(object)
+                            bornCount += 1
+                            objects.append(object)
+                        }
+                        row += layout.stride
+                    }
+                    registry.register(
+                        UnsafeBufferPointer(rebasing: born[0..<bornCount]), entity: layout.entity.rawValue,
+                        store: store)
+                }
+            }
+        }
+        if !asFaults, !info.classBinding.sleepsThroughFetch { wake(objects.suffix(count)) }
+    }
+
+    private func make(
+        _ info: EntityInfo, _ chunk: RowChunk, _ row: UnsafeMutablePointer<UInt64>, store: UInt16, asFaults: Bool
+    ) -> NSManagedObject {
+        let object = info.makeObject()
+        adoptNewborn(object, key: ObjectKey(number: row.key(chunk.layout), entity: chunk.layout.entity, store: store))
+        object._state.set(.registered)
+        object._state.attach(chunk, row: row)
+        if asFaults { object._state.pointee.slow |= SlowReason.fault }
+        return object
+    }
+
+    /// A fetch never changes the values of an object that has them (8.4).
+    private func take(
+        _ object: NSManagedObject, _ chunk: RowChunk, _ row: UnsafeMutablePointer<UInt64>, asFaults: Bool
+    ) {
+        let state = object._state
+        guard state.isFault, state.pointee.row == nil else { return }
+        state.attach(chunk, row: row)
+        if asFaults { state.pointee.slow |= SlowReason.fault }
+    }
+
+    private func wake(_ objects: some Sequence<NSManagedObject>) {
+        for object in objects { wake(object) }
+    }
+
+    /// Calls `awakeFromFetch` with change tracking off.
+    private func wake(_ object: NSManagedObject) {
+        let former = tracker.isSuspended
+        tracker.isSuspended = true
+        object.awakeFromFetch()
+        tracker.isSuspended = former
+    }
+
+    // MARK: Faults
+
+    /// Gives a fault its row, from memory or from the store.
+    final func fire(_ object: NSManagedObject) {
+        let state = object._state
+        if state.pointee.row == nil {
+            do {
+                guard try read(state.key) != nil else { return loseRow(of: object) }
+            } catch {
+                if readError == nil { readError = error }
+                return
+            }
+        }
+        state.pointee.slow &= ~SlowReason.fault
+        if !state.info.classBinding.sleepsThroughFetch { wake(object) }
+    }
+
+    /// The row of a fault is gone: the object reads as empty and is dropped at the next save (4.12).
+    private func loseRow(of object: NSManagedObject) {
+        let state = object._state
+        state.pointee.slow &= ~SlowReason.fault
+        state.pointee.slow |= SlowReason.overlay
+        state.set([.inaccessible, .propagated])
+        if shouldDeleteInaccessibleFaults {
+            tracker.mark(object, .deleted)
+        } else if readError == nil {
+            readError = CocoaError.missingObject(object.objectID)
+        }
+    }
+
+    /// Reads one row and answers its object, nil when there is none.
+    final func read(_ key: ObjectKey) throws -> NSManagedObject? {
+        guard let store = requiredCoordinator.rowStore(key.store) else { return nil }
+        var batches: [RowBatch] = []
+        do {
+            try store.rows(for: [key.number], in: runtime.schema[key.entity].root) { batch in
+                batches.append(batch)
+                return .more
+            }
+        } catch { throw CocoaError.reading(error) }
+        return materialize(batches, store: key.store, asFaults: false).first
+    }
+
+    /// Reads the members of a to-many.
+    final func fire(_ owner: NSManagedObject, toMany index: Int, _ members: ToMany) {
+        guard let store = requiredCoordinator.rowStore(owner._state.pointee.store) else { return }
+        var batches: [RowBatch] = []
+        do {
+            try store.members(of: owner.relationship(toMany: index).index, owner: owner._state.key.row) { batch in
+                batches.append(batch)
+                return .more
+            }
+            members.base = .rows(batches)
+        } catch {
+            if readError == nil { readError = CocoaError.reading(error) }
+        }
+    }
+
+    /// Throws the error that a read inside a getter left, once.
+    final func throwReadError() throws {
+        guard let error = readError else { return }
+        readError = nil
+        throw error
+    }
+}

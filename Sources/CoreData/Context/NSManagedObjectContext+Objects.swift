@@ -1,0 +1,173 @@
+// Inserting, deleting and finding objects.
+
+import CoreDataValues
+import Foundation
+
+extension NSManagedObjectContext {
+    /// Puts an object into the context. Harmless for one that is there already.
+    public final func insert(_ object: NSManagedObject) {
+        let state = object._state
+        if state.registry === requiredRegistry, !state.has(.gone) {
+            if state.has(.deleted) { revive(object) }
+            return
+        }
+        guard state.registry == nil || state.registry === requiredRegistry else {
+            misuse("The object \(object.entity.name ?? "") belongs to another context and cannot be inserted here.")
+        }
+        guard state.info.schema === runtime.schema else {
+            misuse("The entity \(object.entity.name ?? "") is not of this context's model.")
+        }
+        guard !state.info.entity.isAbstract else {
+            misuse("The entity \(object.entity.name ?? "") is abstract; insert one of its sub-entities.")
+        }
+        enter(object)
+        let overlay = state.makeOverlay()
+        for (slot, value) in state.info.defaults where !overlay.isPresent(slot) {
+            object.store(value, in: overlay, slot)
+        }
+        object.awakeFromInsert()
+    }
+
+    /// Gives an object a temporary key and makes it a pending insertion; logs that it came.
+    final func enter(_ object: NSManagedObject) {
+        let state = object._state
+        if state.registry == nil {
+            state.pointee.registry = UnsafeRawPointer(Unmanaged.passRetained(requiredRegistry).toOpaque())
+        }
+        state.clear([.gone, .persistent, .propagated])
+        state.pointee.number = requiredCoordinator.nextTemporaryNumber()
+        state.pointee.store = 0
+        state.pointee.slow |= SlowReason.overlay
+        state.forgetObjectID()
+        requiredRegistry.register(object)
+        tracker.mark(object, .inserted)
+        tracker.enter(object, .eventInserted)
+        logExistence(of: object, appeared: true)
+        if tracker.isLogging { state.set(.fresh) }
+    }
+
+    /// Deletes an object at the next save. Delete rules are applied when pending changes are processed.
+    public final func delete(_ object: NSManagedObject) {
+        let state = object._state
+        guard state.registry === requiredRegistry else {
+            misuse("delete(_:) was given an object of another context; use object(with: objectID) here.")
+        }
+        guard !state.has([.deleted, .gone]) else { return }
+        object.prepareForDeletion()
+        remove(object)
+    }
+
+    /// Marks an object deleted and leaves its relationships to the delete rules.
+    final func remove(_ object: NSManagedObject) {
+        if object._state.isFault { object.fire() }
+        guard !object._state.has([.deleted, .gone]) else { return }
+        logExistence(of: object, appeared: false)
+        tracker.mark(object, .deleted)
+        tracker.enter(object, .eventDeleted)
+        tracker.unpropagated.append(object)
+    }
+
+    /// Takes a pending deletion back.
+    final func revive(_ object: NSManagedObject) {
+        let state = object._state
+        logExistence(of: object, appeared: true)
+        tracker.unmark(object, .deleted)
+        state.clear([.propagated, .eventDeleted])
+        tracker.unpropagated.removeAll { $0 === object }
+        if !state.has(.inserted), state.overlay != nil || object.hasChangedToMany() {
+            tracker.mark(object, .updated)
+        }
+        tracker.enter(object, state.has(.inserted) ? .eventInserted : .eventUpdated)
+    }
+
+    private func logExistence(of object: NSManagedObject, appeared: Bool) {
+        guard tracker.isLogging else { return }
+        tracker.log.append(.existence(object, appeared: appeared))
+    }
+
+    /// Takes an object that has no row out of the context. It keeps its values for a redo.
+    final func withdraw(_ object: NSManagedObject) {
+        let state = object._state
+        requiredRegistry.remove(
+            Unmanaged.passUnretained(object).toOpaque(), number: state.pointee.number, entity: state.pointee.entity,
+            store: state.pointee.store)
+        tracker.unmark(object, .dirty)
+        state.clear([.registered, .propagated, .fresh])
+        state.set(.gone)
+    }
+
+    // MARK: Finding
+
+    /// The object for an ID: the registered one, or a fault that is not checked against the store.
+    public final func object(with objectID: NSManagedObjectID) -> NSManagedObject {
+        object(for: key(of: objectID))
+    }
+
+    /// The object for an ID, read from the store if it is not here.
+    ///
+    /// - Throws: 133000 when there is no such row.
+    public final func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
+        try throwReadError()
+        let key = key(of: objectID)
+        if let found = registered(key), !found._state.isFault {
+            guard !found._state.has(.deleted) else { throw CocoaError.missingObject(objectID) }
+            return found
+        }
+        guard key.number > 0, let found = try read(key) else { throw CocoaError.missingObject(objectID) }
+        return found
+    }
+
+    /// The object for an ID if it is here; never asks the store.
+    public final func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
+        registered(key(of: objectID))
+    }
+
+    private func key(of objectID: NSManagedObjectID) -> ObjectKey {
+        guard objectID.identity === requiredCoordinator.identities else {
+            misuse("\(objectID) comes from another coordinator; use managedObjectID(forURIRepresentation:).")
+        }
+        return objectID.key
+    }
+
+    final func registered(_ key: ObjectKey) -> NSManagedObject? {
+        requiredRegistry.object(number: key.number, entity: key.entity.rawValue, store: key.store)
+    }
+
+    /// The registered object, or a new fault.
+    final func object(for key: ObjectKey) -> NSManagedObject {
+        if let found = registered(key) { return found }
+        let object = runtime.infos[key.entity.value].makeObject()
+        adoptNewborn(object, key: key)
+        object._state.pointee.slow |= SlowReason.fault
+        requiredRegistry.register(object)
+        return object
+    }
+
+    /// Makes an object just made the one for a row.
+    final func adoptNewborn(_ object: NSManagedObject, key: ObjectKey) {
+        let state = object._state
+        state.dropOverlay()
+        state.pointee.slow = state.info.classBinding.slots == nil ? 0 : SlowReason.foreignSlots
+        state.pointee.registry = UnsafeRawPointer(Unmanaged.passRetained(requiredRegistry).toOpaque())
+        state.pointee.number = key.number
+        state.pointee.store = key.store
+        state.pointee.flags = ObjectFlags([.persistent]).rawValue
+    }
+}
+
+extension UnsafeMutablePointer<ObjectState> {
+    /// The key changed: the next `objectID` is another one.
+    func forgetObjectID() {
+        if let id = pointee.objectID { Unmanaged<NSManagedObjectID>.fromOpaque(id).release() }
+        pointee.objectID = nil
+    }
+
+    /// Breaks cycles of an abandoned object: to-one targets and members go, plain values stay.
+    func dropRelationships(keepingValues: Bool) {
+        dropRelationships()
+        guard let overlay else { return }
+        for slot in 0..<info.layout.slotCount where info.layout.kinds[slot] == .toOne && overlay.isPresent(slot) {
+            overlay.setNull(slot, .toOne)
+        }
+    }
+}

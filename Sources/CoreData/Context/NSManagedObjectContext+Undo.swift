@@ -1,0 +1,154 @@
+// Undo and redo: the log of an event becomes one undo action; applying it goes through the same door and is logged again.
+
+import CoreDataValues
+import Foundation
+
+extension NSManagedObjectContext {
+    /// Takes the last group of changes back. Nothing happens without an undo manager.
+    public final func undo() { undoManager?.undo() }
+
+    /// Does again what was undone last.
+    public final func redo() { undoManager?.redo() }
+
+    final func observeUndoManager(_ former: UndoManager?) {
+        guard former !== undoManager else { return }
+        if let checkpointObserver { NotificationCenter.default.removeObserver(checkpointObserver) }
+        checkpointObserver = nil
+        settle()
+        former?.removeAllActions(withTarget: self)
+        tracker.isLogging = undoManager != nil
+        guard let undoManager else { return }
+        let context = Unowned(self)
+        checkpointObserver = NotificationCenter.default.addObserver(
+            forName: .NSUndoManagerCheckpoint, object: undoManager, queue: nil
+        ) { _ in context.object?.settle() }
+    }
+
+    /// Turns the log of the event that ends into one undo action.
+    final func registerUndo() {
+        let log = tracker.takeLog()
+        guard let undoManager else { return }
+        if !log.isEmpty, undoManager.isUndoRegistrationEnabled {
+            undoManager.registerUndo(withTarget: self) { $0.apply(log) }
+        }
+        if !undoManager.isUndoing, !undoManager.isRedoing { undoManager.endEvent() }
+    }
+
+    /// Takes logged changes back, last first.
+    private func apply(_ log: ContiguousArray<GraphChange>) {
+        tracker.touched = []
+        for change in log.reversed() { change.takeBack(in: self) }
+        let touched = tracker.touched ?? []
+        tracker.touched = nil
+        for object in touched { lookAgain(at: object) }
+        settle()
+    }
+
+    /// An object that an undo brought back to its saved state is not changed any more.
+    private func lookAgain(at object: NSManagedObject) {
+        let state = object._state
+        state.clear(.recheck)
+        guard state.has(.updated), !state.has([.inserted, .deleted]), !SaveOperation.isChanged(object) else { return }
+        tracker.unmark(object, .updated)
+        state.revertUnchanged()
+    }
+}
+
+/// A weak reference that a notification block may hold; the observer is removed before the object goes.
+private struct Unowned: @unchecked Sendable {
+    weak var object: NSManagedObjectContext?
+    init(_ object: NSManagedObjectContext) { self.object = object }
+}
+
+extension GraphChange {
+    /// Does the opposite of what was logged.
+    func takeBack(in context: NSManagedObjectContext) {
+        switch self {
+        case .existence(let object, let appeared):
+            if appeared { context.takeAway(object) } else { context.bringBack(object) }
+        case .attribute(let object, let slot, let old):
+            object.restore(old, at: Int(slot))
+        case .target(let object, let slot, let old):
+            object.takeBackTarget(Int(slot), old)
+        case .link(let object, let index, let member, let added):
+            if object.isMember(member, at: Int(index)) == added {
+                object.writeLink(Int(index), member, added: !added)
+            }
+        case .position(let object, let index, let member, let place):
+            object.move(member, toMany: Int(index), to: place)
+        case .order(let object, let index, let old):
+            object.arrange(Int(index), old)
+        }
+    }
+}
+
+extension NSManagedObjectContext {
+    /// Undoes an insertion: an unsaved object leaves, a saved one is deleted.
+    fileprivate func takeAway(_ object: NSManagedObject) {
+        let state = object._state
+        guard !state.has([.gone, .deleted]) else { return }
+        object.tearDownRelationships()
+        guard state.has(.inserted) else {
+            remove(object)
+            state.set(.propagated)
+            return
+        }
+        if tracker.isLogging { tracker.log.append(.existence(object, appeared: false)) }
+        tracker.enter(object, .eventDeleted)
+        withdraw(object)
+    }
+
+    /// Undoes a deletion: a pending one is taken back, a saved one becomes an insertion with the old values.
+    fileprivate func bringBack(_ object: NSManagedObject) {
+        let state = object._state
+        if state.has(.deleted), !state.has(.gone) { return revive(object) }
+        guard state.has(.gone) else { return }
+        if state.pointee.row != nil { object.liftRow() }
+        state.dropRelationships()
+        enter(object)
+    }
+}
+
+extension NSManagedObject {
+    /// Writes a former target; where the other side keeps a log of its own, only this side.
+    fileprivate func takeBackTarget(_ slot: Int, _ old: NSManagedObject?) {
+        let relationship = relationship(at: slot)
+        guard let inverse = relationship.inverse, _state.info.schema[inverse].isToMany else {
+            return writeTarget(slot, old)
+        }
+        setTarget(slot, old)
+    }
+
+    /// Moves all values of the row into the overlay, for an object whose row is gone.
+    fileprivate func liftRow() {
+        let state = _state
+        guard let row = state.pointee.row, let chunk = state.chunk else { return }
+        let overlay = state.makeOverlay()
+        for slot in 0..<state.info.layout.slotCount where !overlay.isPresent(slot) && row.isPresent(slot) {
+            copy(chunk, row, slot, to: overlay)
+        }
+        state.detachRow()
+        state.pointee.slow &= ~SlowReason.fault
+    }
+}
+
+extension UnsafeMutablePointer<ObjectState> {
+    /// Drops an overlay that says what the row says, but keeps transient values.
+    func revertUnchanged() {
+        forEachMember { $0.revert() }
+        guard let overlay else { return }
+        let slots = info.entity.slots
+        var kept = false
+        for slot in slots.indices where overlay.isPresent(slot) {
+            if slots[slot].isTransient { kept = true } else { overlay.remove(slot, slots[slot].kind) }
+        }
+        if !kept { dropOverlay() }
+    }
+
+    func forEachMember(_ body: (ToMany) -> Void) {
+        guard let toMany = pointee.toMany else { return }
+        for index in 0..<info.entity.toMany.count {
+            if let members = toMany[index] { body(Unmanaged<ToMany>.fromOpaque(members).takeUnretainedValue()) }
+        }
+    }
+}

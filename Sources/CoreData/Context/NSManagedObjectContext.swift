@@ -1,0 +1,135 @@
+// A managed object context: objects, their pending changes, undo, and the save.
+
+import CoreDataValues
+import Foundation
+
+/// How a context's work is scheduled.
+public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
+    case privateQueueConcurrencyType = 1
+    case mainQueueConcurrencyType = 2
+}
+
+/// A workspace of managed objects over a store coordinator.
+///
+/// A context is confined to its queue: touch it and its objects inside `perform`, `performAndWait` or `await perform`, or on the
+/// main queue if it is a main-queue context. Insertions, changes and deletions are pending until `save()`, which writes them in
+/// one transaction a store, or until `rollback()`.
+open class NSManagedObjectContext: NSObject, @unchecked Sendable {
+    public let concurrencyType: NSManagedObjectContextConcurrencyType
+    final let queue: DispatchQueue
+    /// Pending changes. Only on the context's queue.
+    final var tracker = ChangeTracker()
+    /// The identity map and the model, once there is a coordinator.
+    private(set) final var registry: Registry?
+    private(set) final var boundRuntime: ModelRuntime?
+    /// The first error of a read inside a getter since the last call that could throw it.
+    final var readError: (any Error)?
+    /// The last event told, so that a save that follows it can use the same sets.
+    final var lastEvent: ContextEvent?
+    final var isSettling = false
+    final var isSaving = false
+    final var checkpointObserver: (any NSObjectProtocol)?
+    private final var coordinator: NSPersistentStoreCoordinator?
+
+    /// A name for logs and debugging.
+    open var name: String?
+    open var transactionAuthor: String?
+    /// Whether delete rules are applied when pending changes are processed; otherwise at the save.
+    open var propagatesDeletesAtEndOfEvent = true
+    /// Whether an object whose row is gone reads as deleted, instead of stopping the next save with an error.
+    open var shouldDeleteInaccessibleFaults = true
+    public final let userInfo = NSMutableDictionary()
+
+    /// nil until set: without an undo manager nothing is recorded, and `rollback()` still works.
+    open var undoManager: UndoManager? { didSet { observeUndoManager(oldValue) } }
+
+    public init(concurrencyType type: NSManagedObjectContextConcurrencyType) {
+        concurrencyType = type
+        switch type {
+        case .mainQueueConcurrencyType: queue = .main
+        case .privateQueueConcurrencyType: queue = DispatchQueue(label: "CoreData.context")
+        }
+        super.init()
+        if type == .mainQueueConcurrencyType { MainQueue.mark() }
+    }
+
+    /// A main-queue context.
+    public convenience override init() { self.init(concurrencyType: .mainQueueConcurrencyType) }
+
+    deinit {
+        if let checkpointObserver { NotificationCenter.default.removeObserver(checkpointObserver) }
+        registry?.context = nil
+        // Changed relationships hold their objects; an abandoned context must not leave such cycles behind.
+        for object in tracker.clear() { object._state.dropRelationships(keepingValues: true) }
+    }
+
+    /// Where the context's objects come from and go to. Set it once, before the first object.
+    open var persistentStoreCoordinator: NSPersistentStoreCoordinator? {
+        get { coordinator }
+        set {
+            guard newValue !== coordinator else { return }
+            guard coordinator == nil || registry?.all().isEmpty ?? true else {
+                misuse("A context with objects cannot change its coordinator; call reset() first.")
+            }
+            coordinator = newValue
+            boundRuntime = newValue?.runtime
+            registry = newValue.map { Registry($0.runtime) }
+            registry?.context = self
+        }
+    }
+
+    /// The model; a context without a coordinator can do nothing.
+    final var runtime: ModelRuntime {
+        guard let boundRuntime else {
+            misuse("This context has no persistentStoreCoordinator; set it before using objects.")
+        }
+        return boundRuntime
+    }
+
+    final var requiredRegistry: Registry {
+        guard let registry else {
+            misuse("This context has no persistentStoreCoordinator; set it before using objects.")
+        }
+        return registry
+    }
+
+    final var requiredCoordinator: NSPersistentStoreCoordinator {
+        guard let coordinator else {
+            misuse("This context has no persistentStoreCoordinator; set it before using objects.")
+        }
+        return coordinator
+    }
+
+    final var identities: StoreIdentities? { coordinator?.identities }
+
+    final func entityDescription(for type: NSManagedObject.Type) -> NSEntityDescription {
+        guard let info = runtime.info(for: type) else {
+            misuse("The model of this context has no entity of the class \(type).")
+        }
+        return info.description
+    }
+
+    // MARK: What changed
+
+    /// Whether anything is pending, processed or not.
+    open var hasChanges: Bool { tracker.dirtyCount > 0 }
+    open var insertedObjects: Set<NSManagedObject> { Set(tracker.objects(.inserted)) }
+    open var updatedObjects: Set<NSManagedObject> { Set(tracker.objects(.updated, without: [.inserted, .deleted])) }
+    open var deletedObjects: Set<NSManagedObject> { Set(tracker.objects(.deleted)) }
+    /// Every object that is alive in this context.
+    open var registeredObjects: Set<NSManagedObject> { Set(registry?.all() ?? []) }
+}
+
+/// A key that tells the main queue from every other (`Thread.isMainThread` is false after the first `await` of an async main).
+enum MainQueue {
+    private static let key = DispatchSpecificKey<Bool>()
+    private static let marked: Void = DispatchQueue.main.setSpecific(key: key, value: true)
+
+    static func mark() { _ = marked }
+
+    /// Whether the caller runs on the main queue, or on the main thread of a plain script.
+    static var isCurrent: Bool {
+        mark()
+        return DispatchQueue.getSpecific(key: key) == true || Thread.isMainThread
+    }
+}

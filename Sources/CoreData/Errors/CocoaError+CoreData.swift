@@ -1,0 +1,69 @@
+// Errors of the lower layers as the errors that programs catch, and what they carry.
+
+import CoreDataValues
+import Foundation
+
+/// The statement that failed, in the userInfo of an error of an SQL store.
+public let NSSQLStatementErrorKey: String = "NSSQLStatement"
+/// SQLite's own message, in the userInfo of an error of a SQLite store.
+public let NSSQLiteMessageErrorKey: String = "NSSQLiteErrorMessage"
+/// The name of the entity that an error is about.
+public let NSEntityNameErrorKey: String = "NSEntityName"
+/// The line of the model file that an error is about, counted from 1.
+public let NSModelLineErrorKey: String = "NSModelLine"
+/// The column of the model file that an error is about, counted from 1.
+public let NSModelColumnErrorKey: String = "NSModelColumn"
+
+extension CocoaError {
+    /// What a store said, with its code, sentence, file, SQLite code and statement.
+    package init(_ error: StoreError) {
+        var info: [String: Any] = [NSLocalizedDescriptionKey: error.sentence]
+        info[NSFilePathErrorKey] = error.path
+        info[NSEntityNameErrorKey] = error.entity
+        info[NSValidationKeyErrorKey] = error.property
+        info[NSSQLiteErrorDomain] = error.sqliteCode.map { NSNumber(value: $0) }
+        info[NSSQLiteMessageErrorKey] = error.sqliteMessage
+        info[NSSQLStatementErrorKey] = error.sql
+        self.init(CocoaError.Code(rawValue: error.code), userInfo: info)
+    }
+
+    /// A contradiction in a model: 134020, with the place of the declaration.
+    package init(_ error: SchemaError) {
+        var info: [String: Any] = [NSLocalizedDescriptionKey: error.description]
+        info[NSEntityNameErrorKey] = error.entity
+        info[NSValidationKeyErrorKey] = error.property
+        info[NSFilePathErrorKey] = error.location?.path
+        info[NSModelLineErrorKey] = error.location.map { NSNumber(value: $0.line) }
+        info[NSModelColumnErrorKey] = error.location.map { NSNumber(value: $0.column) }
+        self.init(.persistentStoreIncompatibleSchema, userInfo: info)
+    }
+
+    /// Any error of the layers below as the one that programs catch; foreign errors pass unchanged.
+    package static func presenting(_ error: any Error) -> any Error {
+        switch error {
+        case let error as StoreError: CocoaError(error)
+        case let error as SchemaError: CocoaError(error)
+        default: error
+        }
+    }
+}
+
+extension CocoaError {
+    /// The object that failed validation.
+    public var validationObject: Any? { userInfo[NSValidationObjectErrorKey] }
+
+    /// The name of the property that failed validation.
+    public var validationKey: String? { userInfo[NSValidationKeyErrorKey] as? String }
+
+    /// The predicate that the value did not satisfy.
+    public var validationPredicate: NSPredicate? { userInfo[NSValidationPredicateErrorKey] as? NSPredicate }
+
+    /// The value that was refused.
+    public var validationValue: Any? { userInfo[NSValidationValueErrorKey] }
+
+    /// The stores that the error concerns.
+    public var affectedStores: [AnyObject]? { userInfo[NSAffectedStoresErrorKey] as? [AnyObject] }
+
+    /// The objects that the error concerns.
+    public var affectedObjects: [AnyObject]? { userInfo[NSAffectedObjectsErrorKey] as? [AnyObject] }
+}

@@ -1,0 +1,11 @@
+// What `import CoreData` brings: Foundation, and by name the classes that Foundation lacks on Linux.
+//
+// A scoped re-export outranks Foundation's unusable stubs of the same name in every client (Decisions/0002).
+
+@_exported import Foundation
+@_exported import class CoreDataFoundation.UndoManager
+import CoreDataFoundation
+import CoreDataValues
+
+/// Inside the module these names mean ours, not Foundation's macro types.
+typealias Predicate = CoreDataValues.Predicate

@@ -1,0 +1,75 @@
+// A frozen model as the object layer uses it.
+
+import CoreDataValues
+import Foundation
+import Synchronization
+
+/// The schema of a model in use, with what objects need of each entity. Made once a model.
+final class ModelRuntime: @unchecked Sendable {
+    let schema: Schema
+    /// The model, which owns this and the entity descriptions.
+    unowned let model: NSManagedObjectModel
+    private(set) var infos: [EntityInfo] = []
+    private let acyclic: [Bool]
+    private let classes = Mutex<[ObjectIdentifier: EntityInfo]>([:])
+    private static let used = Mutex<[WeakRuntime]>([])
+
+    private struct WeakRuntime: @unchecked Sendable { weak var runtime: ModelRuntime? }
+
+    init(schema: Schema, model: NSManagedObjectModel) {
+        self.schema = schema
+        self.model = model
+        acyclic = ModelRuntime.acyclicRelationships(schema)
+        infos = schema.entities.map { entity in
+            EntityInfo(entity: entity, schema: schema, description: model.entityDescription(at: entity.index))
+        }
+        ModelRuntime.used.withLock { $0 = $0.filter { $0.runtime != nil } + [WeakRuntime(runtime: self)] }
+    }
+
+    /// Whether holding targets along this to-one can never close a cycle of objects (I-4).
+    func isAcyclic(_ relationship: RelationshipIndex) -> Bool { acyclic[relationship.rawValue] }
+
+    /// Takes to-ones in order as long as the graph of root entities that they form has no cycle.
+    private static func acyclicRelationships(_ schema: Schema) -> [Bool] {
+        var edges: [EntityIndex: Set<EntityIndex>] = [:]
+        func reaches(_ from: EntityIndex, _ to: EntityIndex) -> Bool {
+            if from == to { return true }
+            return edges[from, default: []].contains { reaches($0, to) }
+        }
+        return schema.relationships.map { relationship in
+            guard !relationship.isToMany else { return false }
+            let source = schema[relationship.owner].root
+            let destination = schema[relationship.destination].root
+            guard !reaches(destination, source) else { return false }
+            edges[source, default: []].insert(destination)
+            return true
+        }
+    }
+
+    /// The entity of a class: by the class's name in the model. A subclass without an entity of its own has none.
+    func info(for type: NSManagedObject.Type) -> EntityInfo? {
+        if let known = classes.withLock({ $0[ObjectIdentifier(type)] }) { return known }
+        guard let info = find(type) else { return nil }
+        classes.withLock { $0[ObjectIdentifier(type)] = info }
+        return info
+    }
+
+    private func find(_ type: NSManagedObject.Type) -> EntityInfo? {
+        guard type != NSManagedObject.self else { return nil }
+        let fitting = infos.first { info in
+            guard let name = info.entity.className else { return false }
+            return ManagedObjectClasses.fits(type, name)
+        }
+        guard let info = fitting ?? infos.first(where: { $0.entity.name == String(describing: type) }) else {
+            return nil
+        }
+        info.bind(type)
+        return info
+    }
+
+    /// The entity of a class in any model in use.
+    static func info(for type: NSManagedObject.Type) -> EntityInfo? {
+        let runtimes = used.withLock { $0.compactMap(\.runtime) }
+        return runtimes.reversed().lazy.compactMap { $0.info(for: type) }.first
+    }
+}

@@ -1,0 +1,98 @@
+// The enumerations of the model: attribute types, delete rules, index kinds.
+
+import CoreDataValues
+
+/// The type of an attribute. The numbers are Core Data's and stand in model files and version hashes.
+public enum NSAttributeType: UInt, Sendable {
+    case undefinedAttributeType = 0
+    case integer16AttributeType = 100
+    case integer32AttributeType = 200
+    case integer64AttributeType = 300
+    case decimalAttributeType = 400
+    case doubleAttributeType = 500
+    case floatAttributeType = 600
+    case stringAttributeType = 700
+    case booleanAttributeType = 800
+    case dateAttributeType = 900
+    case binaryDataAttributeType = 1000
+    case UUIDAttributeType = 1100
+    case URIAttributeType = 1200
+    case transformableAttributeType = 1800
+    case objectIDAttributeType = 2000
+    case compositeAttributeType = 2100
+}
+
+extension NSAttributeType {
+    /// The same type as the schema names it. The numbers of both are Core Data's.
+    package init(_ type: CoreDataValues.AttributeType) {
+        self = NSAttributeType(rawValue: UInt(type.rawValue)) ?? .undefinedAttributeType
+    }
+
+    package var schemaType: CoreDataValues.AttributeType {
+        CoreDataValues.AttributeType(rawValue: UInt32(rawValue)) ?? .undefined
+    }
+}
+
+/// What happens to the objects at the other end of a relationship when its owner is deleted.
+public enum NSDeleteRule: UInt, Sendable {
+    /// Nothing: the other end keeps a key to an object that is gone.
+    case noActionDeleteRule = 0
+    /// The inverse is set to nil.
+    case nullifyDeleteRule = 1
+    /// The objects are deleted as well.
+    case cascadeDeleteRule = 2
+    /// The deletion is refused while there are any.
+    case denyDeleteRule = 3
+}
+
+extension NSDeleteRule {
+    package init(_ rule: DeleteRule) {
+        switch rule {
+        case .noAction: self = .noActionDeleteRule
+        case .nullify: self = .nullifyDeleteRule
+        case .cascade: self = .cascadeDeleteRule
+        case .deny: self = .denyDeleteRule
+        }
+    }
+
+    package var schemaRule: DeleteRule {
+        switch self {
+        case .noActionDeleteRule: .noAction
+        case .nullifyDeleteRule: .nullify
+        case .cascadeDeleteRule: .cascade
+        case .denyDeleteRule: .deny
+        }
+    }
+}
+
+/// The kind of an element of a fetch index.
+public enum NSFetchIndexElementType: UInt, Sendable {
+    case binary = 0
+    case rTree = 1
+}
+
+extension NSAttributeDescription {
+    /// The type of an attribute, in its shorter spelling.
+    public struct AttributeType: Hashable, RawRepresentable, Sendable {
+        public var rawValue: NSAttributeType
+
+        public init(rawValue: NSAttributeType) { self.rawValue = rawValue }
+
+        public static let undefined = AttributeType(rawValue: .undefinedAttributeType)
+        public static let integer16 = AttributeType(rawValue: .integer16AttributeType)
+        public static let integer32 = AttributeType(rawValue: .integer32AttributeType)
+        public static let integer64 = AttributeType(rawValue: .integer64AttributeType)
+        public static let decimal = AttributeType(rawValue: .decimalAttributeType)
+        public static let double = AttributeType(rawValue: .doubleAttributeType)
+        public static let float = AttributeType(rawValue: .floatAttributeType)
+        public static let string = AttributeType(rawValue: .stringAttributeType)
+        public static let boolean = AttributeType(rawValue: .booleanAttributeType)
+        public static let date = AttributeType(rawValue: .dateAttributeType)
+        public static let binaryData = AttributeType(rawValue: .binaryDataAttributeType)
+        public static let uuid = AttributeType(rawValue: .UUIDAttributeType)
+        public static let uri = AttributeType(rawValue: .URIAttributeType)
+        public static let transformable = AttributeType(rawValue: .transformableAttributeType)
+        public static let objectID = AttributeType(rawValue: .objectIDAttributeType)
+        public static let composite = AttributeType(rawValue: .compositeAttributeType)
+    }
+}

@@ -1,0 +1,149 @@
+// One entity of a model.
+
+import CoreDataValues
+import Foundation
+
+/// One entity: a name, a class, properties.
+///
+/// Editable until a coordinator uses its model; after that any change is a misuse that traps.
+open class NSEntityDescription: NSObject, NSCopying {
+    open var name: String? { willSet { requireEditable("name") } }
+    /// The class of the entity's objects. A leading dot stands for the module of the program.
+    open var managedObjectClassName: String! {
+        get { declaredClassName ?? "NSManagedObject" }
+        set {
+            requireEditable("managedObjectClassName")
+            declaredClassName = newValue == "NSManagedObject" ? nil : newValue
+        }
+    }
+    open var isAbstract: Bool = false { willSet { requireEditable("isAbstract") } }
+    /// The entities that inherit from this one.
+    open var subentities: [NSEntityDescription] = [] {
+        willSet { requireEditable("subentities") }
+        didSet { adoptSubentities(insteadOf: oldValue) }
+    }
+    /// The entity's own properties. Inherited ones stand in `propertiesByName`.
+    open var properties: [NSPropertyDescription] = [] {
+        willSet { requireEditable("properties") }
+        didSet { adoptProperties(insteadOf: oldValue) }
+    }
+    open var indexes: [NSFetchIndexDescription] = [] {
+        willSet { requireEditable("indexes") }
+        didSet { adoptIndexes() }
+    }
+    /// Each constraint is a list of attribute names or of attribute descriptions.
+    open var uniquenessConstraints: [[Any]] = [] { willSet { requireEditable("uniquenessConstraints") } }
+    /// Text entries travel with the model file; other values stay with this description and its copies.
+    open var userInfo: [AnyHashable: Any]? { willSet { requireEditable("userInfo") } }
+    open var versionHashModifier: String? { willSet { requireEditable("versionHashModifier") } }
+    /// The name that the entity had in the version before; its name unless set.
+    open var renamingIdentifier: String? {
+        get { declaredRenamingIdentifier ?? name }
+        set {
+            requireEditable("renamingIdentifier")
+            declaredRenamingIdentifier = newValue
+        }
+    }
+
+    /// The entity that this one inherits from. Weak: the parent owns its children.
+    open internal(set) weak var superentity: NSEntityDescription?
+
+    /// The model that owns the entity; nil while there is none. Weak.
+    package internal(set) final weak var model: NSManagedObjectModel?
+    /// The entity of the schema that this one stands for; nil until the model is frozen.
+    package internal(set) final var resolved: Entity?
+    /// What the object layer knows of the entity, once the model is in use; the model owns it.
+    final var runtimeInfo: EntityInfo?
+    /// The schema of the frozen model; nil until then.
+    package internal(set) final var schema: Schema?
+    final var declaredClassName: String?
+    final var declaredRenamingIdentifier: String?
+    final var codeGeneration: String?
+    final var location: SourceLocation?
+    final var frozenTables: PropertyTables?
+
+    public override init() { super.init() }
+
+    package final var isFrozen: Bool { resolved != nil }
+
+    /// The model that owns the entity. Asking an entity that belongs to none is a misuse.
+    open var managedObjectModel: NSManagedObjectModel {
+        guard let model else {
+            misuse(
+                Sentences.ownerless(
+                    "The entity '\(name ?? "")'", owner: "model",
+                    cure: "Add it to a model's `entities` and keep the model."))
+        }
+        return model
+    }
+
+    /// A copy with copies of the properties, which belongs to no model and can be edited.
+    ///
+    /// Destinations and inverses still point into the old model; copying the whole model moves them.
+    open func copy(with zone: NSZone? = nil) -> Any {
+        let copy = NSEntityDescription()
+        copy.takeOver(self)
+        return copy
+    }
+
+    /// Whether the entity is the other one or inherits from it. Constant time in a frozen model.
+    open func isKindOf(entity: NSEntityDescription) -> Bool {
+        if let mine = resolved, let other = entity.resolved, schema === entity.schema {
+            return mine.isKind(of: other)
+        }
+        return lineage.contains { $0 === entity }
+    }
+
+    /// The hash that stores record for the entity. Empty without a name and in a model that contradicts
+    /// itself.
+    open var versionHash: Data {
+        if let resolved { return resolved.versionHash }
+        guard let name else { return Data() }
+        return model?.entityVersionHashesByName[name] ?? Data()
+    }
+
+    /// The entity and all it inherits from, nearest first. Ends at a cycle.
+    final var lineage: [NSEntityDescription] {
+        var found: [NSEntityDescription] = []
+        var next: NSEntityDescription? = self
+        while let entity = next, !found.contains(where: { $0 === entity }) {
+            found.append(entity)
+            next = entity.superentity
+        }
+        return found
+    }
+
+    private func takeOver(_ other: NSEntityDescription) {
+        name = other.name
+        declaredClassName = other.declaredClassName
+        isAbstract = other.isAbstract
+        userInfo = other.userInfo
+        versionHashModifier = other.versionHashModifier
+        declaredRenamingIdentifier = other.declaredRenamingIdentifier
+        codeGeneration = other.codeGeneration
+        location = other.location
+        properties = other.properties.compactMap { $0.copy() as? NSPropertyDescription }
+        uniquenessConstraints = other.constraintNames
+        indexes = other.indexes.compactMap { $0.copy() as? NSFetchIndexDescription }
+        indexes.flatMap(\.elements).forEach { $0.link(to: self) }
+    }
+
+    private func adoptSubentities(insteadOf old: [NSEntityDescription]) {
+        for entity in old where entity.superentity === self { entity.superentity = nil }
+        for entity in subentities { entity.superentity = self }
+        model?.adoptEntities()
+    }
+
+    private func adoptProperties(insteadOf old: [NSPropertyDescription]) {
+        for property in old where property.owner === self { property.owner = nil }
+        for property in properties { property.owner = self }
+    }
+
+    private func adoptIndexes() {
+        for index in indexes { index.entity = self }
+    }
+
+    final func requireEditable(_ property: String) {
+        if isFrozen { misuse(Sentences.frozen("the entity '\(name ?? "")'", property: property)) }
+    }
+}

@@ -1,0 +1,111 @@
+// The fetch indexes of an entity.
+
+import CoreDataValues
+import Foundation
+
+/// One index that the store keeps for an entity.
+open class NSFetchIndexDescription: NSObject, NSCopying {
+    open var name: String { willSet { requireEditable("name") } }
+    open var elements: [NSFetchIndexElementDescription] {
+        willSet { requireEditable("elements") }
+        didSet { adoptElements() }
+    }
+    /// The entity that the index belongs to. Weak: the entity owns its indexes.
+    open internal(set) weak var entity: NSEntityDescription?
+
+    /// The predicate of a partial index, as text.
+    package final var partialPredicateText: String? { willSet { requireEditable("partialIndexPredicate") } }
+    final var isFrozen = false
+    final var location: SourceLocation?
+
+    public init(name: String, elements: [NSFetchIndexElementDescription]?) {
+        self.name = name
+        self.elements = elements ?? []
+        super.init()
+        adoptElements()
+    }
+
+    convenience init(_ index: FetchIndex, in entity: NSEntityDescription) {
+        self.init(
+            name: index.name, elements: index.elements.map { NSFetchIndexElementDescription($0, in: entity) })
+        partialPredicateText = index.partialPredicate
+        location = index.location
+    }
+
+    /// A copy that belongs to no entity and can be edited.
+    open func copy(with zone: NSZone? = nil) -> Any {
+        let copy = NSFetchIndexDescription(
+            name: name, elements: elements.compactMap { $0.copy() as? NSFetchIndexElementDescription })
+        copy.partialPredicateText = partialPredicateText
+        copy.location = location
+        return copy
+    }
+
+    private func adoptElements() {
+        for element in elements { element.indexDescription = self }
+    }
+
+    var declaration: FetchIndex {
+        FetchIndex(
+            name: name, elements: elements.map(\.declaration), partialPredicate: partialPredicateText,
+            location: location)
+    }
+
+    final func requireEditable(_ property: String) {
+        if isFrozen {
+            misuse(Sentences.frozen("the index \(entity?.name ?? "(no entity)").\(name)", property: property))
+        }
+    }
+}
+
+/// One element of a fetch index: a property and its direction.
+open class NSFetchIndexElementDescription: NSObject, NSCopying {
+    /// The property, nil for a computed element or once its entity is gone.
+    open private(set) weak var property: NSPropertyDescription?
+    open var collationType: NSFetchIndexElementType { willSet { requireEditable("collationType") } }
+    open var isAscending: Bool = true { willSet { requireEditable("isAscending") } }
+    /// The index that the element belongs to. Weak: the index owns its elements.
+    open internal(set) weak var indexDescription: NSFetchIndexDescription?
+
+    private let declaredName: String?
+    private let expression: String?
+
+    public init(property: NSPropertyDescription, collationType: NSFetchIndexElementType) {
+        self.property = property
+        self.collationType = collationType
+        declaredName = nil
+        expression = nil
+        super.init()
+    }
+
+    /// - Parameter entity: where the property is looked for; the entity must have its parent by then.
+    init(_ element: FetchIndex.Element, in entity: NSEntityDescription?) {
+        property = element.property.flatMap { entity?.propertiesByName[$0] }
+        collationType = element.isRTree ? .rTree : .binary
+        declaredName = element.property
+        expression = element.expression
+        isAscending = element.isAscending
+        super.init()
+    }
+
+    open var propertyName: String? { property?.name ?? declaredName }
+
+    open func copy(with zone: NSZone? = nil) -> Any {
+        let copy = NSFetchIndexElementDescription(declaration, in: nil)
+        copy.property = property
+        return copy
+    }
+
+    /// Points the element at the property of that name in an entity.
+    func link(to entity: NSEntityDescription) {
+        property = propertyName.flatMap { entity.propertiesByName[$0] }
+    }
+
+    var declaration: FetchIndex.Element {
+        FetchIndex.Element(
+            property: propertyName, expression: expression, isAscending: isAscending,
+            isRTree: collationType == .rTree)
+    }
+
+    private func requireEditable(_ property: String) { indexDescription?.requireEditable(property) }
+}

@@ -1,0 +1,110 @@
+// What all properties of an entity have in common.
+
+import CoreDataValues
+import Foundation
+
+/// One property of an entity.
+///
+/// Editable until a coordinator uses the model; after that any change is a misuse that traps.
+open class NSPropertyDescription: NSObject, NSCopying {
+    open var name: String = "" { willSet { requireEditable("name") } }
+    /// Whether the value may be nil when the object is saved.
+    open var isOptional: Bool = true { willSet { requireEditable("isOptional") } }
+    /// Whether the value is left out of the store.
+    open var isTransient: Bool = false { willSet { requireEditable("isTransient") } }
+    /// Text entries travel with the model file; other values stay with this description and its copies.
+    open var userInfo: [AnyHashable: Any]? { willSet { requireEditable("userInfo") } }
+    /// Asks for an index over this property alone. Newer models list `NSEntityDescription.indexes` instead.
+    open var isIndexed: Bool = false { willSet { requireEditable("isIndexed") } }
+    /// A text that enters the version hash, to mark a change that the hash would not show.
+    open var versionHashModifier: String? { willSet { requireEditable("versionHashModifier") } }
+    /// The name that the property had in the version before; its name unless set.
+    open var renamingIdentifier: String? {
+        get { declaredRenamingIdentifier ?? name }
+        set {
+            requireEditable("renamingIdentifier")
+            declaredRenamingIdentifier = newValue
+        }
+    }
+
+    /// The predicates that a value must satisfy, as set by the program.
+    open private(set) var validationPredicates: [NSPredicate] = []
+    /// The messages that belong to the predicates, in the same order.
+    open private(set) var validationWarnings: [Any] = []
+
+    /// The entity that declares the property; nil while there is none. Weak: the entity owns its properties.
+    package internal(set) weak var owner: NSEntityDescription?
+    package internal(set) final var isFrozen = false
+    final var declaredRenamingIdentifier: String?
+    final var location: SourceLocation?
+
+    public override init() { super.init() }
+
+    /// The entity that declares the property. Asking a property that belongs to none is a misuse.
+    open var entity: NSEntityDescription {
+        guard let owner else {
+            misuse(
+                Sentences.ownerless(
+                    "The property '\(name)'", owner: "entity",
+                    cure: "Add it to an entity's `properties` first."))
+        }
+        return owner
+    }
+
+    /// The hash that the property adds to its entity's; empty for a property that adds none or is incomplete.
+    open var versionHash: Data { Data() }
+
+    /// Replaces the predicates that values are validated with, those of the model file included.
+    ///
+    /// - Parameter validationWarnings: one message for each predicate, or nil.
+    open func setValidationPredicates(
+        _ validationPredicates: [NSPredicate]?, withValidationWarnings validationWarnings: [String]?
+    ) {
+        requireEditable("validationPredicates")
+        self.validationPredicates = validationPredicates ?? []
+        self.validationWarnings = validationWarnings ?? []
+    }
+
+    /// A copy that belongs to no entity and can be edited.
+    open func copy(with zone: NSZone? = nil) -> Any {
+        let copy = emptyCopy()
+        copy.takeOver(self)
+        return copy
+    }
+
+    /// An unconfigured description of the same class.
+    func emptyCopy() -> NSPropertyDescription { NSPropertyDescription() }
+
+    /// Takes over everything but the owner.
+    func takeOver(_ other: NSPropertyDescription) {
+        name = other.name
+        isOptional = other.isOptional
+        isTransient = other.isTransient
+        userInfo = other.userInfo
+        isIndexed = other.isIndexed
+        versionHashModifier = other.versionHashModifier
+        declaredRenamingIdentifier = other.declaredRenamingIdentifier
+        validationPredicates = other.validationPredicates
+        validationWarnings = other.validationWarnings
+        location = other.location
+    }
+
+    /// Marks the property and what it holds as no longer editable.
+    func freeze() { isFrozen = true }
+
+    final func requireEditable(_ property: String) {
+        if isFrozen { misuse(Sentences.frozen(sentenceName, property: property)) }
+    }
+
+    /// `Entity.property`, for sentences.
+    final var sentenceName: String { "\(owner?.name ?? "(no entity)").\(name)" }
+}
+
+/// The entries of a user info that a model file can carry.
+func textEntries(_ userInfo: [AnyHashable: Any]?) -> [String: String] {
+    var entries: [String: String] = [:]
+    for (key, value) in userInfo ?? [:] {
+        if let key = key as? String, let value = value as? String { entries[key] = value }
+    }
+    return entries
+}

@@ -1,0 +1,124 @@
+// One entity as the object layer uses it: its class, how to make objects, where its values lie.
+
+import CCoreDataRuntime
+import CoreDataValues
+import Foundation
+import Synchronization
+
+/// Runtime facts of one entity of a frozen model. Lives as long as the model.
+final class EntityInfo: @unchecked Sendable {
+    let entity: Entity
+    let schema: Schema
+    let layout: RowLayout
+    /// The model's description; the model owns this object.
+    unowned(unsafe) let description: NSEntityDescription
+    /// What a new object starts with, slot by slot.
+    let defaults: [(slot: Int, value: Value)]
+    /// Slots that must not be nil at save, as mask words.
+    let required: [UInt64]
+    /// Slots whose values are checked further (bounds, lengths, patterns, NaN, integer width).
+    let checked: [Int]
+    /// The resolved relationship of each slot, nil for attributes and tags.
+    let slotRelationships: [ResolvedRelationship?]
+    /// The resolved relationship of each to-many.
+    let toManyRelationships: [ResolvedRelationship]
+    let hasTransientSlots: Bool
+    /// To-manys whose number of members is checked at save.
+    let boundedRelationships: [ResolvedRelationship]
+    private let binding = Mutex<ClassBinding?>(nil)
+
+    init(entity: Entity, schema: Schema, description: NSEntityDescription) {
+        self.entity = entity
+        self.schema = schema
+        self.layout = entity.layout
+        self.description = description
+        defaults = entity.slots.enumerated().compactMap { slot, value in
+            guard let initial = value.attribute?.defaultValue, !initial.isNull else { return nil }
+            return (slot, initial)
+        }
+        var required = [UInt64](repeating: 0, count: entity.layout.maskWords)
+        for (slot, value) in entity.slots.enumerated() where value.isRequired {
+            required[slot >> 6] |= 1 << UInt64(slot & 63)
+        }
+        self.required = required
+        checked = entity.slots.indices.filter { EntityInfo.needsCheck(entity.slots[$0]) }
+        slotRelationships = entity.slots.map { slot in
+            slot.kind == .toOne ? slot.relationship.map { schema[$0] } : nil
+        }
+        toManyRelationships = entity.toMany.map { schema[$0] }
+        boundedRelationships = toManyRelationships.filter {
+            !$0.description.isOptional || $0.description.minCount > 0 || $0.description.maxCount > 1
+        }
+        hasTransientSlots = entity.slots.contains { $0.isTransient }
+    }
+
+    private static func needsCheck(_ slot: Slot) -> Bool {
+        guard let attribute = slot.attribute, !slot.isTransient else { return false }
+        switch slot.kind {
+        case .double, .float, .date, .decimal: return true
+        case .int:
+            return attribute.type != .integer64 || attribute.minimum != nil || attribute.maximum != nil
+        case .text:
+            return attribute.minimumLength != nil || attribute.maximumLength != nil || attribute.pattern != nil
+        case .bool, .data, .externalData, .uuid, .uri, .transformable, .toOne, .entityTag: return false
+        }
+    }
+
+    /// The class of the entity's objects and how its slots stand to the entity's.
+    var classBinding: ClassBinding {
+        binding.withLock { bound in
+            if let bound { return bound }
+            let made = ClassBinding(ManagedObjectClasses.resolve(entity.className), for: entity)
+            bound = made
+            return made
+        }
+    }
+
+    /// Binds a class that a caller named (`Patient(context:)`, `NSFetchRequest<Patient>`) if the model's class name could not
+    /// be found by itself.
+    func bind(_ type: NSManagedObject.Type) {
+        binding.withLock { bound in
+            if let bound, bound.type != NSManagedObject.self { return }
+            guard let name = entity.className, ManagedObjectClasses.fits(type, name) else { return }
+            bound = ClassBinding(type, for: entity)
+        }
+    }
+
+    var managedObjectClass: NSManagedObject.Type { classBinding.type }
+
+    /// Makes an object that belongs to no context, without reading or writing anything.
+    func makeObject() -> NSManagedObject { classBinding.make(description) }
+}
+
+/// A managed object class bound to an entity.
+struct ClassBinding: @unchecked Sendable {
+    let type: NSManagedObject.Type
+    /// The class's slot numbers translated to the entity's, nil when they are the same.
+    let slots: [Int]?
+    /// Whether the class leaves `awakeFromFetch` as it is, so that calling it can be spared.
+    let sleepsThroughFetch: Bool
+
+    init(_ type: NSManagedObject.Type, for entity: Entity) {
+        self.type = type
+        sleepsThroughFetch = ManagedObjectClasses.inheritsAwakeFromFetch(type)
+        let own = entity.slots.filter { $0.kind != .entityTag }.map(\.name)
+        guard let keys = type._managedKeys, keys != Array(entity.slots.map(\.name).prefix(keys.count)) else {
+            slots = nil
+            return
+        }
+        misplaced(type, entity.name, own)
+        slots = keys.map { key in entity.slots.firstIndex { $0.name == key } ?? -1 }
+    }
+
+    func make(_ description: NSEntityDescription) -> NSManagedObject {
+        if type == NSManagedObject.self { return NSManagedObject(entity: description, insertInto: nil) }
+        return ManagedObjectClasses.make(type, description)
+    }
+}
+
+private func misplaced(_ type: NSManagedObject.Type, _ entity: String, _ keys: [String]) {
+    let text =
+        "warning: \(type) was made for other properties than the model's entity \(entity) has; "
+        + "its accessors go by name, which is slower. Generate it again.\n"
+    FileHandle.standardError.write(Data(text.utf8))
+}

@@ -1,0 +1,85 @@
+// Finding the class that a model names, and making its objects without knowing their initialisers.
+
+import CCoreDataRuntime
+import Foundation
+
+/// Class look-up and object creation.
+enum ManagedObjectClasses {
+    /// The class called `name` in a model: as written, then in the main program's module.
+    ///
+    /// A name without a module, or with a leading dot ("the current product's module"), is looked for under the name of the
+    /// executable. Otherwise the class is bound when a program first names it (`EntityInfo.bind`).
+    static func resolve(_ name: String?) -> NSManagedObject.Type {
+        guard let name, !name.isEmpty, name != "NSManagedObject" else { return NSManagedObject.self }
+        let bare = name.hasPrefix(".") ? String(name.dropFirst()) : name
+        for candidate in [bare] + modules.map({ "\($0).\(bare)" }) {
+            if let found = NSClassFromString(candidate) as? NSManagedObject.Type { return found }
+        }
+        return NSManagedObject.self
+    }
+
+    private static let modules: [String] = {
+        let executable = Bundle.main.executableURL?.deletingPathExtension().lastPathComponent ?? ""
+        return [executable.replacingOccurrences(of: "-", with: "_")]
+    }()
+
+    /// Whether a class that a program named is the one that a model means.
+    static func fits(_ type: NSManagedObject.Type, _ name: String) -> Bool {
+        let last = name.split(separator: ".").last.map(String.init) ?? name
+        return String(describing: type) == last
+    }
+
+    /// Calls `init(entity:insertInto: nil)` of a subclass.
+    ///
+    /// A `required` initialiser would break subclasses that declare others, so the designated one is called through its place
+    /// in the class's vtable (Decisions/0001).
+    static func make(_ type: NSManagedObject.Type, _ description: NSEntityDescription) -> NSManagedObject {
+        let metadata = unsafeBitCast(type as AnyClass, to: UnsafeMutablePointer<UnsafeMutableRawPointer?>.self)
+        guard let slot = initializerSlot, let function = metadata[slot] else {
+            misuse(
+                "This Swift runtime lays classes out in a way CoreData does not know; "
+                    + "\(type) cannot be made from a fetch.")
+        }
+        let object = coredata_call_initializer(
+            function, Unmanaged.passRetained(description).toOpaque(), nil, UnsafeMutableRawPointer(metadata))
+        guard let object else { misuse("init(entity:insertInto:) of \(type) answered nothing.") }
+        return Unmanaged<NSManagedObject>.fromOpaque(object).takeRetainedValue()
+    }
+
+    // MARK: Vtables
+
+    /// The word of `NSManagedObject`'s designated initialiser in class metadata.
+    private static let initializerSlot = overriddenWord(in: InitializerProbe.self)
+    private static let awakeFromFetchSlot = overriddenWord(in: AwakeProbe.self)
+
+    /// Whether a class leaves `awakeFromFetch` as `NSManagedObject` has it, so that nobody needs to call it.
+    static func inheritsAwakeFromFetch(_ type: NSManagedObject.Type) -> Bool {
+        guard let slot = awakeFromFetchSlot else { return false }
+        return words(type)[slot] == words(NSManagedObject.self)[slot]
+    }
+
+    private static func words(_ type: NSManagedObject.Type) -> UnsafePointer<UInt> {
+        unsafeBitCast(type as AnyClass, to: UnsafePointer<UInt>.self)
+    }
+
+    /// The only word of the vtable in which a class that overrides one member differs from `NSManagedObject`.
+    ///
+    /// Class metadata on Linux: kind, superclass, flags and address point, sizes, class size and address point, descriptor,
+    /// destroyer, then fields and vtable.
+    private static func overriddenWord(in probe: NSManagedObject.Type) -> Int? {
+        let base = words(NSManagedObject.self)
+        let size = Int(base[4] & 0xffff_ffff) - Int(base[4] >> 32)
+        let differing = (7..<size / 8).filter { base[$0] != words(probe)[$0] }
+        return differing.count == 1 ? differing[0] : nil
+    }
+
+    private final class InitializerProbe: NSManagedObject {
+        override init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
+            super.init(entity: entity, insertInto: context)
+        }
+    }
+
+    private final class AwakeProbe: NSManagedObject {
+        override func awakeFromFetch() { super.awakeFromFetch() }
+    }
+}

@@ -1,0 +1,170 @@
+// Typed access by slot, for generated classes: what a property's getter and setter call.
+//
+// A getter is inlined into the caller: one test, one mask bit, one cell (5–14 ns, YARDSTICKS §2). Everything else, a fault, a
+// changed value, a text over 1 KB, goes through a call. Setters are calls.
+
+import CoreDataValues
+import Foundation
+
+extension NSManagedObject {
+    /// Whether slot `slot` can be read from the row at once, and is not nil there.
+    @inlinable @inline(__always)
+    final func _cell(_ slot: Int) -> UInt64? {
+        let state = _state
+        guard state.pointee.slow == 0, let row = state.pointee.row,
+            row[-1 &- (slot &>> 6)] &>> UInt64(truncatingIfNeeded: slot & 63) & 1 == 1
+        else { return nil }
+        return row[slot]
+    }
+
+    /// A String attribute.
+    @inlinable
+    public final func _text(_ slot: Int) -> String? {
+        if let cell = _cell(slot), cell &>> 63 == 0, let arena = _state.pointee.arena {
+            return String(
+                decoding: UnsafeBufferPointer(
+                    start: arena + Int(truncatingIfNeeded: cell &>> 32), count: Int(truncatingIfNeeded: cell & 0xffff_ffff)),
+                as: UTF8.self)
+        }
+        return _slowText(slot)
+    }
+
+    /// An integer attribute; 0 for nil.
+    @inlinable
+    public final func _int(_ slot: Int) -> Int64 {
+        if let cell = _cell(slot) { return Int64(bitPattern: cell) }
+        return _slowInt(slot) ?? 0
+    }
+
+    /// An integer attribute that may be nil.
+    @inlinable
+    public final func _optionalInt(_ slot: Int) -> Int64? {
+        if let cell = _cell(slot) { return Int64(bitPattern: cell) }
+        return _slowInt(slot)
+    }
+
+    /// A Boolean attribute; false for nil.
+    @inlinable
+    public final func _bool(_ slot: Int) -> Bool {
+        if let cell = _cell(slot) { return cell != 0 }
+        return (_slowInt(slot) ?? 0) != 0
+    }
+
+    /// A Double or Float attribute; 0 for nil.
+    @inlinable
+    public final func _double(_ slot: Int) -> Double {
+        if let cell = _cell(slot) { return Double(bitPattern: cell) }
+        return _slowDouble(slot) ?? 0
+    }
+
+    /// A Double or Float attribute that may be nil.
+    @inlinable
+    public final func _optionalDouble(_ slot: Int) -> Double? {
+        if let cell = _cell(slot) { return Double(bitPattern: cell) }
+        return _slowDouble(slot)
+    }
+
+    /// A Date attribute.
+    @inlinable
+    public final func _date(_ slot: Int) -> Date? {
+        if let cell = _cell(slot) { return Date(timeIntervalSinceReferenceDate: Double(bitPattern: cell)) }
+        return _slowDouble(slot).map { Date(timeIntervalSinceReferenceDate: $0) }
+    }
+
+    /// A Binary attribute.
+    public final func _data(_ slot: Int) -> Data? { data(at: ownSlot(slot)) }
+    /// A UUID attribute.
+    public final func _uuid(_ slot: Int) -> UUID? { uuid(at: ownSlot(slot)) }
+    /// A URI attribute.
+    public final func _url(_ slot: Int) -> URL? { text(at: ownSlot(slot)).flatMap { URL(string: $0) } }
+    /// A Decimal attribute.
+    public final func _decimal(_ slot: Int) -> Decimal? { decimal(at: ownSlot(slot)) }
+    /// A to-one relationship. The target may be a fault.
+    public final func _toOne(_ slot: Int) -> NSManagedObject? { target(at: ownSlot(slot)) }
+    /// A to-many relationship without order.
+    public final func _toMany(_ index: Int) -> Set<NSManagedObject> { Set(members(at: index)) }
+    /// An ordered to-many relationship.
+    public final func _orderedToMany(_ index: Int) -> [NSManagedObject] { members(at: index) }
+
+    public final func _setText(_ slot: Int, _ value: String?) {
+        let slot = ownSlot(slot)
+        let overlay = willWrite(slot)
+        if let value { overlay.set(slot, value) } else { overlay.setNull(slot, kind(slot)) }
+    }
+
+    public final func _setInt(_ slot: Int, _ value: Int64?) {
+        let slot = ownSlot(slot)
+        let overlay = willWrite(slot)
+        if let value { overlay.setBits(slot, UInt64(bitPattern: value)) } else { overlay.setNull(slot, kind(slot)) }
+    }
+
+    public final func _setBool(_ slot: Int, _ value: Bool?) { _setInt(slot, value.map { $0 ? 1 : 0 }) }
+
+    public final func _setDouble(_ slot: Int, _ value: Double?) {
+        let slot = ownSlot(slot)
+        let overlay = willWrite(slot)
+        if let value { overlay.setBits(slot, value.bitPattern) } else { overlay.setNull(slot, kind(slot)) }
+    }
+
+    public final func _setDate(_ slot: Int, _ value: Date?) {
+        _setDouble(slot, value?.timeIntervalSinceReferenceDate)
+    }
+
+    public final func _setData(_ slot: Int, _ value: Data?) {
+        let slot = ownSlot(slot)
+        let overlay = willWrite(slot)
+        if let value { overlay.set(slot, value) } else { overlay.setNull(slot, kind(slot)) }
+    }
+
+    public final func _setUUID(_ slot: Int, _ value: UUID?) {
+        let slot = ownSlot(slot)
+        let overlay = willWrite(slot)
+        if let value { overlay.set(slot, value) } else { overlay.setNull(slot, kind(slot)) }
+    }
+
+    public final func _setURL(_ slot: Int, _ value: URL?) { _setText(slot, value?.absoluteString) }
+
+    public final func _setDecimal(_ slot: Int, _ value: Decimal?) {
+        let slot = ownSlot(slot)
+        let overlay = willWrite(slot)
+        if let value {
+            overlay.set(slot, NSDecimalNumber(decimal: value) as AnyObject)
+        } else {
+            overlay.setNull(slot, kind(slot))
+        }
+    }
+
+    /// Sets a to-one; the inverse follows at once.
+    public final func _setToOne(_ slot: Int, _ value: NSManagedObject?) { setTarget(ownSlot(slot), value) }
+
+    /// Replaces the members of a to-many; the inverses follow at once.
+    public final func _setToMany(_ index: Int, _ members: some Sequence<NSManagedObject>) {
+        setMembers(index, ContiguousArray(members))
+    }
+
+    /// Adds members to a to-many. In an ordered one they come last.
+    public final func _add(_ members: some Sequence<NSManagedObject>, toMany index: Int) {
+        for member in members { addMember(index, member) }
+    }
+
+    public final func _remove(_ members: some Sequence<NSManagedObject>, toMany index: Int) {
+        for member in members { removeMember(index, member) }
+    }
+
+    // MARK: The way around
+
+    @usableFromInline final func _slowText(_ slot: Int) -> String? { text(at: ownSlot(slot)) }
+    @usableFromInline final func _slowInt(_ slot: Int) -> Int64? { bits(at: ownSlot(slot)).map { Int64(bitPattern: $0) } }
+    @usableFromInline final func _slowDouble(_ slot: Int) -> Double? { bits(at: ownSlot(slot)).map { Double(bitPattern: $0) } }
+
+    /// The entity's slot for the class's.
+    final func ownSlot(_ slot: Int) -> Int {
+        guard _state.pointee.slow & SlowReason.foreignSlots != 0 else { return slot }
+        guard let slots = _state.info.classBinding.slots, slots.indices.contains(slot), slots[slot] >= 0 else {
+            misuse("\(type(of: self)) has a property that the entity \(entity.name ?? "") lacks. Generate the class again.")
+        }
+        return slots[slot]
+    }
+
+    final func kind(_ slot: Int) -> SlotKind { _state.info.layout.kinds[slot] }
+}

@@ -1,0 +1,64 @@
+// A list of objects without repetition, quick to search.
+
+/// Objects by identity, in the order they came. Searching and adding cost the same however long the list is; removing keeps
+/// the order of the others only while the list is short.
+struct ObjectList {
+    private(set) var objects: ContiguousArray<NSManagedObject> = []
+    /// Made once the list is too long to walk.
+    private var places: [ObjectIdentifier: Int]?
+
+    private static let walked = 8
+
+    var isEmpty: Bool { objects.isEmpty }
+    var count: Int { objects.count }
+
+    private func place(of object: NSManagedObject) -> Int? {
+        if let places { return places[ObjectIdentifier(object)] }
+        return objects.firstIndex { $0 === object }
+    }
+
+    func contains(_ object: NSManagedObject) -> Bool { place(of: object) != nil }
+
+    mutating func append(_ object: NSManagedObject) {
+        if places != nil {
+            let id = ObjectIdentifier(object)
+            if let former = places?.updateValue(objects.count, forKey: id) {
+                places?[id] = former
+            } else {
+                objects.append(object)
+            }
+            return
+        }
+        guard !objects.contains(where: { $0 === object }) else { return }
+        objects.append(object)
+        if objects.count > ObjectList.walked { rebuild() }
+    }
+
+    private mutating func rebuild() {
+        var places: [ObjectIdentifier: Int] = [:]
+        places.reserveCapacity(objects.count * 2)
+        for (place, object) in objects.enumerated() { places[ObjectIdentifier(object)] = place }
+        self.places = places
+    }
+
+    /// Answers whether the object was there.
+    mutating func remove(_ object: NSManagedObject) -> Bool {
+        guard let place = place(of: object) else { return false }
+        guard places != nil else {
+            objects.remove(at: place)
+            return true
+        }
+        places?[ObjectIdentifier(object)] = nil
+        let last = objects.removeLast()
+        if last !== object {
+            objects[place] = last
+            places?[ObjectIdentifier(last)] = place
+        }
+        return true
+    }
+
+    mutating func removeAll() {
+        objects = []
+        places = nil
+    }
+}

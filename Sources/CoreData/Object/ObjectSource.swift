@@ -1,0 +1,37 @@
+// A managed object as predicates and sort orders see it.
+
+import CoreDataValues
+import Foundation
+
+struct ObjectSource: EvaluationSource {
+    let object: NSManagedObject
+    init(_ object: NSManagedObject) { self.object = object }
+
+    var identity: Value { .key(object._state.key) }
+
+    func operand(forKey key: String) -> Operand {
+        switch object.place(of: key) {
+        case .slot(let slot):
+            if object.kind(slot) == .toOne { return object.target(at: slot).map { .source(ObjectSource($0)) } ?? .value(.null) }
+            return .value(object.value(at: slot))
+        case .toMany(let index): return .collection(object.members(at: index).map { .source(ObjectSource($0)) })
+        case .fetched, nil: return .value(.null)
+        }
+    }
+
+    /// The value at the end of a key path through to-ones.
+    func value(along path: [String]) -> Value {
+        var source: any EvaluationSource = self
+        for (index, key) in path.enumerated() {
+            switch source.operand(forKey: key) {
+            case .value(let value): return index == path.count - 1 ? value : .null
+            case .source(let next):
+                if index == path.count - 1 { return next.identity }
+                source = next
+            case .collection(let members): return .int(Int64(members.count))
+            case .opaque: return .null
+            }
+        }
+        return identity
+    }
+}

@@ -1,0 +1,146 @@
+// What hangs behind a managed object: one block of memory, reached through one `let` pointer.
+
+import CoreDataValues
+
+/// Why a read must leave the inlined path. Zero means: loaded, unchanged, slots as the class expects.
+@usableFromInline
+enum SlowReason {
+    /// The row has not been read.
+    static let fault: UInt32 = 1
+    /// Values were changed or never saved: look into the overlay first.
+    static let overlay: UInt32 = 2
+    /// The class was made for other slots than the entity has: go by name.
+    static let foreignSlots: UInt32 = 4
+}
+
+/// Facts about an object's life, as bits. The sets of a context are computed from these (I-2).
+struct ObjectFlags: OptionSet {
+    let rawValue: UInt32
+    static let inserted = ObjectFlags(rawValue: 1)
+    static let updated = ObjectFlags(rawValue: 2)
+    static let deleted = ObjectFlags(rawValue: 4)
+    /// The delete rules were applied.
+    static let propagated = ObjectFlags(rawValue: 8)
+    /// Part of the event that the next `processPendingChanges` reports.
+    static let eventInserted = ObjectFlags(rawValue: 16)
+    static let eventUpdated = ObjectFlags(rawValue: 32)
+    static let eventDeleted = ObjectFlags(rawValue: 64)
+    static let eventRefreshed = ObjectFlags(rawValue: 128)
+    /// Stands in the context's list of dirty objects.
+    static let listed = ObjectFlags(rawValue: 256)
+    /// Inserted in the open event: undoing the insertion undoes all of it, so nothing is logged.
+    static let fresh = ObjectFlags(rawValue: 512)
+    /// Stands in the identity map.
+    static let registered = ObjectFlags(rawValue: 1024)
+    /// Has a row in a store (or had one, if `gone`).
+    static let persistent = ObjectFlags(rawValue: 2048)
+    /// No longer belongs to its context: deleted and saved, rolled back, or the context was reset.
+    static let gone = ObjectFlags(rawValue: 4096)
+    /// An undo or redo wrote to it; it is looked at again when the undo ends.
+    static let recheck = ObjectFlags(rawValue: 8192)
+    /// The row of this fault was looked for and is gone.
+    static let inaccessible = ObjectFlags(rawValue: 16384)
+    /// Holds changes that the running save must write.
+    static let dirty: ObjectFlags = [.inserted, .updated, .deleted]
+    static let event: ObjectFlags = [.eventInserted, .eventUpdated, .eventDeleted, .eventRefreshed]
+}
+
+/// The state of one managed object. Layout is known to inlined accessors in other modules; only those read it there.
+@frozen
+@usableFromInline
+struct ObjectState {
+    /// Bits of `SlowReason`.
+    @usableFromInline var slow: UInt32
+    var flags: UInt32
+    /// The first cell of the row, nil for a fault and for an object that was never saved.
+    @usableFromInline var row: UnsafeMutablePointer<UInt64>?
+    /// The arena of the row's chunk.
+    @usableFromInline var arena: UnsafeMutablePointer<UInt8>?
+    /// Slot 0 of the overlay.
+    var overlay: UnsafeMutableRawPointer?
+    /// Retained.
+    var chunk: UnsafeRawPointer?
+    /// `EntityInfo`, kept alive by the registry or the entity description.
+    var info: UnsafeRawPointer
+    /// `Registry`, retained; nil for an object without a context.
+    var registry: UnsafeRawPointer?
+    /// `NSManagedObjectID`, retained; made when asked for.
+    var objectID: UnsafeRawPointer?
+    /// One `ToMany?` a to-many relationship, retained; made when needed.
+    var toMany: UnsafeMutablePointer<UnsafeRawPointer?>?
+    /// One cached to-one target a slot, retained; made when needed, only along acyclic relationships.
+    var targets: UnsafeMutablePointer<UnsafeRawPointer?>?
+    /// The row's number; below zero while it is temporary.
+    var number: Int64
+    /// The number that the running save gave, 0 when none.
+    var assigned: Int64
+    var store: UInt16
+    var assignedStore: UInt16
+    var entity: UInt16
+
+    init(info: UnsafeRawPointer, entity: UInt16) {
+        slow = SlowReason.overlay
+        flags = 0
+        self.info = info
+        number = 0
+        assigned = 0
+        store = 0
+        assignedStore = 0
+        self.entity = entity
+    }
+}
+
+typealias StatePointer = UnsafeMutablePointer<ObjectState>
+
+extension UnsafeMutablePointer<ObjectState> {
+    var life: ObjectFlags {
+        get { ObjectFlags(rawValue: pointee.flags) }
+        nonmutating set { pointee.flags = newValue.rawValue }
+    }
+
+    func has(_ flags: ObjectFlags) -> Bool { pointee.flags & flags.rawValue != 0 }
+    func set(_ flags: ObjectFlags) { pointee.flags |= flags.rawValue }
+    func clear(_ flags: ObjectFlags) { pointee.flags &= ~flags.rawValue }
+
+    var isFault: Bool { pointee.slow & SlowReason.fault != 0 }
+
+    /// The entity's runtime facts.
+    var info: EntityInfo {
+        Unmanaged<EntityInfo>.fromOpaque(pointee.info)._withUnsafeGuaranteedRef { $0 }
+    }
+
+    var registry: Registry? {
+        pointee.registry.map { Unmanaged<Registry>.fromOpaque($0)._withUnsafeGuaranteedRef { $0 } }
+    }
+
+    var chunk: RowChunk? {
+        pointee.chunk.map { Unmanaged<RowChunk>.fromOpaque($0)._withUnsafeGuaranteedRef { $0 } }
+    }
+
+    /// The version (`Z_OPT`) of the row that the object was read from.
+    var version: Int32 { pointee.row?.version(info.layout) ?? 0 }
+
+    var key: ObjectKey {
+        ObjectKey(
+            number: pointee.number, entity: EntityIndex(rawValue: pointee.entity), store: pointee.store)
+    }
+
+    /// Points the object at a row. The former row's chunk is let go.
+    func attach(_ chunk: RowChunk, row: UnsafeMutablePointer<UInt64>) {
+        let former = pointee.chunk
+        pointee.chunk = UnsafeRawPointer(Unmanaged.passRetained(chunk).toOpaque())
+        pointee.row = row
+        pointee.arena = chunk.arena
+        pointee.slow &= ~SlowReason.fault
+        if let former { Unmanaged<RowChunk>.fromOpaque(former).release() }
+    }
+
+    /// Makes the object a fault: row and overlay are let go.
+    func detachRow() {
+        if let chunk = pointee.chunk { Unmanaged<RowChunk>.fromOpaque(chunk).release() }
+        pointee.chunk = nil
+        pointee.row = nil
+        pointee.arena = nil
+        pointee.slow |= SlowReason.fault
+    }
+}

@@ -1,0 +1,95 @@
+// The changed values of one object: sixteen bytes a slot, typed by the entity, no box and no tag.
+
+import CoreDataValues
+import Foundation
+
+/// A view of an overlay's memory: for each 64 slots a word of presence and a word of non-null bits before the slots.
+///
+/// The word of presence for slots `64 k …` lies at `-1 - 2k`, that of non-null bits at `-2 - 2k`. A slot that is not present
+/// has the row's value. What a slot holds follows from its kind: `Int64` (int, bool), `Double` (double, float, date), `String`
+/// (text, uri), `Data` (data, externalData), `UUID`, or an object reference (decimal, transformable, toOne).
+struct Overlay {
+    let base: UnsafeMutableRawPointer
+
+    static func allocate(_ layout: RowLayout) -> Overlay {
+        let header = 16 * layout.maskWords
+        let memory = UnsafeMutableRawPointer.allocate(
+            byteCount: header + 16 * max(1, layout.slotCount), alignment: 16)
+        memset(memory, 0, header)
+        return Overlay(base: memory + header)
+    }
+
+    /// Ends the values and gives the memory back.
+    func deallocate(_ layout: RowLayout) {
+        for slot in 0..<layout.slotCount where isPresent(slot) && !isNull(slot) {
+            end(slot, layout.kinds[slot])
+        }
+        (base - 16 * layout.maskWords).deallocate()
+    }
+
+    private func word(_ index: Int) -> UnsafeMutablePointer<UInt64> {
+        base.assumingMemoryBound(to: UInt64.self) + index
+    }
+
+    func presentMask(_ k: Int) -> UInt64 { word(-1 - 2 * k).pointee }
+    func nonNullMask(_ k: Int) -> UInt64 { word(-2 - 2 * k).pointee }
+
+    func isPresent(_ slot: Int) -> Bool { presentMask(slot >> 6) >> UInt64(slot & 63) & 1 == 1 }
+    func isNull(_ slot: Int) -> Bool { nonNullMask(slot >> 6) >> UInt64(slot & 63) & 1 == 0 }
+
+    func pointer<T>(_ slot: Int, _: T.Type) -> UnsafeMutablePointer<T> {
+        (base + 16 * slot).assumingMemoryBound(to: T.self)
+    }
+
+    private func mark(_ slot: Int, nonNull: Bool) {
+        let bit: UInt64 = 1 << UInt64(slot & 63)
+        word(-1 - 2 * (slot >> 6)).pointee |= bit
+        if nonNull {
+            word(-2 - 2 * (slot >> 6)).pointee |= bit
+        } else {
+            word(-2 - 2 * (slot >> 6)).pointee &= ~bit
+        }
+    }
+
+    /// Writes eight plain bytes: a number or the bits of one.
+    func setBits(_ slot: Int, _ bits: UInt64) {
+        pointer(slot, UInt64.self).initialize(to: bits)
+        mark(slot, nonNull: true)
+    }
+
+    /// Writes a value that must be ended later: `String`, `Data`, `UUID` or a reference.
+    func set<T>(_ slot: Int, _ value: T) {
+        if isNull(slot) {
+            pointer(slot, T.self).initialize(to: value)
+            mark(slot, nonNull: true)
+        } else {
+            pointer(slot, T.self).pointee = value
+        }
+    }
+
+    func setNull(_ slot: Int, _ kind: SlotKind) {
+        if !isNull(slot) { end(slot, kind) }
+        mark(slot, nonNull: false)
+    }
+
+    /// Takes the slot out: the row's value holds again.
+    func remove(_ slot: Int, _ kind: SlotKind) {
+        if !isNull(slot) { end(slot, kind) }
+        let bit: UInt64 = 1 << UInt64(slot & 63)
+        word(-1 - 2 * (slot >> 6)).pointee &= ~bit
+        word(-2 - 2 * (slot >> 6)).pointee &= ~bit
+    }
+
+    func reference(_ slot: Int) -> AnyObject? {
+        isNull(slot) ? nil : pointer(slot, AnyObject.self).pointee
+    }
+
+    private func end(_ slot: Int, _ kind: SlotKind) {
+        switch kind {
+        case .int, .bool, .double, .float, .date, .uuid, .entityTag: break
+        case .text, .uri: pointer(slot, String.self).deinitialize(count: 1)
+        case .data, .externalData: pointer(slot, Data.self).deinitialize(count: 1)
+        case .decimal, .transformable, .toOne: pointer(slot, AnyObject.self).deinitialize(count: 1)
+        }
+    }
+}

@@ -1,0 +1,66 @@
+// What a program asks of a store.
+
+import CoreDataValues
+import Foundation
+
+/// What a fetch may answer: managed objects, object IDs, dictionaries, counts.
+@_marker public protocol NSFetchRequestResult: AnyObject {}
+extension NSManagedObject: NSFetchRequestResult {}
+extension NSManagedObjectID: NSFetchRequestResult {}
+extension NSNumber: NSFetchRequestResult {}
+extension NSDictionary: NSFetchRequestResult {}
+
+/// What the results of a fetch are.
+public struct NSFetchRequestResultType: OptionSet, Sendable {
+    public let rawValue: UInt
+    public init(rawValue: UInt) { self.rawValue = rawValue }
+    public static let managedObjectResultType: NSFetchRequestResultType = []
+    public static let managedObjectIDResultType = NSFetchRequestResultType(rawValue: 1)
+    public static let dictionaryResultType = NSFetchRequestResultType(rawValue: 2)
+    public static let countResultType = NSFetchRequestResultType(rawValue: 4)
+}
+
+public enum NSPersistentStoreRequestType: UInt, Sendable {
+    case fetchRequestType = 1
+    case saveRequestType = 2
+}
+
+/// A request to one or more stores.
+open class NSPersistentStoreRequest: NSObject {
+    /// Only these stores are asked; nil for all that have the entity.
+    open var affectedStores: [NSPersistentStore]?
+    open var requestType: NSPersistentStoreRequestType { .fetchRequestType }
+}
+
+/// A description of which objects to find, in which order, and how much of them to read.
+open class NSFetchRequest<ResultType: NSFetchRequestResult>: NSPersistentStoreRequest {
+    private var name: String?
+    private var description_: NSEntityDescription?
+
+    /// The entity; looked up by name in the context's model when the request was made from a name.
+    open var entity: NSEntityDescription? {
+        get { description_ }
+        set { description_ = newValue }
+    }
+    open var entityName: String? { description_?.name ?? name }
+    open var predicate: NSPredicate?
+    open var sortDescriptors: [NSSortDescriptor]?
+    /// 0 for no limit.
+    open var fetchLimit = 0
+    open var fetchOffset = 0
+    open var resultType: NSFetchRequestResultType = .managedObjectResultType
+    open var includesSubentities = true
+    /// Whether the values are read with the rows. They stay in memory, so that firing such a fault reads nothing.
+    open var includesPropertyValues = true
+    /// Whether unsaved changes of the context count.
+    open var includesPendingChanges = true
+    /// Whether objects come as faults, which wake (`awakeFromFetch`) at the first read of a value.
+    open var returnsObjectsAsFaults = true
+
+    public override init() { super.init() }
+
+    public convenience init(entityName: String) {
+        self.init()
+        name = entityName
+    }
+}

@@ -1,0 +1,70 @@
+// From a fetch request to the plan that a store understands.
+
+import CoreDataFoundation
+import CoreDataValues
+import Foundation
+
+/// A fetch request without its type parameter.
+struct FetchOrder {
+    var info: EntityInfo
+    var plan: FetchPlan
+    var includesPendingChanges: Bool
+    var asFaults: Bool
+    var stores: [NSPersistentStore]?
+}
+
+extension NSManagedObjectContext {
+    /// Reads a request once: entity, predicate and sort order become values.
+    ///
+    /// - Throws: 134060 for an entity that the model lacks and for a predicate or sort key that means nothing here.
+    final func order<T>(_ request: NSFetchRequest<T>) throws -> FetchOrder {
+        let info = try entityInfo(of: request)
+        if let type = T.self as? NSManagedObject.Type { info.bind(type) }
+        var plan = FetchPlan(entity: info.entity.index)
+        plan.includesSubentities = request.includesSubentities
+        plan.predicate = try request.predicate.map { try bridge($0) }
+        plan.sort = try (request.sortDescriptors ?? []).map { try bridge($0, info) }
+        plan.limit = max(0, request.fetchLimit)
+        plan.offset = max(0, request.fetchOffset)
+        plan.includesValues = request.includesPropertyValues
+        return FetchOrder(
+            info: info, plan: plan, includesPendingChanges: request.includesPendingChanges,
+            asFaults: request.returnsObjectsAsFaults, stores: request.affectedStores)
+    }
+
+    private func entityInfo<T>(of request: NSFetchRequest<T>) throws -> EntityInfo {
+        if let name = request.entityName {
+            guard let entity = runtime.schema.entity(named: name) else {
+                throw CocoaError.coreData(134060, "The model has no entity \(name), which a fetch request names.")
+            }
+            return runtime.infos[entity.index.value]
+        }
+        if let type = T.self as? NSManagedObject.Type, let info = runtime.info(for: type) { return info }
+        throw CocoaError.coreData(134060, "A fetch request names no entity; use NSFetchRequest(entityName:).")
+    }
+
+    private func bridge(_ predicate: NSPredicate) throws -> Predicate {
+        let identities = requiredCoordinator.identities
+        return try predicate.bridged { object in
+            let id: NSManagedObjectID
+            switch object {
+            case let object as NSManagedObject: id = object.objectID
+            case let named as NSManagedObjectID: id = named
+            default: return nil
+            }
+            guard id.identity === identities else {
+                throw CocoaError.coreData(134060, "A predicate names \(id), an object of another coordinator.")
+            }
+            return .key(id.key)
+        }
+    }
+
+    private func bridge(_ descriptor: NSSortDescriptor, _ info: EntityInfo) throws -> SortTerm {
+        guard let term = descriptor.sortTerm else {
+            throw CocoaError.coreData(
+                134060,
+                "A fetch of \(info.entity.name) has a sort descriptor without a key; a store cannot sort by a closure.")
+        }
+        return term
+    }
+}

@@ -1,0 +1,221 @@
+// The rows of one save, grouped as stores write them.
+
+import CoreDataValues
+import Foundation
+
+/// A store with its number in the coordinator.
+struct NumberedStore: Sendable {
+    let number: UInt16
+    let rows: any RowStore
+    let store: NSPersistentStore
+}
+
+/// What a save hands to one store, and which object each row belongs to.
+struct StoreBatch {
+    let store: NumberedStore
+    var batch: ChangeBatch
+    var written: ContiguousArray<WrittenRow>
+}
+
+struct WrittenRow {
+    let object: NSManagedObject
+    let chunk: RowChunk
+    let row: Int
+}
+
+/// The builders of a save, one a store.
+final class BatchBuilders {
+    private let context: NSManagedObjectContext
+    private var builders: [UInt16: BatchBuilder] = [:]
+
+    init(_ context: NSManagedObjectContext) { self.context = context }
+
+    /// Gives every new object its number: from its store's block for the tree of its entity, in order of insertion.
+    func assignKeys(_ inserted: ContiguousArray<NSManagedObject>) throws {
+        let groups = Dictionary(grouping: inserted.indices) { inserted[$0]._state.info.entity.index }
+        let byRoot = Dictionary(grouping: groups.keys) { context.runtime.schema[$0].root }
+        for (root, entities) in byRoot.sorted(by: { $0.key < $1.key }) {
+            let places = entities.flatMap { groups[$0] ?? [] }.sorted()
+            let stores = try Dictionary(grouping: places) {
+                try context.requiredCoordinator.store(for: inserted[$0]._state.info).number
+            }
+            for (number, places) in stores.sorted(by: { $0.key < $1.key }) {
+                guard let store = context.requiredCoordinator.rowStore(number) else { continue }
+                var next: Int64
+                do {
+                    next = try store.allocateKeys(places.count, in: root).lowerBound
+                } catch { throw CocoaError.saving(error) }
+                for place in places {
+                    let state = inserted[place]._state
+                    state.pointee.assigned = next
+                    state.pointee.assignedStore = number
+                    next += 1
+                }
+            }
+        }
+    }
+
+    func builder(for object: NSManagedObject) throws -> BatchBuilder {
+        let state = object._state
+        let number = state.pointee.assigned != 0 ? state.pointee.assignedStore : state.pointee.store
+        if let builder = builders[number] { return builder }
+        guard let store = context.requiredCoordinator.numberedStore(number) else {
+            throw CocoaError.coreData(
+                134070, "The store of \(object.entity.name ?? "") was removed from the coordinator; its objects cannot be saved.")
+        }
+        let builder = BatchBuilder(store, context.runtime)
+        builders[number] = builder
+        return builder
+    }
+
+    func finish() -> [StoreBatch] {
+        builders.sorted { $0.key < $1.key }.map { $0.value.finish() }
+    }
+}
+
+/// Packs objects into the batch of one store.
+final class BatchBuilder {
+    private let store: NumberedStore
+    private let runtime: ModelRuntime
+    private var batch = ChangeBatch()
+    private var written: ContiguousArray<WrittenRow> = []
+    /// The chunk that new rows of each entity go into.
+    private var open: [RowChunk?]
+    private var updates: [UpdateShape: OpenUpdate] = [:]
+    private var deletes: [EntityIndex: (numbers: [Int64], expected: [Int32])] = [:]
+
+    private struct UpdateShape: Hashable {
+        var entity: EntityIndex
+        var slots: [Int]
+    }
+
+    private struct OpenUpdate {
+        var chunk: RowChunk
+        var expected: [Int32] = []
+    }
+
+    init(_ store: NumberedStore, _ runtime: ModelRuntime) {
+        self.store = store
+        self.runtime = runtime
+        open = Array(repeating: nil, count: runtime.infos.count)
+    }
+
+    func insert(_ object: NSManagedObject) throws {
+        let state = object._state
+        let entity = Int(state.pointee.entity)
+        let chunk: RowChunk
+        if let last = open[entity], !last.isFull {
+            chunk = last
+        } else {
+            let former = open[entity]
+            former?.trimArena()
+            chunk = RowChunk(
+                layout: state.info.layout, capacity: former == nil ? 32 : RowChunk.maximumCount,
+                arenaCapacity: former.map { $0.arenaUsed } ?? 1024)
+            open[entity] = chunk
+            batch.inserts.append(chunk)
+        }
+        written.append(WrittenRow(object: object, chunk: chunk, row: chunk.count))
+        object.pack(into: chunk, key: state.pointee.assigned, version: 1)
+        try addRelationships(of: object)
+    }
+
+    func update(_ object: NSManagedObject) throws {
+        let state = object._state
+        if state.isFault { object.fire() }
+        let shape = UpdateShape(
+            entity: EntityIndex(rawValue: state.pointee.entity), slots: changedSlots(of: object))
+        if let full = updates[shape], full.chunk.isFull { close(shape, full) }
+        var group = updates.removeValue(forKey: shape)
+            ?? OpenUpdate(chunk: RowChunk(layout: state.info.layout, capacity: 64))
+        let version = state.version
+        written.append(WrittenRow(object: object, chunk: group.chunk, row: group.chunk.count))
+        object.pack(into: group.chunk, key: state.pointee.number, version: max(version, 0) &+ 1)
+        group.expected.append(version)
+        updates[shape] = group
+        try addRelationships(of: object)
+    }
+
+    /// The slots whose values differ from the row, ascending; a tag goes with its to-one.
+    private func changedSlots(of object: NSManagedObject) -> [Int] {
+        let state = object._state
+        guard let overlay = state.overlay else { return [] }
+        var slots: [Int] = []
+        for slot in 0..<state.info.layout.slotCount where overlay.isPresent(slot) {
+            let property = state.info.entity.slots[slot]
+            guard !property.isTransient, object.differs(slot, overlay) else { continue }
+            slots.append(slot)
+            if property.kind == .toOne, object.relationship(at: slot).hasEntityTag { slots.append(slot + 1) }
+        }
+        return slots
+    }
+
+    func delete(_ object: NSManagedObject) throws {
+        let state = object._state
+        let entity = EntityIndex(rawValue: state.pointee.entity)
+        deletes[entity, default: ([], [])].numbers.append(state.pointee.number)
+        deletes[entity]?.expected.append(state.version)
+        try addRelationships(of: object)
+    }
+
+    /// What has no cell in the object's own row: pairs, orders, members without inverse.
+    private func addRelationships(of object: NSManagedObject) throws {
+        object.forEachToMany { index, members in
+            guard members.isChanged else { return }
+            let relationship = object.relationship(toMany: index)
+            let added = members.added.objects.map(\.savedKey)
+            let removed = members.removed.objects.filter { $0._state.has(.persistent) }.map(\.savedKey)
+            let inverse = relationship.inverse.map { runtime.schema[$0] }
+            if inverse == nil {
+                batch.adoptions.append(
+                    AdoptionChange(
+                        relationship: relationship.index, owner: object.savedKey, added: added, removed: removed))
+            } else if let inverse, inverse.isToMany {
+                addLinks(object, relationship, inverse, members)
+            }
+            if relationship.isOrdered, let order = members.order, !object._state.has(.deleted) {
+                batch.orders.append(
+                    OrderChange(
+                        relationship: relationship.index, owner: object.savedKey, members: order.map(\.savedKey)))
+            }
+        }
+    }
+
+    /// Names each pair from one side only: the side declared first, or in a self-inverse the smaller key.
+    private func addLinks(
+        _ object: NSManagedObject, _ relationship: ResolvedRelationship, _ inverse: ResolvedRelationship,
+        _ members: ToMany
+    ) {
+        guard relationship.index.rawValue <= inverse.index.rawValue else { return }
+        let own = object.savedKey
+        let isSelfInverse = relationship.index == inverse.index
+        func named(_ other: NSManagedObject) -> Bool { !isSelfInverse || own.number <= other.savedKey.number }
+        let added = members.added.objects.filter(named).map(\.savedKey)
+        let removed = members.removed.objects.filter { named($0) && $0._state.has(.persistent) }.map(\.savedKey)
+        guard !added.isEmpty || !removed.isEmpty else { return }
+        batch.links.append(LinkChange(relationship: relationship.index, owner: own, added: added, removed: removed))
+    }
+
+    private func close(_ shape: UpdateShape, _ group: OpenUpdate) {
+        updates[shape] = nil
+        batch.updates.append(
+            UpdateGroup(entity: shape.entity, slots: shape.slots, chunk: group.chunk, expected: group.expected))
+    }
+
+    func finish() -> StoreBatch {
+        for (shape, group) in updates { close(shape, group) }
+        for (entity, group) in deletes.sorted(by: { $0.key < $1.key }) {
+            batch.deletes.append(DeleteGroup(entity: entity, numbers: group.numbers, expected: group.expected))
+        }
+        return StoreBatch(store: store, batch: batch, written: written)
+    }
+}
+
+extension NSManagedObject {
+    /// The key that the running save writes for this object.
+    final var savedKey: RowKey {
+        let state = _state.pointee
+        return RowKey(
+            entity: EntityIndex(rawValue: state.entity), number: state.assigned != 0 ? state.assigned : state.number)
+    }
+}

@@ -1,0 +1,138 @@
+// From overlays to rows: what a save hands to a store, and what the objects keep afterwards.
+
+import CoreDataValues
+import Foundation
+
+extension NSManagedObject {
+    /// Whether a changed slot holds another value than the row.
+    final func differs(_ slot: Int, _ overlay: Overlay) -> Bool {
+        let state = _state
+        guard let row = state.pointee.row, let chunk = state.chunk, row.isPresent(slot) else {
+            return !overlay.isNull(slot)
+        }
+        if overlay.isNull(slot) { return true }
+        let cell = row[slot]
+        switch kind(slot) {
+        case .int, .bool, .double, .float, .date: return overlay.pointer(slot, UInt64.self).pointee != cell
+        case .text, .uri:
+            var text = overlay.pointer(slot, String.self).pointee
+            return text.withUTF8 { !chunk.holds(UnsafeRawBufferPointer($0), cell) }
+        case .data, .transformable:
+            return overlay.pointer(slot, Data.self).pointee.withUnsafeBytes { !chunk.holds($0, cell) }
+        case .externalData:
+            return NSManagedObject.data(.row(row, chunk), slot, .externalData) != overlay.pointer(slot, Data.self).pointee
+        case .uuid: return NSManagedObject.uuid(.row(row, chunk), slot) != overlay.pointer(slot, UUID.self).pointee
+        case .decimal:
+            return NSManagedObject.decimal(.row(row, chunk), slot) != NSManagedObject.decimal(.overlay(overlay), slot)
+        case .toOne:
+            guard let target = overlay.reference(slot) as? NSManagedObject else { return true }
+            return committedTargetKey(at: slot)?.row != target._state.key.row
+        case .entityTag: return false
+        }
+    }
+
+    /// Writes the object's present values as a row.
+    final func pack(into chunk: RowChunk, key: Int64, version: Int32) {
+        let state = _state
+        let row = chunk.appendRow(key: key, version: version, entity: EntityIndex(rawValue: state.pointee.entity))
+        let layout = chunk.layout
+        let overlay = state.overlay
+        let former = state.pointee.row
+        for slot in 0..<layout.slotCount {
+            if let overlay, overlay.isPresent(slot) {
+                if !overlay.isNull(slot) { pack(slot, layout.kinds[slot], overlay, into: chunk, row) }
+            } else if let former, former.isPresent(slot) {
+                copy(slot, layout, from: former, into: chunk, row)
+            }
+        }
+    }
+
+    private func pack(
+        _ slot: Int, _ kind: SlotKind, _ overlay: Overlay, into chunk: RowChunk, _ row: UnsafeMutablePointer<UInt64>
+    ) {
+        switch kind {
+        case .int, .bool, .double, .float, .date:
+            row.setCell(slot, overlay.pointer(slot, UInt64.self).pointee)
+        case .text, .uri:
+            var text = overlay.pointer(slot, String.self).pointee
+            row.setCell(slot, text.withUTF8 { chunk.store(UnsafeRawBufferPointer($0)) })
+        case .data, .transformable:
+            row.setCell(slot, overlay.pointer(slot, Data.self).pointee.withUnsafeBytes { chunk.store($0) })
+        case .externalData:
+            let tagged = Data([1]) + overlay.pointer(slot, Data.self).pointee
+            row.setCell(slot, tagged.withUnsafeBytes { chunk.store($0) })
+        case .uuid:
+            row.setCell(slot, withUnsafeBytes(of: overlay.pointer(slot, UUID.self).pointee.uuid) { chunk.store($0) })
+        case .decimal:
+            var text = NSManagedObject.decimal(.overlay(overlay), slot)?.description ?? "0"
+            row.setCell(slot, text.withUTF8 { chunk.store(UnsafeRawBufferPointer($0)) })
+        case .toOne:
+            guard let target = overlay.reference(slot) as? NSManagedObject else { return }
+            let there = target._state.pointee
+            row.setCell(slot, UInt64(bitPattern: there.assigned != 0 ? there.assigned : there.number))
+            if relationship(at: slot).hasEntityTag { row.setCell(slot + 1, UInt64(there.entity) + 1) }
+        case .entityTag: break
+        }
+    }
+
+    private func copy(
+        _ slot: Int, _ layout: RowLayout, from former: UnsafeMutablePointer<UInt64>, into chunk: RowChunk,
+        _ row: UnsafeMutablePointer<UInt64>
+    ) {
+        let kind = layout.kinds[slot]
+        if kind == .entityTag, let overlay = _state.overlay, overlay.isPresent(slot - 1) { return }
+        guard kind.isArena, let source = _state.chunk else { return row.setCell(slot, former[slot]) }
+        row.setCell(slot, source.withBytes(of: former[slot]) { chunk.store($0) })
+    }
+
+    // MARK: After the commit
+
+    /// Takes the key that the save gave.
+    final func takeAssignedKey() {
+        let state = _state
+        guard let registry = state.registry, state.pointee.assigned != 0 else { return }
+        let pointer = Unmanaged.passUnretained(self).toOpaque()
+        registry.remove(
+            pointer, number: state.pointee.number, entity: state.pointee.entity, store: state.pointee.store)
+        state.pointee.number = state.pointee.assigned
+        state.pointee.store = state.pointee.assignedStore
+        state.pointee.assigned = 0
+        state.set(.persistent)
+        state.forgetObjectID()
+        registry.register(self)
+    }
+
+    /// Makes a written row the snapshot; changed values are in it now.
+    final func adopt(_ chunk: RowChunk, _ row: Int) {
+        let state = _state
+        state.attach(chunk, row: chunk.row(row))
+        state.dropTargets()
+        guard let overlay = state.overlay else { return }
+        guard state.info.hasTransientSlots else { return state.dropOverlay() }
+        let slots = state.info.entity.slots
+        for slot in slots.indices where overlay.isPresent(slot) && !slots[slot].isTransient {
+            overlay.remove(slot, slots[slot].kind)
+        }
+    }
+}
+
+extension UnsafeMutablePointer<ObjectState> {
+    /// Makes the present members of changed to-manys the saved ones.
+    func settleToMany() {
+        guard let toMany = pointee.toMany else { return }
+        for index in 0..<info.entity.toMany.count {
+            guard let pointer = toMany[index] else { continue }
+            let members = Unmanaged<ToMany>.fromOpaque(pointer).takeUnretainedValue()
+            members.settle()
+        }
+    }
+}
+
+extension RowChunk {
+    /// Whether an arena cell holds these bytes.
+    func holds(_ bytes: UnsafeRawBufferPointer, _ cell: UInt64) -> Bool {
+        withBytes(of: cell) { own in
+            own.count == bytes.count && (own.count == 0 || memcmp(own.baseAddress!, bytes.baseAddress!, own.count) == 0)
+        }
+    }
+}

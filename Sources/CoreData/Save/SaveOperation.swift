@@ -1,0 +1,164 @@
+// One save, from pending changes to rows and back to clean objects.
+
+import CoreDataValues
+import Foundation
+
+/// Collects, writes and adopts the changes of one context. A value used once; until the commit succeeds it changes nothing that
+/// a failed save would have to take back, except what `willSave` did.
+struct SaveOperation {
+    private let context: NSManagedObjectContext
+    private var inserted: ContiguousArray<NSManagedObject> = []
+    private var updated: ContiguousArray<NSManagedObject> = []
+    private var deleted: ContiguousArray<NSManagedObject> = []
+
+    /// How often `willSave` may change things before the save gives up (1.7).
+    private static let passes = 1000
+
+    init(_ context: NSManagedObjectContext) { self.context = context }
+
+    mutating func run() throws {
+        try callWillSave()
+        collect()
+        try validate()
+        post(.NSManagedObjectContextWillSave, nil)
+        let batches = try pack()
+        do {
+            try commit(batches)
+        } catch {
+            forgetAssignedKeys()
+            throw error
+        }
+        adopt(batches)
+        finish()
+    }
+
+    // MARK: Before the write
+
+    /// Calls `willSave` on every changed object, again for objects that it changed, until nothing more changes.
+    private func callWillSave() throws {
+        var pending = context.tracker.dirty
+        var pass = 0
+        while !pending.isEmpty {
+            guard pass < SaveOperation.passes else {
+                throw CocoaError.coreData(
+                    134060,
+                    "willSave kept changing objects for \(pass) passes, the last of \(pending[0].entity.name ?? ""); "
+                        + "set a value there only if it differs.")
+            }
+            for object in pending where object._state.has(.dirty) { object.willSave() }
+            let changed = context.tracker.event
+            context.settle()
+            pending = changed.filter { $0._state.has(.dirty) }
+            pass += 1
+        }
+    }
+
+    private mutating func collect() {
+        let dirty = context.tracker.dirty
+        inserted.reserveCapacity(dirty.count)
+        for object in dirty {
+            let state = object._state
+            if state.has(.deleted) {
+                deleted.append(object)
+            } else if state.has(.inserted) {
+                inserted.append(object)
+            } else if state.has(.updated) {
+                updated.append(object)
+            }
+        }
+    }
+
+    private func validate() throws {
+        var errors: [any Error] = []
+        for object in inserted { Validation.collect(&errors) { try object.validateForInsert() } }
+        for object in updated { Validation.collect(&errors) { try object.validateForUpdate() } }
+        for object in deleted where !object._state.has(.inaccessible) {
+            Validation.collect(&errors) { try object.validateForDelete() }
+        }
+        try Validation.throwing(errors)
+    }
+
+    // MARK: The write
+
+    /// One batch a store.
+    private func pack() throws -> [StoreBatch] {
+        let builders = BatchBuilders(context)
+        try builders.assignKeys(inserted)
+        for object in inserted { try builders.builder(for: object).insert(object) }
+        for object in updated where SaveOperation.isChanged(object) {
+            try builders.builder(for: object).update(object)
+        }
+        for object in deleted where !object._state.has(.inaccessible) {
+            try builders.builder(for: object).delete(object)
+        }
+        return builders.finish()
+    }
+
+    private func commit(_ batches: [StoreBatch]) throws {
+        for batch in batches where !batch.batch.isEmpty {
+            let outcome: CommitOutcome
+            do {
+                outcome = try batch.store.rows.commit(batch.batch)
+            } catch {
+                throw CocoaError.saving(error)
+            }
+            if case .conflicts(let conflicts) = outcome {
+                throw ConflictError.error(conflicts, in: context, store: batch.store)
+            }
+        }
+    }
+
+    private func forgetAssignedKeys() {
+        for object in inserted { object._state.pointee.assigned = 0 }
+    }
+
+    // MARK: After the write
+
+    /// Makes the written rows the objects' snapshots.
+    private func adopt(_ batches: [StoreBatch]) {
+        for object in inserted { object.takeAssignedKey() }
+        for batch in batches {
+            for written in batch.written { written.object.adopt(written.chunk, written.row) }
+        }
+        for object in inserted { object._state.settleToMany() }
+        for object in updated { object._state.settleToMany() }
+        for object in deleted { context.withdraw(object) }
+    }
+
+    private func finish() {
+        let event = eventForSave()
+        _ = context.tracker.clear()
+        for object in inserted { object.didSave() }
+        for object in updated { object.didSave() }
+        for object in deleted { object.didSave() }
+        post(.NSManagedObjectContextDidSave, event.userInfo)
+    }
+
+    /// The last event, if it told of the same objects; its sets are made already.
+    private func eventForSave() -> ContextEvent {
+        defer { context.lastEvent = nil }
+        if let last = context.lastEvent, last.refreshed.isEmpty, last.inserted.elementsEqual(inserted, by: ===),
+            last.updated.elementsEqual(updated, by: ===), last.deleted.elementsEqual(deleted, by: ===)
+        {
+            return last
+        }
+        return ContextEvent(inserted: inserted, updated: updated, deleted: deleted)
+    }
+
+    private func post(_ name: NSNotification.Name, _ info: [AnyHashable: Any]?) {
+        NotificationCenter.default.post(name: name, object: context, userInfo: info)
+    }
+
+    // MARK: What counts as a change
+
+    /// Whether a saved object differs from its row in anything that is stored.
+    static func isChanged(_ object: NSManagedObject) -> Bool {
+        let state = object._state
+        if object.hasChangedToMany() { return true }
+        guard let overlay = state.overlay else { return false }
+        for slot in 0..<state.info.layout.slotCount where overlay.isPresent(slot) {
+            if !state.info.entity.slots[slot].isTransient, object.differs(slot, overlay) { return true }
+        }
+        return false
+    }
+}

@@ -1,0 +1,85 @@
+// The options of a store, read once; what is not known is refused by name.
+
+import CoreDataSQLite
+import CoreDataValues
+import Foundation
+
+/// Bool. Opens the file without writing to it; saving objects of the store fails.
+public let NSReadOnlyPersistentStoreOption = "NSReadOnlyPersistentStoreOption"
+/// A dictionary of pragma names and values, both text.
+public let NSSQLitePragmasOption = "NSSQLitePragmasOption"
+/// Bool. Opens a store that another model wrote, and records this model's hashes.
+public let NSIgnorePersistentStoreVersioningOption = "NSIgnorePersistentStoreVersioningOption"
+/// Seconds to wait for a lock of another connection.
+public let NSPersistentStoreTimeoutOption = "NSPersistentStoreTimeoutOption"
+/// Bool. Accepted; this version migrates nothing, so a store of another model is refused with 134100.
+public let NSMigratePersistentStoresAutomaticallyOption = "NSMigratePersistentStoresAutomaticallyOption"
+/// Bool. Accepted like `NSMigratePersistentStoresAutomaticallyOption`.
+public let NSInferMappingModelAutomaticallyOption = "NSInferMappingModelAutomaticallyOption"
+/// A `SQLTrace`: receives each statement with bindings, rows and time. Ours; Core Data logs by a launch argument instead.
+public let SQLTraceOption = "OpenCoreDataSQLTraceOption"
+
+/// Receives each statement that a store runs.
+///
+/// Called on the thread that ran the statement, while its connection is held: return quickly and do not use the store.
+public struct SQLTrace: Sendable {
+    public struct Statement: Sendable {
+        public let sql: String
+        /// The bound values as text.
+        public let bindings: [String]
+        /// Rows read or changed.
+        public let rows: Int
+        public let seconds: Double
+    }
+    let receive: @Sendable (Statement) -> Void
+    public init(_ receive: @escaping @Sendable (Statement) -> Void) { self.receive = receive }
+}
+
+/// Options as read from the dictionary of `addPersistentStore`.
+struct StoreOptions {
+    let given: [AnyHashable: Any]?
+    private(set) var isReadOnly = false
+    private(set) var sqlite = SQLiteOptions()
+
+    init(_ options: [AnyHashable: Any]?) throws {
+        given = options
+        for (key, value) in options ?? [:] { try read(key, value) }
+    }
+
+    private mutating func read(_ key: AnyHashable, _ value: Any) throws {
+        switch key as? String {
+        case NSReadOnlyPersistentStoreOption:
+            isReadOnly = try flag(key, value)
+            sqlite.isReadOnly = isReadOnly
+        case NSIgnorePersistentStoreVersioningOption: sqlite.ignoresVersionHashes = try flag(key, value)
+        case NSMigratePersistentStoresAutomaticallyOption, NSInferMappingModelAutomaticallyOption:
+            _ = try flag(key, value)
+        case NSPersistentStoreTimeoutOption:
+            guard let seconds = (value as? NSNumber)?.doubleValue ?? value as? Double, seconds >= 0 else {
+                throw unfit(key, "a number of seconds")
+            }
+            sqlite.timeout = seconds
+        case NSSQLitePragmasOption:
+            guard let pragmas = value as? [String: Any] else { throw unfit(key, "a dictionary of texts") }
+            sqlite.pragmas = pragmas.mapValues { "\($0)" }
+        case SQLTraceOption:
+            guard let trace = value as? SQLTrace else { throw unfit(key, "an SQLTrace") }
+            sqlite.observer = { event in
+                trace.receive(
+                    SQLTrace.Statement(
+                        sql: event.sql, bindings: event.bindings, rows: event.rows, seconds: event.seconds))
+            }
+        default: throw CocoaError.unsupported("the store option \(key)")
+        }
+    }
+
+    private func flag(_ key: AnyHashable, _ value: Any) throws -> Bool {
+        if let flag = value as? Bool { return flag }
+        guard let number = value as? NSNumber else { throw unfit(key, "true or false") }
+        return number.boolValue
+    }
+
+    private func unfit(_ key: AnyHashable, _ expected: String) -> any Error {
+        CocoaError.coreData(134060, "The store option \(key) takes \(expected).")
+    }
+}

@@ -1,0 +1,36 @@
+// The door of this module: a URL in, a model out.
+
+import CoreDataValues
+import Foundation
+
+/// Reads models as Xcode keeps them: `.xcdatamodeld`, `.xcdatamodel`, or a `contents` file itself.
+///
+/// Reading costs one pass over the bytes and memory for the largest entity beside the draft.
+package enum ModelFile {
+    /// The checked model: of a package with several versions, the current one.
+    ///
+    /// - Throws: `ModelFileError` where there is no such model; `SchemaError`, with line and column, for what stands in it.
+    package static func load(_ url: URL) throws -> Schema {
+        try Schema(checking: draft(at: url))
+    }
+
+    /// The model as declared, with what was tolerated in `warnings`.
+    ///
+    /// - Throws: as `load(_:)`; contradictions between declarations are left to the checks.
+    package static func draft(at url: URL) throws -> SchemaDraft {
+        let package = try ModelPackage(at: url)
+        return try draft(contents: package.contents(of: package.current), path: package.current.contents.path)
+    }
+
+    /// The versions of a package by name; a single model is its only version.
+    ///
+    /// - Throws: `ModelFileError` where there is no such model.
+    package static func versions(at url: URL) throws -> [ModelVersion] {
+        try ModelPackage(at: url).versions
+    }
+
+    /// Reads the bytes of a `contents` file; the path is for messages.
+    package static func draft(contents: [UInt8], path: String) throws(SchemaError) -> SchemaDraft {
+        try ModelReader(contents: contents, path: path).read()
+    }
+}

@@ -1,0 +1,144 @@
+// What a URL of a model means: a package of versions, one version, or its file.
+
+import Foundation
+
+/// One version of a model.
+package struct ModelVersion: Sendable, Equatable {
+    /// The folder's name without extension.
+    package let name: String
+    /// The XML file.
+    package let contents: URL
+    package let isCurrent: Bool
+}
+
+/// The versions found at a URL, one of them current.
+package struct ModelPackage: Sendable {
+    package let url: URL
+    /// By name, compared as numbers are read: `Model 2` before `Model 10`.
+    package let versions: [ModelVersion]
+    package let current: ModelVersion
+
+    /// Models in use have less than a megabyte.
+    static let sizeLimit = 64 << 20
+
+    /// - Throws: `ModelFileError` when nothing is there, when it is of another kind, or when no version is current.
+    package init(at url: URL) throws {
+        self.url = url
+        let path = url.path
+        guard let isFolder = Self.isFolder(path) else {
+            throw ModelFileError("there is no model here. Correct the path or build the model first", path: path)
+        }
+        switch url.pathExtension.lowercased() {
+        case "xcdatamodeld" where isFolder:
+            versions = try Self.versions(in: url)
+        case "mom", "momd", "omo":
+            throw ModelFileError(
+                "compiled models are not read here. Give the .xcdatamodeld that this one was compiled from", path: path)
+        default:
+            let name = isFolder || url.lastPathComponent != "contents" ? url : url.deletingLastPathComponent()
+            let contents = isFolder ? try Self.contents(in: url) : url
+            versions = [
+                ModelVersion(name: name.deletingPathExtension().lastPathComponent, contents: contents, isCurrent: true)
+            ]
+        }
+        guard let current = versions.first(where: \.isCurrent) else {
+            throw ModelFileError("none of the versions is current", path: path)
+        }
+        self.current = current
+    }
+
+    /// The bytes of a version's file.
+    ///
+    /// - Throws: `ModelFileError` when it cannot be read, is larger than 64 MB, or has the binary form of Xcode 3.
+    func contents(of version: ModelVersion) throws -> [UInt8] {
+        let path = version.contents.path
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+        if let size = attributes?[.size] as? NSNumber, size.int64Value > Int64(Self.sizeLimit) {
+            throw ModelFileError(
+                "the file has \(size.int64Value) bytes; \(Self.sizeLimit) are the most for a model", path: path)
+        }
+        let bytes: [UInt8]
+        do {
+            bytes = Array(try Data(contentsOf: version.contents))
+        } catch {
+            throw ModelFileError("the file cannot be read: \(error.localizedDescription)", path: path)
+        }
+        if bytes.starts(with: Array("bplist".utf8)) { throw Self.oldFormat(path) }
+        return bytes
+    }
+}
+
+// MARK: - Looking into folders
+
+extension ModelPackage {
+    private static func isFolder(_ path: String) -> Bool? {
+        var isFolder: ObjCBool = false
+        return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) ? isFolder.boolValue : nil
+    }
+
+    private static func oldFormat(_ path: String) -> ModelFileError {
+        ModelFileError(
+            "this model has the binary form of Xcode 3, which is not read. Open it in Xcode 4 or later and save it, "
+                + "which writes it as XML", path: path)
+    }
+
+    /// The XML file of a version's folder.
+    private static func contents(in folder: URL) throws -> URL {
+        let contents = folder.appendingPathComponent("contents")
+        if isFolder(contents.path) == false { return contents }
+        if isFolder(folder.appendingPathComponent("elements").path) == false { throw oldFormat(folder.path) }
+        if folder.pathExtension.lowercased() == "xcdatamodel" {
+            throw ModelFileError("the model has no file “contents”. Restore it", path: folder.path)
+        }
+        throw ModelFileError("this folder is no model: it has no file “contents”", path: folder.path)
+    }
+
+    private static func versions(in package: URL) throws -> [ModelVersion] {
+        let names: [String]
+        do {
+            names = try FileManager.default.contentsOfDirectory(atPath: package.path)
+                .filter { $0.lowercased().hasSuffix(".xcdatamodel") }
+                .sorted { $0.compare($1, options: [.numeric]) == .orderedAscending }
+        } catch {
+            throw ModelFileError("the model package cannot be read: \(error.localizedDescription)", path: package.path)
+        }
+        guard let first = names.first else {
+            throw ModelFileError("the model package holds no version (.xcdatamodel)", path: package.path)
+        }
+        let current = try currentName(in: package, of: names) ?? (names.count == 1 ? first : nil)
+        guard let current else {
+            throw ModelFileError(
+                "the model package holds \(names.count) versions and no .xccurrentversion that says which is current. "
+                    + "Choose one in Xcode, or give the path of one of: \(names.joined(separator: ", "))",
+                path: package.path)
+        }
+        return try names.map { name in
+            let folder = package.appendingPathComponent(name)
+            // Older versions may be binary: they are listed, and refused when they are read.
+            let contents = try name == current ? contents(in: folder) : folder.appendingPathComponent("contents")
+            return ModelVersion(
+                name: String(name.dropLast(".xcdatamodel".count)), contents: contents, isCurrent: name == current)
+        }
+    }
+
+    /// What `.xccurrentversion` names; nil when there is no such file. Only a name in the list is taken, so that none
+    /// leads out of the package.
+    private static func currentName(in package: URL, of names: [String]) throws -> String? {
+        let url = package.appendingPathComponent(".xccurrentversion")
+        guard isFolder(url.path) == false else { return nil }
+        guard let data = try? Data(contentsOf: url), data.count < 1 << 20,
+            let list = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any]
+        else {
+            throw ModelFileError("this file is no property list. Choose the current version again in Xcode", path: url.path)
+        }
+        guard let name = list["_XCCurrentVersionName"] as? String else {
+            throw ModelFileError("this file names no version under _XCCurrentVersionName", path: url.path)
+        }
+        guard names.contains(name) else {
+            throw ModelFileError(
+                "the current version is “\(name)”, which the package does not hold. It holds: "
+                    + names.joined(separator: ", "), path: url.path)
+        }
+        return name
+    }
+}

@@ -1,0 +1,93 @@
+// A schema as tables.
+
+import CoreDataValues
+
+/// Where a store keeps everything of a schema: computed once when a store is opened, then only read.
+package final class StoreMap: Sendable {
+    package let schema: Schema
+    /// The entities the store keeps: all, or those of a configuration.
+    package let entities: [Entity]
+    /// One table for each root entity that the store keeps.
+    package let tables: [TableMap]
+    package let joins: [JoinTable]
+    private let tableOfEntity: [Int?]
+    private let joinOfRelationship: [RelationshipIndex: Int]
+
+    /// - Throws: `StoreError` for a configuration that is not there and for attributes that cannot be stored.
+    package init(schema: Schema, configuration: String?) throws {
+        guard let kept = schema.entities(inConfiguration: configuration) else {
+            throw StoreError(
+                134060,
+                "The model has no configuration named “\(configuration ?? "")”. Use one of "
+                    + "\(schema.configurations.keys.sorted()) or none.")
+        }
+        self.schema = schema
+        entities = kept
+        let roots = Set(kept.map(\.root))
+        try StorableCheck(schema: schema).run(roots)
+        var names = Namespace(["Z_PRIMARYKEY", "Z_METADATA", "Z_MODELCACHE"])
+        var tables: [TableMap] = []
+        for entity in schema.entities where entity.parent == nil {
+            let name = names.take("Z" + entity.name.uppercased())
+            if roots.contains(entity.index) { tables.append(TableMap(root: entity, name: name, schema: schema)) }
+        }
+        self.tables = tables
+        let positions = Dictionary(uniqueKeysWithValues: tables.enumerated().map { ($1.root, $0) })
+        tableOfEntity = schema.entities.map { positions[$0.root] }
+        joins = JoinTablePlan(schema: schema).tables().filter { table in
+            [table.relationship, table.inverse].allSatisfy { roots.contains(schema[schema[$0].owner].root) }
+        }
+        var joinOfRelationship: [RelationshipIndex: Int] = [:]
+        for (position, table) in joins.enumerated() {
+            joinOfRelationship[table.relationship] = position
+            joinOfRelationship[table.inverse] = position
+        }
+        self.joinOfRelationship = joinOfRelationship
+    }
+
+    /// - Throws: when the entity belongs to another configuration.
+    package func table(of entity: EntityIndex) throws -> TableMap {
+        guard let position = tableOfEntity[entity.value] else {
+            let name = schema[entity].name
+            throw StoreError(
+                134060, "The store's configuration does not hold the entity \(name). Use a store that holds it.",
+                entity: name)
+        }
+        return tables[position]
+    }
+
+    package func join(of relationship: RelationshipIndex) -> JoinTable? {
+        joinOfRelationship[relationship].map { joins[$0] }
+    }
+}
+
+/// Finds properties that this store has no form for.
+struct StorableCheck {
+    let schema: Schema
+
+    func run(_ roots: Set<EntityIndex>) throws {
+        for entity in schema.entities where roots.contains(entity.root) {
+            for attribute in entity.draft.attributes where !attribute.isTransient {
+                guard let reason = refusal(attribute) else { continue }
+                throw StoreError(
+                    134060,
+                    "The attribute \(entity.name).\(attribute.name) is \(reason), which SQLite stores of this "
+                        + "version do not support. Make it transient or give it another type.",
+                    entity: entity.name, property: attribute.name)
+            }
+        }
+    }
+
+    private func refusal(_ attribute: Attribute) -> String? {
+        if attribute.derivationExpression != nil { return "derived" }
+        switch attribute.type {
+        case .integer16, .integer32, .integer64, .decimal, .double, .float, .string, .boolean, .date, .binary, .uuid,
+            .uri:
+            return nil
+        case .undefined: return "of undefined type"
+        case .transformable: return "transformable"
+        case .objectID: return "an object ID"
+        case .composite: return "composite"
+        }
+    }
+}

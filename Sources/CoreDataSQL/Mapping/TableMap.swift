@@ -1,0 +1,141 @@
+// The table of one entity tree.
+
+import CoreDataValues
+
+/// Root entity and descendants share one table; this says which column keeps what.
+package struct TableMap: Sendable {
+    package let root: EntityIndex
+    package let name: String
+    /// In the order of the table definition, without `Z_PK`, `Z_ENT` and `Z_OPT`.
+    package let columns: [Column]
+    /// For each entity of the tree (by distance from the root) the column of each slot; nil for transient slots.
+    private let slots: [[Int?]]
+    private let orders: [RelationshipIndex: Int]
+    private let owners: [RelationshipIndex: Int]
+
+    init(root: Entity, name: String, schema: Schema) {
+        self.root = root.index
+        self.name = name
+        let planned = ColumnPlan(root: root, schema: schema).columns()
+        columns = planned
+        var bySlot: [ColumnPlan.SlotKey: Int] = [:]
+        var orders: [RelationshipIndex: Int] = [:]
+        var owners: [RelationshipIndex: Int] = [:]
+        for (position, column) in planned.enumerated() {
+            switch column.role {
+            case .slot(let slot): bySlot[ColumnPlan.SlotKey(entity: column.entity, slot: slot)] = position
+            case .order(let relationship): orders[relationship] = position
+            case .owner(let relationship): owners[relationship] = position
+            }
+        }
+        self.orders = orders
+        self.owners = owners
+        slots = (root.index.value...root.last.value).map { value in
+            schema[EntityIndex(value)].slots.enumerated().map { slot, description in
+                bySlot[ColumnPlan.SlotKey(entity: description.owner, slot: slot)]
+            }
+        }
+    }
+
+    /// The place in `columns` of an entity's slot, nil for a transient one.
+    package func column(of slot: Int, in entity: EntityIndex) -> Int? { slots[entity.value - root.value][slot] }
+
+    /// The `Z_FOK_` column of an ordered one-to-many.
+    package func orderColumn(of relationship: RelationshipIndex) -> Column? { orders[relationship].map { columns[$0] } }
+
+    /// The column of a to-many without inverse.
+    package func ownerColumn(of relationship: RelationshipIndex) -> Column? { owners[relationship].map { columns[$0] } }
+}
+
+/// Finds the columns of one tree: names first (entity by entity), then the order (group by group).
+struct ColumnPlan {
+    struct SlotKey: Hashable {
+        let entity: EntityIndex
+        let slot: Int
+    }
+    let root: Entity
+    let schema: Schema
+
+    private struct Candidate {
+        var column: Column
+        var group: ColumnGroup
+    }
+
+    func columns() -> [Column] {
+        var names = Namespace(["Z_PK", "Z_ENT", "Z_OPT"])
+        let tree = (root.index.value...root.last.value).map { schema[EntityIndex($0)] }
+        let named = tree.map { entity in
+            candidates(of: entity).map { candidate in
+                let column = candidate.column
+                return Candidate(
+                    column: Column(
+                        name: names.take(column.name), type: column.type, role: column.role, entity: column.entity,
+                        property: column.property),
+                    group: candidate.group)
+            }
+        }
+        return layout(named)
+    }
+
+    /// Integers and to-ones interleave by entity; every other group runs through the whole tree.
+    private func layout(_ named: [[Candidate]]) -> [Column] {
+        let leading = named.flatMap { entity in
+            entity.filter { $0.group == .integers } + entity.filter { $0.group == .toOnes }
+        }
+        let trailing = ColumnGroup.allCases.filter { $0 != .integers && $0 != .toOnes }.flatMap { group in
+            named.flatMap { entity in entity.filter { $0.group == group } }
+        }
+        return (leading + trailing).map(\.column)
+    }
+
+    /// The columns an entity adds, by group and name.
+    private func candidates(of entity: Entity) -> [Candidate] {
+        (slotCandidates(of: entity) + arrivingCandidates(at: entity)).enumerated().sorted { a, b in
+            let (x, y) = (a.element, b.element)
+            if x.group != y.group { return x.group.rawValue < y.group.rawValue }
+            if x.column.property != y.column.property {
+                return x.column.property.utf8.lexicographicallyPrecedes(y.column.property.utf8)
+            }
+            return a.offset < b.offset
+        }.map(\.element)
+    }
+
+    private func slotCandidates(of entity: Entity) -> [Candidate] {
+        entity.slots.enumerated().compactMap { index, slot in
+            guard slot.owner == entity.index, !slot.isTransient else { return nil }
+            let name: String
+            if slot.kind == .entityTag, let relationship = slot.relationship {
+                name = "Z\(schema[relationship].destination.number)_" + slot.name.uppercased()
+            } else {
+                name = "Z" + slot.name.uppercased()
+            }
+            return Candidate(
+                column: Column(
+                    name: name, type: slot.kind.columnType, role: .slot(index), entity: entity.index,
+                    property: slot.name),
+                group: ColumnGroup(slot.kind))
+        }
+    }
+
+    /// Columns that other entities' to-many relationships keep in this one's table.
+    private func arrivingCandidates(at entity: Entity) -> [Candidate] {
+        schema.relationships.compactMap { relationship in
+            guard relationship.isToMany, !relationship.description.isTransient else { return nil }
+            guard let inverse = relationship.inverse else {
+                guard relationship.destination == entity.index else { return nil }
+                return Candidate(
+                    column: Column(
+                        name: "Z\(relationship.owner.number)" + relationship.name.uppercased(), type: "INTEGER",
+                        role: .owner(relationship.index), entity: entity.index, property: relationship.name),
+                    group: .toOnes)
+            }
+            let back = schema[inverse]
+            guard relationship.isOrdered, !back.isToMany, back.owner == entity.index else { return nil }
+            return Candidate(
+                column: Column(
+                    name: "Z_FOK_" + back.name.uppercased(), type: "INTEGER", role: .order(relationship.index),
+                    entity: entity.index, property: back.name),
+                group: .orders)
+        }
+    }
+}

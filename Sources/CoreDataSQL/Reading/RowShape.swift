@@ -1,0 +1,66 @@
+// Which column of a result feeds which cell of which entity.
+
+import CoreDataValues
+
+/// The plan by which rows of one result are decoded. Made once for a statement; the loop over cells decides nothing.
+package final class RowShape: Sendable {
+    /// One cell to fill.
+    package struct Cell: Sendable {
+        package let slot: Int
+        package let column: Int32
+        package let kind: SlotKind
+        /// The highest entity number an entity tag may have; lower and higher ones are noise.
+        package let tags: ClosedRange<Int64>
+    }
+    /// The cells of one entity.
+    package struct Target: Sendable {
+        package let layout: RowLayout
+        package let cells: [Cell]
+    }
+    /// The entity of the first target; the others follow in the order of their indexes.
+    package let first: EntityIndex
+    package let targets: [Target]
+    /// Whether column 0 is `Z_ENT`. Otherwise all rows are of `first`.
+    package let hasEntityColumn: Bool
+    /// `t0."Z_ENT", t0."Z_PK", …`
+    package let columnList: String
+
+    /// - Parameter last: the last entity that may occur; the same as `entity` for one.
+    package init(map: StoreMap, entity: Entity, last: EntityIndex, includesValues: Bool, alias: String = "t0") throws {
+        let table = try map.table(of: entity.index)
+        first = entity.index
+        hasEntityColumn = last != entity.index
+        var names = (hasEntityColumn ? ["Z_ENT"] : []) + ["Z_PK", "Z_OPT"]
+        var places: [Int: Int32] = [:]
+        targets = (entity.index.value...last.value).map { value in
+            let member = map.schema[EntityIndex(value)]
+            guard includesValues else { return Target(layout: member.layout, cells: []) }
+            let cells = member.slots.indices.compactMap { slot -> Cell? in
+                guard let column = table.column(of: slot, in: member.index) else { return nil }
+                let place = places[column] ?? Int32(names.count)
+                if places.updateValue(place, forKey: column) == nil { names.append(table.columns[column].name) }
+                return Cell(
+                    slot: slot, column: place, kind: member.slots[slot].kind,
+                    tags: Self.tags(of: member.slots[slot], in: map.schema))
+            }
+            return Target(layout: member.layout, cells: cells)
+        }
+        columnList = names.map { "\(alias).\(quoted($0))" }.joined(separator: ", ")
+    }
+
+    private static func tags(of slot: Slot, in schema: Schema) -> ClosedRange<Int64> {
+        guard let relationship = slot.relationship else { return 1...1 }
+        let destination = schema[schema[relationship].destination]
+        return Int64(destination.index.number)...Int64(destination.last.number)
+    }
+}
+
+/// A statement with its values.
+package struct Selection: Sendable {
+    package let sql: String
+    package let bindings: [Value]
+    package init(sql: String, bindings: [Value]) {
+        self.sql = sql
+        self.bindings = bindings
+    }
+}

@@ -1,0 +1,121 @@
+// The statements that create a store's tables and indexes, in the form Core Data's own files have them.
+
+import CoreDataValues
+
+/// Definitions for one store. Pure text; nothing is run here.
+package struct Definitions: Sendable {
+    package let map: StoreMap
+    package init(_ map: StoreMap) { self.map = map }
+
+    /// All statements in the order they are run.
+    ///
+    /// - Throws: `StoreError` for indexes that have no form here.
+    package func statements() throws -> [String] {
+        try map.tables.map(table) + map.joins.map(join) + map.tables.flatMap(keyIndexes)
+            + map.joins.map(joinIndex) + map.entities.flatMap(declaredIndexes) + fixed()
+    }
+
+    private func fixed() -> [String] {
+        [
+            "CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR, Z_SUPER INTEGER, Z_MAX INTEGER)",
+            "CREATE TABLE Z_METADATA (Z_VERSION INTEGER PRIMARY KEY, Z_UUID VARCHAR(255), Z_PLIST BLOB)",
+            "CREATE TABLE Z_MODELCACHE (Z_CONTENT BLOB)",
+        ]
+    }
+
+    package func table(_ table: TableMap) -> String {
+        let columns = table.columns.map { ", \(bare($0.name)) \($0.type)" }.joined()
+        return "CREATE TABLE \(bare(table.name)) "
+            + "( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER\(columns) )"
+    }
+
+    package func join(_ table: JoinTable) -> String {
+        let (a, b) = (bare(table.side.owner), bare(table.side.member))
+        var orders = [table.side.order]
+        if !table.isReflexive { orders.append(table.inverseSide.order) }
+        let extra = orders.compactMap { $0 }.map { ", \(bare($0)) INTEGER" }.joined()
+        return "CREATE TABLE \(bare(table.name)) ( \(a) INTEGER, \(b) INTEGER\(extra), PRIMARY KEY (\(a), \(b)) )"
+    }
+
+    package func joinIndex(_ table: JoinTable) -> String {
+        let (a, b) = (table.side.owner, table.side.member)
+        return "CREATE INDEX \(bare("\(table.name)_\(b)_INDEX")) ON \(bare(table.name)) (\(bare(b)), \(bare(a)))"
+    }
+
+    /// The indexes every table has: entity numbers where there are sub-entities, and each key column.
+    package func keyIndexes(_ table: TableMap) -> [String] {
+        let tree = map.schema[table.root]
+        let entities = tree.hasSubentities ? ["Z_ENT"] : []
+        let keys = table.columns.filter(isKey).map(\.name)
+        return (entities + keys).map {
+            "CREATE INDEX \(bare("\(table.name)_\($0)_INDEX")) ON \(bare(table.name)) (\(bare($0)))"
+        }
+    }
+
+    private func isKey(_ column: Column) -> Bool {
+        switch column.role {
+        case .slot(let slot): map.schema[column.entity].slots[slot].kind == .toOne
+        case .order: false
+        case .owner: true
+        }
+    }
+
+    /// Uniqueness constraints, fetch indexes and the legacy `indexed` flag of one entity.
+    package func declaredIndexes(_ entity: Entity) throws -> [String] {
+        let table = try map.table(of: entity.index)
+        let unique = try entity.draft.uniquenessConstraints.map { try constraint($0, of: entity, in: table) }
+        let fetch = try entity.draft.indexes.map { try index($0, of: entity, in: table) }
+        let names = Set(entity.draft.indexes.map(\.name))
+        let legacy = try entity.draft.attributes.filter { $0.isIndexed && !$0.isTransient }.compactMap { attribute in
+            let name = "by" + attribute.name.prefix(1).uppercased() + attribute.name.dropFirst() + "Index"
+            if names.contains(name) { return nil as String? }
+            let element = FetchIndex.Element(property: attribute.name)
+            return try index(FetchIndex(name: name, elements: [element]), of: entity, in: table)
+        }
+        return unique + fetch + legacy
+    }
+
+    /// The name of the index that guards a uniqueness constraint.
+    package static func constraintName(_ attributes: [String], of entity: Entity) -> String {
+        "Z_\(entity.name)_UNIQUE_" + attributes.joined(separator: "_")
+    }
+
+    private func constraint(_ attributes: [String], of entity: Entity, in table: TableMap) throws -> String {
+        let columns = try attributes.map {
+            try columnName($0, of: entity, in: table, use: "the uniqueness constraint") + " COLLATE BINARY ASC"
+        }
+        return "CREATE UNIQUE INDEX \(bare(Self.constraintName(attributes, of: entity))) ON \(bare(table.name)) "
+            + "(\(columns.joined(separator: ", ")))"
+    }
+
+    private func index(_ index: FetchIndex, of entity: Entity, in table: TableMap) throws -> String {
+        if index.partialPredicate != nil { throw unsupported(index, entity, "a condition") }
+        let columns = try index.elements.map { element in
+            if element.isRTree { throw unsupported(index, entity, "an R-tree element") }
+            guard let property = element.property else { throw unsupported(index, entity, "a computed element") }
+            let column = try columnName(property, of: entity, in: table, use: "the fetch index \(index.name)")
+            return column + " COLLATE BINARY " + (element.isAscending ? "ASC" : "DESC")
+        }
+        return "CREATE INDEX \(bare("Z_\(entity.name)_\(index.name)")) ON \(bare(table.name)) "
+            + "(\(columns.joined(separator: ", ")))"
+    }
+
+    private func columnName(_ property: String, of entity: Entity, in table: TableMap, use: String) throws -> String {
+        if case .slot(let slot)? = entity.places[property], let column = table.column(of: slot, in: entity.index) {
+            return bare(table.columns[column].name)
+        }
+        throw StoreError(
+            134060,
+            "\(entity.name).\(property) has no column of its own, so \(use) of \(entity.name) cannot use it. "
+                + "Name a stored attribute or a to-one relationship.",
+            entity: entity.name, property: property)
+    }
+
+    private func unsupported(_ index: FetchIndex, _ entity: Entity, _ what: String) -> StoreError {
+        StoreError(
+            134060,
+            "The fetch index \(index.name) of \(entity.name) has \(what), which SQLite stores of this version do not "
+                + "support. Remove it from the model.",
+            entity: entity.name)
+    }
+}

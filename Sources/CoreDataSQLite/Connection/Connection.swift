@@ -1,0 +1,117 @@
+// One connection to one database file.
+
+import CCoreDataSQLite
+import CoreDataValues
+import Foundation
+
+/// A connection without SQLite's own mutex: whoever holds it (see `Pool`) uses it from one thread at a time.
+final class Connection {
+    let handle: OpaquePointer
+    let path: String
+    let options: SQLiteOptions
+    let counter: StatementCounter
+    private var cache = StatementCache()
+
+    /// Without the memory statistics an insert costs 0.91 (YARDSTICKS §3). Works only before SQLite is first used in the
+    /// process; later it changes nothing.
+    private static let withoutStatistics: Int32 = coredata_sqlite_config_memstatus(0)
+
+    enum Access { case create, write, read, immutable }
+
+    init(path: String, access: Access, options: SQLiteOptions, counter: StatementCounter) throws {
+        _ = Self.withoutStatistics
+        let base = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
+        let (name, flags): (String, Int32) =
+            switch access {
+            case .create: (path, base | SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
+            case .write: (path, base | SQLITE_OPEN_READWRITE)
+            case .read: (path, base | SQLITE_OPEN_READONLY)
+            case .immutable: (Self.immutableURI(path), base | SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
+            }
+        var opened: OpaquePointer?
+        let code = sqlite3_open_v2(name, &opened, flags, nil)
+        guard code == SQLITE_OK, let opened else {
+            let message = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
+            sqlite3_close_v2(opened)
+            throw SQLiteError.make(code, message: message, doing: "Opening the file", path: path)
+        }
+        handle = opened
+        self.path = path
+        self.options = options
+        self.counter = counter
+        sqlite3_busy_timeout(opened, Int32(clamping: Int64((options.timeout * 1000).clamped(to: 0...2_000_000_000))))
+        _ = coredata_sqlite_defensive(opened, 1)
+        _ = coredata_sqlite_trusted_schema(opened, 0)
+    }
+
+    deinit {
+        cache.removeAll()
+        sqlite3_close_v2(handle)
+    }
+
+    private static func immutableURI(_ path: String) -> String {
+        let escaped = path.replacing("%", with: "%25").replacing("?", with: "%3f").replacing("#", with: "%23")
+        return "file:\(escaped)?immutable=1"
+    }
+
+    /// Whether closing this connection as the last one moves the log into the file.
+    func checkpointsOnClose(_ flag: Bool) { _ = coredata_sqlite_checkpoint_on_close(handle, flag ? 1 : 0) }
+
+    /// A statement kept for the next use of the same text.
+    func statement(_ sql: String) throws -> Statement {
+        if let known = cache[sql] { return known }
+        let statement = try Statement(sql, on: self)
+        cache.insert(statement, for: sql)
+        return statement
+    }
+
+    /// A statement kept under a small key, so that its text is neither built nor hashed again.
+    func statement(_ key: StatementKey, _ sql: () throws -> String) throws -> Statement {
+        if let known = cache[key] { return known }
+        let statement = try Statement(sql(), on: self)
+        cache.insert(statement, for: key)
+        return statement
+    }
+
+    /// Runs a statement for its effect and answers its first value, as text.
+    @discardableResult
+    func run(_ sql: String) throws -> String? {
+        let statement = try Statement(sql, on: self)
+        defer { statement.finish() }
+        var first: String?
+        while try statement.step() { first = first ?? statement.text(0) }
+        return first
+    }
+
+    /// Runs `body` in a transaction: committed when it returns true, rolled back when it returns false or throws.
+    func transaction(_ body: () throws -> Bool) throws {
+        try runKept(.begin, "BEGIN IMMEDIATE")
+        do {
+            if try body() {
+                try runKept(.commit, "COMMIT")
+            } else {
+                try runKept(.rollback, "ROLLBACK")
+            }
+        } catch {
+            // A full disk or an I/O error has ended the transaction already.
+            if sqlite3_get_autocommit(handle) == 0 { try? runKept(.rollback, "ROLLBACK") }
+            throw error
+        }
+    }
+
+    private func runKept(_ key: StatementKey, _ sql: String) throws {
+        let statement = try statement(key) { sql }
+        defer { statement.finish() }
+        _ = try statement.step()
+    }
+
+    func error(_ code: Int32, doing what: String, sql: String?) -> StoreError {
+        SQLiteError.make(code, message: String(cString: sqlite3_errmsg(handle)), doing: what, path: path, sql: sql)
+    }
+}
+
+extension Double {
+    fileprivate func clamped(to range: ClosedRange<Double>) -> Double {
+        isNaN ? range.lowerBound : min(max(self, range.lowerBound), range.upperBound)
+    }
+}

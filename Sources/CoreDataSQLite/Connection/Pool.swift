@@ -1,0 +1,71 @@
+// The connections of one store.
+
+import CoreDataValues
+import Foundation
+
+/// One writer, used under a lock, and as many readers as are reading at once. A reader never waits for the writer nor for
+/// another reader; who reads inside a read gets a connection of his own.
+final class Pool: @unchecked Sendable {
+    private let path: String
+    private let options: SQLiteOptions
+    private let counter: StatementCounter
+    private let readerAccess: Connection.Access
+    private let prepareReader: (Connection) throws -> Void
+
+    private let writerLock = NSLock()
+    private var writer: Connection?
+    private let readerLock = NSLock()
+    private var idle: [Connection] = []
+    private var isClosed = false
+
+    init(
+        writer: Connection, readerAccess: Connection.Access, counter: StatementCounter,
+        prepareReader: @escaping (Connection) throws -> Void
+    ) {
+        self.writer = writer
+        path = writer.path
+        options = writer.options
+        self.counter = counter
+        self.readerAccess = readerAccess
+        self.prepareReader = prepareReader
+    }
+
+    func write<R>(_ body: (Connection) throws -> R) throws -> R {
+        try writerLock.withLock {
+            guard let writer else { throw SQLiteError.closed(path) }
+            return try body(writer)
+        }
+    }
+
+    func read<R>(_ body: (Connection) throws -> R) throws -> R {
+        let reader = try takeReader()
+        defer { giveBack(reader) }
+        return try body(reader)
+    }
+
+    private func takeReader() throws -> Connection {
+        let known = try readerLock.withLock {
+            if isClosed { throw SQLiteError.closed(path) }
+            return idle.popLast()
+        }
+        if let known { return known }
+        let reader = try Connection(path: path, access: readerAccess, options: options, counter: counter)
+        try prepareReader(reader)
+        return reader
+    }
+
+    private func giveBack(_ reader: Connection) {
+        readerLock.withLock {
+            if !isClosed, idle.count < options.idleReaders { idle.append(reader) }
+        }
+    }
+
+    /// Readers first, so that the writer is the last to close and moves the log into the file.
+    func close() {
+        readerLock.withLock {
+            isClosed = true
+            idle = []
+        }
+        writerLock.withLock { writer = nil }
+    }
+}

@@ -1,0 +1,41 @@
+// SQLite's refusals as store errors.
+
+import CCoreDataSQLite
+import CoreDataValues
+
+/// Says what SQLite could not do: Core Data's code, a sentence with the cause and the cure, SQLite's own code and message.
+enum SQLiteError {
+    static func make(
+        _ code: Int32, message: String, doing what: String, path: String, sql: String? = nil
+    ) -> StoreError {
+        let (coreDataCode, reason) = meaning(code & 0xff, message)
+        return StoreError(
+            coreDataCode, "\(what) failed for the store at \(path): \(reason)", path: path, sqliteCode: code,
+            sqliteMessage: message, sql: sql)
+    }
+
+    private static func meaning(_ code: Int32, _ message: String) -> (Int, String) {
+        switch code {
+        case SQLITE_BUSY, SQLITE_LOCKED:
+            (134090, "another connection holds the lock. Try again, or wait longer with a larger timeout.")
+        case SQLITE_NOTADB:
+            (134080, "the file is not a SQLite database. Check the path; nothing in the file was changed.")
+        case SQLITE_CANTOPEN:
+            (134080, "the file cannot be opened or created. Check that its folder exists and may be written.")
+        case SQLITE_CORRUPT:
+            (134180, "the file is damaged (\(message)). Restore it from a copy.")
+        case SQLITE_FULL:
+            (134180, "the disk or the database is full. Make room; nothing of this change was written.")
+        case SQLITE_READONLY, SQLITE_PERM:
+            (134030, "the file or its folder may not be written. Change its permissions or open it read-only.")
+        case SQLITE_IOERR:
+            (134180, "reading or writing the file went wrong (\(message)).")
+        default:
+            (134180, "SQLite said: \(message) (code \(code)).")
+        }
+    }
+
+    static func closed(_ path: String) -> StoreError {
+        StoreError(134070, "The store at \(path) is closed. Open it again before using it.", path: path)
+    }
+}

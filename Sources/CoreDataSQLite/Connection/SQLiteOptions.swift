@@ -1,0 +1,22 @@
+// How a store is opened.
+
+import CoreDataValues
+
+/// Everything that may be asked of a store when it is opened.
+package struct SQLiteOptions: Sendable {
+    package var isReadOnly = false
+    /// Opens a store whose version hashes differ from the model's, and records the model's hashes in it.
+    package var ignoresVersionHashes = false
+    /// How long a statement waits for another connection's lock, in seconds.
+    package var timeout = 5.0
+    /// PRAGMAs by name, as `NSSQLitePragmasOption` gives them. Names SQLite does not know are refused.
+    package var pragmas: [String: String] = [:]
+    /// Readers kept open when nobody uses them; more are opened as needed.
+    package var idleReaders = 4
+    /// Receives every statement; nil costs nothing.
+    package var observer: StatementObserver?
+    /// Whether events carry the bound values.
+    package var observesBindings = false
+
+    package init() {}
+}

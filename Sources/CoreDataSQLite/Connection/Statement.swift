@@ -1,0 +1,185 @@
+// One prepared statement.
+
+import CCoreDataSQLite
+import CoreDataValues
+import Foundation
+
+/// A statement and its current run: bind, step until done, finish. `finish` resets it, lets go of bound memory and reports the run.
+final class Statement {
+    let handle: OpaquePointer
+    let sql: String
+    unowned let connection: Connection
+    private var isRunning = false
+    private var trace: Trace?
+
+    private struct Trace {
+        var bindings: [String] = []
+        var start = DispatchTime.now().uptimeNanoseconds
+        var rows = 0
+    }
+
+    init(_ sql: String, on connection: Connection) throws {
+        var prepared: OpaquePointer?
+        let code = sqlite3_prepare_v3(
+            connection.handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
+        guard code == SQLITE_OK, let prepared else {
+            throw connection.error(code, doing: "Preparing a statement", sql: sql)
+        }
+        handle = prepared
+        self.sql = sql
+        self.connection = connection
+        connection.counter.prepared()
+    }
+
+    deinit { sqlite3_finalize(handle) }
+
+    // MARK: Running
+
+    /// Whether a row is there.
+    func step() throws -> Bool {
+        begin()
+        switch sqlite3_step(handle) {
+        case SQLITE_ROW:
+            trace?.rows += 1
+            return true
+        case SQLITE_DONE:
+            return false
+        case let code:
+            throw connection.error(code, doing: "Running a statement", sql: sql)
+        }
+    }
+
+    /// Marks the start of a run; whoever steps the handle by himself calls it first.
+    func begin() {
+        guard !isRunning else { return }
+        isRunning = true
+        connection.counter.ran()
+        guard connection.options.observer != nil else { return }
+        if trace == nil { trace = Trace() }
+        trace?.start = DispatchTime.now().uptimeNanoseconds
+    }
+
+    /// - Parameter rows: rows read by whoever stepped the handle by himself.
+    func finish(rows: Int = 0, changes: Int = 0) {
+        let end = trace == nil ? 0 : DispatchTime.now().uptimeNanoseconds
+        sqlite3_reset(handle)
+        sqlite3_clear_bindings(handle)
+        isRunning = false
+        guard let trace, let observer = connection.options.observer else { return }
+        self.trace = nil
+        observer(
+            StatementEvent(
+                sql: sql, bindings: trace.bindings, rows: trace.rows + rows + changes,
+                seconds: Double(end - trace.start) / 1e9))
+    }
+
+    // MARK: Binding
+
+    /// Binds one value; numbers of parameters start at 1.
+    func bind(_ index: Int, _ value: Value) throws {
+        note { value }
+        switch value {
+        case .null: try check(sqlite3_bind_null(handle, Int32(index)))
+        case .bool(let flag): try check(sqlite3_bind_int64(handle, Int32(index), flag ? 1 : 0))
+        case .int(let number): try check(sqlite3_bind_int64(handle, Int32(index), number))
+        case .double(let number), .date(let number): try check(sqlite3_bind_double(handle, Int32(index), number))
+        case .decimal(let number):
+            try check(sqlite3_bind_double(handle, Int32(index), Double(number.description) ?? .nan))
+        case .text(let text), .uri(let text): try bind(index, text: text)
+        case .data(let data): try data.withUnsafeBytes { try bind(index, blob: $0) }
+        case .uuid(let uuid):
+            try withUnsafeBytes(of: uuid.uuid) { try bind(index, blob: $0) }
+        case .key(let key): try check(sqlite3_bind_int64(handle, Int32(index), key.number))
+        }
+    }
+
+    func bind(_ values: [Value]) throws {
+        for (index, value) in values.enumerated() { try bind(index + 1, value) }
+    }
+
+    func bind(_ index: Int, _ number: Int64) throws {
+        note { .int(number) }
+        try check(sqlite3_bind_int64(handle, Int32(index), number))
+    }
+
+    /// A version, -1 for NULL.
+    func bind(_ index: Int, version: Int32) throws {
+        if version < 0 { try bind(index, Value.null) } else { try bind(index, Int64(version)) }
+    }
+
+    private func bind(_ index: Int, text: String) throws {
+        var text = text
+        try text.withUTF8 { bytes in
+            guard let size = Int32(exactly: bytes.count) else { throw tooLarge(bytes.count) }
+            let code = (bytes.baseAddress ?? UnsafePointer(emptyByte)).withMemoryRebound(to: CChar.self, capacity: bytes.count) {
+                coredata_sqlite_bind_text_transient(handle, Int32(index), $0, size)
+            }
+            try check(code)
+        }
+    }
+
+    private func bind(_ index: Int, blob: UnsafeRawBufferPointer) throws {
+        guard let size = Int32(exactly: blob.count) else { throw tooLarge(blob.count) }
+        let base = blob.baseAddress ?? UnsafeRawPointer(emptyByte)
+        try check(coredata_sqlite_bind_blob_transient(handle, Int32(index), base, size))
+    }
+
+    func check(_ code: Int32) throws {
+        if code != SQLITE_OK { throw connection.error(code, doing: "Binding a value", sql: sql) }
+    }
+
+    func tooLarge(_ count: Int) -> StoreError {
+        StoreError(
+            134180, "A value of \(count) bytes is larger than SQLite can store. Keep it in a file of its own.",
+            path: connection.path, sql: sql)
+    }
+
+    var notesBindings: Bool { connection.options.observesBindings && connection.options.observer != nil }
+
+    func note(_ value: () -> Value) {
+        guard notesBindings else { return }
+        if trace == nil { trace = Trace() }
+        trace?.bindings.append(describe(value()))
+    }
+
+    private func describe(_ value: Value) -> String {
+        switch value {
+        case .null: "NULL"
+        case .bool(let flag): flag ? "1" : "0"
+        case .int(let number): String(number)
+        case .double(let number), .date(let number): String(number)
+        case .decimal(let number): number.description
+        case .text(let text), .uri(let text): text
+        case .data(let data): "<\(data.count) bytes>"
+        case .uuid(let uuid): uuid.uuidString
+        case .key(let key): String(key.number)
+        }
+    }
+
+    // MARK: Reading
+
+    func int(_ column: Int) -> Int64 { sqlite3_column_int64(handle, Int32(column)) }
+
+    func isNull(_ column: Int) -> Bool { sqlite3_column_type(handle, Int32(column)) == SQLITE_NULL }
+
+    func text(_ column: Int) -> String? {
+        guard let bytes = sqlite3_column_text(handle, Int32(column)) else { return nil }
+        let count = Int(sqlite3_column_bytes(handle, Int32(column)))
+        return String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self)
+    }
+
+    func data(_ column: Int) -> Data? {
+        guard let bytes = sqlite3_column_blob(handle, Int32(column)) else { return nil }
+        return Data(bytes: bytes, count: Int(sqlite3_column_bytes(handle, Int32(column))))
+    }
+
+    /// A version, -1 for NULL.
+    func version(_ column: Int) -> Int32 { isNull(column) ? -1 : Int32(truncatingIfNeeded: int(column)) }
+}
+
+/// What an empty value points at: SQLite takes a null pointer for NULL.
+nonisolated(unsafe) let emptyByte: UnsafeMutablePointer<UInt8> = {
+    let byte = UnsafeMutablePointer<UInt8>.allocate(capacity: 1)
+    byte.initialize(to: 0)
+    return byte
+}()

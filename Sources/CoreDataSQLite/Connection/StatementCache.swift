@@ -1,0 +1,63 @@
+// Prepared statements of one connection.
+
+import CoreDataValues
+import Foundation
+
+/// What a kept statement is for.
+enum StatementKey: Hashable {
+    case begin, commit, rollback
+    case insert(EntityIndex, rows: Int)
+    case update(EntityIndex, slots: [Int])
+    case delete(EntityIndex)
+    case version(EntityIndex)
+    case row(EntityIndex, values: Bool)
+    case rows(EntityIndex, values: Bool)
+    case members(RelationshipIndex)
+    case link(RelationshipIndex), unlink(RelationshipIndex), order(RelationshipIndex)
+    case adopt(RelationshipIndex), release(RelationshipIndex)
+    case allocate(EntityIndex)
+}
+
+/// Statements by key and by text. When it holds too many it drops them all: the ones in use live on with their users.
+struct StatementCache {
+    private var byText: [String: Statement] = [:]
+    private var byKey: [StatementKey: Statement] = [:]
+
+    /// A statement takes a few kilobytes.
+    static var limit: Int { 256 }
+
+    subscript(text: String) -> Statement? { byText[text] }
+    subscript(key: StatementKey) -> Statement? { byKey[key] }
+
+    mutating func insert(_ statement: Statement, for text: String) {
+        if byText.count >= Self.limit { byText = [:] }
+        byText[text] = statement
+    }
+
+    mutating func insert(_ statement: Statement, for key: StatementKey) {
+        if byKey.count >= Self.limit { byKey = [:] }
+        byKey[key] = statement
+    }
+
+    mutating func removeAll() {
+        byText = [:]
+        byKey = [:]
+    }
+}
+
+/// How many statements a store has prepared and run.
+package struct StatementCounts: Sendable, Equatable {
+    package var prepared = 0
+    package var run = 0
+    package init() {}
+}
+
+/// Counts over all connections of a store.
+final class StatementCounter: @unchecked Sendable {
+    private let lock = NSLock()
+    private var value = StatementCounts()
+
+    var counts: StatementCounts { lock.withLock { value } }
+    func prepared() { lock.withLock { value.prepared += 1 } }
+    func ran() { lock.withLock { value.run += 1 } }
+}

@@ -1,0 +1,153 @@
+// Fills one chunk from the current row of a statement.
+
+import CCoreDataSQLite
+import CoreDataSQL
+import CoreDataValues
+import Foundation
+
+/// Writes rows of one entity through raw pointers: the chunk is asked only when its arena must grow or a value is large.
+struct ChunkWriter {
+    private let layout: RowLayout
+    private let cells: [RowShape.Cell]
+    private let entityBits: UInt64
+    private let keyColumn: Int32
+    private let header: Int
+    private let stride: Int
+    private let maskWords: Int
+    private(set) var chunk: RowChunk?
+    /// The chunk's place in the batch, -1 while there is none.
+    private(set) var position = -1
+    private(set) var count = 0
+    private var capacity = 0
+    private var row: UnsafeMutablePointer<UInt64>
+    private var arena: UnsafeMutablePointer<UInt8>
+    private var used = 0
+    private var room = 0
+    private var lastUse = 0
+
+    init(_ target: RowShape.Target, entity: EntityIndex, keyColumn: Int32) {
+        layout = target.layout
+        cells = target.cells
+        entityBits = UInt64(entity.rawValue) << 32
+        self.keyColumn = keyColumn
+        header = layout.header
+        stride = layout.stride
+        maskWords = layout.maskWords
+        row = UnsafeMutablePointer(bitPattern: 8).unsafelyUnwrapped
+        arena = emptyByte
+    }
+
+    var isFull: Bool { count == capacity || used >= RowChunk.arenaLimit }
+
+    mutating func open(capacity: Int, at position: Int) {
+        let chunk = RowChunk(layout: layout, capacity: capacity, arenaCapacity: max(1024, lastUse + lastUse / 4))
+        self.chunk = chunk
+        self.position = position
+        self.capacity = capacity
+        count = 0
+        row = chunk.words + header
+        arena = chunk.arena
+        used = 0
+        room = chunk.arenaCapacity
+    }
+
+    mutating func close() {
+        guard let chunk else { return }
+        chunk.count = count
+        chunk.arenaUsed = used
+        chunk.trimArena()
+        lastUse = used
+        self.chunk = nil
+        position = -1
+    }
+
+    /// Decodes the statement's current row; answers the slot of a value that cannot be read, nil when all could.
+    mutating func decode(_ handle: OpaquePointer) -> Int? {
+        row[-header] = UInt64(bitPattern: sqlite3_column_int64(handle, keyColumn))
+        let version = sqlite3_column_value(handle, keyColumn + 1)
+        let bits: UInt32 =
+            sqlite3_value_type(version) == SQLITE_NULL
+            ? .max : UInt32(truncatingIfNeeded: sqlite3_value_int64(version))
+        row[1 - header] = UInt64(bits) | entityBits
+        for word in 0..<maskWords { row[-1 - word] = 0 }
+        for cell in cells {
+            let value = sqlite3_column_value(handle, cell.column)
+            let type = sqlite3_value_type(value)
+            if type == SQLITE_NULL { continue }
+            guard let content = decode(value, type, cell) else {
+                if cell.kind == .uuid { return cell.slot }
+                continue
+            }
+            row[cell.slot] = content
+            row[-1 - (cell.slot >> 6)] |= 1 << UInt64(cell.slot & 63)
+        }
+        row += stride
+        count += 1
+        return nil
+    }
+
+    /// By the attribute's kind, never by the column's type: a whole date lies there as an integer.
+    @inline(__always)
+    private mutating func decode(_ value: OpaquePointer?, _ type: Int32, _ cell: RowShape.Cell) -> UInt64? {
+        switch cell.kind {
+        case .int, .toOne: return UInt64(bitPattern: sqlite3_value_int64(value))
+        case .bool: return sqlite3_value_int64(value) == 0 ? 0 : 1
+        case .double, .date: return sqlite3_value_double(value).bitPattern
+        case .float: return Double(Float(sqlite3_value_double(value))).bitPattern
+        case .text, .uri: return store(sqlite3_value_text(value), value)
+        case .data, .externalData, .transformable:
+            return store(sqlite3_value_blob(value)?.assumingMemoryBound(to: UInt8.self), value)
+        case .uuid:
+            guard let bytes = sqlite3_value_blob(value), sqlite3_value_bytes(value) == 16 else { return nil }
+            return store(bytes.assumingMemoryBound(to: UInt8.self), value)
+        case .decimal: return decimal(value, type)
+        case .entityTag:
+            let number = sqlite3_value_int64(value)
+            return cell.tags.contains(number) ? UInt64(bitPattern: number) : nil
+        }
+    }
+
+    @inline(__always)
+    private mutating func store(_ bytes: UnsafePointer<UInt8>?, _ value: OpaquePointer?) -> UInt64 {
+        store(bytes, Int(sqlite3_value_bytes(value)))
+    }
+
+    @inline(__always)
+    private mutating func store(_ bytes: UnsafePointer<UInt8>?, _ size: Int) -> UInt64 {
+        guard let bytes, size > 0 else { return UInt64(used) << 32 }
+        if size > RowChunk.largeThreshold { return large(bytes, size) }
+        if used + size > room { grow(size) }
+        memcpy(arena + used, bytes, size)
+        let cell = UInt64(used) << 32 | UInt64(size)
+        used += size
+        return cell
+    }
+
+    @inline(never)
+    private mutating func large(_ bytes: UnsafePointer<UInt8>, _ size: Int) -> UInt64 {
+        chunk?.store(UnsafeRawBufferPointer(start: bytes, count: size)) ?? 0
+    }
+
+    @inline(never)
+    private mutating func grow(_ size: Int) {
+        guard let chunk else { return }
+        chunk.arenaUsed = used
+        chunk.reserveArena(size)
+        arena = chunk.arena
+        room = chunk.arenaCapacity
+    }
+
+    /// Decimals lie there as reals or whole numbers; the cell is the shortest text that means the same.
+    @inline(never)
+    private mutating func decimal(_ value: OpaquePointer?, _ type: Int32) -> UInt64? {
+        guard type == SQLITE_FLOAT else { return store(sqlite3_value_text(value), value) }
+        let shortest = "\(sqlite3_value_double(value))"
+        var text = shortest
+        if shortest.hasSuffix(".0") {
+            text = String(shortest.dropLast(2))
+        } else if shortest.contains("e") {
+            text = Decimal(string: shortest)?.description ?? shortest
+        }
+        return text.withUTF8 { store($0.baseAddress, $0.count) }
+    }
+}

@@ -1,0 +1,80 @@
+// From chunks to parameters: what a save binds.
+
+import CCoreDataSQLite
+import CoreDataValues
+import Foundation
+
+/// Binds cells of one entity's rows straight from their chunk. SQLite reads the chunk's memory when the statement runs; the
+/// chunk must outlive that, and nothing is copied.
+struct RowBinder {
+    let entity: Entity
+    let slots: [Int]
+
+    /// Binds `slots` of `row` to the parameters from `start` on.
+    func bind(_ row: Row, of chunk: RowChunk, to statement: Statement, from start: Int) throws {
+        let handle = statement.handle
+        var index = Int32(start)
+        for slot in slots {
+            let code: Int32
+            if row.isPresent(slot) {
+                code = try bind(row[slot], slot, chunk, handle, index, statement)
+            } else {
+                code = sqlite3_bind_null(handle, index)
+            }
+            try statement.check(code)
+            if statement.notesBindings { statement.note { describe(row, slot, chunk) } }
+            index += 1
+        }
+    }
+
+    private func bind(
+        _ cell: UInt64, _ slot: Int, _ chunk: RowChunk, _ handle: OpaquePointer, _ index: Int32,
+        _ statement: Statement
+    ) throws -> Int32 {
+        switch entity.slots[slot].kind {
+        case .int, .bool, .toOne, .entityTag:
+            return sqlite3_bind_int64(handle, index, Int64(bitPattern: cell))
+        case .double, .float, .date:
+            let number = Double(bitPattern: cell)
+            if number.isNaN { throw notANumber(slot) }
+            return sqlite3_bind_double(handle, index, number)
+        case .text, .uri:
+            return try chunk.withBytes(of: cell) { bytes in
+                guard let size = Int32(exactly: bytes.count) else { throw statement.tooLarge(bytes.count) }
+                let base = bytes.baseAddress ?? UnsafeRawPointer(emptyByte)
+                return coredata_sqlite_bind_text_static(
+                    handle, index, base.assumingMemoryBound(to: CChar.self), size)
+            }
+        case .data, .externalData, .uuid, .transformable:
+            return try chunk.withBytes(of: cell) { bytes in
+                guard let size = Int32(exactly: bytes.count) else { throw statement.tooLarge(bytes.count) }
+                return coredata_sqlite_bind_blob_static(
+                    handle, index, bytes.baseAddress ?? UnsafeRawPointer(emptyByte), size)
+            }
+        case .decimal:
+            let text = chunk.withBytes(of: cell) { String(decoding: $0, as: UTF8.self) }
+            guard let number = Double(text), !number.isNaN else { throw notANumber(slot) }
+            return sqlite3_bind_double(handle, index, number)
+        }
+    }
+
+    private func describe(_ row: Row, _ slot: Int, _ chunk: RowChunk) -> Value {
+        guard row.isPresent(slot) else { return .null }
+        let cell = row[slot]
+        switch entity.slots[slot].kind {
+        case .int, .toOne, .entityTag: return .int(Int64(bitPattern: cell))
+        case .bool: return .bool(cell != 0)
+        case .double, .float, .date: return .double(Double(bitPattern: cell))
+        case .text, .uri, .decimal: return .text(chunk.withBytes(of: cell) { String(decoding: $0, as: UTF8.self) })
+        case .data, .externalData, .uuid, .transformable: return .data(chunk.withBytes(of: cell) { Data($0) })
+        }
+    }
+
+    private func notANumber(_ slot: Int) -> StoreError {
+        StoreError(
+            134030,
+            "\(entity.name).\(entity.slots[slot].name) is not a number (NaN), which SQLite cannot store. Give it a "
+                + "value or nil.",
+            entity: entity.name, property: entity.slots[slot].name)
+    }
+}

@@ -1,0 +1,106 @@
+// Writes one batch as one transaction.
+
+import CCoreDataSQLite
+import CoreDataSQL
+import CoreDataValues
+import Foundation
+
+/// *delete · update · insert · adopt · link · order*, in this order, so that a unique value given up in a batch can be taken in
+/// the same batch.
+struct Committer {
+    let map: StoreMap
+    let compiler: WriteCompiler
+    let constraints: ConstraintNames
+    let connection: Connection
+
+    func commit(_ batch: ChangeBatch) throws -> CommitOutcome {
+        let first = try attempt(batch, vacates: false)
+        guard case .conflicts(let conflicts) = first, ValueExchange(map: map).mayHelp(batch, conflicts) else {
+            return first
+        }
+        return try attempt(batch, vacates: true)
+    }
+
+    /// - Parameter vacates: whether unique values of all changed rows are given up before any is taken, so that rows can exchange
+    ///   theirs.
+    private func attempt(_ batch: ChangeBatch, vacates: Bool) throws -> CommitOutcome {
+        var conflicts: [Conflict] = []
+        try connection.transaction {
+            let rows = RowWriter(map: map, compiler: compiler, constraints: constraints, connection: connection)
+            for group in batch.deletes { conflicts += try rows.delete(group) }
+            if vacates {
+                for sql in try ValueExchange(map: map).vacating(batch) {
+                    try rows.run(sql.text, keys: sql.keys)
+                }
+            }
+            for group in batch.updates { conflicts += try rows.update(group) }
+            for chunk in batch.inserts { conflicts += try rows.insert(chunk) }
+            guard conflicts.isEmpty else { return false }
+            let links = LinkWriter(map: map, compiler: compiler, connection: connection)
+            for change in batch.adoptions { try links.adopt(change) }
+            for change in batch.links { try links.link(change) }
+            for change in batch.orders { try links.order(change) }
+            return true
+        }
+        return conflicts.isEmpty ? .committed : .conflicts(conflicts)
+    }
+}
+
+/// Rows that exchange the values of a uniqueness constraint: SQLite checks after each row, memory only at the end.
+struct ValueExchange {
+    let map: StoreMap
+
+    func mayHelp(_ batch: ChangeBatch, _ conflicts: [Conflict]) -> Bool {
+        let isOnlyConstraints = conflicts.allSatisfy {
+            if case .constraint = $0.kind { true } else { false }
+        }
+        return isOnlyConstraints && batch.updates.contains { !constrained($0).isEmpty }
+    }
+
+    /// One statement for each group: the constrained columns that it changes become NULL, which no constraint minds.
+    func vacating(_ batch: ChangeBatch) throws -> [(text: String, keys: [Int64])] {
+        try batch.updates.compactMap { group in
+            let slots = constrained(group)
+            if slots.isEmpty { return nil }
+            let table = try map.table(of: group.entity)
+            let columns = slots.compactMap { table.column(of: $0, in: group.entity) }.map { table.columns[$0].name }
+            let layout = group.chunk.layout
+            return (
+                "UPDATE \(quoted(table.name)) SET \(columns.map { "\(quoted($0)) = NULL" }.joined(separator: ", ")) "
+                    + "WHERE \"Z_PK\" IN (SELECT value FROM json_each(?1))",
+                (0..<group.chunk.count).map { group.chunk.row($0).key(layout) }
+            )
+        }
+    }
+
+    private func constrained(_ group: UpdateGroup) -> [Int] {
+        var entity: Entity? = map.schema[group.entity]
+        var names: Set<String> = []
+        while let current = entity {
+            names.formUnion(current.draft.uniquenessConstraints.joined())
+            entity = current.parent.map { map.schema[$0] }
+        }
+        return group.slots.filter { names.contains(map.schema[group.entity].slots[$0].name) }
+    }
+}
+
+/// The attribute names behind SQLite's messages of broken uniqueness.
+struct ConstraintNames: Sendable {
+    private var names: [String: [String]] = [:]
+
+    init(_ map: StoreMap) throws {
+        for entity in map.entities {
+            let table = try map.table(of: entity.index)
+            for constraint in entity.draft.uniquenessConstraints {
+                let columns = constraint.compactMap { name -> String? in
+                    guard case .slot(let slot)? = entity.places[name] else { return nil }
+                    return table.column(of: slot, in: entity.index).map { table.columns[$0].name }
+                }
+                let message = columns.map { "\(table.name).\($0)" }.joined(separator: ", ")
+                names["UNIQUE constraint failed: " + message] = constraint
+            }
+        }
+    }
+
+    subscript(message: String) -> [String]? { names[message] }
+}

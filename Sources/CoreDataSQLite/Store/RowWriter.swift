@@ -1,0 +1,134 @@
+// Inserts, updates and deletes of rows.
+
+import CCoreDataSQLite
+import CoreDataSQL
+import CoreDataValues
+import Foundation
+
+/// Writes the groups of a batch inside a transaction and answers the rows that were not as expected.
+struct RowWriter {
+    let map: StoreMap
+    let compiler: WriteCompiler
+    let constraints: ConstraintNames
+    let connection: Connection
+
+    private static var uniqueFailed: Int32 { SQLITE_CONSTRAINT | (8 << 8) }
+
+    // MARK: Insert
+
+    func insert(_ chunk: RowChunk) throws -> [Conflict] {
+        let entity = map.schema[chunk.layout.entity]
+        let binder = RowBinder(entity: entity, slots: try compiler.storedSlots(of: entity))
+        var conflicts: [Conflict] = []
+        var start = 0
+        while start < chunk.count {
+            let rows = chunk.count - start >= WriteCompiler.rowsPerInsert ? WriteCompiler.rowsPerInsert : 1
+            let range = start..<(start + rows)
+            if let broken = try insert(range, of: chunk, binder) {
+                conflicts += try rows == 1 ? [broken] : insertSingly(range, of: chunk, binder)
+            }
+            start += rows
+        }
+        return conflicts
+    }
+
+    /// Ten rows at once do not say which of them broke the constraint.
+    private func insertSingly(_ range: Range<Int>, of chunk: RowChunk, _ binder: RowBinder) throws -> [Conflict] {
+        try range.compactMap { try insert($0..<($0 + 1), of: chunk, binder) }
+    }
+
+    private func insert(_ range: Range<Int>, of chunk: RowChunk, _ binder: RowBinder) throws -> Conflict? {
+        let layout = chunk.layout
+        let statement = try connection.statement(.insert(layout.entity, rows: range.count)) {
+            try compiler.insert(binder.entity, rows: range.count)
+        }
+        defer { statement.finish(changes: range.count) }
+        var parameter = 1
+        for index in range {
+            let row = chunk.row(index)
+            try statement.bind(parameter, row.key(layout))
+            try statement.bind(parameter + 1, version: row.version(layout))
+            try binder.bind(row, of: chunk, to: statement, from: parameter + 2)
+            parameter += 2 + binder.slots.count
+        }
+        let row = chunk.row(range.lowerBound)
+        return try run(statement, key: RowKey(entity: row.entity(layout), number: row.key(layout)), expected: 0)
+    }
+
+    // MARK: Update
+
+    func update(_ group: UpdateGroup) throws -> [Conflict] {
+        let entity = map.schema[group.entity]
+        let table = try map.table(of: group.entity)
+        let slots = group.slots.filter { table.column(of: $0, in: group.entity) != nil }
+        let binder = RowBinder(entity: entity, slots: slots)
+        let statement = try connection.statement(.update(group.entity, slots: slots)) {
+            try compiler.update(entity, slots: slots)
+        }
+        let layout = group.chunk.layout
+        return try zip(0..<group.chunk.count, group.expected).compactMap { index, expected in
+            let row = group.chunk.row(index)
+            let key = RowKey(entity: group.entity, number: row.key(layout))
+            defer { statement.finish(changes: 1) }
+            try statement.bind(1, version: row.version(layout))
+            try binder.bind(row, of: group.chunk, to: statement, from: 2)
+            try statement.bind(2 + slots.count, key.number)
+            try statement.bind(3 + slots.count, version: expected)
+            if let broken = try run(statement, key: key, expected: expected) { return broken }
+            return sqlite3_changes(connection.handle) == 1 ? nil : try conflict(key, expected)
+        }
+    }
+
+    // MARK: Delete
+
+    func delete(_ group: DeleteGroup) throws -> [Conflict] {
+        let entity = map.schema[group.entity]
+        let statement = try connection.statement(.delete(group.entity)) { try compiler.delete(entity) }
+        let conflicts = try zip(group.numbers, group.expected).compactMap { number, expected -> Conflict? in
+            let key = RowKey(entity: group.entity, number: number)
+            defer { statement.finish(changes: 1) }
+            try statement.bind(1, number)
+            try statement.bind(2, version: expected)
+            _ = try statement.step()
+            return sqlite3_changes(connection.handle) == 1 ? nil : try conflict(key, expected)
+        }
+        for sql in compiler.unlink(entity) { try run(sql, keys: group.numbers) }
+        return conflicts
+    }
+
+    /// Runs a statement over keys given as one JSON list.
+    func run(_ sql: String, keys: [Int64]) throws {
+        let statement = try connection.statement(sql)
+        defer { statement.finish() }
+        try statement.bind(1, .text(keysAsJSON(keys)))
+        _ = try statement.step()
+    }
+
+    // MARK: Conflicts
+
+    private func run(_ statement: Statement, key: RowKey, expected: Int32) throws -> Conflict? {
+        do {
+            _ = try statement.step()
+            return nil
+        } catch let error as StoreError where error.sqliteCode == Self.uniqueFailed {
+            guard let attributes = constraints[error.sqliteMessage ?? ""] else { throw error }
+            return Conflict(key: key, expected: expected, kind: .constraint(attributes))
+        }
+    }
+
+    /// Why no row matched: it has another version, or it is gone.
+    private func conflict(_ key: RowKey, _ expected: Int32) throws -> Conflict {
+        let statement = try connection.statement(.version(key.entity)) {
+            try compiler.version(map.schema[key.entity])
+        }
+        defer { statement.finish() }
+        try statement.bind(1, key.number)
+        let kind: Conflict.Kind = try statement.step() ? .changed(version: statement.version(0)) : .deleted
+        return Conflict(key: key, expected: expected, kind: kind)
+    }
+}
+
+/// `[1,2,3]`
+func keysAsJSON(_ keys: some Sequence<Int64>) -> String {
+    "[" + keys.map(String.init).joined(separator: ",") + "]"
+}

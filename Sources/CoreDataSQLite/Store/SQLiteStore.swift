@@ -1,0 +1,205 @@
+// The SQLite store: rows in Core Data's own file layout.
+
+import CoreDataSQL
+import CoreDataValues
+import Foundation
+
+/// A store in one SQLite file.
+///
+/// Opening creates the file with all its tables in one transaction, or compares the model with the one the file was written
+/// with; a refusal (`StoreError`) leaves the file as it was. Reads and writes may come from any thread: there is one writer, and a
+/// reader never waits for it.
+package final class SQLiteStore: RowStore {
+    package let schema: Schema
+    package let url: URL
+    package let options: SQLiteOptions
+    private let map: StoreMap
+    private let selects: SelectCompiler
+    private let writes: WriteCompiler
+    private let constraints: ConstraintNames
+    private let pool: Pool
+    private let shapes: ShapeCache
+    private let keys = KeyBlocks()
+    private let counter = StatementCounter()
+
+    /// - Parameter configuration: the configuration whose entities the store keeps, nil for all.
+    package init(url: URL, schema: Schema, configuration: String?, options: SQLiteOptions) throws {
+        let map = try StoreMap(schema: schema, configuration: configuration)
+        self.schema = schema
+        self.url = url
+        self.options = options
+        self.map = map
+        selects = SelectCompiler(map)
+        writes = WriteCompiler(map)
+        constraints = try ConstraintNames(map)
+        shapes = ShapeCache(map)
+        pool = try StoreOpener(url: url, map: map, options: options, counter: counter).open().pool
+    }
+
+    /// Statements prepared and run so far, over all connections.
+    package var counts: StatementCounts { counter.counts }
+
+    // MARK: Metadata
+
+    package func metadata() throws -> StoreMetadata {
+        try pool.read { connection in
+            guard let metadata = try MetadataRecord.read(connection) else {
+                throw StoreError(134080, "The store at \(url.path) has lost its metadata.", path: url.path)
+            }
+            return metadata
+        }
+    }
+
+    package func setMetadata(_ metadata: StoreMetadata) throws {
+        try refuseIfReadOnly("Its metadata cannot be changed")
+        try pool.write { connection in
+            try connection.transaction {
+                try MetadataRecord.write(metadata, schema: schema, to: connection)
+                return true
+            }
+        }
+    }
+
+    // MARK: Reading
+
+    package func fetch(_ plan: FetchPlan, _ receive: (RowBatch) throws -> FetchStep) throws {
+        let entity = schema[plan.entity]
+        let last = plan.includesSubentities ? entity.last : entity.index
+        let shape = try shapes.shape(entity, last: last, includesValues: plan.includesValues)
+        let selection = try selects.select(plan, shape: shape)
+        try pool.read { connection in
+            let statement = try connection.statement(selection.sql)
+            try statement.bind(selection.bindings)
+            let expected = plan.limit > 0 ? plan.limit : .max
+            try RowDecoder(shape: shape, schema: schema).run(statement, expected: expected, receive)
+        }
+    }
+
+    package func count(_ plan: FetchPlan) throws -> Int {
+        let selection = try selects.count(plan)
+        return try pool.read { connection in
+            let statement = try connection.statement(selection.sql)
+            defer { statement.finish() }
+            try statement.bind(selection.bindings)
+            return try statement.step() ? Int(statement.int(0)) : 0
+        }
+    }
+
+    package func rows(
+        for numbers: [Int64], in root: EntityIndex, _ receive: (RowBatch) throws -> FetchStep
+    ) throws {
+        guard let first = numbers.first else { return }
+        let entity = schema[schema[root].root]
+        let shape = try shapes.shape(entity, last: entity.last, includesValues: true)
+        try pool.read { connection in
+            let statement: Statement
+            if numbers.count == 1 {
+                statement = try connection.statement(.row(entity.index, values: true)) {
+                    try selects.row(in: entity, shape: shape)
+                }
+                try statement.bind(1, first)
+            } else {
+                statement = try connection.statement(.rows(entity.index, values: true)) {
+                    try selects.rows(in: entity, shape: shape)
+                }
+                try statement.bind(1, .text(keysAsJSON(numbers)))
+            }
+            try RowDecoder(shape: shape, schema: schema).run(statement, expected: numbers.count, receive)
+        }
+    }
+
+    package func members(
+        of relationship: RelationshipIndex, owner: RowKey, _ receive: (RowBatch) throws -> FetchStep
+    ) throws {
+        let resolved = schema[relationship]
+        let entity = schema[resolved.destination]
+        let shape = try shapes.shape(entity, last: entity.last, includesValues: true)
+        try pool.read { connection in
+            let statement = try connection.statement(.members(relationship)) {
+                try selects.members(of: resolved, shape: shape)
+            }
+            try statement.bind(1, owner.number)
+            try RowDecoder(shape: shape, schema: schema).run(statement, receive)
+        }
+    }
+
+    // MARK: Writing
+
+    package func allocateKeys(_ count: Int, in root: EntityIndex) throws -> Range<Int64> {
+        guard count > 0 else { return 0..<0 }
+        try refuseIfReadOnly("New rows cannot be numbered")
+        let entity = schema[schema[root].root]
+        return try keys.take(count, of: entity.index) { wanted in
+            try pool.write { try KeyReservation(entity: entity, compiler: writes).take(wanted, on: $0) }
+        }
+    }
+
+    package func commit(_ batch: ChangeBatch) throws -> CommitOutcome {
+        if batch.isEmpty { return .committed }
+        try refuseIfReadOnly("Changes cannot be saved")
+        return try pool.write { connection in
+            try Committer(map: map, compiler: writes, constraints: constraints, connection: connection).commit(batch)
+        }
+    }
+
+    package func close() throws { pool.close() }
+
+    private func refuseIfReadOnly(_ what: String) throws {
+        guard options.isReadOnly else { return }
+        throw StoreError(
+            134030, "\(what): the store at \(url.path) was opened read-only. Open it without that option.",
+            path: url.path, sqliteCode: nil)
+    }
+}
+
+/// Takes a block of numbers from the file.
+struct KeyReservation {
+    let entity: Entity
+    let compiler: WriteCompiler
+
+    func take(_ count: Int, on connection: Connection) throws -> Range<Int64> {
+        var end: Int64 = 0
+        try connection.transaction {
+            let statement = try connection.statement(.allocate(entity.index)) { try compiler.allocate(entity) }
+            defer { statement.finish() }
+            try statement.bind(1, Int64(count))
+            try statement.bind(2, Int64(entity.index.number))
+            guard try statement.step() else { throw missing(connection.path) }
+            end = statement.int(0)
+            return true
+        }
+        return (end - Int64(count) + 1)..<(end + 1)
+    }
+
+    private func missing(_ path: String) -> StoreError {
+        StoreError(
+            134180,
+            "The store at \(path) has no row for \(entity.name) in Z_PRIMARYKEY, so new rows cannot be numbered. "
+                + "Restore the store from a copy.",
+            path: path, entity: entity.name)
+    }
+}
+
+/// Decode plans, made once for each kind of result.
+final class ShapeCache: @unchecked Sendable {
+    private struct Key: Hashable {
+        let entity: EntityIndex
+        let last: EntityIndex
+        let includesValues: Bool
+    }
+    private let map: StoreMap
+    private let lock = NSLock()
+    private var shapes: [Key: RowShape] = [:]
+
+    init(_ map: StoreMap) { self.map = map }
+
+    func shape(_ entity: Entity, last: EntityIndex, includesValues: Bool) throws -> RowShape {
+        let key = Key(entity: entity.index, last: last, includesValues: includesValues)
+        return try lock.withLock {
+            if let known = shapes[key] { return known }
+            let shape = try RowShape(map: map, entity: entity, last: last, includesValues: includesValues)
+            shapes[key] = shape
+            return shape
+        }
+    }
+}

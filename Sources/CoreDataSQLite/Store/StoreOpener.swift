@@ -1,0 +1,128 @@
+// Opens a store's file, or creates it, or refuses and leaves everything as it was.
+
+import CCoreDataSQLite
+import CoreDataSQL
+import CoreDataValues
+import Foundation
+
+/// *look at the path · connect · recognise the file · create or compare · configure*
+struct StoreOpener {
+    let url: URL
+    let map: StoreMap
+    let options: SQLiteOptions
+    let counter: StatementCounter
+
+    private var path: String { url.path }
+
+    func open() throws -> (pool: Pool, metadata: StoreMetadata) {
+        let exists = try FilePlace(url: url).check(mustExist: options.isReadOnly)
+        let pragmas = Pragmas(options: options)
+        do {
+            let (connection, readerAccess) = try connect(exists: exists)
+            connection.checkpointsOnClose(false)
+            try pragmas.check(connection)
+            let metadata = try recognise(connection, pragmas)
+            try pragmas.configure(connection)
+            connection.checkpointsOnClose(true)
+            let pool = Pool(writer: connection, readerAccess: readerAccess, counter: counter) {
+                try pragmas.configureReader($0)
+            }
+            return (pool, metadata)
+        } catch {
+            if !exists { FilePlace(url: url).removeIfNotStore() }
+            throw error
+        }
+    }
+
+    /// A log in a folder that may not be written cannot be opened; without a log the file can be read as it lies there.
+    private func connect(exists: Bool) throws -> (Connection, Connection.Access) {
+        guard options.isReadOnly else {
+            return (try connection(exists ? .write : .create), .read)
+        }
+        do {
+            let connection = try connection(.read)
+            try connection.run("SELECT COUNT(*) FROM sqlite_master")
+            return (connection, .read)
+        } catch let error as StoreError where FilePlace(url: url).mayBeReadAsItIs(error) {
+            return (try connection(.immutable), .immutable)
+        }
+    }
+
+    private func connection(_ access: Connection.Access) throws -> Connection {
+        try Connection(path: path, access: access, options: options, counter: counter)
+    }
+
+    private func recognise(_ connection: Connection, _ pragmas: Pragmas) throws -> StoreMetadata {
+        let tables = try connection.run("SELECT COUNT(*) FROM sqlite_master WHERE type = 'table'")
+        if tables == "0" {
+            if options.isReadOnly { throw notAStore("holds no tables") }
+            return try create(connection, pragmas)
+        }
+        let known = try connection.run("SELECT COUNT(*) FROM sqlite_master WHERE name = 'Z_METADATA'")
+        guard known == "1", let metadata = try MetadataRecord.read(connection) else {
+            throw notAStore("is a SQLite database without Core Data's metadata")
+        }
+        if !options.ignoresVersionHashes {
+            try ModelMatch(map: map, metadata: metadata, connection: connection).check()
+            return metadata
+        }
+        return try adopt(metadata, connection)
+    }
+
+    /// Versioning is ignored: the model's hashes are recorded in place of the store's.
+    private func adopt(_ metadata: StoreMetadata, _ connection: Connection) throws -> StoreMetadata {
+        var current = metadata
+        current.versionHashes = hashes
+        current.modelVersionIdentifiers = map.schema.versionIdentifiers
+        if options.isReadOnly || current.versionHashes == metadata.versionHashes { return metadata }
+        try connection.transaction {
+            try MetadataRecord.write(current, schema: map.schema, to: connection)
+            return true
+        }
+        return current
+    }
+
+    private var hashes: [String: Data] {
+        Dictionary(map.entities.map { ($0.name, $0.versionHash) }, uniquingKeysWith: { a, _ in a })
+    }
+
+    private func create(_ connection: Connection, _ pragmas: Pragmas) throws -> StoreMetadata {
+        let definitions = try Definitions(map).statements()
+        try pragmas.configureNewFile(connection)
+        var metadata = StoreMetadata(
+            uuid: UUID().uuidString, type: "SQLite", modelVersionIdentifiers: map.schema.versionIdentifiers,
+            versionHashes: hashes)
+        try connection.transaction {
+            // Another process may have been first.
+            let tables = try connection.run("SELECT COUNT(*) FROM sqlite_master WHERE type = 'table'")
+            guard tables == "0" else {
+                if let theirs = try MetadataRecord.read(connection) { metadata = theirs }
+                try ModelMatch(map: map, metadata: metadata, connection: connection).check()
+                return false
+            }
+            for sql in definitions { try connection.run(sql) }
+            try writeEntityNumbers(connection)
+            try MetadataRecord.write(metadata, schema: map.schema, to: connection)
+            return true
+        }
+        return metadata
+    }
+
+    private func writeEntityNumbers(_ connection: Connection) throws {
+        let statement = try connection.statement(
+            "INSERT INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (?, ?, ?, 0)")
+        for entity in map.schema.entities {
+            defer { statement.finish() }
+            try statement.bind(1, Int64(entity.index.number))
+            try statement.bind(2, .text(entity.name))
+            try statement.bind(3, Int64(entity.parent?.number ?? 0))
+            _ = try statement.step()
+        }
+    }
+
+    private func notAStore(_ what: String) -> StoreError {
+        StoreError(
+            134080, "The file at \(path) \(what), so it is not a Core Data store. Check the path; nothing was changed.",
+            path: path)
+    }
+}

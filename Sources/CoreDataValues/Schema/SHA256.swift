@@ -1,0 +1,77 @@
+// SHA-256 as FIPS 180-4 describes it, for version hashes.
+
+/// Hashes whole messages that are in memory; one block is 64 bytes and 64 rounds.
+enum SHA256 {
+    static func hash(_ message: [UInt8]) -> [UInt8] {
+        let padded = pad(message)
+        var state = start
+        var schedule = [UInt32](repeating: 0, count: 64)
+        for block in stride(from: 0, to: padded.count, by: 64) {
+            for index in 0..<16 { schedule[index] = word(padded, at: block + index * 4) }
+            expand(&schedule)
+            mix(&state, with: schedule)
+        }
+        return state.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> (24 - 8 * $0)) } }
+    }
+
+    /// The message, a one bit, zeros, and the length in bits, up to a whole block.
+    private static func pad(_ message: [UInt8]) -> [UInt8] {
+        var padded = message
+        padded.append(0x80)
+        let rest = (padded.count + 8) % 64
+        padded.append(contentsOf: repeatElement(0, count: (rest == 0 ? 0 : 64 - rest)))
+        let bits = UInt64(message.count) &* 8
+        for shift in stride(from: 56, through: 0, by: -8) {
+            padded.append(UInt8(truncatingIfNeeded: bits >> UInt64(shift)))
+        }
+        return padded
+    }
+
+    private static func word(_ bytes: [UInt8], at offset: Int) -> UInt32 {
+        var word: UInt32 = 0
+        for index in 0..<4 { word = word << 8 | UInt32(bytes[offset + index]) }
+        return word
+    }
+
+    private static func rotate(_ word: UInt32, _ count: UInt32) -> UInt32 { word >> count | word << (32 - count) }
+
+    private static func expand(_ schedule: inout [UInt32]) {
+        for index in 16..<64 {
+            let (a, b) = (schedule[index - 15], schedule[index - 2])
+            let low = rotate(a, 7) ^ rotate(a, 18) ^ (a >> 3)
+            let high = rotate(b, 17) ^ rotate(b, 19) ^ (b >> 10)
+            schedule[index] = schedule[index - 16] &+ low &+ schedule[index - 7] &+ high
+        }
+    }
+
+    private static func mix(_ state: inout [UInt32], with schedule: [UInt32]) {
+        var (a, b, c, d) = (state[0], state[1], state[2], state[3])
+        var (e, f, g, h) = (state[4], state[5], state[6], state[7])
+        for index in 0..<64 {
+            let high = rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)
+            let first = h &+ high &+ ((e & f) ^ (~e & g)) &+ constants[index] &+ schedule[index]
+            let low = rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)
+            let second = low &+ ((a & b) ^ (a & c) ^ (b & c))
+            (h, g, f, e) = (g, f, e, d &+ first)
+            (d, c, b, a) = (c, b, a, first &+ second)
+        }
+        for (index, word) in [a, b, c, d, e, f, g, h].enumerated() { state[index] &+= word }
+    }
+
+    /// The fractions of the square roots of the first eight primes.
+    private static let start: [UInt32] = [
+        0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19,
+    ]
+
+    /// The fractions of the cube roots of the first 64 primes.
+    private static let constants: [UInt32] = [
+        0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
+        0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
+        0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
+        0x983e5152, 0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
+        0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e, 0x92722c85,
+        0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624, 0xf40e3585, 0x106aa070,
+        0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
+        0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2,
+    ]
+}

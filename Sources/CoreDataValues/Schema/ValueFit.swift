@@ -1,0 +1,72 @@
+// Which values an attribute type takes, and how values compare as bounds.
+
+import Foundation
+
+extension AttributeType {
+    /// Whether a value can be a default of this type. Null fits every type.
+    package func accepts(_ value: Value) -> Bool {
+        if value.isNull { return true }
+        switch self {
+        case .integer16: if case .int(let number) = value { return Int16(exactly: number) != nil }
+        case .integer32: if case .int(let number) = value { return Int32(exactly: number) != nil }
+        case .integer64: if case .int = value { return true }
+        case .decimal: if case .decimal(let number) = value { return !number.isNaN }
+        case .double, .float: if case .double(let number) = value { return !number.isNaN }
+        case .string: if case .text = value { return true }
+        case .boolean: if case .bool = value { return true }
+        case .date: if case .date(let seconds) = value { return seconds.isFinite }
+        case .binary, .transformable: if case .data = value { return true }
+        case .uuid: if case .uuid = value { return true }
+        case .uri: if case .uri = value { return true }
+        case .undefined, .objectID, .composite: return false
+        }
+        return false
+    }
+
+    /// Whether a value can bound values of this type.
+    func canBound(with value: Value) -> Bool {
+        switch self {
+        case .integer16, .integer32, .integer64, .decimal, .double, .float: return value.number.map { !$0.isNaN } ?? false
+        case .date: if case .date(let seconds) = value { return seconds.isFinite } else { return false }
+        case .undefined, .string, .boolean, .binary, .uuid, .uri, .transformable, .objectID, .composite: return false
+        }
+    }
+}
+
+extension Value {
+    /// The value as a number, when it is one.
+    var number: Double? {
+        switch self {
+        case .int(let number): Double(number)
+        case .double(let number): number
+        case .decimal(let number): NSDecimalNumber(decimal: number).doubleValue
+        case .null, .bool, .text, .date, .data, .uuid, .uri, .key: nil
+        }
+    }
+
+    /// Whether this lies below another number or date; nil when the two do not compare.
+    func precedes(_ other: Value) -> Bool? {
+        if case .int(let a) = self, case .int(let b) = other { return a < b }
+        if case .decimal(let a) = self, case .decimal(let b) = other { return a < b }
+        if case .date(let a) = self, case .date(let b) = other { return a < b }
+        guard let a = number, let b = other.number else { return nil }
+        return a < b
+    }
+
+    /// The value as a message shows it.
+    var shown: String {
+        switch self {
+        case .null: "nil"
+        case .bool(let value): value ? "YES" : "NO"
+        case .int(let number): "\(number)"
+        case .double(let number): "\(number)"
+        case .decimal(let number): "\(number)"
+        case .text(let text): "“\(SchemaCheck.shown(text))”"
+        case .date(let seconds): "\(seconds) seconds since 2001"
+        case .data(let data): "\(data.count) bytes"
+        case .uuid(let uuid): uuid.uuidString
+        case .uri(let text): "<\(SchemaCheck.shown(text))>"
+        case .key: "an object"
+        }
+    }
+}

@@ -1,0 +1,118 @@
+// The model that the object tests share: every kind of relationship and attribute, made in code.
+
+import CoreDataValues
+import Foundation
+
+@testable import CoreData
+
+enum Clinic {
+    static func attribute(_ name: String, _ type: AttributeType, optional: Bool = true) -> Attribute {
+        var attribute = Attribute(name: name, type: type)
+        attribute.isOptional = optional
+        return attribute
+    }
+
+    static func toOne(_ name: String, _ destination: String, inverse: String?, rule: DeleteRule = .nullify) -> Relationship {
+        var relationship = Relationship(name: name, destinationName: destination)
+        relationship.inverseName = inverse
+        relationship.isOptional = true
+        relationship.deleteRule = rule
+        return relationship
+    }
+
+    static func toMany(
+        _ name: String, _ destination: String, inverse: String?, ordered: Bool = false, rule: DeleteRule = .nullify
+    ) -> Relationship {
+        var relationship = toOne(name, destination, inverse: inverse, rule: rule)
+        relationship.maxCount = 0
+        relationship.isOrdered = ordered
+        return relationship
+    }
+
+    /// Patient ⇄ Ward (one to many), Patient ⇄ Doctor (many to many), Patient ⇄ Visit (ordered, cascade), Patient ⇄ Bed (one to
+    /// one), Place ◁ Ward (inheritance), Doctor ⇄ Badge (deny).
+    static func draft() -> SchemaDraft {
+        var draft = SchemaDraft()
+        var patient = EntityDraft(name: "Patient")
+        patient.attributes = [
+            attribute("name", .string, optional: false), attribute("age", .integer16), attribute("weight", .double),
+            attribute("born", .date), attribute("tag", .uuid), attribute("photo", .binary), attribute("fee", .decimal),
+            attribute("link", .uri), attribute("awake", .boolean),
+        ]
+        patient.relationships = [
+            toOne("ward", "Ward", inverse: "patients"), toMany("doctors", "Doctor", inverse: "patients"),
+            toMany("visits", "Visit", inverse: "patient", ordered: true, rule: .cascade),
+            toOne("bed", "Bed", inverse: "patient"),
+        ]
+        var place = EntityDraft(name: "Place")
+        place.isAbstract = true
+        place.attributes = [attribute("name", .string)]
+        var ward = EntityDraft(name: "Ward")
+        ward.parentName = "Place"
+        ward.attributes = [attribute("beds", .integer32)]
+        ward.relationships = [toMany("patients", "Patient", inverse: "ward")]
+        var doctor = EntityDraft(name: "Doctor")
+        doctor.attributes = [attribute("name", .string)]
+        doctor.relationships = [
+            toMany("patients", "Patient", inverse: "doctors"), toMany("badges", "Badge", inverse: "doctor", rule: .deny),
+        ]
+        var badge = EntityDraft(name: "Badge")
+        badge.attributes = [attribute("code", .string)]
+        badge.relationships = [toOne("doctor", "Doctor", inverse: "badges")]
+        var visit = EntityDraft(name: "Visit")
+        visit.attributes = [attribute("note", .string)]
+        visit.relationships = [toOne("patient", "Patient", inverse: "visits")]
+        var bed = EntityDraft(name: "Bed")
+        bed.attributes = [attribute("number", .integer32)]
+        bed.relationships = [toOne("patient", "Patient", inverse: "bed")]
+        draft.entities = [patient, place, ward, doctor, badge, visit, bed]
+        return draft
+    }
+
+    static func model() -> NSManagedObjectModel { NSManagedObjectModel(draft: draft()) }
+}
+
+/// A folder of a test, removed when it is let go.
+final class Folder {
+    let url: URL
+    init() {
+        url = FileManager.default.temporaryDirectory.appendingPathComponent("coredata-\(UUID().uuidString)")
+        try? FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+    deinit { try? FileManager.default.removeItem(at: url) }
+    func file(_ name: String) -> URL { url.appendingPathComponent(name) }
+}
+
+/// A coordinator with one store, and contexts on it.
+final class Stack {
+    let folder = Folder()
+    let coordinator: NSPersistentStoreCoordinator
+    let context: NSManagedObjectContext
+
+    init(_ type: String = NSSQLiteStoreType, model: NSManagedObjectModel = Clinic.model(), undo: Bool = true) throws {
+        coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        _ = try coordinator.addPersistentStore(
+            ofType: type, configurationName: nil, at: folder.file("store.sqlite"), options: nil)
+        context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        if undo { context.undoManager = UndoManager() }
+    }
+
+    func another() -> NSManagedObjectContext {
+        let other = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        other.persistentStoreCoordinator = coordinator
+        return other
+    }
+}
+
+extension NSManagedObjectContext {
+    func make(_ entity: String, _ values: [String: Any] = [:]) -> NSManagedObject {
+        let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: self)
+        for (key, value) in values { object.setValue(value, forKey: key) }
+        return object
+    }
+
+    func all(_ entity: String) throws -> [NSManagedObject] {
+        try fetch(NSFetchRequest<NSManagedObject>(entityName: entity))
+    }
+}
