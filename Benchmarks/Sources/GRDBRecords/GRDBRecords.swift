@@ -157,16 +157,16 @@ struct GRDBRecords<Patient: PatientRecord>: Contender {
         try region.measure {
             for index in 1...commitCount {
                 patient.id = Int64(rows + index)
-                try queue.write { try patient.insert($0) }
+                try queue.write { database in try patient.insert(database) }
             }
         }
         return Checksum(whole: Int64(commitCount))
     }
 
     private func openAndAsk(_ path: String, _ region: Region) throws -> Checksum {
-        let (queue, patient) = try region.measure {
-            let queue = try queue(path)
-            return (queue, try queue.read { try Patient.limit(1).fetchOne($0) })
+        let (queue, patient): (DatabaseQueue, Patient?) = try region.measure {
+            let opened = try self.queue(path)
+            return (opened, try opened.read { try Patient.limit(1).fetchOne($0) })
         }
         return try withExtendedLifetime(queue) {
             guard let patient else { throw Failure("\(path) has no patients") }

@@ -5,7 +5,7 @@ import GRDB
 import Yardstick
 
 /// What both records have in common.
-protocol PatientRecord: FetchableRecord, PersistableRecord {
+protocol PatientRecord: FetchableRecord, PersistableRecord, Sendable {
     init(_ row: PatientRow)
     var id: Int64 { get set }
     var name: String { get }
@@ -20,7 +20,8 @@ protocol PatientRecord: FetchableRecord, PersistableRecord {
 /// Reads by position, writes by name.
 struct HandWrittenPatient: PatientRecord {
     static let databaseTableName = "patient"
-    static let databaseSelection: [any SQLSelectable] =
+    /// Made once: nobody writes to it.
+    nonisolated(unsafe) static let databaseSelection: [any SQLSelectable] =
         ["id", "name", "age", "admitted", "weight", "note", "photo", "injury"].map { Column($0) }
 
     var id: Int64

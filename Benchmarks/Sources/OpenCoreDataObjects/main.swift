@@ -1,1 +1,5 @@
-print("x")
+// The program of managed objects.
+
+import Yardstick
+
+OpenCoreDataObjects.main()

@@ -3,7 +3,7 @@
 import Foundation
 
 /// One patient before it belongs to a contender.
-public struct PatientRow {
+public struct PatientRow: Sendable {
     public var id: Int64
     public var name: String
     public var age: Int64
@@ -85,7 +85,7 @@ public enum Patients {
 /// What a contender read, so that none can win by reading less.
 ///
 /// The marks of single rows are computed where the rows are, without calls between modules.
-public struct Checksum {
+public struct Checksum: Sendable {
     public var whole: Int64
     public var weight: Double
     @inlinable

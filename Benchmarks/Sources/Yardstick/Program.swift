@@ -18,7 +18,7 @@ public enum Task: String, CaseIterable, Sendable {
 public let commitCount = 500
 
 /// A program under measure.
-public protocol Contender {
+public protocol Contender: Sendable {
     init(rows: Int)
     /// Runs a task once on the file at `path`; what lies outside `region.measure` is not counted.
     func run(_ task: Task, path: String, region: Region) throws -> Checksum
@@ -32,8 +32,8 @@ public struct Failure: Error, CustomStringConvertible {
     public static func noCounterpart(_ task: Task) -> Failure { Failure("no counterpart of \(task.rawValue)") }
 }
 
-/// The measured part of a repetition.
-public final class Region {
+/// The measured part of a repetition. Unchecked: one thread at a time has it, though not always the same.
+public final class Region: @unchecked Sendable {
     private let task: Task
     private let isCounted: Bool
     fileprivate var nanoseconds: Int64 = 0
