@@ -89,9 +89,7 @@ struct OpenCoreDataObjects: Contender {
         var checksum = Checksum()
         let patients = try region.measure {
             let request = everyone()
-            request.predicate = NSPredicate(
-                format: "age >= %@ AND age <= %@ AND weight > %@", NSNumber(value: 40), NSNumber(value: 60),
-                NSNumber(value: 70.0))
+            request.predicate = NSPredicate(format: "age >= %d AND age <= %d AND weight > %f", 40, 60, 70.0)
             request.sortDescriptors = [NSSortDescriptor(key: "admitted", ascending: false)]
             request.fetchLimit = 100
             let patients = try context.fetch(request)
@@ -133,7 +131,7 @@ struct OpenCoreDataObjects: Contender {
     /// The tenth of the rows that update and delete change: the generator's notes tell them.
     private func tenth(_ context: NSManagedObjectContext) throws -> [Patient] {
         let request = everyone()
-        request.predicate = NSPredicate(format: "note CONTAINS %@", "2: stable")
+        request.predicate = NSPredicate(format: "note CONTAINS '2: stable'")
         return try context.fetch(request)
     }
 
