@@ -67,7 +67,9 @@ struct AttributeReader {
         let expression = fields.attribute("derivationExpression")
         guard try fields.flag("derived") else {
             if let expression {
-                fields.warn("derivationExpression has no effect: the attribute is not marked derived=\"YES\"", expression)
+                fields.warn(
+                    "derivationExpression has no effect: the attribute is not marked derived=\"YES\"",
+                    expression)
             }
             return
         }
@@ -86,7 +88,8 @@ struct AttributeReader {
             if attribute.type == .date {
                 attribute.defaultValue = .date(seconds)
             } else {
-                fields.warn("defaultDateTimeInterval has no effect on a \(attribute.type.modelName)", interval)
+                fields.warn(
+                    "defaultDateTimeInterval has no effect on a \(attribute.type.modelName)", interval)
             }
         }
         guard let text = fields.attribute("defaultValueString") else { return }
@@ -101,11 +104,17 @@ struct AttributeReader {
             attribute.minimumLength = try low.flatMap(values.length)
             attribute.maximumLength = try high.flatMap(values.length)
         } else {
-            attribute.minimum = try low.flatMap { bound throws(SchemaError) in try values.bound(bound, for: attribute.type) }
-            attribute.maximum = try high.flatMap { bound throws(SchemaError) in try values.bound(bound, for: attribute.type) }
+            attribute.minimum = try low.flatMap { bound throws(SchemaError) in
+                try values.bound(bound, for: attribute.type)
+            }
+            attribute.maximum = try high.flatMap { bound throws(SchemaError) in
+                try values.bound(bound, for: attribute.type)
+            }
         }
         let (first, last) = (fields.attribute("minDateTimeInterval"), fields.attribute("maxDateTimeInterval"))
-        let (start, end) = (try fields.seconds("minDateTimeInterval"), try fields.seconds("maxDateTimeInterval"))
+        let (start, end) = (
+            try fields.seconds("minDateTimeInterval"), try fields.seconds("maxDateTimeInterval")
+        )
         if attribute.type == .date {
             attribute.minimum = start.map(Value.date)
             attribute.maximum = end.map(Value.date)

@@ -5,8 +5,8 @@ import Foundation
 
 /// Turns texts into values of an attribute's type.
 ///
-/// Xcode keeps the old text when a type is changed, so that models in use have `0.0` and `NO` for integers, and texts
-/// where none can stand; these are read with a warning. What has no meaning is an error.
+/// Xcode keeps the old text when a type is changed, so that models in use have `0.0` and `NO` for integers,
+/// and texts where none can stand; these are read with a warning. What has no meaning is an error.
 struct AttributeValues {
     let fields: Fields
 
@@ -43,7 +43,8 @@ struct AttributeValues {
             return .double(try number(text))
         case .decimal: return .decimal(try decimal(text))
         case .double, .float: return .double(try number(text))
-        case .string, .boolean, .date, .binary, .uuid, .uri, .transformable, .undefined, .objectID, .composite:
+        case .string, .boolean, .date, .binary, .uuid, .uri, .transformable, .undefined, .objectID,
+            .composite:
             fields.warn("\(text.name)=\"\(text.value)\" has no effect on a \(type.modelName)", text)
             return nil
         }
@@ -61,16 +62,21 @@ struct AttributeValues {
     private func integer(_ text: XMLAttribute, for type: AttributeType) throws(SchemaError) -> Int64 {
         var value = Int64(text.value)
         if value == nil, let number = Double(text.value), NumberText.isDecimal(text.value) {
-            guard let whole = Int64(exactly: number) else { throw fields.malformed(text, "is no whole number") }
+            guard let whole = Int64(exactly: number) else {
+                throw fields.malformed(text, "is no whole number")
+            }
             fields.warn("\(text.name)=\"\(text.value)\" of a \(type.modelName) is read as \(whole)", text)
             value = whole
         }
         if value == nil, text.value == "NO" || text.value == "YES" {
             value = text.value == "YES" ? 1 : 0
-            fields.warn("\(text.name)=\"\(text.value)\" of a \(type.modelName) is read as \(value ?? 0)", text)
+            fields.warn(
+                "\(text.name)=\"\(text.value)\" of a \(type.modelName) is read as \(value ?? 0)", text)
         }
         guard let value else { throw fields.malformed(text, "is no \(type.modelName)") }
-        guard type.accepts(.int(value)) else { throw fields.malformed(text, "is out of the range of \(type.modelName)") }
+        guard type.accepts(.int(value)) else {
+            throw fields.malformed(text, "is out of the range of \(type.modelName)")
+        }
         return value
     }
 
@@ -78,8 +84,14 @@ struct AttributeValues {
         switch text.value {
         case "YES", "1", "true": return true
         case "NO", "0", "false": return false
-        default: throw fields.malformed(text, "is no Boolean, which is YES or NO")
+        default: break
         }
+        guard NumberText.isDecimal(text.value), let number = Double(text.value) else {
+            throw fields.malformed(text, "is no Boolean, which is YES or NO")
+        }
+        fields.warn(
+            "\(text.name)=\"\(text.value)\" of a Boolean is read as \(number == 0 ? "NO" : "YES")", text)
+        return number != 0
     }
 
     private func decimal(_ text: XMLAttribute) throws(SchemaError) -> Decimal {

@@ -45,7 +45,8 @@ struct EntityReader {
         case "relationship":
             entity.relationships.append(try RelationshipReader.read(child, entity: entity.name, log: log))
         case "fetchedProperty":
-            entity.fetchedProperties.append(try FetchRequestReader.readProperty(child, entity: entity.name, log: log))
+            entity.fetchedProperties.append(
+                try FetchRequestReader.readProperty(child, entity: entity.name, log: log))
         case "fetchIndex": entity.indexes.append(try readIndex(child))
         case "uniquenessConstraints": try readConstraints(child)
         case "compoundIndexes": try readCompoundIndexes(child)
@@ -118,12 +119,16 @@ struct EntityReader {
 
     private func readIndexElement(_ element: XMLElement) throws(SchemaError) -> FetchIndex.Element {
         let fields = fields(of: element)
-        var part = FetchIndex.Element(property: fields.name("property"), expression: fields.name("expression"))
+        var part = FetchIndex.Element(
+            property: fields.name("property"), expression: fields.name("expression"))
         if part.property == nil, part.expression == nil {
-            throw fields.error("<fetchIndexElement> has neither property nor expression. Add one", at: element.location)
+            throw fields.error(
+                "<fetchIndexElement> has neither property nor expression. Add one", at: element.location)
         }
         if let type = fields.attribute("expressionType") {
-            fields.warn("expressionType=\"\(type.value)\" has no effect: the store takes the type of the expression", type)
+            fields.warn(
+                "expressionType=\"\(type.value)\" has no effect: the store takes the type of the expression",
+                type)
         }
         if let type = fields.attribute("type") {
             switch type.value {

@@ -8,7 +8,8 @@ enum FetchRequestReader {
         throws(SchemaError) -> FetchTemplate
     {
         let fields = Fields(element, entity: entity, property: property, log: log)
-        var request = FetchTemplate(name: try fields.required("name"), entityName: try fields.required("entity"))
+        var request = FetchTemplate(
+            name: try fields.required("name"), entityName: try fields.required("entity"))
         request.location = element.location
         request.predicate = fields.name("predicateString")
         request.resultType = try resultType(fields)
@@ -24,7 +25,9 @@ enum FetchRequestReader {
         return request
     }
 
-    static func readProperty(_ element: XMLElement, entity: String, log: WarningLog) throws(SchemaError) -> FetchedProperty {
+    static func readProperty(_ element: XMLElement, entity: String, log: WarningLog) throws(SchemaError)
+        -> FetchedProperty
+    {
         let fields = Fields(element, entity: entity, property: element.shownName, log: log)
         let name = try fields.required("name")
         let isOptional = try fields.flag("optional")
@@ -36,7 +39,8 @@ enum FetchRequestReader {
                 "the fetched property “\(entity).\(name)” holds \(requests.count) fetch requests. It needs one",
                 at: element.location)
         }
-        var fetched = FetchedProperty(name: name, request: try read(first, entity: entity, property: name, log: log))
+        var fetched = FetchedProperty(
+            name: name, request: try read(first, entity: entity, property: name, log: log))
         fetched.isOptional = isOptional
         fetched.location = element.location
         for child in element.children where child.name != "fetchRequest" {
@@ -52,7 +56,8 @@ enum FetchRequestReader {
     private static func resultType(_ fields: Fields) throws(SchemaError) -> Int {
         guard let type = fields.attribute("resultType"), !type.value.isEmpty else { return 0 }
         guard let number = Int(type.value), [0, 1, 2, 4].contains(number) else {
-            throw fields.malformed(type, "is no result type: 0 objects, 1 object IDs, 2 dictionaries, 4 a count")
+            throw fields.malformed(
+                type, "is no result type: 0 objects, 1 object IDs, 2 dictionaries, 4 a count")
         }
         return number
     }

@@ -65,7 +65,9 @@ final class Fields {
     /// A whole number from 0 up, nil when absent or empty.
     func count(_ name: String) throws(SchemaError) -> Int? {
         guard let attribute = attribute(name), !attribute.value.isEmpty else { return nil }
-        guard let number = Int32(attribute.value) else { throw malformed(attribute, "is no whole number of 32 bits") }
+        guard let number = Int32(attribute.value) else {
+            throw malformed(attribute, "is no whole number of 32 bits")
+        }
         guard number >= 0 else { throw malformed(attribute, "is below 0") }
         return Int(number)
     }
@@ -73,26 +75,31 @@ final class Fields {
     /// A number of seconds, nil when absent or empty.
     func seconds(_ name: String) throws(SchemaError) -> Double? {
         guard let attribute = attribute(name), !attribute.value.isEmpty else { return nil }
-        guard NumberText.isDecimal(attribute.value), let number = Double(attribute.value), number.isFinite else {
+        guard NumberText.isDecimal(attribute.value), let number = Double(attribute.value), number.isFinite
+        else {
             throw malformed(attribute, "is no number of seconds since 2001-01-01")
         }
         return number
     }
 
-    /// Attributes that say nothing about the model: tool versions, code generation, flags that are always the same.
+    /// Attributes that say nothing about the model: tool versions, code generation, flags that are always the
+    /// same.
     func ignore(_ names: String...) { taken.formUnion(names) }
 
     /// Warns of the attributes that nobody asked for.
     func finish() {
         for attribute in element.attributes where !taken.contains(attribute.name) {
-            warn("\(attribute.name)=\"\(attribute.value)\" of <\(element.name)> is unknown and has no effect", attribute)
+            warn(
+                "\(attribute.name)=\"\(attribute.value)\" of <\(element.name)> is unknown and has no effect",
+                attribute)
         }
     }
 
     /// Warns of a child that nobody reads.
     func warnOfUnknown(_ child: XMLElement) {
         log.add(
-            "<\(child.name)> in <\(element.name)> is unknown and has no effect", entity: entity, property: property,
+            "<\(child.name)> in <\(element.name)> is unknown and has no effect", entity: entity,
+            property: property,
             at: child.location)
     }
 
@@ -120,7 +127,9 @@ enum NumberText {
         let parts = rest.split(omittingEmptySubsequences: false) { $0 == "e" || $0 == "E" }
         guard let mantissa = parts.first, parts.count <= 2 else { return false }
         let digits = mantissa.split(separator: ".", omittingEmptySubsequences: false)
-        guard digits.count <= 2, digits.allSatisfy(isDigits), digits.contains(where: { !$0.isEmpty }) else { return false }
+        guard digits.count <= 2, digits.allSatisfy(isDigits), digits.contains(where: { !$0.isEmpty }) else {
+            return false
+        }
         guard parts.count == 2 else { return true }
         let exponent = parts[1].first == "-" || parts[1].first == "+" ? parts[1].dropFirst() : parts[1]
         return !exponent.isEmpty && isDigits(exponent)

@@ -9,7 +9,8 @@ import Foundation
 package enum ModelFile {
     /// The checked model: of a package with several versions, the current one.
     ///
-    /// - Throws: `ModelFileError` where there is no such model; `SchemaError`, with line and column, for what stands in it.
+    /// - Throws: `ModelFileError` where there is no such model; `SchemaError`, with line and column, for what
+    ///   stands in it.
     package static func load(_ url: URL) throws -> Schema {
         try Schema(checking: draft(at: url))
     }

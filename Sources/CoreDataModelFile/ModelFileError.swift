@@ -15,7 +15,8 @@ package struct ModelFileError: Error, Sendable, Equatable, CustomStringConvertib
         self.column = column
     }
 
-    /// `PATH:LINE:COLUMN: error: TEXT`, the form compilers use; without a place in the file, `PATH: error: TEXT`.
+    /// `PATH:LINE:COLUMN: error: TEXT`, the form compilers use; without a place in the file, `PATH: error:
+    /// TEXT`.
     package var description: String {
         let place = [line, column].compactMap { $0 }.map { ":\($0)" }.joined()
         return "\(path)\(place): error: \(message)"

@@ -21,24 +21,28 @@ package struct ModelPackage: Sendable {
     /// Models in use have less than a megabyte.
     static let sizeLimit = 64 << 20
 
-    /// - Throws: `ModelFileError` when nothing is there, when it is of another kind, or when no version is current.
+    /// - Throws: `ModelFileError` when nothing is there, when it is of another kind, or when no version is
+    ///   current.
     package init(at url: URL) throws {
         self.url = url
         let path = url.path
         guard let isFolder = Self.isFolder(path) else {
-            throw ModelFileError("there is no model here. Correct the path or build the model first", path: path)
+            throw ModelFileError(
+                "there is no model here. Correct the path or build the model first", path: path)
         }
         switch url.pathExtension.lowercased() {
         case "xcdatamodeld" where isFolder:
             versions = try Self.versions(in: url)
         case "mom", "momd", "omo":
             throw ModelFileError(
-                "compiled models are not read here. Give the .xcdatamodeld that this one was compiled from", path: path)
+                "compiled models are not read here. Give the .xcdatamodeld that this one was compiled from",
+                path: path)
         default:
             let name = isFolder || url.lastPathComponent != "contents" ? url : url.deletingLastPathComponent()
             let contents = isFolder ? try Self.contents(in: url) : url
             versions = [
-                ModelVersion(name: name.deletingPathExtension().lastPathComponent, contents: contents, isCurrent: true)
+                ModelVersion(
+                    name: name.deletingPathExtension().lastPathComponent, contents: contents, isCurrent: true)
             ]
         }
         guard let current = versions.first(where: \.isCurrent) else {
@@ -49,13 +53,15 @@ package struct ModelPackage: Sendable {
 
     /// The bytes of a version's file.
     ///
-    /// - Throws: `ModelFileError` when it cannot be read, is larger than 64 MB, or has the binary form of Xcode 3.
+    /// - Throws: `ModelFileError` when it cannot be read, is larger than 64 MB, or has the binary form of
+    ///   Xcode 3.
     func contents(of version: ModelVersion) throws -> [UInt8] {
         let path = version.contents.path
         let attributes = try? FileManager.default.attributesOfItem(atPath: path)
         if let size = attributes?[.size] as? NSNumber, size.int64Value > Int64(Self.sizeLimit) {
             throw ModelFileError(
-                "the file has \(size.int64Value) bytes; \(Self.sizeLimit) are the most for a model", path: path)
+                "the file has \(size.int64Value) bytes; \(Self.sizeLimit) are the most for a model",
+                path: path)
         }
         let bytes: [UInt8]
         do {
@@ -67,6 +73,9 @@ package struct ModelPackage: Sendable {
         return bytes
     }
 }
+
+/// How the folders of versions end.
+private let ending = ".xcdatamodel"
 
 // MARK: - Looking into folders
 
@@ -97,10 +106,14 @@ extension ModelPackage {
         let names: [String]
         do {
             names = try FileManager.default.contentsOfDirectory(atPath: package.path)
-                .filter { $0.lowercased().hasSuffix(".xcdatamodel") }
-                .sorted { $0.compare($1, options: [.numeric]) == .orderedAscending }
+                .filter { $0.hasSuffix(ending) }
+                .sorted {
+                    $0.dropLast(ending.count).compare($1.dropLast(ending.count), options: [.numeric])
+                        == .orderedAscending
+                }
         } catch {
-            throw ModelFileError("the model package cannot be read: \(error.localizedDescription)", path: package.path)
+            throw ModelFileError(
+                "the model package cannot be read: \(error.localizedDescription)", path: package.path)
         }
         guard let first = names.first else {
             throw ModelFileError("the model package holds no version (.xcdatamodel)", path: package.path)
@@ -115,23 +128,27 @@ extension ModelPackage {
         return try names.map { name in
             let folder = package.appendingPathComponent(name)
             // Older versions may be binary: they are listed, and refused when they are read.
-            let contents = try name == current ? contents(in: folder) : folder.appendingPathComponent("contents")
+            let contents =
+                try name == current ? contents(in: folder) : folder.appendingPathComponent("contents")
             return ModelVersion(
-                name: String(name.dropLast(".xcdatamodel".count)), contents: contents, isCurrent: name == current)
+                name: String(name.dropLast(ending.count)), contents: contents, isCurrent: name == current)
         }
     }
 
-    /// What `.xccurrentversion` names; nil when there is no such file. Only a name in the list is taken, so that none
-    /// leads out of the package.
+    /// What `.xccurrentversion` names; nil when there is no such file or it holds an empty list, as Xcode
+    /// writes for a package of one. Only a name among the versions is taken, so that none leads out of the
+    /// package.
     private static func currentName(in package: URL, of names: [String]) throws -> String? {
         let url = package.appendingPathComponent(".xccurrentversion")
         guard isFolder(url.path) == false else { return nil }
         guard let data = try? Data(contentsOf: url), data.count < 1 << 20,
             let list = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any]
         else {
-            throw ModelFileError("this file is no property list. Choose the current version again in Xcode", path: url.path)
+            throw ModelFileError(
+                "this file is no property list. Choose the current version again in Xcode", path: url.path)
         }
-        guard let name = list["_XCCurrentVersionName"] as? String else {
+        guard let entry = list["_XCCurrentVersionName"] else { return nil }
+        guard let name = entry as? String else {
             throw ModelFileError("this file names no version under _XCCurrentVersionName", path: url.path)
         }
         guard names.contains(name) else {

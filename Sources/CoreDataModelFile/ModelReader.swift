@@ -27,7 +27,8 @@ struct ModelReader {
     private mutating func readRoot(_ root: XMLElement) throws(SchemaError) {
         let fields = Fields(root, log: log)
         guard root.name == "model" else {
-            throw fields.error("the file is no model: its root is <\(root.name)> and not <model>", at: root.location)
+            throw fields.error(
+                "the file is no model: its root is <\(root.name)> and not <model>", at: root.location)
         }
         draft.location = root.location
         if let type = fields.attribute("type"), type.value != "com.apple.IDECoreDataModeler.DataModel" {
@@ -36,9 +37,13 @@ struct ModelReader {
         if let version = fields.attribute("documentVersion"), version.value != "1.0" {
             fields.warn("documentVersion=\"\(version.value)\" is read as 1.0", version)
         }
-        fields.ignore("lastSavedToolsVersion", "systemVersion", "minimumToolsVersion", "name", "macOSVersion", "iOSVersion")
+        fields.ignore(
+            "lastSavedToolsVersion", "systemVersion", "minimumToolsVersion", "name", "macOSVersion",
+            "iOSVersion")
         fields.ignore("usedWithSwiftData")
-        if let identifier = fields.text("userDefinedModelVersionIdentifier") { draft.versionIdentifiers = [identifier] }
+        if let identifier = fields.text("userDefinedModelVersionIdentifier") {
+            draft.versionIdentifiers = [identifier]
+        }
         draft.sourceLanguage = fields.name("sourceLanguage")
         draft.usedWithCloudKit = try cloudKitFlag(fields)
         fields.finish()
@@ -89,11 +94,13 @@ struct ModelReader {
 
     private func readComposite(_ element: XMLElement) throws(SchemaError) -> Composite {
         let fields = Fields(element, entity: element.shownName, log: log)
-        var composite = Composite(name: try fields.required("name"), attributes: [], location: element.location)
+        var composite = Composite(
+            name: try fields.required("name"), attributes: [], location: element.location)
         fields.finish()
         for child in element.children {
             if child.name == "attribute" {
-                composite.attributes.append(try AttributeReader(child, entity: composite.name, log: log).read())
+                composite.attributes.append(
+                    try AttributeReader(child, entity: composite.name, log: log).read())
             } else {
                 fields.warnOfUnknown(child)
             }
@@ -109,7 +116,9 @@ extension XMLElement {
 
 /// `<userInfo>`, which entities, attributes and relationships carry.
 enum UserInfoReader {
-    static func read(_ element: XMLElement, of owner: Fields, into info: inout [String: String]) throws(SchemaError) {
+    static func read(_ element: XMLElement, of owner: Fields, into info: inout [String: String])
+        throws(SchemaError)
+    {
         let fields = Fields(element, entity: owner.entity, property: owner.property, log: owner.log)
         fields.finish()
         for child in element.children {
@@ -118,7 +127,9 @@ enum UserInfoReader {
                 continue
             }
             let entry = Fields(child, entity: owner.entity, property: owner.property, log: owner.log)
-            guard let key = entry.text("key") else { throw entry.error("<entry> has no key. Add it", at: child.location) }
+            guard let key = entry.text("key") else {
+                throw entry.error("<entry> has no key. Add it", at: child.location)
+            }
             let value = entry.text("value") ?? ""
             entry.finish()
             if info.updateValue(value, forKey: key) != nil {

@@ -2,9 +2,12 @@
 
 import CoreDataValues
 
-/// Reads one relationship. `maxCount` decides between to-one and to-many; `toMany` counts only where it is absent.
+/// Reads one relationship. `maxCount` decides between to-one and to-many; `toMany` counts only where it is
+/// absent.
 enum RelationshipReader {
-    static func read(_ element: XMLElement, entity: String, log: WarningLog) throws(SchemaError) -> Relationship {
+    static func read(_ element: XMLElement, entity: String, log: WarningLog) throws(SchemaError)
+        -> Relationship
+    {
         let fields = Fields(element, entity: entity, property: element.shownName, log: log)
         var relationship = Relationship(
             name: try fields.required("name"), destinationName: try fields.required("destinationEntity"))
@@ -34,7 +37,9 @@ enum RelationshipReader {
         return relationship
     }
 
-    private static func readCounts(_ fields: Fields, into relationship: inout Relationship) throws(SchemaError) {
+    private static func readCounts(_ fields: Fields, into relationship: inout Relationship)
+        throws(SchemaError)
+    {
         let toMany = try fields.optionalFlag("toMany")
         relationship.minCount = try fields.count("minCount") ?? 0
         guard let maximum = try fields.count("maxCount") else {
@@ -57,7 +62,9 @@ enum RelationshipReader {
         case "Nullify": return .nullify
         case "Cascade": return .cascade
         case "Deny": return .deny
-        default: throw fields.malformed(rule, "is no deletion rule; the rules are Nullify, Cascade, Deny and No Action")
+        default:
+            throw fields.malformed(
+                rule, "is no deletion rule; the rules are Nullify, Cascade, Deny and No Action")
         }
     }
 }

@@ -2,8 +2,9 @@
 
 /// Walks the bytes of an XML document from start tag to start tag.
 ///
-/// libxml2's reader knows no column, and its line is that of the end of a tag; so this walks beside it. In a document that
-/// libxml2 accepts the n-th tag here is its n-th element; in any other the walk just ends. Columns count bytes from 1.
+/// libxml2's reader knows no column, and its line is that of the end of a tag; so this walks beside it. In a
+/// document that libxml2 accepts the n-th tag here is its n-th element; in any other the walk just ends.
+/// Columns count bytes from 1.
 struct TagScanner {
     struct Position: Equatable {
         var line: Int
@@ -23,6 +24,8 @@ struct TagScanner {
 
     private let bytes: UnsafeBufferPointer<UInt8>
     private var offset: Int
+    /// Elements begun and not ended so far.
+    private(set) var depth = 0
     private var line = 1
     private var lineStart: Int
     /// Up to where newlines have been counted.
@@ -48,6 +51,7 @@ struct TagScanner {
             } else if at("<?") {
                 skip(past: "?>", from: start + 2)
             } else if at("</") {
+                depth -= 1
                 skip(past: ">", from: start + 2)
             } else if at("<!") {
                 offset += 2
@@ -75,11 +79,14 @@ struct TagScanner {
             guard self.byte == UInt8(ascii: "=") else { break }
             offset += 1
             skipSpace()
-            guard let quote = self.byte, quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else { break }
+            guard let quote = self.byte, quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else {
+                break
+            }
             offset += 1
             guard let end = find(quote) else { break }
             offset = end + 1
         }
+        if byte != UInt8(ascii: "/") { depth += 1 }
         return tag
     }
 
@@ -112,9 +119,18 @@ struct TagScanner {
     }
 
     private mutating func skipName() {
-        while let byte, byte > 0x20, byte != UInt8(ascii: "="), byte != UInt8(ascii: ">"), byte != UInt8(ascii: "/") {
+        while let byte, byte > 0x20, byte != UInt8(ascii: "="), byte != UInt8(ascii: ">"),
+            byte != UInt8(ascii: "/")
+        {
             offset += 1
         }
+    }
+
+    /// Where the bytes end when elements are left open there; nil when all are closed. Walks the rest of the
+    /// document.
+    mutating func openEnd() -> Position? {
+        while next() != nil {}
+        return depth > 0 ? position(of: bytes.count) : nil
     }
 
     /// Positions are asked for in rising order, so that each byte is looked at once.

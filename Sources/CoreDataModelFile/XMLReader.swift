@@ -5,11 +5,12 @@ import CoreDataValues
 
 /// Reads one XML document from memory: the root first, then each of its children whole.
 ///
-/// Nothing outside of the bytes is ever read: the network is off, and a document type declaration, which is the door of
-/// external and exploding entities, is refused before libxml2 sees it.
+/// Nothing outside of the bytes is ever read: the network is off, and a document type declaration, which is
+/// the door of external and exploding entities, is refused before libxml2 sees it.
 final class XMLReader {
     private let path: String
     private let bytes: UnsafeMutableBufferPointer<UInt8>
+    private let count: Int
     private let reader: xmlTextReaderPtr
     private let failures: FirstFailure
     private var scanner: TagScanner
@@ -40,6 +41,7 @@ final class XMLReader {
             throw SchemaError("the file is too large or memory is short", location: Self.start(of: path))
         }
         self.bytes = bytes
+        count = contents.count
         self.reader = made
         self.scanner = scanner
         failures = FirstFailure()
@@ -99,10 +101,14 @@ extension XMLReader {
         return true
     }()
 
-    private static func start(of path: String) -> SourceLocation { SourceLocation(path: path, line: 1, column: 1) }
+    private static func start(of path: String) -> SourceLocation {
+        SourceLocation(path: path, line: 1, column: 1)
+    }
 
     private static func refuseOtherEncodings(_ contents: [UInt8], path: String) throws(SchemaError) {
-        guard contents.starts(with: [0xFE, 0xFF]) || contents.starts(with: [0xFF, 0xFE]) || contents.prefix(4).contains(0)
+        guard
+            contents.starts(with: [0xFE, 0xFF]) || contents.starts(with: [0xFF, 0xFE])
+                || contents.prefix(4).contains(0)
         else { return }
         throw SchemaError("the file is no UTF-8 text. Save it as UTF-8", location: start(of: path))
     }
@@ -115,6 +121,15 @@ extension XMLReader {
 
     private func failure() -> SchemaError? {
         guard let first = failures.first else { return nil }
+        // Of a file that just ends libxml2 says "extra content" at some place before.
+        if first.isAtEnd {
+            var scanner = TagScanner(UnsafeBufferPointer(start: bytes.baseAddress, count: count))
+            if let end = scanner.openEnd() {
+                return SchemaError(
+                    "the file is cut short: it ends with \(scanner.depth) elements not closed. Restore it",
+                    location: SourceLocation(path: path, line: end.line, column: end.column))
+            }
+        }
         return SchemaError(
             "the file is no well-formed XML: \(first.message)",
             location: SourceLocation(path: path, line: first.line, column: first.column))
@@ -146,7 +161,9 @@ extension XMLReader {
         }
     }
 
-    private func place(ofLine line: Int) -> SourceLocation { SourceLocation(path: path, line: line, column: 1) }
+    private func place(ofLine line: Int) -> SourceLocation {
+        SourceLocation(path: path, line: line, column: 1)
+    }
 
     private func startTag() throws(SchemaError) -> XMLElement {
         let tag = nextTag()
@@ -164,7 +181,8 @@ extension XMLReader {
             element.attributes.append(
                 XMLAttribute(
                     name: attribute, value: Self.text(xmlTextReaderConstValue(reader)),
-                    location: position.map { SourceLocation(path: path, line: $0.line, column: $0.column) } ?? location))
+                    location: position.map { SourceLocation(path: path, line: $0.line, column: $0.column) }
+                        ?? location))
         }
         xmlTextReaderMoveToElement(reader)
         return element
@@ -184,7 +202,15 @@ extension XMLReader {
 
 /// The first error that libxml2 reports; those after it mostly follow from it.
 private final class FirstFailure {
-    private(set) var first: (message: String, line: Int, column: Int)?
+    struct Failure {
+        var message: String
+        var line: Int
+        var column: Int
+        /// Whether it is about how the document ends.
+        var isAtEnd: Bool
+    }
+
+    private(set) var first: Failure?
 
     static let note: xmlStructuredErrorFunc = { target, error in
         guard let target, let error, error.pointee.level.rawValue >= XML_ERR_ERROR.rawValue else { return }
@@ -192,6 +218,9 @@ private final class FirstFailure {
         guard failures.first == nil else { return }
         let text = error.pointee.message.map { String(cString: $0) } ?? "unknown error"
         let line = text.split(whereSeparator: \.isNewline).first.map(String.init) ?? text
-        failures.first = (line, max(1, Int(error.pointee.line)), max(1, Int(error.pointee.int2)))
+        let code = UInt32(bitPattern: error.pointee.code)
+        failures.first = Failure(
+            message: line, line: max(1, Int(error.pointee.line)), column: max(1, Int(error.pointee.int2)),
+            isAtEnd: code == XML_ERR_DOCUMENT_END.rawValue || code == XML_ERR_TAG_NOT_FINISHED.rawValue)
     }
 }

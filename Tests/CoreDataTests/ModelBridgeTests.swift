@@ -98,7 +98,7 @@ func libraryModel() -> NSManagedObjectModel {
         draft.fetchTemplates = [request]
 
         let model = NSManagedObjectModel(draft: draft)
-        #expect(String(reflecting: try model.draft()) == String(reflecting: draft))
+        #expect(spelled(try model.draft()) == spelled(draft))
         let author = try #require(model.entitiesByName["Author"])
         #expect(author.attributesByName["count"] is NSDerivedAttributeDescription)
         let origin = try #require(author.attributesByName["origin"] as? NSCompositeAttributeDescription)
@@ -145,7 +145,7 @@ func libraryModel() -> NSManagedObjectModel {
         let model = libraryModel()
         try model.freeze()
         let copy = try #require(model.copy() as? NSManagedObjectModel)
-        #expect(String(reflecting: try copy.draft()) == String(reflecting: try model.draft()))
+        #expect(spelled(try copy.draft()) == spelled(try model.draft()))
         let author = try #require(copy.entitiesByName["Author"])
         let book = try #require(copy.entitiesByName["Book"])
         #expect(book !== model.entitiesByName["Book"])
@@ -206,6 +206,7 @@ func libraryModel() -> NSManagedObjectModel {
         let url = URL(fileURLWithPath: "/nonexistent/Library.xcdatamodeld")
         #expect(NSManagedObjectModel(contentsOf: url) == nil)
         let error = #expect(throws: (any Error).self) { try NSManagedObjectModel(loading: url) }
-        #expect((error as? CocoaError)?.code == .persistentStoreIncompatibleSchema)
+        #expect((error as? CocoaError)?.code == .fileReadNoSuchFile)
+        #expect((error as? NSError)?.localizedDescription.contains("Library.xcdatamodeld") == true)
     }
 }

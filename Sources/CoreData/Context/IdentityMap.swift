@@ -140,39 +140,58 @@ struct IdentityTable {
 
 /// The identity map of one context. Every object of the context retains it, so it outlives the context.
 final class Registry: @unchecked Sendable {
-
     /// nil once the context is gone. Touched on the context's queue only.
     unowned(unsafe) var context: NSManagedObjectContext?
-    /// One table a (store, root entity); created as rows of it appear. Under the lock.
-    private var tables: ContiguousArray<IdentityTable?> = []
     /// Objects point at the entities of the model without holding them; this does.
     private let model: NSManagedObjectModel
+    /// One table a (store, root entity); created as rows of it appear. Under the lock.
+    private var tables: UnsafeMutablePointer<IdentityTable?>
+    private var tableCount: Int
     private let rootCount: Int
-    private let roots: [UInt16]
+    /// The root of each entity, by number.
+    private let roots: UnsafeMutablePointer<UInt16>
     private let lock = Mutex<Void>(())
 
     init(_ runtime: ModelRuntime) {
         model = runtime.model
-        roots = runtime.schema.entities.map { $0.root.rawValue }
-        rootCount = max(1, runtime.schema.entities.count)
+        let entities = runtime.schema.entities
+        rootCount = max(1, entities.count)
+        roots = .allocate(capacity: rootCount)
+        for (index, entity) in entities.enumerated() { roots[index] = entity.root.rawValue }
+        tableCount = 2 * rootCount
+        tables = .allocate(capacity: tableCount)
+        tables.initialize(repeating: nil, count: tableCount)
     }
 
-    deinit { for table in tables { table?.deallocate() } }
+    deinit {
+        for index in 0..<tableCount { tables[index]?.deallocate() }
+        tables.deallocate()
+        roots.deallocate()
+    }
 
     /// The table of an entity's tree in a store; made on first use. Under the lock.
-    private func place(entity: UInt16, store: UInt16) -> Int {
+    @inline(__always)
+    private func table(entity: UInt16, store: UInt16) -> UnsafeMutablePointer<IdentityTable> {
         let place = Int(store) &* rootCount &+ Int(roots[Int(entity)])
-        if place >= tables.count {
-            tables.append(contentsOf: repeatElement(nil, count: place + 1 - tables.count))
+        if place >= tableCount || tables[place] == nil { makeTable(place) }
+        return UnsafeMutableRawPointer(tables + place).assumingMemoryBound(to: IdentityTable.self)
+    }
+
+    @inline(never)
+    private func makeTable(_ place: Int) {
+        if place >= tableCount {
+            let grown = UnsafeMutablePointer<IdentityTable?>.allocate(capacity: place + rootCount)
+            grown.moveInitialize(from: tables, count: tableCount)
+            (grown + tableCount).initialize(repeating: nil, count: place + rootCount - tableCount)
+            tables.deallocate()
+            tables = grown
+            tableCount = place + rootCount
         }
-        if tables[place] == nil { tables[place] = IdentityTable() }
-        return place
+        tables[place] = IdentityTable()
     }
 
     func object(number: Int64, entity: UInt16, store: UInt16) -> NSManagedObject? {
-        let found = lock.withLock { _ in
-            tables[place(entity: entity, store: store)]?.retained(number)
-        }
+        let found = lock.withLock { _ in table(entity: entity, store: store).pointee.retained(number) }
         return found?.takeRetainedValue()
     }
 
@@ -182,19 +201,19 @@ final class Registry: @unchecked Sendable {
         into found: UnsafeMutablePointer<Unmanaged<NSManagedObject>?>
     ) {
         lock.withLock { _ in
-            let place = place(entity: entity, store: store)
-            for index in 0..<numbers.count { found[index] = tables[place]?.retained(numbers[index]) }
+            let table = table(entity: entity, store: store)
+            for index in 0..<numbers.count { found[index] = table.pointee.retained(numbers[index]) }
         }
     }
 
-    /// Enters objects of one table; their state must hold key and flags already.
-    func register(_ objects: UnsafeBufferPointer<Unmanaged<NSManagedObject>>, entity: UInt16, store: UInt16) {
+    /// Enters objects of one table by their numbers.
+    func register(
+        _ objects: UnsafeBufferPointer<Unmanaged<NSManagedObject>>, _ numbers: UnsafePointer<Int64>, entity: UInt16,
+        store: UInt16
+    ) {
         lock.withLock { _ in
-            let place = place(entity: entity, store: store)
-            for object in objects {
-                let state = object._withUnsafeGuaranteedRef { $0._state }
-                tables[place]?.set(state.pointee.number, object.toOpaque())
-            }
+            let table = table(entity: entity, store: store)
+            for index in 0..<objects.count { table.pointee.set(numbers[index], objects[index].toOpaque()) }
         }
     }
 
@@ -202,24 +221,21 @@ final class Registry: @unchecked Sendable {
         let state = object._state
         state.set(.registered)
         lock.withLock { _ in
-            let place = place(entity: state.pointee.entity, store: state.pointee.store)
-            tables[place]?.set(state.pointee.number, Unmanaged.passUnretained(object).toOpaque())
+            table(entity: state.pointee.entity, store: state.pointee.store).pointee
+                .set(state.pointee.number, Unmanaged.passUnretained(object).toOpaque())
         }
     }
 
     func remove(_ pointer: UnsafeMutableRawPointer, number: Int64, entity: UInt16, store: UInt16) {
-        lock.withLock { _ in
-            let place = place(entity: entity, store: store)
-            tables[place]?.remove(number, pointer)
-        }
+        lock.withLock { _ in table(entity: entity, store: store).pointee.remove(number, pointer) }
     }
 
     /// All objects that are alive.
     func all() -> [NSManagedObject] {
         let found: [Unmanaged<NSManagedObject>] = lock.withLock { _ in
             var found: [Unmanaged<NSManagedObject>] = []
-            for table in tables {
-                table?.forEach { pointer in
+            for index in 0..<tableCount {
+                tables[index]?.forEach { pointer in
                     if let retained = coredata_try_retain(pointer) { found.append(.fromOpaque(retained)) }
                 }
             }

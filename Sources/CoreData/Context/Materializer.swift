@@ -48,6 +48,7 @@ extension NSManagedObjectContext {
                     registry.objects(
                         UnsafeBufferPointer(numbers), entity: layout.entity.rawValue, store: store, into: foundBase)
                     var bornCount = 0
+                    let bornNumbers = numbersBase
                     row = chunk.row(0)
                     for index in 0..<count {
                         if let existing = foundBase[index]?.takeRetainedValue() {
@@ -56,14 +57,15 @@ extension NSManagedObjectContext {
                         } else {
                             let object = make(info, chunk, row, store: store, asFaults: asFaults)
                             born[bornCount] = Unmanaged.passUnretained(object)
+                            bornNumbers[bornCount] = numbersBase[index]
                             bornCount += 1
                             objects.append(object)
                         }
                         row += layout.stride
                     }
                     registry.register(
-                        UnsafeBufferPointer(rebasing: born[0..<bornCount]), entity: layout.entity.rawValue,
-                        store: store)
+                        UnsafeBufferPointer(rebasing: born[0..<bornCount]), bornNumbers,
+                        entity: layout.entity.rawValue, store: store)
                 }
             }
         }

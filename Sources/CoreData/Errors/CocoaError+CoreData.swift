@@ -1,5 +1,6 @@
 // Errors of the lower layers as the errors that programs catch, and what they carry.
 
+import CoreDataModelFile
 import CoreDataValues
 import Foundation
 
@@ -38,11 +39,23 @@ extension CocoaError {
         self.init(.persistentStoreIncompatibleSchema, userInfo: info)
     }
 
+    /// A model that cannot be read: 260 (`fileReadNoSuchFile`) where no file is, else 259
+    /// (`fileReadCorruptFile`).
+    package init(_ error: ModelFileError) {
+        var info: [String: Any] = [NSLocalizedDescriptionKey: error.description]
+        info[NSFilePathErrorKey] = error.path
+        info[NSModelLineErrorKey] = error.line.map { NSNumber(value: $0) }
+        info[NSModelColumnErrorKey] = error.column.map { NSNumber(value: $0) }
+        let isThere = FileManager.default.fileExists(atPath: error.path)
+        self.init(isThere ? .fileReadCorruptFile : .fileReadNoSuchFile, userInfo: info)
+    }
+
     /// Any error of the layers below as the one that programs catch; foreign errors pass unchanged.
     package static func presenting(_ error: any Error) -> any Error {
         switch error {
         case let error as StoreError: CocoaError(error)
         case let error as SchemaError: CocoaError(error)
+        case let error as ModelFileError: CocoaError(error)
         default: error
         }
     }

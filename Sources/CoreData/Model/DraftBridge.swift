@@ -9,12 +9,10 @@ extension NSManagedObjectModel {
     /// - Throws: `SchemaError` for what a draft cannot say: a missing name, destination or request, a wrong
     ///   default.
     package func draft() throws(SchemaError) -> SchemaDraft {
-        var draft = SchemaDraft()
+        var draft = declared
         draft.versionIdentifiers = versionIdentifiers.map { String(describing: $0.base) }.sorted()
         draft.configurations = configurationNames
         draft.fetchTemplates = templates
-        draft.composites = composites
-        draft.location = location
         for entity in entities { draft.entities.append(try entity.declaration(&draft.composites)) }
         return draft
     }
@@ -32,6 +30,8 @@ extension NSEntityDescription {
         entity.isAbstract = isAbstract
         entity.indexes = indexes.map(\.declaration)
         entity.uniquenessConstraints = constraintNames
+        entity.constraintLocations =
+            constraintLocations.count == uniquenessConstraints.count ? constraintLocations : []
         entity.renamingIdentifier = declaredRenamingIdentifier
         entity.versionHashModifier = versionHashModifier
         entity.codeGeneration = codeGeneration

@@ -60,6 +60,7 @@ open class NSEntityDescription: NSObject, NSCopying {
     final var declaredRenamingIdentifier: String?
     final var codeGeneration: String?
     final var location: SourceLocation?
+    final var constraintLocations: [SourceLocation] = []
     final var frozenTables: PropertyTables?
 
     public override init() { super.init() }
@@ -122,6 +123,7 @@ open class NSEntityDescription: NSObject, NSCopying {
         declaredRenamingIdentifier = other.declaredRenamingIdentifier
         codeGeneration = other.codeGeneration
         location = other.location
+        constraintLocations = other.constraintLocations
         properties = other.properties.compactMap { $0.copy() as? NSPropertyDescription }
         uniquenessConstraints = other.constraintNames
         indexes = other.indexes.compactMap { $0.copy() as? NSFetchIndexDescription }

@@ -7,8 +7,8 @@ extension NSManagedObjectModel {
     /// The name that model files give to the configuration of all entities.
     static let defaultConfigurationName = "PF_DEFAULT_CONFIGURATION_NAME"
 
-    /// Entity names by configuration, as they are now; an entity that left the model leaves its configurations.
-    /// Setting drops names that no entity has.
+    /// Entity names by configuration, as they are now; an entity that left the model leaves its
+    /// configurations. Setting drops names that no entity has.
     var configurationNames: [String: [String]] {
         get { configurationMembers.mapValues { $0.filter { $0.model === self }.compactMap(\.name) } }
         set {

@@ -14,7 +14,8 @@ extension NSManagedObjectModel {
     /// the reader knows.
     ///
     /// - Throws: `CocoaError` 134020 (`persistentStoreIncompatibleSchema`) whose description has the file,
-    ///   line and column, with the entity and property in its userInfo.
+    ///   line and column, with the entity and property in its userInfo; 260 where no file is, 259 where it is
+    ///   no model.
     public convenience init(loading url: URL) throws {
         do {
             let draft = try ModelFile.draft(at: url)

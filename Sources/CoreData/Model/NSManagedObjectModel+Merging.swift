@@ -67,7 +67,10 @@ extension NSManagedObjectModel {
             for template in model.templates where names.contains(template.entityName) {
                 setFetchTemplate(template, forName: template.name)
             }
-            composites += model.composites.filter { new in !composites.contains { $0.name == new.name } }
+            for composite in model.declared.composites
+            where !declared.composites.contains(where: { $0.name == composite.name }) {
+                declared.composites.append(composite)
+            }
             if let words = model.localizationDictionary {
                 localizationDictionary = (localizationDictionary ?? [:]).merging(words) { first, _ in first }
             }

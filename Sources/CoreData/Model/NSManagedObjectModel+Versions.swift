@@ -11,7 +11,8 @@ extension NSManagedObjectModel {
             schema.entities.map { ($0.name, $0.versionHash) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// The SHA-256 of all entity hashes, in base64; stores record it. Empty for a model that contradicts itself.
+    /// The SHA-256 of all entity hashes, in base64; stores record it. Empty for a model that contradicts
+    /// itself.
     public var versionChecksum: String { (try? schema())?.versionChecksum ?? "" }
 
     /// Whether a store with this metadata can be opened with the entities of a configuration, all for nil.

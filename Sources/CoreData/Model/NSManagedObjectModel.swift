@@ -32,9 +32,8 @@ open class NSManagedObjectModel: NSObject, NSCopying {
     /// Entities by configuration; the default configuration is not listed.
     final var configurationMembers: [String: [NSEntityDescription]] = [:]
     final var templates: [FetchTemplate] = []
-    /// Composite types of the model file, those that no attribute uses included.
-    final var composites: [Composite] = []
-    final var location: SourceLocation?
+    /// What a model file says beside the above; its entities and names are not used.
+    final var declared = SchemaDraft()
 
     private let lock = NSLock()
     private var frozen: FrozenModel?
@@ -62,8 +61,7 @@ open class NSManagedObjectModel: NSObject, NSCopying {
         copy.localizationDictionary = localizationDictionary
         copy.configurationNames = configurationNames
         copy.templates = templates
-        copy.composites = composites
-        copy.location = location
+        copy.declared = declared
         return copy
     }
 

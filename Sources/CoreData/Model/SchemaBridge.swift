@@ -13,8 +13,8 @@ extension NSManagedObjectModel {
         versionIdentifiers = Set(draft.versionIdentifiers)
         configurationNames = draft.configurations
         templates = draft.fetchTemplates
-        composites = draft.composites
-        location = draft.location
+        declared = draft
+        declared.entities = []
     }
 }
 
@@ -52,6 +52,7 @@ private struct DraftReader {
         entity.codeGeneration = declared.codeGeneration
         entity.userInfo = declared.userInfo
         entity.location = declared.location
+        entity.constraintLocations = declared.constraintLocations
         entity.properties =
             declared.attributes.map { attribute($0, depth: 0) }
             + declared.relationships.map(relationship) + declared.fetchedProperties.map(fetchedProperty)

@@ -42,10 +42,20 @@ struct JoinTablePlan {
             for relationship in relationships(of: entity) {
                 guard let inverse = relationship.inverse, !seen.contains(relationship.index) else { continue }
                 seen.formUnion([relationship.index, inverse])
-                tables.append(table(relationship, schema[inverse], &tableNames, &columnNames))
+                let (naming, other) = sides(relationship, schema[inverse])
+                tables.append(table(naming, other, &tableNames, &columnNames))
             }
         }
         return tables
+    }
+
+    /// Two relationships of one entity: the ordered one names the table, else the later by name. One Apple-written store shows
+    /// this (`BookmarkEntity.favorites`); the rule behind it is not proven.
+    private func sides(
+        _ first: ResolvedRelationship, _ second: ResolvedRelationship
+    ) -> (ResolvedRelationship, ResolvedRelationship) {
+        guard first.owner == second.owner else { return (first, second) }
+        return first.isOrdered && !second.isOrdered ? (first, second) : (second, first)
     }
 
     private static func alphabetical(_ a: Entity, _ b: Entity) -> Bool {

@@ -47,7 +47,7 @@ package struct Definitions: Sendable {
         let tree = map.schema[table.root]
         let entities = tree.hasSubentities ? ["Z_ENT"] : []
         let keys = table.columns.filter(isKey).map(\.name)
-        return (entities + keys).map {
+        return (keys + entities).map {
             "CREATE INDEX \(bare("\(table.name)_\($0)_INDEX")) ON \(bare(table.name)) (\(bare($0)))"
         }
     }
@@ -72,7 +72,7 @@ package struct Definitions: Sendable {
             let element = FetchIndex.Element(property: attribute.name)
             return try index(FetchIndex(name: name, elements: [element]), of: entity, in: table)
         }
-        return unique + fetch + legacy
+        return fetch + legacy + unique
     }
 
     /// The name of the index that guards a uniqueness constraint.

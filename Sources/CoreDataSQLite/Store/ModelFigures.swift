@@ -5,7 +5,9 @@ import CoreDataValues
 /// `NSStoreModelVersionHashesDigest` and `NSStoreModelVersionChecksumKey`.
 enum ModelFigures {
     static func values(of schema: Schema) -> [String: String] {
-        // HOOK: ["NSStoreModelVersionHashesDigest": schema.versionHashesDigest, "NSStoreModelVersionChecksumKey": schema.versionChecksum]
-        [:]
+        [
+            "NSStoreModelVersionHashesDigest": schema.versionHashesDigest,
+            "NSStoreModelVersionChecksumKey": schema.versionChecksum,
+        ]
     }
 }

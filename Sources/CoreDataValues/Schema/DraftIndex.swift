@@ -1,6 +1,7 @@
 // Finding things in a draft by name, before anything in it is known to be right.
 
-/// The entities and properties of a draft by name. Safe on any draft: lines of parents end where they are cut or cyclic.
+/// The entities and properties of a draft by name. Safe on any draft: lines of parents end where they are cut
+/// or cyclic.
 struct DraftIndex {
     enum Property {
         case attribute(Attribute)
@@ -14,7 +15,8 @@ struct DraftIndex {
 
     init(_ draft: SchemaDraft) {
         entities = draft.entities
-        positions = Dictionary(draft.entities.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
+        positions = Dictionary(
+            draft.entities.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
         own = draft.entities.map(Self.properties)
     }
 
@@ -31,8 +33,8 @@ struct DraftIndex {
         return nil
     }
 
-    /// The inverse is looked for in the entity that the model names, then in the destination; in each also upwards, since
-    /// either may inherit it.
+    /// The inverse is looked for in the entity that the model names, then in the destination; in each also
+    /// upwards, since either may inherit it.
     func inverse(of relationship: Relationship) -> (owner: EntityDraft, inverse: Relationship)? {
         guard let name = relationship.inverseName else { return nil }
         for start in [relationship.inverseEntityName, relationship.destinationName] {
@@ -60,7 +62,9 @@ struct DraftIndex {
     private static func properties(of entity: EntityDraft) -> [String: Property] {
         var properties: [String: Property] = [:]
         for attribute in entity.attributes { properties[attribute.name] = .attribute(attribute) }
-        for relationship in entity.relationships { properties[relationship.name] = .relationship(relationship) }
+        for relationship in entity.relationships {
+            properties[relationship.name] = .relationship(relationship)
+        }
         for fetched in entity.fetchedProperties { properties[fetched.name] = .fetched(fetched) }
         return properties
     }

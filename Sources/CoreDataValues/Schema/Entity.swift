@@ -13,7 +13,9 @@ package enum PropertyPlace: Sendable, Equatable {
 }
 
 /// A relationship with everything about it known. Shared by the declaring entity and all its descendants.
-package struct ResolvedRelationship: Sendable {
+///
+/// A class, so that passing one around copies nothing.
+package final class ResolvedRelationship: Sendable {
     package let index: RelationshipIndex
     package let description: Relationship
     /// The entity that declares it.
@@ -25,10 +27,25 @@ package struct ResolvedRelationship: Sendable {
     package let place: PropertyPlace
     /// Whether the destination has sub-entities, so that the slot after a to-one's holds the target's entity.
     package let hasEntityTag: Bool
+    package let isToMany: Bool
+    package let isOrdered: Bool
+
+    init(
+        index: RelationshipIndex, description: Relationship, owner: EntityIndex, destination: EntityIndex,
+        inverse: RelationshipIndex?, place: PropertyPlace, hasEntityTag: Bool
+    ) {
+        self.index = index
+        self.description = description
+        self.owner = owner
+        self.destination = destination
+        self.inverse = inverse
+        self.place = place
+        self.hasEntityTag = hasEntityTag
+        isToMany = description.isToMany
+        isOrdered = description.isOrdered
+    }
 
     package var name: String { description.name }
-    package var isToMany: Bool { description.isToMany }
-    package var isOrdered: Bool { description.isOrdered }
     package var slot: Int? { if case .slot(let i) = place { i } else { nil } }
     package var toManyIndex: Int? { if case .toMany(let i) = place { i } else { nil } }
 }

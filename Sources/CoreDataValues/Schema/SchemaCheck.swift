@@ -25,8 +25,8 @@ struct SchemaCheck {
         return copy.warnings
     }
 
-    /// Every contradiction, for tools that list them. Names and parents come first: with one of these wrong, the
-    /// rest is not looked at, since it would follow from them.
+    /// Every contradiction, for tools that list them. Names and parents come first: with one of these wrong,
+    /// the rest is not looked at, since it would follow from them.
     static func errors(in draft: SchemaDraft) -> [SchemaError] {
         var check = SchemaCheck(draft)
         check.checkAll()
@@ -68,7 +68,9 @@ extension SchemaCheck {
             if entity.name.isEmpty {
                 report("an entity has no name. Name it", location: entity.location)
             } else if let flaw = Self.flaw(in: entity.name) {
-                report("the entity name “\(Self.shown(entity.name))” \(flaw). Rename it", entity.name, nil, entity.location)
+                report(
+                    "the entity name “\(Self.shown(entity.name))” \(flaw). Rename it", entity.name, nil,
+                    entity.location)
             } else if !seen.insert(entity.name).inserted {
                 report(
                     "the entity “\(entity.name)” is declared twice. Rename or remove one", entity.name, nil,
@@ -114,13 +116,17 @@ extension SchemaCheck {
                 report("a property of “\(entity.name)” has no name. Name it", entity.name, nil, location)
             } else if let flaw = Self.flaw(in: name, isProperty: true) {
                 report(
-                    "the property name “\(Self.shown(name))” of “\(entity.name)” \(flaw). Rename it", entity.name, name,
+                    "the property name “\(Self.shown(name))” of “\(entity.name)” \(flaw). Rename it",
+                    entity.name, name,
                     location)
             } else if !seen.insert(name).inserted {
                 report(
-                    "“\(entity.name)” declares the property “\(name)” twice. Rename or remove one", entity.name,
+                    "“\(entity.name)” declares the property “\(name)” twice. Rename or remove one",
+                    entity.name,
                     name, location)
-            } else if let parent = entity.parentName, let owner = names.property(named: name, in: parent)?.owner {
+            } else if let parent = entity.parentName,
+                let owner = names.property(named: name, in: parent)?.owner
+            {
                 report(
                     "“\(entity.name)” declares the property “\(name)”, which it inherits from “\(owner.name)”. "
                         + "Rename or remove one", entity.name, name, location)
@@ -140,10 +146,13 @@ extension SchemaCheck {
             + entity.fetchedProperties.map { ($0.name, $0.location ?? entity.location) }
     }
 
-    /// Key paths part names at dots and mark their operators with @; control characters end names in C and in logs.
+    /// Key paths part names at dots and mark their operators with @; control characters end names in C and in
+    /// logs.
     static func flaw(in name: String, isProperty: Bool = false) -> String? {
         if name.utf8.count > SchemaLimits.name { return "is longer than \(SchemaLimits.name) bytes" }
-        if name.unicodeScalars.contains(where: { $0.value < 32 || $0.value == 127 }) { return "holds a control character" }
+        if name.unicodeScalars.contains(where: { $0.value < 32 || $0.value == 127 }) {
+            return "holds a control character"
+        }
         if isProperty, name.contains(".") { return "holds a dot, which key paths cannot pass" }
         if isProperty, name.hasPrefix("@") { return "begins with @, which marks operators in key paths" }
         return nil

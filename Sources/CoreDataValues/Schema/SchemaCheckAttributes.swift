@@ -4,7 +4,8 @@ import Foundation
 
 extension SchemaCheck {
     mutating func checkAttribute(_ attribute: Attribute, of entity: String) {
-        let owner = Place(entity: entity, property: attribute.name, location: attribute.location ?? location(of: entity))
+        let owner = Place(
+            entity: entity, property: attribute.name, location: attribute.location ?? location(of: entity))
         checkType(attribute, at: owner)
         checkDerivation(attribute, at: owner)
         checkDefault(attribute, at: owner)
@@ -30,7 +31,8 @@ extension SchemaCheck {
     private mutating func checkType(_ attribute: Attribute, at place: Place) {
         switch attribute.type {
         case .undefined, .objectID:
-            // Models with such attributes are in use, so that they load; what they hold has no form in a store.
+            // Models with such attributes are in use, so that they load; what they hold has no form in a
+            // store.
             guard !attribute.isTransient else { return }
             warn(
                 "\(place.title) is of type \(attribute.type.modelName) and not transient: its values cannot be stored. "
@@ -43,7 +45,8 @@ extension SchemaCheck {
             report(
                 "\(place.title) is of the composite “\(name)”, which the model does not declare. "
                     + "Declare it or correct the name", at: place)
-        case .integer16, .integer32, .integer64, .decimal, .double, .float, .string, .boolean, .date, .binary, .uuid,
+        case .integer16, .integer32, .integer64, .decimal, .double, .float, .string, .boolean, .date, .binary,
+            .uuid,
             .uri, .transformable:
             guard let name = attribute.compositeName else { return }
             warn(
@@ -68,10 +71,14 @@ extension SchemaCheck {
                     + "Correct the default or the type", at: place)
         }
         if let minimum = attribute.minimum, value.precedes(minimum) == true {
-            report("the default of \(place.title), \(value.shown), is below its minimum, \(minimum.shown)", at: place)
+            report(
+                "the default of \(place.title), \(value.shown), is below its minimum, \(minimum.shown)",
+                at: place)
         }
         if let maximum = attribute.maximum, maximum.precedes(value) == true {
-            report("the default of \(place.title), \(value.shown), is above its maximum, \(maximum.shown)", at: place)
+            report(
+                "the default of \(place.title), \(value.shown), is above its maximum, \(maximum.shown)",
+                at: place)
         }
         guard case .text(let text) = value else { return }
         if let minimum = attribute.minimumLength, text.count < minimum {
@@ -83,7 +90,8 @@ extension SchemaCheck {
     }
 
     private mutating func checkBounds(_ attribute: Attribute, at place: Place) {
-        for bound in [attribute.minimum, attribute.maximum].compactMap({ $0 }) where !attribute.type.canBound(with: bound) {
+        for bound in [attribute.minimum, attribute.maximum].compactMap({ $0 })
+        where !attribute.type.canBound(with: bound) {
             report(
                 "the bound \(bound.shown) of \(place.title) does not fit its type, \(attribute.type.modelName). Correct it",
                 at: place)
@@ -99,12 +107,15 @@ extension SchemaCheck {
     private mutating func checkLengths(_ attribute: Attribute, at place: Place) {
         for length in [attribute.minimumLength, attribute.maximumLength].compactMap({ $0 }) {
             if attribute.type != .string {
-                report("\(place.title) bounds a length and is no String but \(attribute.type.modelName)", at: place)
+                report(
+                    "\(place.title) bounds a length and is no String but \(attribute.type.modelName)",
+                    at: place)
             } else if length < 0 {
                 report("\(place.title) has the length bound \(length). Lengths begin at 0", at: place)
             }
         }
-        guard let minimum = attribute.minimumLength, let maximum = attribute.maximumLength, minimum > maximum else { return }
+        guard let minimum = attribute.minimumLength, let maximum = attribute.maximumLength, minimum > maximum
+        else { return }
         report(
             "the minimum length of \(place.title), \(minimum), is above its maximum, \(maximum): no text can pass",
             at: place)
@@ -114,12 +125,15 @@ extension SchemaCheck {
         guard let pattern = attribute.pattern else { return }
         guard attribute.type == .string else {
             return report(
-                "\(place.title) has a regular expression and is no String but \(attribute.type.modelName)", at: place)
+                "\(place.title) has a regular expression and is no String but \(attribute.type.modelName)",
+                at: place)
         }
         do {
             _ = try NSRegularExpression(pattern: pattern)
         } catch {
-            report("the regular expression “\(Self.shown(pattern))” of \(place.title) does not compile. Correct it", at: place)
+            report(
+                "the regular expression “\(Self.shown(pattern))” of \(place.title) does not compile. Correct it",
+                at: place)
         }
     }
 }
@@ -134,7 +148,8 @@ extension SchemaCheck {
                 report("a composite has no name. Name it", location: composite.location)
             } else if !seen.insert(composite.name).inserted {
                 report(
-                    "the composite “\(composite.name)” is declared twice. Rename or remove one", composite.name, nil,
+                    "the composite “\(composite.name)” is declared twice. Rename or remove one",
+                    composite.name, nil,
                     composite.location)
             } else {
                 checkParts(of: composite)
@@ -149,7 +164,8 @@ extension SchemaCheck {
         for attribute in composite.attributes {
             let location = attribute.location ?? composite.location
             if attribute.name.isEmpty {
-                report("an attribute of “\(composite.name)” has no name. Name it", composite.name, nil, location)
+                report(
+                    "an attribute of “\(composite.name)” has no name. Name it", composite.name, nil, location)
             } else if let flaw = Self.flaw(in: attribute.name, isProperty: true) {
                 report(
                     "the attribute name “\(Self.shown(attribute.name))” of “\(composite.name)” \(flaw). Rename it",
@@ -163,11 +179,13 @@ extension SchemaCheck {
         }
     }
 
-    /// A composite must end. Level by level, names are followed until only composites within composites are left.
+    /// A composite must end. Level by level, names are followed until only composites within composites are
+    /// left.
     private mutating func checkCompositeNesting() {
         var parts: [String: Set<String>] = [:]
         for composite in draft.composites {
-            parts[composite.name] = Set(composite.attributes.compactMap { $0.type == .composite ? $0.compositeName : nil })
+            parts[composite.name] = Set(
+                composite.attributes.compactMap { $0.type == .composite ? $0.compositeName : nil })
         }
         var ended: Set<String> = []
         for _ in 0..<SchemaLimits.depth {

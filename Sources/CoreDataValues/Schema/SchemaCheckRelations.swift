@@ -29,7 +29,8 @@ extension SchemaCheck {
                 relationship.name, location)
         } else if relationship.isOrdered, !relationship.isToMany {
             report(
-                "\(title) is ordered and leads to one object only. Make it to-many or not ordered", entity.name,
+                "\(title) is ordered and leads to one object only. Make it to-many or not ordered",
+                entity.name,
                 relationship.name, location)
         }
     }
@@ -40,14 +41,17 @@ extension SchemaCheck {
         let destination = relationship.destinationName
         let flaw: String
         if let named = relationship.inverseEntityName, names.entity(named: named) == nil {
-            flaw = "the inverse of \(title) is in “\(named)”, which the model does not declare. Correct the name"
+            flaw =
+                "the inverse of \(title) is in “\(named)”, which the model does not declare. Correct the name"
         } else if let (owner, inverse) = names.inverse(of: relationship) {
             let inverseTitle = "“\(owner.name).\(inverse.name)”"
             if !names.areRelated(owner.name, destination) {
-                flaw = "\(title) leads to “\(destination)”, its inverse \(inverseTitle) belongs to another tree. "
+                flaw =
+                    "\(title) leads to “\(destination)”, its inverse \(inverseTitle) belongs to another tree. "
                     + "Correct the destination or the inverse"
             } else if !names.areRelated(inverse.destinationName, entity.name) {
-                flaw = "\(inverseTitle), the inverse of \(title), leads to “\(inverse.destinationName)” and not to "
+                flaw =
+                    "\(inverseTitle), the inverse of \(title), leads to “\(inverse.destinationName)” and not to "
                     + "“\(entity.name)”. Correct its destination"
             } else if let back = names.inverse(of: inverse),
                 back.owner.name == entity.name, back.inverse.name == relationship.name
@@ -55,23 +59,29 @@ extension SchemaCheck {
                 return warnOfInverseEntity(relationship, of: entity)
             } else {
                 let other = inverse.inverseName.map { "“\($0)” for its inverse" } ?? "no inverse"
-                flaw = "\(title) has the inverse \(inverseTitle), which has \(other). Make them name each other"
+                flaw =
+                    "\(title) has the inverse \(inverseTitle), which has \(other). Make them name each other"
             }
         } else {
-            flaw = "the inverse of \(title), “\(inverseName)”, is no relationship of “\(destination)”. "
+            flaw =
+                "the inverse of \(title), “\(inverseName)”, is no relationship of “\(destination)”. "
                 + "Declare it or correct the name"
         }
         report(flaw, entity.name, relationship.name, relationship.location ?? entity.location)
     }
 
-    /// A model in use names an inverse entity that has nothing to do with the destination, and loads all the same.
+    /// A model in use names an inverse entity that has nothing to do with the destination, and loads all the
+    /// same.
     private mutating func warnOfInverseEntity(_ relationship: Relationship, of entity: EntityDraft) {
-        guard let named = relationship.inverseEntityName, !names.areRelated(named, relationship.destinationName) else {
+        guard let named = relationship.inverseEntityName,
+            !names.areRelated(named, relationship.destinationName)
+        else {
             return
         }
         warn(
             "“\(entity.name).\(relationship.name)” leads to “\(relationship.destinationName)” and says that its inverse "
-                + "is in “\(named)”: the inverse is taken from the destination", entity.name, relationship.name,
+                + "is in “\(named)”: the inverse is taken from the destination", entity.name,
+            relationship.name,
             relationship.location ?? entity.location)
     }
 
@@ -89,11 +99,14 @@ extension SchemaCheck {
     mutating func checkConstraints(of entity: EntityDraft) {
         var seen: Set<[String]> = []
         for (position, constraint) in entity.uniquenessConstraints.enumerated() {
-            let location = position < entity.constraintLocations.count
+            let location =
+                position < entity.constraintLocations.count
                 ? entity.constraintLocations[position] : entity.location
             let title = "the constraint (\(constraint.joined(separator: ", "))) of “\(entity.name)”"
             if constraint.isEmpty {
-                report("a uniqueness constraint of “\(entity.name)” names no attribute", entity.name, nil, location)
+                report(
+                    "a uniqueness constraint of “\(entity.name)” names no attribute", entity.name, nil,
+                    location)
             } else if Set(constraint).count != constraint.count {
                 report("\(title) names an attribute twice. Remove one", entity.name, nil, location)
             } else if !seen.insert(constraint).inserted {
@@ -103,7 +116,9 @@ extension SchemaCheck {
                 if let flaw = flaw(ofColumn: name, in: entity.name) {
                     report("\(title) names “\(name)”, \(flaw)", entity.name, name, location)
                 } else if isToMany(name, in: entity.name) {
-                    report("\(title) names the to-many “\(name)”, which has no single value", entity.name, name, location)
+                    report(
+                        "\(title) names the to-many “\(name)”, which has no single value", entity.name, name,
+                        location)
                 }
             }
         }
@@ -140,7 +155,9 @@ extension SchemaCheck {
             report("\(title) names “\(name)”, \(flaw)", entity, name, location)
         } else if isToMany(name, in: entity) {
             // Many models in use carry such indexes from the days of `indexed="YES"`.
-            warn("\(title) names the to-many “\(name)”, which has no column: nothing is indexed", entity, name, location)
+            warn(
+                "\(title) names the to-many “\(name)”, which has no column: nothing is indexed", entity, name,
+                location)
         }
     }
 
@@ -150,8 +167,10 @@ extension SchemaCheck {
             return "which is no property of “\(entity)”. Correct the name"
         }
         switch found.property {
-        case .attribute(let attribute): return attribute.isTransient ? "which is transient and not in the store" : nil
-        case .relationship(let other): return other.isTransient ? "which is transient and not in the store" : nil
+        case .attribute(let attribute):
+            return attribute.isTransient ? "which is transient and not in the store" : nil
+        case .relationship(let other):
+            return other.isTransient ? "which is transient and not in the store" : nil
         case .fetched: return "which is a fetched property and not in the store"
         }
     }
@@ -177,7 +196,9 @@ extension SchemaCheck {
                         "the configuration “\(name)” holds the entity “\(member)”, which the model does not declare. "
                             + "Declare it or correct the name", member, nil, location)
                 } else if !seen.insert(member).inserted {
-                    report("the configuration “\(name)” holds the entity “\(member)” twice", member, nil, location)
+                    report(
+                        "the configuration “\(name)” holds the entity “\(member)” twice", member, nil,
+                        location)
                 }
             }
         }
@@ -195,10 +216,12 @@ extension SchemaCheck {
             if names.entity(named: template.entityName) == nil {
                 report(
                     "the fetch request template “\(template.name)” fetches “\(template.entityName)”, which the model "
-                        + "does not declare. Declare it or correct the name", template.entityName, nil, location)
+                        + "does not declare. Declare it or correct the name", template.entityName, nil,
+                    location)
             }
             if template.fetchLimit < 0 || template.fetchBatchSize < 0 {
-                report("the fetch request template “\(template.name)” has a limit below 0", location: location)
+                report(
+                    "the fetch request template “\(template.name)” has a limit below 0", location: location)
             }
         }
     }

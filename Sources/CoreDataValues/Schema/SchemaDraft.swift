@@ -53,7 +53,9 @@ package struct SchemaError: Error, Sendable, Equatable, CustomStringConvertible 
     package var property: String?
     package var location: SourceLocation?
 
-    package init(_ message: String, entity: String? = nil, property: String? = nil, location: SourceLocation? = nil) {
+    package init(
+        _ message: String, entity: String? = nil, property: String? = nil, location: SourceLocation? = nil
+    ) {
         self.message = message
         self.entity = entity
         self.property = property
@@ -74,7 +76,9 @@ package struct SchemaWarning: Sendable, Equatable, CustomStringConvertible {
     package var property: String?
     package var location: SourceLocation?
 
-    package init(_ message: String, entity: String? = nil, property: String? = nil, location: SourceLocation? = nil) {
+    package init(
+        _ message: String, entity: String? = nil, property: String? = nil, location: SourceLocation? = nil
+    ) {
         self.message = message
         self.entity = entity
         self.property = property

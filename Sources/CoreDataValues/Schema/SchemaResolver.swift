@@ -62,7 +62,8 @@ struct SchemaResolver {
             for relationship in plan.declared { relationships[relationship.index.rawValue] = relationship }
             entities.append(
                 Entity(
-                    index: index, name: entity.name, className: entity.className, isAbstract: entity.isAbstract,
+                    index: index, name: entity.name, className: entity.className,
+                    isAbstract: entity.isAbstract,
                     parent: parent?.index, root: parent?.root ?? index, last: lasts[position],
                     children: children[position], draft: entity, slots: plan.slots, toMany: plan.toMany,
                     relationships: (parent?.relationships ?? []) + plan.declared.map(\.index),
@@ -134,7 +135,9 @@ struct SchemaResolver {
                 plan.places[name] = resolved.place
             }
         }
-        for (position, property) in ((parent?.fetchedProperties ?? []) + entity.fetchedProperties).enumerated() {
+        for (position, property) in ((parent?.fetchedProperties ?? []) + entity.fetchedProperties)
+            .enumerated()
+        {
             plan.places[property.name] = .fetched(position)
         }
         return plan
@@ -144,7 +147,8 @@ struct SchemaResolver {
         _ relationship: Relationship, of entity: EntityDraft, index: EntityIndex, plan: inout Places,
         numbers: [RelationshipName: RelationshipIndex], lasts: [EntityIndex]
     ) -> ResolvedRelationship {
-        let number = numbers[RelationshipName(entity: entity.name, name: relationship.name)] ?? RelationshipIndex(0)
+        let number =
+            numbers[RelationshipName(entity: entity.name, name: relationship.name)] ?? RelationshipIndex(0)
         let destination = indexes[relationship.destinationName] ?? index
         let tagged = !relationship.isToMany && lasts[destination.value] != destination
         let place: PropertyPlace
@@ -178,7 +182,8 @@ struct SchemaResolver {
 
     private static func slot(_ attribute: Attribute, owner: EntityIndex) -> Slot {
         Slot(
-            name: attribute.name, kind: SlotKind(attribute), attribute: attribute, relationship: nil, owner: owner,
+            name: attribute.name, kind: SlotKind(attribute), attribute: attribute, relationship: nil,
+            owner: owner,
             isTransient: attribute.isTransient, isRequired: !attribute.isOptional && !attribute.isTransient)
     }
 }

@@ -41,7 +41,9 @@ package enum SlotKind: UInt8, Sendable {
 }
 
 /// One cell of an entity's rows. A parent's slots are a prefix of its children's.
-package struct Slot: Sendable {
+///
+/// A class, so that looking at one costs no copy of what the model says of the attribute.
+package final class Slot: Sendable {
     /// The property's name; an `entityTag` carries its relationship's name.
     package let name: String
     package let kind: SlotKind
@@ -54,4 +56,17 @@ package struct Slot: Sendable {
     package let isTransient: Bool
     /// Whether a nil is refused at save. Never true for an entity tag.
     package let isRequired: Bool
+
+    init(
+        name: String, kind: SlotKind, attribute: Attribute?, relationship: RelationshipIndex?, owner: EntityIndex,
+        isTransient: Bool, isRequired: Bool
+    ) {
+        self.name = name
+        self.kind = kind
+        self.attribute = attribute
+        self.relationship = relationship
+        self.owner = owner
+        self.isTransient = isTransient
+        self.isRequired = isRequired
+    }
 }

@@ -26,9 +26,11 @@ extension AttributeType {
     /// Whether a value can bound values of this type.
     func canBound(with value: Value) -> Bool {
         switch self {
-        case .integer16, .integer32, .integer64, .decimal, .double, .float: return value.number.map { !$0.isNaN } ?? false
+        case .integer16, .integer32, .integer64, .decimal, .double, .float:
+            return value.number.map { !$0.isNaN } ?? false
         case .date: if case .date(let seconds) = value { return seconds.isFinite } else { return false }
-        case .undefined, .string, .boolean, .binary, .uuid, .uri, .transformable, .objectID, .composite: return false
+        case .undefined, .string, .boolean, .binary, .uuid, .uri, .transformable, .objectID, .composite:
+            return false
         }
     }
 }

@@ -4,8 +4,8 @@ import Foundation
 
 /// Computes the hash of every entity of a draft, byte for byte as Core Data does (store format §4).
 ///
-/// Derived and composite attributes enter by what is known of them, like any attribute of their type: the hash of
-/// an entity that has or inherits one is stable, but is not the one that Apple's Core Data computes.
+/// Derived and composite attributes enter by what is known of them, like any attribute of their type: the
+/// hash of an entity that has or inherits one is stable, but is not the one that Apple's Core Data computes.
 package struct VersionHash {
     private let draft: SchemaDraft
 
@@ -31,7 +31,8 @@ package struct VersionHash {
         var properties: [(name: String, hash: [UInt8])]
     }
 
-    /// Hashes an entity after its ancestors, from the root down; a cycle, which a checked draft has not, ends the line.
+    /// Hashes an entity after its ancestors, from the root down; a cycle, which a checked draft has not, ends
+    /// the line.
     private func hashLine(to position: Int, positions: [String: Int], into done: inout [Int: Hashed]) {
         var line: [Int] = []
         var current: Int? = position
@@ -57,7 +58,9 @@ package struct VersionHash {
         var bytes = Array(entity.name.utf8) + [entity.isAbstract ? 1 : 0] + (parent?.hash ?? [])
         for property in properties { bytes += property.hash }
         bytes += Array((entity.versionHashModifier ?? "").utf8)
-        for constraint in entity.uniquenessConstraints.map({ $0.joined(separator: ".") }).sorted(by: Self.precedes) {
+        for constraint in entity.uniquenessConstraints.map({ $0.joined(separator: ".") }).sorted(
+            by: Self.precedes)
+        {
             bytes += Array(constraint.utf8)
         }
         return Hashed(hash: SHA256.hash(bytes), properties: properties)
@@ -75,7 +78,8 @@ package struct VersionHash {
 
     /// A relationship that is its own inverse is hashed as if it had none.
     static func hash(_ relationship: Relationship, owner: String) -> [UInt8] {
-        let isOwnInverse = relationship.destinationName == owner && relationship.inverseName == relationship.name
+        let isOwnInverse =
+            relationship.destinationName == owner && relationship.inverseName == relationship.name
         var bytes = common(
             relationship.name, isOptional: relationship.isOptional, isTransient: relationship.isTransient,
             modifier: relationship.versionHashModifier)
@@ -88,7 +92,9 @@ package struct VersionHash {
     }
 
     /// What attributes and relationships have in common: name, two flag bytes, modifier.
-    private static func common(_ name: String, isOptional: Bool, isTransient: Bool, modifier: String?) -> [UInt8] {
+    private static func common(_ name: String, isOptional: Bool, isTransient: Bool, modifier: String?)
+        -> [UInt8]
+    {
         let flags: UInt8 = (isOptional ? 1 : 0) | (isTransient ? 2 : 0)
         return SHA256.hash(Array(name.utf8) + [flags, 0] + Array((modifier ?? "").utf8))
     }
@@ -97,7 +103,9 @@ package struct VersionHash {
         [0, 8, 16, 24].map { UInt8(truncatingIfNeeded: number >> $0) }
     }
 
-    private static func precedes(_ a: String, _ b: String) -> Bool { a.utf8.lexicographicallyPrecedes(b.utf8) }
+    private static func precedes(_ a: String, _ b: String) -> Bool {
+        a.utf8.lexicographicallyPrecedes(b.utf8)
+    }
 }
 
 // MARK: - Values of a whole model
@@ -106,7 +114,9 @@ extension VersionHash {
     /// `NSStoreModelVersionHashesDigest` of the entity hashes that a store records.
     package static func digest(of hashes: [String: Data]) -> String {
         var bytes: [UInt8] = []
-        for (name, hash) in hashes.sorted(by: { precedes($0.key, $1.key) }) { bytes += Array(name.utf8) + Array(hash) }
+        for (name, hash) in hashes.sorted(by: { precedes($0.key, $1.key) }) {
+            bytes += Array(name.utf8) + Array(hash)
+        }
         return Data(SHA512.hash(bytes)).base64EncodedString()
     }
 

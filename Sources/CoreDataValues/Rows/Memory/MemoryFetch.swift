@@ -1,0 +1,100 @@
+// A fetch from a store in memory: filter, sort, cut, hand out.
+
+/// Answers one plan from one copy of the tables.
+struct MemoryFetch {
+    private let plan: FetchPlan
+    private let tables: MemoryTables
+    private let schema: Schema
+    private let entity: Entity
+
+    init(_ plan: FetchPlan, tables: MemoryTables, schema: Schema) {
+        self.plan = plan
+        self.tables = tables
+        self.schema = schema
+        entity = schema[plan.entity]
+    }
+
+    /// *check the paths · filter · sort · cut*
+    func rows() throws -> ArraySlice<MemoryRow> {
+        try KeyPathCheck(schema: schema).run(plan)
+        let matches = try RowMatcher(plan.predicate, tables: tables, schema: schema)
+        let found = candidates().filter { matches.matches(source($0)) }
+        let kept = sorted(found).dropFirst(max(0, plan.offset))
+        return plan.limit > 0 ? kept.prefix(plan.limit) : kept
+    }
+
+    private func source(_ row: MemoryRow) -> MemorySource {
+        MemorySource(row: row, tables: tables, schema: schema)
+    }
+
+    private func candidates() -> [MemoryRow] {
+        guard let tree = tables.trees[entity.root] else { return [] }
+        let last = plan.includesSubentities ? entity.last : entity.index
+        return tree.numbers.compactMap { tree.rows[$0] }
+            .filter { entity.index <= $0.key.entity && $0.key.entity <= last }
+    }
+
+    /// Rows that no term tells apart stay in the order of their numbers: `sorted` is stable.
+    private func sorted(_ rows: [MemoryRow]) -> [MemoryRow] {
+        guard !plan.sort.isEmpty else { return rows }
+        let keyed = rows.map { row in (plan.sort.map { source(row).value(at: $0.keyPath) }, row) }
+        return keyed.sorted { a, b in
+            for (term, (x, y)) in zip(plan.sort, zip(a.0, b.0)) {
+                let order = CellOrder(term.comparison).compare(x, y)
+                if order != 0 { return term.isAscending ? order < 0 : order > 0 }
+            }
+            return false
+        }.map(\.1)
+    }
+}
+
+/// Packs rows into batches of at most 256, one chunk for each entity that occurs.
+struct BatchPacker {
+    private let schema: Schema
+    private let includesValues: Bool
+
+    init(schema: Schema, includesValues: Bool = true) {
+        self.schema = schema
+        self.includesValues = includesValues
+    }
+
+    /// Calls `receive` until it has everything or says stop.
+    func pack(_ rows: ArraySlice<MemoryRow>, _ receive: (RowBatch) throws -> FetchStep) throws {
+        var rest = rows
+        while !rest.isEmpty {
+            let batch = try next(&rest)
+            if try receive(batch) == .stop { return }
+        }
+    }
+
+    private func next(_ rest: inout ArraySlice<MemoryRow>) throws -> RowBatch {
+        var chunks: [RowChunk] = []
+        var order: [RowBatch.Reference] = []
+        var places: [EntityIndex: Int] = [:]
+        var taken = 0
+        for row in rest {
+            let place = places[row.key.entity] ?? chunks.count
+            if place == chunks.count {
+                places[row.key.entity] = place
+                chunks.append(
+                    RowChunk(layout: schema[row.key.entity].layout, capacity: min(rest.count, RowChunk.maximumCount)))
+            }
+            let chunk = chunks[place]
+            order.append(RowBatch.Reference(chunk: place, row: chunk.count))
+            try append(row, to: chunk)
+            taken += 1
+            if chunk.isFull || taken == RowChunk.maximumCount { break }
+        }
+        rest = rest.dropFirst(taken)
+        if let only = chunks.first, chunks.count == 1 { return RowBatch(chunk: only) }
+        return RowBatch(chunks: chunks, order: order)
+    }
+
+    private func append(_ row: MemoryRow, to chunk: RowChunk) throws {
+        if includesValues {
+            try chunk.append(key: row.key.number, version: row.version, values: row.values)
+        } else {
+            _ = chunk.appendRow(key: row.key.number, version: row.version, entity: row.key.entity)
+        }
+    }
+}

@@ -1,0 +1,52 @@
+// A row of a store in memory, as predicates and sort orders see it.
+
+/// One row with the tables its relationships lead into.
+struct MemorySource: EvaluationSource {
+    let row: MemoryRow
+    let tables: MemoryTables
+    let schema: Schema
+
+    var identity: Value {
+        .key(ObjectKey(number: row.key.number, entity: row.key.entity, store: 0))
+    }
+
+    /// Keys were checked against the schema before the fetch began; an unknown one here answers null.
+    func operand(forKey key: String) -> Operand {
+        let entity = schema[row.key.entity]
+        switch entity.places[key] {
+        case .slot(let slot)?:
+            guard let index = entity.slots[slot].relationship else { return .value(row.values[slot]) }
+            return target(of: schema[index], row.values[slot])
+        case .toMany(let position)?:
+            let relationship = schema[entity.toMany[position]]
+            return .collection(
+                tables.members(of: relationship, owner: row.key.number, in: schema).map {
+                    .source(MemorySource(row: $0, tables: tables, schema: schema))
+                })
+        case .fetched?, nil: return .value(.null)
+        }
+    }
+
+    private func target(of relationship: ResolvedRelationship, _ value: Value) -> Operand {
+        guard case .int(let number) = value else { return .value(.null) }
+        if let row = tables.row(number, in: schema[relationship.destination].root) {
+            return .source(MemorySource(row: row, tables: tables, schema: schema))
+        }
+        return .value(.key(ObjectKey(number: number, entity: relationship.destination, store: 0)))
+    }
+
+    /// The value at the end of a path of to-ones, null where the path breaks off.
+    func value(at keyPath: [String]) -> Value {
+        var source = self
+        for key in keyPath.dropLast() {
+            guard case .source(let next as MemorySource) = source.operand(forKey: key) else { return .null }
+            source = next
+        }
+        guard let key = keyPath.last else { return identity }
+        switch source.operand(forKey: key) {
+        case .value(let value): return value
+        case .source(let next): return next.identity
+        case .collection, .opaque: return .null
+        }
+    }
+}

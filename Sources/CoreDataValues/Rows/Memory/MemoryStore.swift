@@ -1,0 +1,138 @@
+// A store that keeps its rows in memory and forgets them when it goes.
+
+import Foundation
+import Synchronization
+
+/// `NSInMemoryStoreType`, and the store that the others are compared with in tests.
+///
+/// Readers work on a copy of the tables that costs nothing until a commit meets it; a commit checks everything, then
+/// writes, so that it is all or nothing. Every operation is linear in the rows it looks at, and a fetch looks at all rows of
+/// its entity's tree. Rows are kept as values and packed into chunks on the way out: slower than SQLite on large results.
+package final class MemoryStore: RowStore {
+    private struct State {
+        var tables = MemoryTables()
+        var metadata: StoreMetadata
+        var isClosed = false
+    }
+
+    package let schema: Schema
+    private let state: Mutex<State>
+    /// Which entities the configuration has, nil for all.
+    private let contained: Set<EntityIndex>?
+
+    /// Makes an empty store.
+    ///
+    /// - Throws: `StoreError` (134020) when the schema has no such configuration.
+    package init(schema: Schema, configuration: String? = nil, uuid: UUID = UUID()) throws(StoreError) {
+        guard let entities = schema.entities(inConfiguration: configuration) else {
+            throw StoreError(
+                134020, "The model has no configuration “\(configuration ?? "")”; it has "
+                    + "\(schema.configurations.keys.sorted().joined(separator: ", ")).")
+        }
+        self.schema = schema
+        contained = configuration == nil ? nil : Set(entities.map(\.index))
+        let hashes = Dictionary(uniqueKeysWithValues: entities.map { ($0.name, $0.versionHash) })
+        state = Mutex(
+            State(
+                metadata: StoreMetadata(
+                    uuid: uuid.uuidString, type: "InMemory", modelVersionIdentifiers: schema.versionIdentifiers,
+                    versionHashes: hashes)))
+    }
+
+    package func metadata() throws -> StoreMetadata { try withState { $0.metadata } }
+
+    package func setMetadata(_ metadata: StoreMetadata) throws { try withState { $0.metadata = metadata } }
+
+    package func fetch(_ plan: FetchPlan, _ receive: (RowBatch) throws -> FetchStep) throws {
+        let rows = try rows(of: plan)
+        try BatchPacker(schema: schema, includesValues: plan.includesValues).pack(rows, receive)
+    }
+
+    package func count(_ plan: FetchPlan) throws -> Int { try rows(of: plan).count }
+
+    private func rows(of plan: FetchPlan) throws -> ArraySlice<MemoryRow> {
+        let tables = try tables()
+        try checkContained(plan.entity)
+        return try MemoryFetch(plan, tables: tables, schema: schema).rows()
+    }
+
+    package func rows(
+        for numbers: [Int64], in root: EntityIndex, _ receive: (RowBatch) throws -> FetchStep
+    ) throws {
+        let tables = try tables()
+        try checkContained(root)
+        var seen: Set<Int64> = []
+        let found = numbers.filter { seen.insert($0).inserted }
+            .compactMap { tables.row($0, in: schema[root].root) }
+        try BatchPacker(schema: schema).pack(found[...], receive)
+    }
+
+    package func members(
+        of relationship: RelationshipIndex, owner: RowKey, _ receive: (RowBatch) throws -> FetchStep
+    ) throws {
+        let description = schema[relationship]
+        guard description.isToMany else {
+            throw StoreError(
+                134060, "The members of “\(description.name)” were asked for, which is a to-one; read its cell.",
+                entity: schema[description.owner].name, property: description.name)
+        }
+        let members = try tables().members(of: description, owner: owner.number, in: schema)
+        try BatchPacker(schema: schema).pack(members[...], receive)
+    }
+
+    package func allocateKeys(_ count: Int, in root: EntityIndex) throws -> Range<Int64> {
+        try checkContained(root)
+        let tree = schema[root].root
+        return try withState { state in
+            let first = state.tables.trees[tree, default: MemoryTree()].next
+            let (end, overflow) = first.addingReportingOverflow(Int64(max(0, count)))
+            guard !overflow else {
+                throw StoreError(134030, "No numbers are left for new rows.", entity: schema[tree].name)
+            }
+            state.tables.trees[tree, default: MemoryTree()].next = end
+            return first..<end
+        }
+    }
+
+    package func commit(_ batch: ChangeBatch) throws -> CommitOutcome {
+        try withState { state in
+            let changes: MemoryChanges
+            do {
+                let commit = try MemoryCommit(batch, tables: state.tables, schema: schema)
+                guard commit.conflicts.isEmpty else { return .conflicts(commit.conflicts) }
+                changes = commit.changes()
+            }
+            changes.apply(to: &state.tables, schema: schema)
+            return .committed
+        }
+    }
+
+    package func close() throws {
+        state.withLock { state in
+            state.isClosed = true
+            state.tables = MemoryTables()
+        }
+    }
+
+    private func tables() throws -> MemoryTables { try withState { $0.tables } }
+
+    private func withState<R: Sendable>(_ body: (inout State) throws -> R) throws -> R {
+        try state.withLock { state in
+            guard !state.isClosed else {
+                throw StoreError(134070, "The store \(state.metadata.uuid) was used after it was closed.")
+            }
+            return try body(&state)
+        }
+    }
+
+    private func checkContained(_ index: EntityIndex) throws(StoreError) {
+        guard let contained, contained.isDisjoint(with: tree(index)) else { return }
+        throw StoreError(
+            134020, "The store's configuration does not hold the entity \(schema[index].name); "
+                + "add the entity to the configuration or ask a store that has it.", entity: schema[index].name)
+    }
+
+    private func tree(_ index: EntityIndex) -> [EntityIndex] {
+        (index.value...schema[index].last.value).map { EntityIndex($0) }
+    }
+}
