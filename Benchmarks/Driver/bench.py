@@ -6,7 +6,7 @@ import random
 import statistics
 import sys
 
-from contenders import BY_NAME, CONTENDERS, TASKS, Digests, Runs, Stop, build, require_tools
+from contenders import BY_NAME, CONTENDERS, PACKAGE, TASKS, Digests, Runs, Stop, build, require_tools
 
 
 def parse():
@@ -69,6 +69,16 @@ def pair(runs, digests, task, options):
     return figures, ratios
 
 
+def verdict(task, name, ratio):
+    """What our figure means for the aims of Benchmarks/Budgets/times.json."""
+    aims = {aim["task"]: aim for aim in json.loads((PACKAGE / "Budgets/times.json").read_text())["budgets"]}
+    if name != "opencoredata" or task not in aims:
+        return ""
+    gate, moonshot = aims[task]["gate"], aims[task]["moonshot"]
+    reached = "moonshot" if ratio <= moonshot else "gate" if ratio <= gate else "over the gate"
+    return f"  {reached} (gate {gate:g}, moonshot {moonshot:g})"
+
+
 def spread(values):
     values = sorted(values)
     return values[len(values) // 4], values[(3 * len(values)) // 4]
@@ -81,7 +91,8 @@ def print_task(task, figures, ratios):
         ratio = ""
         if ratios.get(name):
             low, high = spread(ratios[name])
-            ratio = f"{statistics.median(ratios[name]):7.2f} x  [{low:.2f} - {high:.2f}]"
+            middle = statistics.median(ratios[name])
+            ratio = f"{middle:7.2f} x  [{low:.2f} - {high:.2f}]{verdict(task, name, middle)}"
         elif ratios:
             ratio = f"{1:7.2f} x"
         print(f"{task:17} {BY_NAME[name].title:18} {text} {ratio}", flush=True)
