@@ -33,7 +33,8 @@ let package = Package(
             swiftSettings: strict),
 
         // objects
-        .target(name: "CoreDataFoundation", dependencies: ["CoreDataValues"], swiftSettings: strict),
+        .target(
+            name: "CoreDataFoundation", dependencies: ["CoreDataValues", "CCoreDataRuntime"], swiftSettings: strict),
         .target(
             name: "CoreData",
             dependencies: [

@@ -3,7 +3,13 @@
 // A scoped re-export outranks Foundation's unusable stubs of the same name in every client (Decisions/0002).
 
 @_exported import Foundation
+@_exported import class CoreDataFoundation.NSComparisonPredicate
+@_exported import class CoreDataFoundation.NSCompoundPredicate
+@_exported import class CoreDataFoundation.NSExpression
 @_exported import class CoreDataFoundation.UndoManager
+@_exported import enum CoreDataFoundation.SortSelector
+@_exported import protocol CoreDataFoundation.KeyValueCoding
+@_exported import let CoreDataFoundation.NSUndoManagerGroupIsDiscardableKey
 import CoreDataFoundation
 import CoreDataValues
 

@@ -2,7 +2,7 @@
 
 /// One registered action. Its target is held weakly and skipped once it is gone.
 struct UndoAction {
-    private weak var target: AnyObject?
+    @Unretained private var target: AnyObject?
     private let handler: (AnyObject) -> Void
 
     init(target: AnyObject, handler: @escaping (AnyObject) -> Void) {

@@ -32,7 +32,8 @@ struct ConflictTests {
 
         let entity = try store.entity("Injury")
         var batch = ChangeBatch()
-        let chunk = try store.schema.chunk("Injury", [(3, ["kind": .text("x")]), (1, ["kind": .text("x")])], version: 2)
+        let chunk = try store.schema.chunk(
+            "Injury", [(3, ["kind": .text("x")]), (1, ["kind": .text("x")])], version: 2)
         let kind = try #require(entity.slots.firstIndex { $0.name == "kind" })
         batch.updates = [UpdateGroup(entity: entity.index, slots: [kind], chunk: chunk, expected: [1, 1])]
         batch.deletes = [DeleteGroup(entity: entity.index, numbers: [2], expected: [1])]
@@ -64,7 +65,8 @@ struct ConflictTests {
     @Test("A broken constraint names its attributes and every row that breaks it")
     func constraint() throws {
         try store.insert("Casualty", [(1, ["tag": uuid(1)]), (2, ["tag": uuid(2)])])
-        let rows = (3...14).map { (key: Int64($0), values: ["tag": uuid(UInt8($0))]) }
+        let rows =
+            (3...14).map { (key: Int64($0), values: ["tag": uuid(UInt8($0))]) }
             + [(15, ["tag": uuid(2)]), (16, ["tag": uuid(1)])]
         let conflicts = try store.insert("Casualty", rows).conflicts
         #expect(conflicts.map(\.key.number) == [15, 16])
@@ -82,7 +84,8 @@ struct ConflictTests {
         let entity = try store.entity("Casualty")
         let tag = try #require(entity.slots.firstIndex { $0.name == "tag" })
         var batch = ChangeBatch()
-        let chunk = try store.schema.chunk("Casualty", [(1, ["tag": uuid(2)]), (2, ["tag": uuid(1)])], version: 2)
+        let chunk = try store.schema.chunk(
+            "Casualty", [(1, ["tag": uuid(2)]), (2, ["tag": uuid(1)])], version: 2)
         batch.updates = [UpdateGroup(entity: entity.index, slots: [tag], chunk: chunk, expected: [1, 1])]
         batch.deletes = [DeleteGroup(entity: entity.index, numbers: [3], expected: [1])]
         batch.inserts = [try store.schema.chunk("Casualty", [(4, ["tag": uuid(3)])])]
@@ -113,7 +116,8 @@ struct ConflictTests {
                 seen.formUnion(range)
             }
         }
-        #expect(try store.scalar("SELECT COUNT(*) FROM Z_PRIMARYKEY WHERE Z_MAX > 0 AND Z_NAME = 'Place'") == "1")
+        #expect(
+            try store.scalar("SELECT COUNT(*) FROM Z_PRIMARYKEY WHERE Z_MAX > 0 AND Z_NAME = 'Place'") == "1")
         #expect(try store.scalar("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_NAME = 'Station'") == "0")
         try store.insert("Place", [(5000, [:])])
         let fresh = try folder.store()

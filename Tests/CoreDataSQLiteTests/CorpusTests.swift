@@ -23,7 +23,9 @@ struct CorpusTests {
     init() throws { folder = try Folder() }
 
     /// Opens a store as it lies there, from a folder of the test's own: SQLite makes files beside it.
-    private func open(_ path: String, _ entities: [EntityDraft], change: (inout SQLiteOptions) -> Void = { _ in })
+    private func open(
+        _ path: String, _ entities: [EntityDraft], change: (inout SQLiteOptions) -> Void = { _ in }
+    )
         throws -> SQLiteStore?
     {
         guard let stores = Corpus.stores else {
@@ -67,7 +69,9 @@ struct CorpusTests {
     func events() throws {
         var event = EntityDraft(name: "Event")
         event.attributes = [Triage.attribute("timeStamp", .date)]
-        guard let store = try open("yepher+CoreDataUtility/TestFiles/SingleEntitySingleAttribut.sqlite", [event])
+        guard
+            let store = try open(
+                "yepher+CoreDataUtility/TestFiles/SingleEntitySingleAttribut.sqlite", [event])
         else { return }
         let rows = try store.fetch("Event") { $0.sort = [SortTerm(keyPath: ["timeStamp"])] }
         #expect(rows.count == 40)
@@ -90,7 +94,9 @@ struct CorpusTests {
         ]
         car.relationships = [Triage.toOne("owner", "Person", "cars")]
         car.indexes = [
-            FetchIndex(name: "byMakerAndNumberPlate", elements: [.init(property: "maker"), .init(property: "numberPlate")])
+            FetchIndex(
+                name: "byMakerAndNumberPlate",
+                elements: [.init(property: "maker"), .init(property: "numberPlate")])
         ]
         car.uniquenessConstraints = [["numberPlate"]]
         var sport = EntityDraft(name: "SportCar")
@@ -123,7 +129,8 @@ struct CorpusTests {
         }
         for person in try store.keys("Person") {
             let members = try store.members("Person", "cars", of: person).count
-            #expect(String(members) == (try store.scalar("SELECT COUNT(*) FROM ZCAR WHERE ZOWNER = \(person)")))
+            #expect(
+                String(members) == (try store.scalar("SELECT COUNT(*) FROM ZCAR WHERE ZOWNER = \(person)")))
         }
     }
 

@@ -63,7 +63,9 @@ enum Triage {
     static var place: EntityDraft {
         var entity = EntityDraft(name: "Place")
         entity.attributes = [attribute("name", .string)]
-        entity.relationships = [toMany("casualties", "Casualty", "station"), toMany("visits", "Assessment", nil)]
+        entity.relationships = [
+            toMany("casualties", "Casualty", "station"), toMany("visits", "Assessment", nil),
+        ]
         return entity
     }
 
@@ -108,7 +110,9 @@ final class Folder {
     deinit { try? FileManager.default.removeItem(at: url) }
     var file: URL { url.appendingPathComponent("Model.sqlite") }
 
-    func store(_ schema: Schema = Triage.schema, _ change: (inout SQLiteOptions) -> Void = { _ in }) throws -> SQLiteStore {
+    func store(_ schema: Schema = Triage.schema, _ change: (inout SQLiteOptions) -> Void = { _ in }) throws
+        -> SQLiteStore
+    {
         var options = SQLiteOptions()
         change(&options)
         return try SQLiteStore(url: file, schema: schema, configuration: nil, options: options)
@@ -124,7 +128,9 @@ struct TestRow: Equatable {
 }
 
 extension Schema {
-    func chunk(_ entity: String, _ rows: [(key: Int64, values: [String: Value])], version: Int32 = 1) throws -> RowChunk {
+    func chunk(_ entity: String, _ rows: [(key: Int64, values: [String: Value])], version: Int32 = 1) throws
+        -> RowChunk
+    {
         let entity = try #require(self.entity(named: entity))
         let chunk = RowChunk(layout: entity.layout, capacity: max(1, rows.count))
         for (key, values) in rows {
@@ -151,7 +157,8 @@ extension Schema {
             let name = description.kind == .entityTag ? description.name + "#" : description.name
             values[name] = chunk.value(row[slot], description.kind)
         }
-        return TestRow(key: row.key(layout), version: row.version(layout), entity: entity.name, values: values)
+        return TestRow(
+            key: row.key(layout), version: row.version(layout), entity: entity.name, values: values)
     }
 }
 
@@ -164,7 +171,8 @@ extension RowChunk {
         case .double(let number), .date(let number): return number.bitPattern
         case .decimal(let number): return bytes(number.description)
         case .text(let text), .uri(let text): return bytes(text)
-        case .data(let data): return (kind == .externalData ? Data([1]) + data : data).withUnsafeBytes { store($0) }
+        case .data(let data):
+            return (kind == .externalData ? Data([1]) + data : data).withUnsafeBytes { store($0) }
         case .uuid(let uuid): return withUnsafeBytes(of: uuid.uuid) { store($0) }
         case .key(let key): return UInt64(bitPattern: key.number)
         }
@@ -188,7 +196,9 @@ extension RowChunk {
         }
     }
 
-    private func text(_ cell: UInt64) -> String { withBytes(of: cell) { String(decoding: $0, as: UTF8.self) } }
+    private func text(_ cell: UInt64) -> String {
+        withBytes(of: cell) { String(decoding: $0, as: UTF8.self) }
+    }
 }
 
 extension SQLiteStore {
@@ -209,7 +219,9 @@ extension SQLiteStore {
         return try commit(batch)
     }
 
-    func fetch(_ entity: String, _ predicate: Predicate? = nil, _ change: (inout FetchPlan) -> Void = { _ in }) throws
+    func fetch(
+        _ entity: String, _ predicate: Predicate? = nil, _ change: (inout FetchPlan) -> Void = { _ in }
+    ) throws
         -> [TestRow]
     {
         var plan = FetchPlan(entity: try self.entity(entity).index)
@@ -223,7 +235,8 @@ extension SQLiteStore {
         return rows
     }
 
-    func keys(_ entity: String, _ predicate: Predicate? = nil, _ change: (inout FetchPlan) -> Void = { _ in }) throws
+    func keys(_ entity: String, _ predicate: Predicate? = nil, _ change: (inout FetchPlan) -> Void = { _ in })
+        throws
         -> [Int64]
     {
         try fetch(entity, predicate, change).map(\.key)

@@ -15,7 +15,8 @@ struct RefusalTests {
     /// Expects a refusal that leaves the file's bytes alone and makes no file.
     private func refused(
         _ code: Int, _ word: String, at file: URL? = nil, schema: Schema = Triage.schema,
-        _ change: @escaping (inout SQLiteOptions) -> Void = { _ in }, location: SourceLocation = #_sourceLocation
+        _ change: @escaping (inout SQLiteOptions) -> Void = { _ in },
+        location: SourceLocation = #_sourceLocation
     ) throws {
         let file = file ?? folder.file
         let before = try? Data(contentsOf: file)
@@ -76,7 +77,9 @@ struct RefusalTests {
         let store = try folder.store()
         try store.insert("Injury", [(1, [:])])
         try store.close()
-        guard let mount = Mount(["--bind", folder.url.path, folder.url.path], then: "remount,ro,bind", at: folder.url)
+        guard
+            let mount = Mount(
+                ["--bind", folder.url.path, folder.url.path], then: "remount,ro,bind", at: folder.url)
         else { return print("skipped: no file system can be mounted here") }
         defer { mount.undo() }
         try refused(134080, "cannot be opened or created")
@@ -86,7 +89,9 @@ struct RefusalTests {
         try reader.close()
     }
 
-    @Test("A full disk: nothing is left of a creation, and a save that does not fit leaves the rows as they were")
+    @Test(
+        "A full disk: nothing is left of a creation, and a save that does not fit leaves the rows as they were"
+    )
     func fullDisk() throws {
         let small = folder.url.appendingPathComponent("small")
         try FileManager.default.createDirectory(at: small, withIntermediateDirectories: false)
@@ -98,9 +103,12 @@ struct RefusalTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: small.path).isEmpty)
         mount.undo()
 
-        guard let larger = Mount(["-t", "tmpfs", "-o", "size=600k", "tmpfs", small.path], at: small) else { return }
+        guard let larger = Mount(["-t", "tmpfs", "-o", "size=600k", "tmpfs", small.path], at: small) else {
+            return
+        }
         defer { larger.undo() }
-        let store = try SQLiteStore(url: file, schema: Triage.schema, configuration: nil, options: SQLiteOptions())
+        let store = try SQLiteStore(
+            url: file, schema: Triage.schema, configuration: nil, options: SQLiteOptions())
         try store.insert("Injury", [(1, [:])])
         let text = String(repeating: "x", count: 10_000)
         let error = #expect(throws: StoreError.self) {

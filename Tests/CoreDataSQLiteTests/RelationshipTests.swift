@@ -28,7 +28,8 @@ struct RelationshipTests {
         var batch = ChangeBatch()
         batch.orders = [
             OrderChange(
-                relationship: try store.relationship("Casualty", "injuries"), owner: try store.key("Casualty", 1),
+                relationship: try store.relationship("Casualty", "injuries"),
+                owner: try store.key("Casualty", 1),
                 members: try keys("Injury", [3, 1, 4, 2]))
         ]
         #expect(try store.commit(batch).conflicts.isEmpty)
@@ -55,9 +56,12 @@ struct RelationshipTests {
         var batch = ChangeBatch()
         let owner = try store.key("List", 1)
         let songs = try store.relationship("List", "songs")
-        batch.links = [LinkChange(relationship: songs, owner: owner, added: [], removed: [try store.key("Song", 4)])]
+        batch.links = [
+            LinkChange(relationship: songs, owner: owner, added: [], removed: [try store.key("Song", 4)])
+        ]
         batch.orders = [
-            OrderChange(relationship: songs, owner: owner, members: try [3, 1, 2].map { try store.key("Song", $0) })
+            OrderChange(
+                relationship: songs, owner: owner, members: try [3, 1, 2].map { try store.key("Song", $0) })
         ]
         #expect(try store.commit(batch).conflicts.isEmpty)
         #expect(try store.members("List", "songs", of: 1) == [3, 1, 2])
@@ -74,7 +78,8 @@ struct RelationshipTests {
         var batch = ChangeBatch()
         batch.links = [
             LinkChange(
-                relationship: try store.relationship("Casualty", "contacts"), owner: try store.key("Casualty", 3),
+                relationship: try store.relationship("Casualty", "contacts"),
+                owner: try store.key("Casualty", 3),
                 added: [], removed: try keys("Casualty", [1]))
         ]
         _ = try store.commit(batch)
@@ -106,23 +111,33 @@ struct RelationshipTests {
     @Test("Members of a relationship to a parent entity come with their own entities")
     func taggedToOne() throws {
         try store.insert("Station", [(1, ["name": .text("North")])])
-        try store.insert("Casualty", [(1, ["station": .int(1), "station#": .int(5)]), (2, ["station": .int(1), "station#": .int(99)])])
+        try store.insert(
+            "Casualty",
+            [
+                (1, ["station": .int(1), "station#": .int(5)]),
+                (2, ["station": .int(1), "station#": .int(99)]),
+            ])
         #expect(try store.members("Place", "casualties", of: 1) == [1, 2])
         let values = try store.rows("Casualty", [1, 2]).map(\.values)
-        #expect(values == [["station": .int(1), "station#": .int(5)], ["station": .int(1)]], "a number of no entity is noise")
+        #expect(
+            values == [["station": .int(1), "station#": .int(5)], ["station": .int(1)]],
+            "a number of no entity is noise")
     }
 
     @Test("Names beyond ASCII, names that differ in case, and names like keywords")
     func names() throws {
         var entity = EntityDraft(name: "Größe")
-        entity.attributes = ["straße", "Straße", "order", "Order", "zählung", "名前"].map { Triage.attribute($0, .string) }
+        entity.attributes = ["straße", "Straße", "order", "Order", "zählung", "名前"].map {
+            Triage.attribute($0, .string)
+        }
         entity.attributes.append(Triage.attribute("pk", .integer64))
         var draft = SchemaDraft()
         draft.entities = [entity]
         let folder = try Folder()
         let store = try folder.store(Schema(checking: draft))
         let values: [String: Value] = [
-            "straße": .text("a"), "Straße": .text("b"), "order": .text("c"), "Order": .text("d"), "zählung": .text("e"),
+            "straße": .text("a"), "Straße": .text("b"), "order": .text("c"), "Order": .text("d"),
+            "zählung": .text("e"),
             "名前": .text("f"), "pk": .int(.min),
         ]
         try store.insert("Größe", [(1, values)])
@@ -138,7 +153,8 @@ struct RelationshipTests {
         draft.configurations = ["Local": ["A"]]
         let schema = try Schema(checking: draft)
         let file = folder.url.appendingPathComponent("Local.sqlite")
-        let store = try SQLiteStore(url: file, schema: schema, configuration: "Local", options: SQLiteOptions())
+        let store = try SQLiteStore(
+            url: file, schema: schema, configuration: "Local", options: SQLiteOptions())
         #expect(try Array(store.metadata().versionHashes.keys) == ["A"])
         let error = #expect(throws: StoreError.self) { try store.keys("B") }
         #expect(error?.entity == "B")
@@ -156,9 +172,12 @@ struct RelationshipTests {
         let again = try folder.store().metadata()
         #expect(again.uuid == metadata.uuid && again.type == "SQLite")
         let userInfo = try #require(again.userInfo)
-        let values = try PropertyListSerialization.propertyList(from: userInfo, format: nil) as? [String: String]
+        let values =
+            try PropertyListSerialization.propertyList(from: userInfo, format: nil) as? [String: String]
         #expect(values == ["owner": "ward 3"])
-        #expect(try store.scalar("SELECT typeof(Z_PLIST) || hex(substr(Z_PLIST, 1, 8)) FROM Z_METADATA") == "blob62706C6973743030")
+        #expect(
+            try store.scalar("SELECT typeof(Z_PLIST) || hex(substr(Z_PLIST, 1, 8)) FROM Z_METADATA")
+                == "blob62706C6973743030")
     }
 
     @Test("An observer sees each statement with its values and rows; twenty rows take two inserts")

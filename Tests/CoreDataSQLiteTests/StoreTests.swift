@@ -33,13 +33,28 @@ struct StoreTests {
         let blob = Data((0..<1_048_576).map { UInt8(truncatingIfNeeded: $0 &* 31) })
         let rows: [[String: Value]] = [
             [:],
-            ["name": .text(""), "link": .uri(""), "photo": .data(Data()), "weight": .decimal(0), "age": .int(0)],
-            ["name": .text("a\0b"), "age": .int(Int64(Int16.min)), "alive": .bool(true), "admittedAt": .date(0)],
+            [
+                "name": .text(""), "link": .uri(""), "photo": .data(Data()), "weight": .decimal(0),
+                "age": .int(0),
+            ],
+            [
+                "name": .text("a\0b"), "age": .int(Int64(Int16.min)), "alive": .bool(true),
+                "admittedAt": .date(0),
+            ],
             ["name": .text("Zoë 🩺 e\u{301}"), "admittedAt": .date(.infinity), "alive": .bool(false)],
             ["admittedAt": .date(-63_114_076_800), "weight": .decimal(Decimal(string: "72.35") ?? 0)],
-            ["admittedAt": .date(63_113_904_000.5), "weight": .decimal(Decimal(string: "-10000000000000000000000") ?? 0)],
-            ["photo": .data(blob), "tag": .uuid(UUID(uuid: (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)))],
-            ["name": .text(String(repeating: "ü", count: 2000)), "link": .uri("https://example.org/ä?x=1#y")],
+            [
+                "admittedAt": .date(63_113_904_000.5),
+                "weight": .decimal(Decimal(string: "-10000000000000000000000") ?? 0),
+            ],
+            [
+                "photo": .data(blob),
+                "tag": .uuid(UUID(uuid: (0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))),
+            ],
+            [
+                "name": .text(String(repeating: "ü", count: 2000)),
+                "link": .uri("https://example.org/ä?x=1#y"),
+            ],
             ["weight": .decimal(Decimal(string: "0.000012") ?? 0), "station": .int(7), "station#": .int(5)],
         ]
         try store.insert("Casualty", rows.enumerated().map { (Int64($0.offset + 1), $0.element) })
@@ -50,8 +65,12 @@ struct StoreTests {
 
     @Test("Infinite and tiny reals survive")
     func reals() throws {
-        let numbers = [Double.infinity, -.infinity, .leastNonzeroMagnitude, .greatestFiniteMagnitude, 3, -0.1]
-        try store.insert("Assessment", numbers.enumerated().map { (Int64($0.offset + 1), ["confidence": .double($0.element)]) })
+        let numbers = [
+            Double.infinity, -.infinity, .leastNonzeroMagnitude, .greatestFiniteMagnitude, 3, -0.1,
+        ]
+        try store.insert(
+            "Assessment",
+            numbers.enumerated().map { (Int64($0.offset + 1), ["confidence": .double($0.element)]) })
         #expect(try store.fetch("Assessment").map { $0.values["confidence"] } == numbers.map { .double($0) })
     }
 
@@ -66,7 +85,8 @@ struct StoreTests {
 
     @Test("Thousands of rows arrive in order, a small batch first")
     func batches() throws {
-        try store.insert("Injury", (1...1003).map { (Int64($0), ["severity": .int(Int64($0)), "kind": .text("k\($0)")]) })
+        try store.insert(
+            "Injury", (1...1003).map { (Int64($0), ["severity": .int(Int64($0)), "kind": .text("k\($0)")]) })
         var sizes: [Int] = []
         var keys: [Int64] = []
         try store.fetch(FetchPlan(entity: store.entity("Injury").index)) { batch in
@@ -97,7 +117,8 @@ struct StoreTests {
     func inheritance() throws {
         try store.insert("Place", [(1, ["name": .text("b")]), (3, ["name": .text("d")])])
         try store.insert(
-            "Station", [(2, ["name": .text("c"), "Name": .text("C"), "capacity": .int(9)]), (4, ["name": .text("a")])])
+            "Station",
+            [(2, ["name": .text("c"), "Name": .text("C"), "capacity": .int(9)]), (4, ["name": .text("a")])])
         let sorted = try store.fetch("Place") { $0.sort = [SortTerm(keyPath: ["name"])] }
         #expect(sorted.map(\.key) == [4, 1, 2, 3])
         #expect(sorted.map(\.entity) == ["Station", "Place", "Station", "Place"])
@@ -136,7 +157,8 @@ struct StoreTests {
         try store.insert("Injury", [(1, ["kind": .text("cut"), "severity": .int(3)])])
         let outcome = try store.update("Injury", 1, ["severity": .int(4)], expected: 1)
         #expect(outcome.conflicts.isEmpty)
-        let row = TestRow(key: 1, version: 2, entity: "Injury", values: ["kind": .text("cut"), "severity": .int(4)])
+        let row = TestRow(
+            key: 1, version: 2, entity: "Injury", values: ["kind": .text("cut"), "severity": .int(4)])
         #expect(try store.fetch("Injury") == [row])
     }
 
@@ -158,12 +180,16 @@ struct StoreTests {
 }
 
 extension SQLiteStore {
-    func update(_ entity: String, _ key: Int64, _ values: [String: Value], expected: Int32) throws -> CommitOutcome {
+    func update(_ entity: String, _ key: Int64, _ values: [String: Value], expected: Int32) throws
+        -> CommitOutcome
+    {
         let description = try self.entity(entity)
         let chunk = try schema.chunk(entity, [(key, values)], version: max(expected, 0) + 1)
         let slots = description.slots.indices.filter { values[description.slots[$0].name] != nil }
         var batch = ChangeBatch()
-        batch.updates = [UpdateGroup(entity: description.index, slots: slots, chunk: chunk, expected: [expected])]
+        batch.updates = [
+            UpdateGroup(entity: description.index, slots: slots, chunk: chunk, expected: [expected])
+        ]
         return try commit(batch)
     }
 
@@ -171,7 +197,9 @@ extension SQLiteStore {
         var batch = ChangeBatch()
         let members = try added.flatMap { name, numbers in try numbers.map { try key(name, $0) } }
         batch.links = [
-            LinkChange(relationship: try relationship(entity, name), owner: try key(entity, owner), added: members, removed: [])
+            LinkChange(
+                relationship: try relationship(entity, name), owner: try key(entity, owner), added: members,
+                removed: [])
         ]
         _ = try commit(batch)
     }

@@ -37,7 +37,7 @@ enum Clinic {
         patient.attributes = [
             attribute("name", .string, optional: false), attribute("age", .integer16), attribute("weight", .double),
             attribute("born", .date), attribute("tag", .uuid), attribute("photo", .binary), attribute("fee", .decimal),
-            attribute("link", .uri), attribute("awake", .boolean),
+            attribute("link", .uri), attribute("awake", .boolean), attribute("code", .integer32),
         ]
         patient.relationships = [
             toOne("ward", "Ward", inverse: "patients"), toMany("doctors", "Doctor", inverse: "patients"),
@@ -46,13 +46,13 @@ enum Clinic {
         ]
         var place = EntityDraft(name: "Place")
         place.isAbstract = true
-        place.attributes = [attribute("name", .string)]
+        place.attributes = [attribute("name", .string), attribute("code", .integer32)]
         var ward = EntityDraft(name: "Ward")
         ward.parentName = "Place"
         ward.attributes = [attribute("beds", .integer32)]
         ward.relationships = [toMany("patients", "Patient", inverse: "ward")]
         var doctor = EntityDraft(name: "Doctor")
-        doctor.attributes = [attribute("name", .string)]
+        doctor.attributes = [attribute("name", .string), attribute("code", .integer32)]
         doctor.relationships = [
             toMany("patients", "Patient", inverse: "doctors"), toMany("badges", "Badge", inverse: "doctor", rule: .deny),
         ]
@@ -60,10 +60,10 @@ enum Clinic {
         badge.attributes = [attribute("code", .string)]
         badge.relationships = [toOne("doctor", "Doctor", inverse: "badges")]
         var visit = EntityDraft(name: "Visit")
-        visit.attributes = [attribute("note", .string)]
+        visit.attributes = [attribute("note", .string), attribute("code", .integer32)]
         visit.relationships = [toOne("patient", "Patient", inverse: "visits")]
         var bed = EntityDraft(name: "Bed")
-        bed.attributes = [attribute("number", .integer32)]
+        bed.attributes = [attribute("number", .integer32), attribute("code", .integer32)]
         bed.relationships = [toOne("patient", "Patient", inverse: "bed")]
         draft.entities = [patient, place, ward, doctor, badge, visit, bed]
         return draft
@@ -89,10 +89,14 @@ final class Stack {
     let coordinator: NSPersistentStoreCoordinator
     let context: NSManagedObjectContext
 
-    init(_ type: String = NSSQLiteStoreType, model: NSManagedObjectModel = Clinic.model(), undo: Bool = true) throws {
+    init(
+        _ type: String = NSSQLiteStoreType, model: NSManagedObjectModel = Clinic.model(), undo: Bool = true,
+        options: [AnyHashable: Any]? = nil
+    ) throws {
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         _ = try coordinator.addPersistentStore(
-            ofType: type, configurationName: nil, at: folder.file("store.sqlite"), options: nil)
+            ofType: type, configurationName: nil, at: folder.file("store.sqlite"),
+            options: type == NSSQLiteStoreType ? options : nil)
         context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
         if undo { context.undoManager = UndoManager() }

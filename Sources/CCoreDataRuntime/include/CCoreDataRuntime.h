@@ -8,6 +8,10 @@ void *_Nullable coredata_call_initializer(void *_Nonnull function, void *_Nonnul
 /// Retains an object unless it is being deallocated; answers null then.
 void *_Nullable coredata_try_retain(void *_Nonnull object);
 
+/// Keeps an object's memory, not its life: `coredata_try_retain` stays safe to call until the matching release.
+void coredata_unowned_retain(void *_Nonnull object);
+void coredata_unowned_release(void *_Nonnull object);
+
 /// The innermost context that this thread holds: a stack frame's own record, linked to the outer ones.
 struct coredata_holder {
     const void *_Nonnull context;

@@ -10,6 +10,15 @@ extension NSManagedObject {
     /// context is written without further ado.
     final func willWrite(_ slot: Int) -> Overlay {
         let state = _state
+        // A new object of the open event is listed already, and undoing its insertion undoes its values.
+        if state.pointee.flags & ObjectFlags.quietMask == ObjectFlags.fresh.rawValue, let overlay = state.overlay {
+            return overlay
+        }
+        return willWriteTracked(slot)
+    }
+
+    private final func willWriteTracked(_ slot: Int) -> Overlay {
+        let state = _state
         guard let registry = state.registry, !state.has(.gone) else { return state.makeOverlay() }
         guard let context = registry.context else {
             misuse("The context of this \(entity.name ?? "object") is gone; keep it alive while its objects are changed.")

@@ -47,7 +47,18 @@ extension NSManagedObject {
     }
 
     /// An object of another context, or of an entity that the relationship does not lead to, is a broken contract.
+    @inline(__always)
     private func check(_ new: NSManagedObject, fits relationship: ResolvedRelationship) {
+        let there = new._state
+        if there.pointee.registry == _state.pointee.registry, there.pointee.registry != nil,
+            relationship.accepts(there.pointee.entity)
+        {
+            return
+        }
+        checkSlowly(new, fits: relationship)
+    }
+
+    private func checkSlowly(_ new: NSManagedObject, fits relationship: ResolvedRelationship) {
         let info = new._state.info
         guard info.schema === _state.info.schema,
             info.entity.isKind(of: info.schema[relationship.destination])

@@ -57,7 +57,7 @@ extension NSManagedObjectContext {
                 if plan.includesValues {
                     materialize(batch, store: store.number, asFaults: asFaults, into: &objects)
                 } else {
-                    for key in batch.keys { objects.append(object(for: key.inStore(store.number))) }
+                    for key in batch.keys(inStore: store.number) { objects.append(object(for: key)) }
                 }
                 return .more
             }
@@ -98,7 +98,7 @@ struct PendingOverlay {
         for store in stores { found += try context.fetch(plan, from: store, asFaults: order.asFaults) }
         let evaluator = try order.plan.predicate.map { try PendingOverlay.evaluator($0) }
         if order.includesPendingChanges { found = merge(found, evaluator, all: beyond) }
-        sort(&found)
+        try sort(&found)
         return Array(found.dropFirst(order.plan.offset).prefix(order.plan.limit > 0 ? order.plan.limit : .max))
     }
 
@@ -126,17 +126,11 @@ struct PendingOverlay {
         return state.info.entity.isKind(of: order.info.entity)
     }
 
-    private func sort(_ objects: inout [NSManagedObject]) {
+    private func sort(_ objects: inout [NSManagedObject]) throws {
         guard !order.plan.sort.isEmpty, objects.count > 1 else { return }
-        let terms = order.plan.sort
-        let keyed = objects.map { object in (object, terms.map { ObjectSource(object).value(along: $0.keyPath) }) }
-        objects = keyed.sorted { a, b in
-            for (index, term) in terms.enumerated() {
-                let result = term.compare(a.1[index], b.1[index])
-                if result != .orderedSame { return result == .orderedAscending }
-            }
-            return false
-        }.map(\.0)
+        let sortOrder: CoreDataValues.SortOrder
+        do { sortOrder = try CoreDataValues.SortOrder(order.plan.sort) } catch { throw CocoaError.reading(error) }
+        objects.sort { sortOrder.compare(ObjectSource($0), ObjectSource($1)) == .orderedAscending }
     }
 
     /// Whether a predicate or an order follows relationships, so that changes of other objects matter too.

@@ -43,7 +43,7 @@ extension NSManagedObjectContext {
         tracker.mark(object, .inserted)
         tracker.enter(object, .eventInserted)
         logExistence(of: object, appeared: true)
-        if tracker.isLogging { state.set(.fresh) }
+        state.set(.fresh)
     }
 
     /// Deletes an object at the next save. Delete rules are applied when pending changes are processed.

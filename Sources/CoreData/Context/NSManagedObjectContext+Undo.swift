@@ -1,5 +1,6 @@
 // Undo and redo: the log of an event becomes one undo action; applying it goes through the same door and is logged again.
 
+import CoreDataFoundation
 import CoreDataValues
 import Foundation
 
@@ -48,7 +49,9 @@ extension NSManagedObjectContext {
     private func lookAgain(at object: NSManagedObject) {
         let state = object._state
         state.clear(.recheck)
-        guard state.has(.updated), !state.has([.inserted, .deleted]), !SaveOperation.isChanged(object) else { return }
+        guard state.has(.updated), !state.has([.inserted, .deleted]) else { return }
+        object.dropRestoredOrders()
+        guard !SaveOperation.isChanged(object) else { return }
         tracker.unmark(object, .updated)
         state.revertUnchanged()
     }
@@ -56,7 +59,7 @@ extension NSManagedObjectContext {
 
 /// A weak reference that a notification block may hold; the observer is removed before the object goes.
 private struct Unowned: @unchecked Sendable {
-    weak var object: NSManagedObjectContext?
+    @Unretained var object: NSManagedObjectContext?
     init(_ object: NSManagedObjectContext) { self.object = object }
 }
 
@@ -110,6 +113,16 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
+    /// Forgets the order of an ordered to-many that has the saved members in the saved order again.
+    fileprivate func dropRestoredOrders() {
+        forEachToMany { index, members in
+            guard let order = members.order, members.added.isEmpty, members.removed.isEmpty,
+                order.elementsEqual(committedMembers(at: index), by: ===)
+            else { return }
+            members.order = nil
+        }
+    }
+
     /// Writes a former target; where the other side keeps a log of its own, only this side.
     fileprivate func takeBackTarget(_ slot: Int, _ old: NSManagedObject?) {
         let relationship = relationship(at: slot)

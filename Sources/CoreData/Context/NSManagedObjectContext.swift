@@ -34,6 +34,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final var readError: (any Error)?
     /// The last event told, so that a save that follows it can use the same sets.
     final var lastEvent: ContextEvent?
+    /// The class that `init(context:)` was last called for.
+    private final var lastClass: (type: ObjectIdentifier, info: EntityInfo)?
     final var isSettling = false
     final var isSaving = false
     final var checkpointObserver: (any NSObjectProtocol)?
@@ -115,9 +117,11 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final var identities: StoreIdentities? { coordinator?.identities }
 
     final func entityDescription(for type: NSManagedObject.Type) -> NSEntityDescription {
+        if let last = lastClass, last.type == ObjectIdentifier(type) { return last.info.description }
         guard let info = runtime.info(for: type) else {
             misuse("The model of this context has no entity of the class \(type).")
         }
+        lastClass = (ObjectIdentifier(type), info)
         return info.description
     }
 

@@ -72,7 +72,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
                 url: url, schema: runtime.schema, configuration: configuration, options: options.sqlite)
         case NSInMemoryStoreType:
             return try MemoryStore(
-                schema: runtime.schema, configuration: configuration, uuid: UUID().uuidString)
+                schema: runtime.schema, configuration: configuration, uuid: UUID())
         default:
             throw CocoaError.coreData(
                 134000, "The store type \(type) is not known; use NSSQLiteStoreType or NSInMemoryStoreType.")

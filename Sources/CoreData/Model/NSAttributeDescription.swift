@@ -127,7 +127,7 @@ open class NSAttributeDescription: NSPropertyDescription {
         attribute.location = location
         if hasProgramDefault {
             do {
-                attribute.defaultValue = try value(
+                attribute.defaultValue = try CoreData.value(
                     programDefault, as: declared.type, entity: entity, property: name)
             } catch {
                 throw SchemaError(

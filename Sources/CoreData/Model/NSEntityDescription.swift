@@ -1,5 +1,6 @@
 // One entity of a model.
 
+import CoreDataFoundation
 import CoreDataValues
 import Foundation
 
@@ -46,10 +47,14 @@ open class NSEntityDescription: NSObject, NSCopying {
     }
 
     /// The entity that this one inherits from. Weak: the parent owns its children.
-    open internal(set) weak var superentity: NSEntityDescription?
+    open internal(set) var superentity: NSEntityDescription? {
+        get { parent }
+        set { parent = newValue }
+    }
+    @Unretained private var parent: NSEntityDescription?
 
     /// The model that owns the entity; nil while there is none. Weak.
-    package internal(set) final weak var model: NSManagedObjectModel?
+    @Unretained package internal(set) final var model: NSManagedObjectModel?
     /// The entity of the schema that this one stands for; nil until the model is frozen.
     package internal(set) final var resolved: Entity?
     /// What the object layer knows of the entity, once the model is in use; the model owns it.

@@ -1,5 +1,6 @@
 // The fetch indexes of an entity.
 
+import CoreDataFoundation
 import CoreDataValues
 import Foundation
 
@@ -11,7 +12,11 @@ open class NSFetchIndexDescription: NSObject, NSCopying {
         didSet { adoptElements() }
     }
     /// The entity that the index belongs to. Weak: the entity owns its indexes.
-    open internal(set) weak var entity: NSEntityDescription?
+    open internal(set) var entity: NSEntityDescription? {
+        get { owner }
+        set { owner = newValue }
+    }
+    @Unretained private var owner: NSEntityDescription?
 
     /// The predicate of a partial index, as text.
     package final var partialPredicateText: String? { willSet { requireEditable("partialIndexPredicate") } }

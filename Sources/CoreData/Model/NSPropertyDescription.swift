@@ -1,5 +1,6 @@
 // What all properties of an entity have in common.
 
+import CoreDataFoundation
 import CoreDataValues
 import Foundation
 
@@ -33,7 +34,7 @@ open class NSPropertyDescription: NSObject, NSCopying {
     open private(set) var validationWarnings: [Any] = []
 
     /// The entity that declares the property; nil while there is none. Weak: the entity owns its properties.
-    package internal(set) weak var owner: NSEntityDescription?
+    @Unretained package internal(set) var owner: NSEntityDescription?
     package internal(set) final var isFrozen = false
     final var declaredRenamingIdentifier: String?
     final var location: SourceLocation?

@@ -1,5 +1,6 @@
 // A relationship of an entity.
 
+import CoreDataFoundation
 import CoreDataValues
 import Foundation
 
@@ -7,7 +8,14 @@ import Foundation
 ///
 /// Destination and inverse are held weakly: the model owns the entities, and inverses would own each other.
 open class NSRelationshipDescription: NSPropertyDescription {
-    open weak var destinationEntity: NSEntityDescription? { willSet { requireEditable("destinationEntity") } }
+    open var destinationEntity: NSEntityDescription? {
+        get { destination }
+        set {
+            requireEditable("destinationEntity")
+            destination = newValue
+        }
+    }
+    @Unretained private var destination: NSEntityDescription?
     open weak var inverseRelationship: NSRelationshipDescription? {
         willSet { requireEditable("inverseRelationship") }
     }

@@ -15,9 +15,12 @@ final class EntityInfo: @unchecked Sendable {
     /// What a new object starts with, slot by slot.
     let defaults: [(slot: Int, value: Value)]
     /// Slots that must not be nil at save, as mask words.
-    let required: [UInt64]
-    /// Slots whose values are checked further (bounds, lengths, patterns, NaN, integer width).
-    let checked: [Int]
+    let required: UnsafeMutablePointer<UInt64>
+    /// The kind of each slot, for loops that must not touch an array's count and owner.
+    let kinds: UnsafeMutablePointer<SlotKind>
+    /// Values that are checked further: reals only for NaN, others by what the model allows.
+    let plainReals: [Int]
+    let checkedSlots: [Int]
     /// The resolved relationship of each slot, nil for attributes and tags.
     let slotRelationships: [ResolvedRelationship?]
     /// The resolved relationship of each to-many.
@@ -36,12 +39,17 @@ final class EntityInfo: @unchecked Sendable {
             guard let initial = value.attribute?.defaultValue, !initial.isNull else { return nil }
             return (slot, initial)
         }
-        var required = [UInt64](repeating: 0, count: entity.layout.maskWords)
-        for (slot, value) in entity.slots.enumerated() where value.isRequired {
-            required[slot >> 6] |= 1 << UInt64(slot & 63)
+        required = .allocate(capacity: entity.layout.maskWords)
+        required.initialize(repeating: 0, count: entity.layout.maskWords)
+        kinds = .allocate(capacity: max(1, entity.slots.count))
+        for (slot, value) in entity.slots.enumerated() {
+            (kinds + slot).initialize(to: value.kind)
+            if value.isRequired { required[slot >> 6] |= 1 << UInt64(slot & 63) }
         }
-        self.required = required
-        checked = entity.slots.indices.filter { EntityInfo.needsCheck(entity.slots[$0]) }
+        plainReals = entity.slots.indices.filter { EntityInfo.isPlainReal(entity.slots[$0]) }
+        checkedSlots = entity.slots.indices.filter {
+            EntityInfo.needsCheck(entity.slots[$0]) && !EntityInfo.isPlainReal(entity.slots[$0])
+        }
         slotRelationships = entity.slots.map { slot in
             slot.kind == .toOne ? slot.relationship.map { schema[$0] } : nil
         }
@@ -50,6 +58,21 @@ final class EntityInfo: @unchecked Sendable {
             !$0.description.isOptional || $0.description.minCount > 0 || $0.description.maxCount > 1
         }
         hasTransientSlots = entity.slots.contains { $0.isTransient }
+    }
+
+    deinit {
+        required.deallocate()
+        kinds.deallocate()
+    }
+
+    /// A real number without bounds: only NaN is refused.
+    private static func isPlainReal(_ slot: Slot) -> Bool {
+        guard let attribute = slot.attribute, !slot.isTransient else { return false }
+        switch slot.kind {
+        case .double, .float, .date: return attribute.minimum == nil && attribute.maximum == nil
+        case .int, .bool, .decimal, .text, .data, .externalData, .uuid, .uri, .transformable, .toOne, .entityTag:
+            return false
+        }
     }
 
     private static func needsCheck(_ slot: Slot) -> Bool {

@@ -166,5 +166,5 @@ extension NSManagedObject {
         return slots[slot]
     }
 
-    final func kind(_ slot: Int) -> SlotKind { _state.info.layout.kinds[slot] }
+    final func kind(_ slot: Int) -> SlotKind { _state.info.kinds[slot] }
 }

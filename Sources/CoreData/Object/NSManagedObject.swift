@@ -158,7 +158,7 @@ extension UnsafeMutablePointer<ObjectState> {
     }
 
     func dropOverlay() {
-        overlay?.deallocate(info.layout)
+        overlay?.deallocate(info.layout, info.kinds)
         pointee.overlay = nil
         pointee.slow &= ~SlowReason.overlay
     }

@@ -1,5 +1,6 @@
 // The name of a row, across contexts and threads.
 
+import CoreDataFoundation
 import CoreDataValues
 import Foundation
 
@@ -10,7 +11,7 @@ final class StoreIdentities: @unchecked Sendable {
     private let lock = NSLock()
     private var stores: [UInt16: (uuid: String, store: Weak)] = [:]
 
-    private struct Weak { weak var store: NSPersistentStore? }
+    private struct Weak { @Unretained var store: NSPersistentStore? }
 
     func add(_ store: NSPersistentStore, number: UInt16) {
         lock.withLock { stores[number] = (store.identifier, Weak(store: store)) }

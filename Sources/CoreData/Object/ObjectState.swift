@@ -42,6 +42,8 @@ struct ObjectFlags: OptionSet {
     static let inaccessible = ObjectFlags(rawValue: 16384)
     /// Holds changes that the running save must write.
     static let dirty: ObjectFlags = [.inserted, .updated, .deleted]
+    /// What must be looked at before a write may go unnoticed: `fresh` alone of these allows it.
+    static let quietMask = ObjectFlags([.fresh, .gone, .deleted]).rawValue
     static let event: ObjectFlags = [.eventInserted, .eventUpdated, .eventDeleted, .eventRefreshed]
 }
 

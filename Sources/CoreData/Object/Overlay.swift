@@ -20,9 +20,14 @@ struct Overlay {
     }
 
     /// Ends the values and gives the memory back.
-    func deallocate(_ layout: RowLayout) {
-        for slot in 0..<layout.slotCount where isPresent(slot) && !isNull(slot) {
-            end(slot, layout.kinds[slot])
+    func deallocate(_ layout: RowLayout, _ kinds: UnsafePointer<SlotKind>) {
+        for word in 0..<layout.maskWords {
+            var present = nonNullMask(word)
+            while present != 0 {
+                let slot = word * 64 + present.trailingZeroBitCount
+                present &= present - 1
+                end(slot, kinds[slot])
+            }
         }
         (base - 16 * layout.maskWords).deallocate()
     }
@@ -82,6 +87,12 @@ struct Overlay {
 
     func reference(_ slot: Int) -> AnyObject? {
         isNull(slot) ? nil : pointer(slot, AnyObject.self).pointee
+    }
+
+    /// The state of a to-one's target; the slot must hold one.
+    func target(_ slot: Int) -> UnsafeMutablePointer<ObjectState> {
+        let object = pointer(slot, Unmanaged<NSManagedObject>.self).pointee
+        return object._withUnsafeGuaranteedRef { $0._state }
     }
 
     private func end(_ slot: Int, _ kind: SlotKind) {

@@ -45,7 +45,7 @@ extension NSManagedObjectContext {
 
     private func bridge(_ predicate: NSPredicate) throws -> Predicate {
         let identities = requiredCoordinator.identities
-        return try predicate.bridged { object in
+        return try tree(predicate) { object in
             let id: NSManagedObjectID
             switch object {
             case let object as NSManagedObject: id = object.objectID
@@ -59,12 +59,17 @@ extension NSManagedObjectContext {
         }
     }
 
+    private func tree(_ predicate: NSPredicate, _ objects: @escaping (Any) throws -> Value?) throws -> Predicate {
+        do {
+            return try predicate.tree(objects: objects)
+        } catch { throw CocoaError.reading(error) }
+    }
+
     private func bridge(_ descriptor: NSSortDescriptor, _ info: EntityInfo) throws -> SortTerm {
-        guard let term = descriptor.sortTerm else {
-            throw CocoaError.coreData(
-                134060,
-                "A fetch of \(info.entity.name) has a sort descriptor without a key; a store cannot sort by a closure.")
+        do {
+            return try descriptor.term()
+        } catch {
+            throw CocoaError.coreData(134060, "A fetch of \(info.entity.name) cannot be sorted: \(error)")
         }
-        return term
     }
 }

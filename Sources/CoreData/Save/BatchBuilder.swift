@@ -27,38 +27,66 @@ struct WrittenRow {
 final class BatchBuilders {
     private let context: NSManagedObjectContext
     private var builders: [UInt16: BatchBuilder] = [:]
+    private var last: (number: UInt16, builder: BatchBuilder)?
 
     init(_ context: NSManagedObjectContext) { self.context = context }
 
     /// Gives every new object its number: from its store's block for the tree of its entity, in order of insertion.
     func assignKeys(_ inserted: ContiguousArray<NSManagedObject>) throws {
-        let groups = Dictionary(grouping: inserted.indices) { inserted[$0]._state.info.entity.index }
-        let byRoot = Dictionary(grouping: groups.keys) { context.runtime.schema[$0].root }
-        for (root, entities) in byRoot.sorted(by: { $0.key < $1.key }) {
-            let places = entities.flatMap { groups[$0] ?? [] }.sorted()
-            let stores = try Dictionary(grouping: places) {
-                try context.requiredCoordinator.store(for: inserted[$0]._state.info).number
-            }
-            for (number, places) in stores.sorted(by: { $0.key < $1.key }) {
-                guard let store = context.requiredCoordinator.rowStore(number) else { continue }
-                var next: Int64
-                do {
-                    next = try store.allocateKeys(places.count, in: root).lowerBound
-                } catch { throw CocoaError.saving(error) }
-                for place in places {
-                    let state = inserted[place]._state
-                    state.pointee.assigned = next
-                    state.pointee.assignedStore = number
-                    next += 1
-                }
-            }
+        let infos = context.runtime.infos
+        var homes: [NumberedStore?] = Array(repeating: nil, count: infos.count)
+        var counts: [Family: Int] = [:]
+        for object in inserted {
+            let entity = Int(object._state.pointee.entity)
+            if homes[entity] == nil { homes[entity] = try context.requiredCoordinator.store(for: infos[entity]) }
         }
+        let families = homes.enumerated().map { entity, home in
+            home.map { Family(store: $0.number, root: infos[entity].entity.root) }
+        }
+        let perEntity = inserted.reduce(into: Array(repeating: 0, count: infos.count)) { counts, object in
+            counts[Int(object._state.pointee.entity)] += 1
+        }
+        for (entity, family) in families.enumerated() {
+            if let family { counts[family, default: 0] += perEntity[entity] }
+        }
+        var next = try counts.reduce(into: [Family: Int64]()) { next, entry in
+            next[entry.key] = try firstKey(entry.value, in: entry.key)
+        }
+        var open: (family: Family, next: Int64)?
+        for object in inserted {
+            let state = object._state
+            guard let family = families[Int(state.pointee.entity)] else { continue }
+            if open?.family != family {
+                if let open { next[open.family] = open.next }
+                open = (family, next[family] ?? 0)
+            }
+            state.pointee.assigned = open?.next ?? 0
+            state.pointee.assignedStore = family.store
+            open?.next += 1
+        }
+    }
+
+    /// Entities that share a table, and so its keys.
+    private struct Family: Hashable {
+        var store: UInt16
+        var root: EntityIndex
+    }
+
+    private func firstKey(_ count: Int, in family: Family) throws -> Int64 {
+        guard let store = context.requiredCoordinator.rowStore(family.store) else { return 0 }
+        do {
+            return try store.allocateKeys(count, in: family.root).lowerBound
+        } catch { throw CocoaError.saving(error) }
     }
 
     func builder(for object: NSManagedObject) throws -> BatchBuilder {
         let state = object._state
         let number = state.pointee.assigned != 0 ? state.pointee.assignedStore : state.pointee.store
-        if let builder = builders[number] { return builder }
+        if let last, last.number == number { return last.builder }
+        if let builder = builders[number] {
+            last = (number, builder)
+            return builder
+        }
         guard let store = context.requiredCoordinator.numberedStore(number) else {
             throw CocoaError.coreData(
                 134070, "The store of \(object.entity.name ?? "") was removed from the coordinator; its objects cannot be saved.")

@@ -34,28 +34,35 @@ extension NSManagedObject {
     /// Writes the object's present values as a row.
     final func pack(into chunk: RowChunk, key: Int64, version: Int32) {
         let state = _state
+        let info = state.info
         let row = chunk.appendRow(key: key, version: version, entity: EntityIndex(rawValue: state.pointee.entity))
-        let layout = chunk.layout
-        let overlay = state.overlay
-        let former = state.pointee.row
-        for slot in 0..<layout.slotCount {
-            if let overlay, overlay.isPresent(slot) {
-                if !overlay.isNull(slot) { pack(slot, layout.kinds[slot], overlay, into: chunk, row) }
-            } else if let former, former.isPresent(slot) {
-                copy(slot, layout, from: former, into: chunk, row)
+        for word in 0..<info.layout.maskWords {
+            let changed = state.overlay?.presentMask(word) ?? 0
+            var present = changed & (state.overlay?.nonNullMask(word) ?? 0)
+            while present != 0 {
+                let slot = word * 64 + present.trailingZeroBitCount
+                present &= present - 1
+                if let overlay = state.overlay { pack(slot, info, overlay, into: chunk, row) }
+            }
+            guard let former = state.pointee.row else { continue }
+            var kept = former[-1 - word] & ~changed
+            while kept != 0 {
+                let slot = word * 64 + kept.trailingZeroBitCount
+                kept &= kept - 1
+                copy(slot, info.kinds[slot], from: former, into: chunk, row)
             }
         }
     }
 
-    private func pack(
-        _ slot: Int, _ kind: SlotKind, _ overlay: Overlay, into chunk: RowChunk, _ row: UnsafeMutablePointer<UInt64>
+    @inline(__always)
+    private final func pack(
+        _ slot: Int, _ info: EntityInfo, _ overlay: Overlay, into chunk: RowChunk, _ row: UnsafeMutablePointer<UInt64>
     ) {
-        switch kind {
+        switch info.kinds[slot] {
         case .int, .bool, .double, .float, .date:
             row.setCell(slot, overlay.pointer(slot, UInt64.self).pointee)
         case .text, .uri:
-            var text = overlay.pointer(slot, String.self).pointee
-            row.setCell(slot, text.withUTF8 { chunk.store(UnsafeRawBufferPointer($0)) })
+            row.setCell(slot, overlay.pointer(slot, String.self).pointee.withUTF8 { chunk.store(UnsafeRawBufferPointer($0)) })
         case .data, .transformable:
             row.setCell(slot, overlay.pointer(slot, Data.self).pointee.withUnsafeBytes { chunk.store($0) })
         case .externalData:
@@ -67,19 +74,19 @@ extension NSManagedObject {
             var text = NSManagedObject.decimal(.overlay(overlay), slot)?.description ?? "0"
             row.setCell(slot, text.withUTF8 { chunk.store(UnsafeRawBufferPointer($0)) })
         case .toOne:
-            guard let target = overlay.reference(slot) as? NSManagedObject else { return }
-            let there = target._state.pointee
+            let there = overlay.target(slot).pointee
             row.setCell(slot, UInt64(bitPattern: there.assigned != 0 ? there.assigned : there.number))
-            if relationship(at: slot).hasEntityTag { row.setCell(slot + 1, UInt64(there.entity) + 1) }
+            if let relationship = info.slotRelationships[slot], relationship.hasEntityTag {
+                row.setCell(slot + 1, UInt64(there.entity) + 1)
+            }
         case .entityTag: break
         }
     }
 
     private func copy(
-        _ slot: Int, _ layout: RowLayout, from former: UnsafeMutablePointer<UInt64>, into chunk: RowChunk,
+        _ slot: Int, _ kind: SlotKind, from former: UnsafeMutablePointer<UInt64>, into chunk: RowChunk,
         _ row: UnsafeMutablePointer<UInt64>
     ) {
-        let kind = layout.kinds[slot]
         if kind == .entityTag, let overlay = _state.overlay, overlay.isPresent(slot - 1) { return }
         guard kind.isArena, let source = _state.chunk else { return row.setCell(slot, former[slot]) }
         row.setCell(slot, source.withBytes(of: former[slot]) { chunk.store($0) })

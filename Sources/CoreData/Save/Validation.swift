@@ -10,10 +10,14 @@ enum Validation {
     static func check(_ object: NSManagedObject, for occasion: Occasion) throws {
         if occasion == .delete { return try checkDeletion(object) }
         let info = object._state.info
-        if isComplete(object, info), info.checked.isEmpty, info.boundedRelationships.isEmpty { return }
+        let isSound = isComplete(object, info) && !holdsNaN(object, info)
+        if isSound, info.checkedSlots.isEmpty, info.boundedRelationships.isEmpty { return }
         var errors: [any Error] = []
-        checkPresence(object, info, &errors)
-        for slot in info.checked { checkValue(object, slot, &errors) }
+        if !isSound {
+            checkPresence(object, info, &errors)
+            for slot in info.plainReals { checkValue(object, slot, &errors) }
+        }
+        for slot in info.checkedSlots { checkValue(object, slot, &errors) }
         for relationship in info.boundedRelationships { checkCount(object, relationship, &errors) }
         try throwing(errors)
     }
@@ -21,13 +25,24 @@ enum Validation {
     /// One AND a mask word: everything that must be there is.
     private static func isComplete(_ object: NSManagedObject, _ info: EntityInfo) -> Bool {
         let state = object._state
-        for (word, required) in info.required.enumerated() where required != 0 {
+        for word in 0..<info.layout.maskWords {
+            let required = info.required[word]
+            if required == 0 { continue }
             let present = state.overlay?.presentMask(word) ?? 0
             let nonNull = state.overlay?.nonNullMask(word) ?? 0
             let saved = state.pointee.row.map { $0[-1 - word] } ?? 0
             if required & ~((present & nonNull) | (~present & saved)) != 0 { return false }
         }
         return true
+    }
+
+    /// Only changed values can be NaN: no store keeps one.
+    private static func holdsNaN(_ object: NSManagedObject, _ info: EntityInfo) -> Bool {
+        guard let overlay = object._state.overlay else { return false }
+        for slot in info.plainReals where overlay.isPresent(slot) && !overlay.isNull(slot) {
+            if overlay.pointer(slot, Double.self).pointee.isNaN { return true }
+        }
+        return false
     }
 
     private static func checkPresence(_ object: NSManagedObject, _ info: EntityInfo, _ errors: inout [any Error]) {

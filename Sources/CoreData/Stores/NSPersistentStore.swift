@@ -1,5 +1,6 @@
 // One store of a coordinator.
 
+import CoreDataFoundation
 import CoreDataSQLite
 import CoreDataValues
 import Foundation
@@ -18,7 +19,8 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// The store's UUID, part of its objects' URIs.
     public final let identifier: String
     public final let isReadOnly: Bool
-    public final private(set) weak var persistentStoreCoordinator: NSPersistentStoreCoordinator?
+    public final var persistentStoreCoordinator: NSPersistentStoreCoordinator? { coordinator }
+    @Unretained private var coordinator: NSPersistentStoreCoordinator?
     final let rows: any RowStore
     final let number: UInt16
     private let entities: Set<String>?
@@ -36,7 +38,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         identifier = (try? rows.metadata().uuid) ?? ""
         isReadOnly = options.isReadOnly
         givenOptions = options.given
-        persistentStoreCoordinator = coordinator
+        self.coordinator = coordinator
         entities = configurationName.flatMap { name in
             coordinator.runtime.schema.entities(inConfiguration: name).map { Set($0.map(\.name)) }
         }

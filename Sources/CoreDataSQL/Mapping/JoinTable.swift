@@ -28,8 +28,8 @@ package struct JoinTable: Sendable {
     }
 }
 
-/// Names the join tables of a schema: entities alphabetically without case, inherited relationships included; the first side
-/// met names the table.
+/// Names the join tables of a schema: entities alphabetically without case, inherited relationships included;
+/// the first side met names the table.
 struct JoinTablePlan {
     let schema: Schema
 
@@ -49,8 +49,8 @@ struct JoinTablePlan {
         return tables
     }
 
-    /// Two relationships of one entity: the ordered one names the table, else the later by name. One Apple-written store shows
-    /// this (`BookmarkEntity.favorites`); the rule behind it is not proven.
+    /// Two relationships of one entity: the ordered one names the table, else the later by name. One
+    /// Apple-written store shows this (`BookmarkEntity.favorites`); the rule behind it is not proven.
     private func sides(
         _ first: ResolvedRelationship, _ second: ResolvedRelationship
     ) -> (ResolvedRelationship, ResolvedRelationship) {
@@ -67,7 +67,9 @@ struct JoinTablePlan {
     private func relationships(of entity: Entity) -> [ResolvedRelationship] {
         entity.toMany.map { schema[$0] }
             .filter { relationship in
-                guard let inverse = relationship.inverse, !relationship.description.isTransient else { return false }
+                guard let inverse = relationship.inverse, !relationship.description.isTransient else {
+                    return false
+                }
                 return schema[inverse].isToMany
             }
             .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
@@ -83,15 +85,18 @@ struct JoinTablePlan {
             let side = JoinTable.Side(
                 owner: owner, member: "REFLEXIVE", order: relationship.isOrdered ? "FOK_REFLEXIVE" : nil)
             return JoinTable(
-                name: name, relationship: relationship.index, inverse: inverse.index, side: side, inverseSide: side)
+                name: name, relationship: relationship.index, inverse: inverse.index, side: side,
+                inverseSide: side)
         }
         let owner = columns.take("Z_\(relationship.owner.number)" + inverse.name.uppercased())
         let member = columns.take("Z_\(inverse.owner.number)" + relationship.name.uppercased())
         let side = JoinTable.Side(
             owner: owner, member: member, order: relationship.isOrdered ? Self.orderName(member) : nil)
-        let other = JoinTable.Side(owner: member, member: owner, order: inverse.isOrdered ? Self.orderName(owner) : nil)
+        let other = JoinTable.Side(
+            owner: member, member: owner, order: inverse.isOrdered ? Self.orderName(owner) : nil)
         return JoinTable(
-            name: name, relationship: relationship.index, inverse: inverse.index, side: side, inverseSide: other)
+            name: name, relationship: relationship.index, inverse: inverse.index, side: side,
+            inverseSide: other)
     }
 
     private static func orderName(_ column: String) -> String { "Z_FOK_" + column.dropFirst(2) }

@@ -25,7 +25,8 @@ package func quoted(_ name: String) -> String {
 /// An identifier as definitions spell it: bare where Core Data's own files have it bare.
 func bare(_ name: String) -> String {
     let plain = name.utf8.allSatisfy { byte in
-        byte >= 0x80 || byte == UInt8(ascii: "_") || (0x30...0x39).contains(byte) || (0x41...0x5a).contains(byte)
+        byte >= 0x80 || byte == UInt8(ascii: "_") || (0x30...0x39).contains(byte)
+            || (0x41...0x5a).contains(byte)
             || (0x61...0x7a).contains(byte)
     }
     return plain ? name : quoted(name)

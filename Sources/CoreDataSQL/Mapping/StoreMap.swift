@@ -29,7 +29,9 @@ package final class StoreMap: Sendable {
         var tables: [TableMap] = []
         for entity in schema.entities where entity.parent == nil {
             let name = names.take("Z" + entity.name.uppercased())
-            if roots.contains(entity.index) { tables.append(TableMap(root: entity, name: name, schema: schema)) }
+            if roots.contains(entity.index) {
+                tables.append(TableMap(root: entity, name: name, schema: schema))
+            }
         }
         self.tables = tables
         let positions = Dictionary(uniqueKeysWithValues: tables.enumerated().map { ($1.root, $0) })
@@ -50,7 +52,8 @@ package final class StoreMap: Sendable {
         guard let position = tableOfEntity[entity.value] else {
             let name = schema[entity].name
             throw StoreError(
-                134060, "The store's configuration does not hold the entity \(name). Use a store that holds it.",
+                134060,
+                "The store's configuration does not hold the entity \(name). Use a store that holds it.",
                 entity: name)
         }
         return tables[position]
@@ -81,7 +84,8 @@ struct StorableCheck {
     private func refusal(_ attribute: Attribute) -> String? {
         if attribute.derivationExpression != nil { return "derived" }
         switch attribute.type {
-        case .integer16, .integer32, .integer64, .decimal, .double, .float, .string, .boolean, .date, .binary, .uuid,
+        case .integer16, .integer32, .integer64, .decimal, .double, .float, .string, .boolean, .date, .binary,
+            .uuid,
             .uri:
             return nil
         case .undefined: return "of undefined type"

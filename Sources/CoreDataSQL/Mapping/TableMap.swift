@@ -8,7 +8,8 @@ package struct TableMap: Sendable {
     package let name: String
     /// In the order of the table definition, without `Z_PK`, `Z_ENT` and `Z_OPT`.
     package let columns: [Column]
-    /// For each entity of the tree (by distance from the root) the column of each slot; nil for transient slots.
+    /// For each entity of the tree (by distance from the root) the column of each slot; nil for transient
+    /// slots.
     private let slots: [[Int?]]
     private let orders: [RelationshipIndex: Int]
     private let owners: [RelationshipIndex: Int]
@@ -38,13 +39,19 @@ package struct TableMap: Sendable {
     }
 
     /// The place in `columns` of an entity's slot, nil for a transient one.
-    package func column(of slot: Int, in entity: EntityIndex) -> Int? { slots[entity.value - root.value][slot] }
+    package func column(of slot: Int, in entity: EntityIndex) -> Int? {
+        slots[entity.value - root.value][slot]
+    }
 
     /// The `Z_FOK_` column of an ordered one-to-many.
-    package func orderColumn(of relationship: RelationshipIndex) -> Column? { orders[relationship].map { columns[$0] } }
+    package func orderColumn(of relationship: RelationshipIndex) -> Column? {
+        orders[relationship].map { columns[$0] }
+    }
 
     /// The column of a to-many without inverse.
-    package func ownerColumn(of relationship: RelationshipIndex) -> Column? { owners[relationship].map { columns[$0] } }
+    package func ownerColumn(of relationship: RelationshipIndex) -> Column? {
+        owners[relationship].map { columns[$0] }
+    }
 }
 
 /// Finds the columns of one tree: names first (entity by entity), then the order (group by group).
@@ -69,7 +76,8 @@ struct ColumnPlan {
                 let column = candidate.column
                 return Candidate(
                     column: Column(
-                        name: names.take(column.name), type: column.type, role: column.role, entity: column.entity,
+                        name: names.take(column.name), type: column.type, role: column.role,
+                        entity: column.entity,
                         property: column.property),
                     group: candidate.group)
             }
@@ -125,7 +133,8 @@ struct ColumnPlan {
                 guard relationship.destination == entity.index else { return nil }
                 return Candidate(
                     column: Column(
-                        name: "Z\(relationship.owner.number)" + relationship.name.uppercased(), type: "INTEGER",
+                        name: "Z\(relationship.owner.number)" + relationship.name.uppercased(),
+                        type: "INTEGER",
                         role: .owner(relationship.index), entity: entity.index, property: relationship.name),
                     group: .toOnes)
             }
@@ -133,7 +142,8 @@ struct ColumnPlan {
             guard relationship.isOrdered, !back.isToMany, back.owner == entity.index else { return nil }
             return Candidate(
                 column: Column(
-                    name: "Z_FOK_" + back.name.uppercased(), type: "INTEGER", role: .order(relationship.index),
+                    name: "Z_FOK_" + back.name.uppercased(), type: "INTEGER",
+                    role: .order(relationship.index),
                     entity: entity.index, property: back.name),
                 group: .orders)
         }

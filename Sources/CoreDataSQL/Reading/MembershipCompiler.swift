@@ -3,16 +3,15 @@
 import CoreDataValues
 import Foundation
 
-/// Lists of whole numbers and of texts travel as one JSON value, so that the statement is the same for any length. Other values
-/// are bound one by one, the list filled up to a power of two with its last value, for few statements.
+/// Lists of whole numbers and of texts travel as one JSON value, so that the statement is the same for any
+/// length. Other values are bound one by one, the list filled up to a power of two with its last value, for
+/// few statements.
 struct MembershipCompiler {
     let side: SQLSide
     let scope: SelectScope
 
     func compile(_ comparison: Comparison) throws -> String {
-        guard comparison.options.isEmpty else {
-            throw unsupportedPredicate("IN with the option c or d", scope.entity)
-        }
+        let side = self.side.folded(comparison.options)
         guard case .list(let elements) = comparison.right else {
             throw unsupportedPredicate("IN without a list of constants", scope.entity)
         }
@@ -30,7 +29,9 @@ struct MembershipCompiler {
     }
 
     private func list(_ values: [Value]) -> String {
-        if let json = Self.json(values) { return "(SELECT value FROM json_each(\(scope.builder.bind(.text(json)))))" }
+        if let json = Self.json(values) {
+            return "(SELECT value FROM json_each(\(scope.builder.bind(.text(json)))))"
+        }
         var padded = values
         var size = 1
         while size < values.count { size *= 2 }
@@ -62,7 +63,8 @@ struct MembershipCompiler {
             case 0: return nil
             case 0x22: result += "\\\""
             case 0x5c: result += "\\\\"
-            case 1..<0x20: result += "\\u00" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)
+            case 1..<0x20:
+                result += "\\u00" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)
             default: result.unicodeScalars.append(scalar)
             }
         }

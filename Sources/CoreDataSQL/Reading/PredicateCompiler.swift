@@ -4,8 +4,9 @@ import CoreDataValues
 
 /// Compiles one predicate in one scope.
 ///
-/// In memory a predicate is true or false, never unknown. A condition compiled here may come to NULL where memory says false;
-/// AND, OR and WHERE cannot tell the two apart, and NOT is written `IS NOT TRUE`, which can and does.
+/// In memory a predicate is true or false, never unknown. A condition compiled here may come to NULL where
+/// memory says false; AND, OR and WHERE cannot tell the two apart, and NOT is written `IS NOT TRUE`, which
+/// can and does.
 struct PredicateCompiler {
     let scope: SelectScope
 
@@ -25,8 +26,11 @@ struct PredicateCompiler {
     }
 
     private func compile(_ comparison: Comparison) throws -> String {
-        if comparison.options.contains(.normalized) || comparison.options.contains(.localeSensitive) {
-            throw unsupported("a comparison with the option n or l")
+        var comparison = comparison
+        // `n` says that the texts are prepared already: it overrides the others.
+        if comparison.options.contains(.normalized) { comparison.options = [] }
+        if comparison.options.contains(.localeSensitive) {
+            throw unsupported("a comparison with the option l")
         }
         switch (comparison.left, comparison.right) {
         case (_, .keyPath(let path)) where isConstant(comparison.left):
@@ -85,7 +89,8 @@ struct PredicateCompiler {
         }
     }
 
-    /// ANY is EXISTS, ALL is no member for which it does not hold. The members' key path is compiled in a scope of its own.
+    /// ANY is EXISTS, ALL is no member for which it does not hold. The members' key path is compiled in a
+    /// scope of its own.
     private func overMembers(
         _ comparison: Comparison, owner: String, relationship: ResolvedRelationship, rest: [String]
     ) throws -> String {
@@ -135,12 +140,9 @@ struct PredicateCompiler {
     }
 
     private func equality(_ left: SQLSide, _ comparison: Comparison, isEqual: Bool) throws -> String {
-        if !comparison.options.isEmpty {
-            let condition = try TextCompiler(side: left, scope: scope).compile(comparison)
-            return condition
-        }
+        let left = left.folded(comparison.options)
         if let other = try columnSide(comparison.right, with: left) {
-            return "\(left.sql) \(isEqual ? "IS" : "IS NOT") \(other.sql)"
+            return "\(left.sql) \(isEqual ? "IS" : "IS NOT") \(other.folded(comparison.options).sql)"
         }
         guard let value = try left.coerced(constant(comparison.right)) else { return isEqual ? "0" : "1" }
         if value.isNull { return "\(left.sql) \(isEqual ? "IS NULL" : "IS NOT NULL")" }
@@ -149,15 +151,18 @@ struct PredicateCompiler {
     }
 
     private func ordering(_ left: SQLSide, _ comparison: Comparison, _ word: String) throws -> String {
-        if !comparison.options.isEmpty { throw unsupported("an ordering comparison with the option c or d") }
         if left.isKey { throw unsupported("an ordering comparison of objects") }
-        if let other = try columnSide(comparison.right, with: left) { return "\(left.sql) \(word) \(other.sql)" }
+        let left = left.folded(comparison.options)
+        if let other = try columnSide(comparison.right, with: left) {
+            return "\(left.sql) \(word) \(other.folded(comparison.options).sql)"
+        }
         guard let value = try left.coerced(constant(comparison.right)), !value.isNull else { return "0" }
         return "\(left.sql) \(word) \(scope.builder.bind(value))"
     }
 
     private func between(_ left: SQLSide, _ comparison: Comparison) throws -> String {
         if left.isKey { throw unsupported("BETWEEN for objects") }
+        let left = left.folded(comparison.options)
         guard case .list(let bounds) = comparison.right, bounds.count == 2 else {
             throw unsupported("BETWEEN without a list of two bounds")
         }

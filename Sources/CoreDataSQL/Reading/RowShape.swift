@@ -2,7 +2,8 @@
 
 import CoreDataValues
 
-/// The plan by which rows of one result are decoded. Made once for a statement; the loop over cells decides nothing.
+/// The plan by which rows of one result are decoded. Made once for a statement; the loop over cells decides
+/// nothing.
 package final class RowShape: Sendable {
     /// One cell to fill.
     package struct Cell: Sendable {
@@ -26,7 +27,9 @@ package final class RowShape: Sendable {
     package let columnList: String
 
     /// - Parameter last: the last entity that may occur; the same as `entity` for one.
-    package init(map: StoreMap, entity: Entity, last: EntityIndex, includesValues: Bool, alias: String = "t0") throws {
+    package init(map: StoreMap, entity: Entity, last: EntityIndex, includesValues: Bool, alias: String = "t0")
+        throws
+    {
         let table = try map.table(of: entity.index)
         first = entity.index
         hasEntityColumn = last != entity.index
@@ -38,7 +41,9 @@ package final class RowShape: Sendable {
             let cells = member.slots.indices.compactMap { slot -> Cell? in
                 guard let column = table.column(of: slot, in: member.index) else { return nil }
                 let place = places[column] ?? Int32(names.count)
-                if places.updateValue(place, forKey: column) == nil { names.append(table.columns[column].name) }
+                if places.updateValue(place, forKey: column) == nil {
+                    names.append(table.columns[column].name)
+                }
                 return Cell(
                     slot: slot, column: place, kind: member.slots[slot].kind,
                     tags: Self.tags(of: member.slots[slot], in: map.schema))

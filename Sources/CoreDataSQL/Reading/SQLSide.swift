@@ -14,11 +14,13 @@ struct SQLSide {
         case keys = "objects"
         case members = "a to-many relationship"
     }
-    let sql: String
+    private(set) var sql: String
     let family: Family
     private let entity: Entity?
     private let scope: SelectScope
     private let name: String
+    /// What texts on this side are folded by, the constants they meet included.
+    private var options: Comparison.Options = []
 
     init(_ operand: SQLOperand, scope: SelectScope) {
         self.scope = scope
@@ -35,6 +37,15 @@ struct SQLSide {
     }
 
     var isKey: Bool { family == .keys }
+
+    /// This side as the options `c` and `d` see it. They mean nothing for what is no text.
+    func folded(_ options: Comparison.Options) -> SQLSide {
+        if options.isEmpty || family != .texts { return self }
+        var result = self
+        result.sql = "\(TextFunction.fold)(\(sql), \(options.rawValue))"
+        result.options = options
+        return result
+    }
 
     private static func family(of kind: SlotKind) -> Family {
         switch kind {
@@ -53,13 +64,17 @@ struct SQLSide {
     func coerced(_ value: Value) throws -> Value? {
         switch (family, value) {
         case (_, .null): return .null
-        case (.numbers, .bool), (.numbers, .int), (.numbers, .double), (.numbers, .decimal), (.numbers, .date),
-            (.texts, .text), (.texts, .uri), (.identifiers, .uuid), (.blobs, .data):
+        case (.numbers, .bool), (.numbers, .int), (.numbers, .double), (.numbers, .decimal),
+            (.numbers, .date),
+            (.identifiers, .uuid), (.blobs, .data):
             return value
+        case (.texts, .text(let text)), (.texts, .uri(let text)):
+            return .text(TextComparison.fold(text, options: options))
         case (.keys, .key(let key)):
             guard let entity, scope.schema.entities.indices.contains(key.entity.value) else { return nil }
             return scope.schema[key.entity].root == entity.root ? .int(key.number) : nil
-        case (.numbers, _), (.texts, _), (.identifiers, _), (.blobs, _), (.tagged, _), (.keys, _), (.members, _):
+        case (.numbers, _), (.texts, _), (.identifiers, _), (.blobs, _), (.tagged, _), (.keys, _),
+            (.members, _):
             throw unsupportedPredicate(
                 "a comparison of \(name) (\(family.rawValue)) with a value of another kind", scope.entity)
         }

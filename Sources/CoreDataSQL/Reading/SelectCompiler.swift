@@ -25,7 +25,8 @@ package struct SelectCompiler: Sendable {
         let scope = SelectScope(builder, entity: map.schema[plan.entity])
         let condition = try self.condition(plan, scope)
         guard plan.limit > 0 || plan.offset > 0 else {
-            return Selection(sql: "SELECT COUNT(*) FROM \(try scope.from())\(condition)", bindings: builder.bindings)
+            return Selection(
+                sql: "SELECT COUNT(*) FROM \(try scope.from())\(condition)", bindings: builder.bindings)
         }
         let rows = "SELECT 1 FROM \(try scope.from())\(condition)\(limit(plan, builder))"
         return Selection(sql: "SELECT COUNT(*) FROM (\(rows))", bindings: builder.bindings)
@@ -52,7 +53,9 @@ package struct SelectCompiler: Sendable {
         let scope = SelectScope(builder, entity: map.schema[relationship.destination])
         let link = try MemberLink(builder).condition(relationship, member: scope, owner: "?1")
         var sql = "SELECT \(shape.columnList) FROM \(try scope.from())\(link.join) WHERE \(link.condition)"
-        if let entities = entityFilter(scope.entity, last: scope.entity.last, scope) { sql += " AND \(entities)" }
+        if let entities = entityFilter(scope.entity, last: scope.entity.last, scope) {
+            sql += " AND \(entities)"
+        }
         if let order = link.order { sql += " ORDER BY \(order), \(scope.column("Z_PK"))" }
         return sql
     }
@@ -67,8 +70,9 @@ package struct SelectCompiler: Sendable {
         return parts.isEmpty ? "" : " WHERE " + parts.joined(separator: " AND ")
     }
 
-    /// Rows of other entities of the table, and of none, stay unseen. For a whole tree the test cannot select anything, so a
-    /// unary plus keeps it from being answered by the index on `Z_ENT` instead of a better one.
+    /// Rows of other entities of the table, and of none, stay unseen. For a whole tree the test cannot select
+    /// anything, so a unary plus keeps it from being answered by the index on `Z_ENT` instead of a better
+    /// one.
     private func entityFilter(_ entity: Entity, last: EntityIndex, _ scope: SelectScope) -> String? {
         let root = map.schema[entity.root]
         guard root.hasSubentities else { return nil }
@@ -78,7 +82,8 @@ package struct SelectCompiler: Sendable {
         return "\(plus)\(column) BETWEEN \(entity.index.number) AND \(last.number)"
     }
 
-    /// The number of the row breaks ties in the direction of the last key, which an index on that key gives for nothing.
+    /// The number of the row breaks ties in the direction of the last key, which an index on that key gives
+    /// for nothing.
     private func order(_ terms: [SortTerm], _ scope: SelectScope) throws -> String {
         guard let last = terms.last else { return "" }
         var parts = try terms.map { try sortKey($0, scope) + ($0.isAscending ? "" : " DESC") }
@@ -87,17 +92,18 @@ package struct SelectCompiler: Sendable {
     }
 
     private func sortKey(_ term: SortTerm, _ scope: SelectScope) throws -> String {
-        let name = term.keyPath.joined(separator: ".")
-        switch term.comparison {
-        case .binary: break
-        case .caseInsensitive, .localized, .localizedCaseInsensitive, .localizedStandard:
-            throw unsupportedSort("\(name) by the comparison “\(term.comparison)”", scope.entity)
-        }
         switch try KeyPathResolver(scope: scope).resolve(term.keyPath) {
-        case .attribute(let sql, _): return sql
+        case .attribute(let sql, let slot):
+            guard slot.kind == .text || slot.kind == .uri, let name = TextFunction.collation(term.comparison)
+            else {
+                return sql
+            }
+            return "\(sql) COLLATE \(name)"
         case .key(let sql, _): return sql
         case .number(let sql): return sql
-        case .members: throw unsupportedSort("the to-many key path \(name)", scope.entity)
+        case .members:
+            let name = term.keyPath.joined(separator: ".")
+            throw unsupportedSort("the to-many key path \(name)", scope.entity)
         }
     }
 

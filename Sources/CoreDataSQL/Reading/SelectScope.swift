@@ -2,7 +2,8 @@
 
 import CoreDataValues
 
-/// Collects the values of one statement and names its tables. Parameters are numbered, so their order in the text is free.
+/// Collects the values of one statement and names its tables. Parameters are numbered, so their order in the
+/// text is free.
 final class SelectBuilder {
     let map: StoreMap
     private(set) var bindings: [Value] = []
@@ -50,7 +51,8 @@ final class SelectScope {
         if let known = joined[path] { return known }
         let target = SelectScope(builder, entity: schema[relationship.destination])
         let table = try builder.map.table(of: relationship.destination)
-        joins.append("LEFT JOIN \(quoted(table.name)) \(target.alias) ON \(target.column("Z_PK")) = \(column)")
+        joins.append(
+            "LEFT JOIN \(quoted(table.name)) \(target.alias) ON \(target.column("Z_PK")) = \(column)")
         joined[path] = target
         return target
     }
@@ -74,20 +76,24 @@ struct KeyPathResolver {
 
     func resolve(_ keyPath: [String]) throws -> SQLOperand {
         var current = scope
-        var path = keyPath.first.map { ["self", "SELF"].contains($0) } == true ? Array(keyPath.dropFirst()) : keyPath
+        var path =
+            keyPath.first.map { ["self", "SELF"].contains($0) } == true ? Array(keyPath.dropFirst()) : keyPath
         if path == ["objectID"] { path = [] }
         var walked: [String] = []
         while let key = path.first {
             let rest = Array(path.dropFirst())
             walked.append(key)
-            guard let place = current.entity.places[key] else { throw missing(key, in: current.entity, keyPath) }
+            guard let place = current.entity.places[key] else {
+                throw missing(key, in: current.entity, keyPath)
+            }
             switch place {
             case .fetched: throw unsupported("the fetched property \(key)", keyPath)
             case .toMany:
                 guard let relationship = relationship(key, of: current.entity) else {
                     throw missing(key, in: current.entity, keyPath)
                 }
-                return try members(relationship, owner: current, rest: rest, isNested: walked.count > 1, keyPath)
+                return try members(
+                    relationship, owner: current, rest: rest, isNested: walked.count > 1, keyPath)
             case .slot(let slot):
                 let table = try scope.builder.map.table(of: current.entity.index)
                 guard let column = table.column(of: slot, in: current.entity.index) else {
@@ -113,7 +119,8 @@ struct KeyPathResolver {
     }
 
     private func members(
-        _ relationship: ResolvedRelationship, owner: SelectScope, rest: [String], isNested: Bool, _ keyPath: [String]
+        _ relationship: ResolvedRelationship, owner: SelectScope, rest: [String], isNested: Bool,
+        _ keyPath: [String]
     ) throws -> SQLOperand {
         let key = owner.column("Z_PK")
         guard rest.first?.hasPrefix("@") == true else {
@@ -177,7 +184,8 @@ struct MemberLink {
 
     private func foreignKey(_ relationship: ResolvedRelationship, in table: TableMap) -> String? {
         if let column = table.ownerColumn(of: relationship.index) { return column.name }
-        guard let inverse = relationship.inverse.map({ builder.map.schema[$0] }), let slot = inverse.slot else {
+        guard let inverse = relationship.inverse.map({ builder.map.schema[$0] }), let slot = inverse.slot
+        else {
             return nil
         }
         return table.column(of: slot, in: inverse.owner).map { table.columns[$0].name }

@@ -34,12 +34,14 @@ package struct Definitions: Sendable {
         var orders = [table.side.order]
         if !table.isReflexive { orders.append(table.inverseSide.order) }
         let extra = orders.compactMap { $0 }.map { ", \(bare($0)) INTEGER" }.joined()
-        return "CREATE TABLE \(bare(table.name)) ( \(a) INTEGER, \(b) INTEGER\(extra), PRIMARY KEY (\(a), \(b)) )"
+        return
+            "CREATE TABLE \(bare(table.name)) ( \(a) INTEGER, \(b) INTEGER\(extra), PRIMARY KEY (\(a), \(b)) )"
     }
 
     package func joinIndex(_ table: JoinTable) -> String {
         let (a, b) = (table.side.owner, table.side.member)
-        return "CREATE INDEX \(bare("\(table.name)_\(b)_INDEX")) ON \(bare(table.name)) (\(bare(b)), \(bare(a)))"
+        return
+            "CREATE INDEX \(bare("\(table.name)_\(b)_INDEX")) ON \(bare(table.name)) (\(bare(b)), \(bare(a)))"
     }
 
     /// The indexes every table has: entity numbers where there are sub-entities, and each key column.
@@ -66,7 +68,8 @@ package struct Definitions: Sendable {
         let unique = try entity.draft.uniquenessConstraints.map { try constraint($0, of: entity, in: table) }
         let fetch = try entity.draft.indexes.map { try index($0, of: entity, in: table) }
         let names = Set(entity.draft.indexes.map(\.name))
-        let legacy = try entity.draft.attributes.filter { $0.isIndexed && !$0.isTransient }.compactMap { attribute in
+        let legacy = try entity.draft.attributes.filter { $0.isIndexed && !$0.isTransient }.compactMap {
+            attribute in
             let name = "by" + attribute.name.prefix(1).uppercased() + attribute.name.dropFirst() + "Index"
             if names.contains(name) { return nil as String? }
             let element = FetchIndex.Element(property: attribute.name)
@@ -82,9 +85,11 @@ package struct Definitions: Sendable {
 
     private func constraint(_ attributes: [String], of entity: Entity, in table: TableMap) throws -> String {
         let columns = try attributes.map {
-            try columnName($0, of: entity, in: table, use: "the uniqueness constraint") + " COLLATE BINARY ASC"
+            try columnName($0, of: entity, in: table, use: "the uniqueness constraint")
+                + " COLLATE BINARY ASC"
         }
-        return "CREATE UNIQUE INDEX \(bare(Self.constraintName(attributes, of: entity))) ON \(bare(table.name)) "
+        return
+            "CREATE UNIQUE INDEX \(bare(Self.constraintName(attributes, of: entity))) ON \(bare(table.name)) "
             + "(\(columns.joined(separator: ", ")))"
     }
 
@@ -92,7 +97,9 @@ package struct Definitions: Sendable {
         if index.partialPredicate != nil { throw unsupported(index, entity, "a condition") }
         let columns = try index.elements.map { element in
             if element.isRTree { throw unsupported(index, entity, "an R-tree element") }
-            guard let property = element.property else { throw unsupported(index, entity, "a computed element") }
+            guard let property = element.property else {
+                throw unsupported(index, entity, "a computed element")
+            }
             let column = try columnName(property, of: entity, in: table, use: "the fetch index \(index.name)")
             return column + " COLLATE BINARY " + (element.isAscending ? "ASC" : "DESC")
         }
@@ -100,8 +107,12 @@ package struct Definitions: Sendable {
             + "(\(columns.joined(separator: ", ")))"
     }
 
-    private func columnName(_ property: String, of entity: Entity, in table: TableMap, use: String) throws -> String {
-        if case .slot(let slot)? = entity.places[property], let column = table.column(of: slot, in: entity.index) {
+    private func columnName(_ property: String, of entity: Entity, in table: TableMap, use: String) throws
+        -> String
+    {
+        if case .slot(let slot)? = entity.places[property],
+            let column = table.column(of: slot, in: entity.index)
+        {
             return bare(table.columns[column].name)
         }
         throw StoreError(

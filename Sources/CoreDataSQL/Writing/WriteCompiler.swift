@@ -57,7 +57,8 @@ package struct WriteCompiler: Sendable {
         }
     }
 
-    /// Owner, member. A pair that is there already stays as it is; a new one in an ordered side goes to the end.
+    /// Owner, member. A pair that is there already stays as it is; a new one in an ordered side goes to the
+    /// end.
     package func link(_ side: JoinTable.Side, other: JoinTable.Side, in table: JoinTable) -> String {
         var columns = [side.owner, side.member]
         var values = ["?1", "?2"]

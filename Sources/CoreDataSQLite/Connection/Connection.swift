@@ -12,8 +12,8 @@ final class Connection {
     let counter: StatementCounter
     private var cache = StatementCache()
 
-    /// Without the memory statistics an insert costs 0.91 (YARDSTICKS §3). Works only before SQLite is first used in the
-    /// process; later it changes nothing.
+    /// Without the memory statistics an insert costs 0.91 (YARDSTICKS §3). Works only before SQLite is first
+    /// used in the process; later it changes nothing.
     private static let withoutStatistics: Int32 = coredata_sqlite_config_memstatus(0)
 
     enum Access { case create, write, read, immutable }
@@ -39,9 +39,11 @@ final class Connection {
         self.path = path
         self.options = options
         self.counter = counter
-        sqlite3_busy_timeout(opened, Int32(clamping: Int64((options.timeout * 1000).clamped(to: 0...2_000_000_000))))
+        sqlite3_busy_timeout(
+            opened, Int32(clamping: Int64((options.timeout * 1000).clamped(to: 0...2_000_000_000))))
         _ = coredata_sqlite_defensive(opened, 1)
         _ = coredata_sqlite_trusted_schema(opened, 0)
+        TextFunctions.register(on: opened)
     }
 
     deinit {
@@ -83,7 +85,8 @@ final class Connection {
         return first
     }
 
-    /// Runs `body` in a transaction: committed when it returns true, rolled back when it returns false or throws.
+    /// Runs `body` in a transaction: committed when it returns true, rolled back when it returns false or
+    /// throws.
     func transaction(_ body: () throws -> Bool) throws {
         try runKept(.begin, "BEGIN IMMEDIATE")
         do {
@@ -106,7 +109,8 @@ final class Connection {
     }
 
     func error(_ code: Int32, doing what: String, sql: String?) -> StoreError {
-        SQLiteError.make(code, message: String(cString: sqlite3_errmsg(handle)), doing: what, path: path, sql: sql)
+        SQLiteError.make(
+            code, message: String(cString: sqlite3_errmsg(handle)), doing: what, path: path, sql: sql)
     }
 }
 

@@ -3,8 +3,8 @@
 import CoreDataValues
 import Foundation
 
-/// One writer, used under a lock, and as many readers as are reading at once. A reader never waits for the writer nor for
-/// another reader; who reads inside a read gets a connection of his own.
+/// One writer, used under a lock, and as many readers as are reading at once. A reader never waits for the
+/// writer nor for another reader; who reads inside a read gets a connection of his own.
 final class Pool: @unchecked Sendable {
     private let path: String
     private let options: SQLiteOptions

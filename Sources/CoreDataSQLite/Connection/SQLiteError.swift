@@ -3,7 +3,8 @@
 import CCoreDataSQLite
 import CoreDataValues
 
-/// Says what SQLite could not do: Core Data's code, a sentence with the cause and the cure, SQLite's own code and message.
+/// Says what SQLite could not do: Core Data's code, a sentence with the cause and the cure, SQLite's own code
+/// and message.
 enum SQLiteError {
     static func make(
         _ code: Int32, message: String, doing what: String, path: String, sql: String? = nil
@@ -27,7 +28,10 @@ enum SQLiteError {
         case SQLITE_FULL:
             (134180, "the disk or the database is full. Make room; nothing of this change was written.")
         case SQLITE_READONLY, SQLITE_PERM:
-            (134030, "the file or its folder may not be written. Change its permissions or open it read-only.")
+            (
+                134030,
+                "the file or its folder may not be written. Change its permissions or open it read-only."
+            )
         case SQLITE_IOERR:
             (134180, "reading or writing the file went wrong (\(message)).")
         default:

@@ -4,7 +4,8 @@ import CCoreDataSQLite
 import CoreDataValues
 import Foundation
 
-/// A statement and its current run: bind, step until done, finish. `finish` resets it, lets go of bound memory and reports the run.
+/// A statement and its current run: bind, step until done, finish. `finish` resets it, lets go of bound
+/// memory and reports the run.
 final class Statement {
     let handle: OpaquePointer
     let sql: String
@@ -28,6 +29,7 @@ final class Statement {
         handle = prepared
         self.sql = sql
         self.connection = connection
+        notesBindings = connection.options.observesBindings && connection.options.observer != nil
         connection.counter.prepared()
     }
 
@@ -82,7 +84,8 @@ final class Statement {
         case .null: try check(sqlite3_bind_null(handle, Int32(index)))
         case .bool(let flag): try check(sqlite3_bind_int64(handle, Int32(index), flag ? 1 : 0))
         case .int(let number): try check(sqlite3_bind_int64(handle, Int32(index), number))
-        case .double(let number), .date(let number): try check(sqlite3_bind_double(handle, Int32(index), number))
+        case .double(let number), .date(let number):
+            try check(sqlite3_bind_double(handle, Int32(index), number))
         case .decimal(let number):
             try check(sqlite3_bind_double(handle, Int32(index), Double(number.description) ?? .nan))
         case .text(let text), .uri(let text): try bind(index, text: text)
@@ -111,7 +114,9 @@ final class Statement {
         var text = text
         try text.withUTF8 { bytes in
             guard let size = Int32(exactly: bytes.count) else { throw tooLarge(bytes.count) }
-            let code = (bytes.baseAddress ?? UnsafePointer(emptyByte)).withMemoryRebound(to: CChar.self, capacity: bytes.count) {
+            let code = (bytes.baseAddress ?? UnsafePointer(emptyByte)).withMemoryRebound(
+                to: CChar.self, capacity: bytes.count
+            ) {
                 coredata_sqlite_bind_text_transient(handle, Int32(index), $0, size)
             }
             try check(code)
@@ -130,11 +135,13 @@ final class Statement {
 
     func tooLarge(_ count: Int) -> StoreError {
         StoreError(
-            134180, "A value of \(count) bytes is larger than SQLite can store. Keep it in a file of its own.",
+            134180,
+            "A value of \(count) bytes is larger than SQLite can store. Keep it in a file of its own.",
             path: connection.path, sql: sql)
     }
 
-    var notesBindings: Bool { connection.options.observesBindings && connection.options.observer != nil }
+    /// Whether somebody wants to see what is bound.
+    let notesBindings: Bool
 
     func note(_ value: () -> Value) {
         guard notesBindings else { return }

@@ -13,12 +13,16 @@ enum StatementKey: Hashable {
     case row(EntityIndex, values: Bool)
     case rows(EntityIndex, values: Bool)
     case members(RelationshipIndex)
-    case link(RelationshipIndex), unlink(RelationshipIndex), order(RelationshipIndex)
-    case adopt(RelationshipIndex), release(RelationshipIndex)
+    case link(RelationshipIndex)
+    case unlink(RelationshipIndex)
+    case order(RelationshipIndex)
+    case adopt(RelationshipIndex)
+    case release(RelationshipIndex)
     case allocate(EntityIndex)
 }
 
-/// Statements by key and by text. When it holds too many it drops them all: the ones in use live on with their users.
+/// Statements by key and by text. When it holds too many it drops them all: the ones in use live on with
+/// their users.
 struct StatementCache {
     private var byText: [String: Statement] = [:]
     private var byKey: [StatementKey: Statement] = [:]

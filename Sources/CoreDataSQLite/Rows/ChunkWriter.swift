@@ -5,7 +5,8 @@ import CoreDataSQL
 import CoreDataValues
 import Foundation
 
-/// Writes rows of one entity through raw pointers: the chunk is asked only when its arena must grow or a value is large.
+/// Writes rows of one entity through raw pointers: the chunk is asked only when its arena must grow or a
+/// value is large.
 struct ChunkWriter {
     private let layout: RowLayout
     private let cells: [RowShape.Cell]
@@ -40,7 +41,8 @@ struct ChunkWriter {
     var isFull: Bool { count == capacity || used >= RowChunk.arenaLimit }
 
     mutating func open(capacity: Int, at position: Int) {
-        let chunk = RowChunk(layout: layout, capacity: capacity, arenaCapacity: max(1024, lastUse + lastUse / 4))
+        let chunk = RowChunk(
+            layout: layout, capacity: capacity, arenaCapacity: max(1024, lastUse + lastUse / 4))
         self.chunk = chunk
         self.position = position
         self.capacity = capacity
@@ -61,7 +63,8 @@ struct ChunkWriter {
         position = -1
     }
 
-    /// Decodes the statement's current row; answers the slot of a value that cannot be read, nil when all could.
+    /// Decodes the statement's current row; answers the slot of a value that cannot be read, nil when all
+    /// could.
     mutating func decode(_ handle: OpaquePointer) -> Int? {
         row[-header] = UInt64(bitPattern: sqlite3_column_int64(handle, keyColumn))
         let version = sqlite3_column_value(handle, keyColumn + 1)

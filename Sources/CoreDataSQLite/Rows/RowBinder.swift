@@ -4,34 +4,53 @@ import CCoreDataSQLite
 import CoreDataValues
 import Foundation
 
-/// Binds cells of one entity's rows straight from their chunk. SQLite reads the chunk's memory when the statement runs; the
-/// chunk must outlive that, and nothing is copied.
+/// Binds cells of one entity's rows straight from their chunk. SQLite reads the chunk's memory when the
+/// statement runs; the chunk must outlive that, and nothing is copied.
 struct RowBinder {
     let entity: Entity
     let slots: [Int]
+    private let kinds: [SlotKind]
+
+    init(entity: Entity, slots: [Int]) {
+        self.entity = entity
+        self.slots = slots
+        kinds = entity.layout.kinds
+    }
 
     /// Binds `slots` of `row` to the parameters from `start` on.
     func bind(_ row: Row, of chunk: RowChunk, to statement: Statement, from start: Int) throws {
         let handle = statement.handle
-        var index = Int32(start)
+        let arena = chunk.arena
+        var index = Int32(truncatingIfNeeded: start)
         for slot in slots {
-            let code: Int32
+            var code: Int32
             if row.isPresent(slot) {
-                code = try bind(row[slot], slot, chunk, handle, index, statement)
+                let cell = row[slot]
+                let kind = kinds[slot]
+                if cell >> 63 == 0, kind == .text || kind == .uri {
+                    // The usual text: its bytes lie in the arena.
+                    code = UnsafeRawPointer(arena + Int(cell >> 32)).withMemoryRebound(to: CChar.self, capacity: 1) {
+                        coredata_sqlite_bind_text_static(handle, index, $0, Int32(truncatingIfNeeded: cell & 0x7fff_ffff))
+                    }
+                } else {
+                    code = try bind(cell, kind, slot, chunk, handle, index, statement)
+                }
             } else {
-                code = sqlite3_bind_null(handle, index)
+                // Parameters are NULL after `finish`.
+                code = SQLITE_OK
             }
-            try statement.check(code)
+            if code != SQLITE_OK { try statement.check(code) }
             if statement.notesBindings { statement.note { describe(row, slot, chunk) } }
             index += 1
         }
     }
 
+    @inline(__always)
     private func bind(
-        _ cell: UInt64, _ slot: Int, _ chunk: RowChunk, _ handle: OpaquePointer, _ index: Int32,
+        _ cell: UInt64, _ kind: SlotKind, _ slot: Int, _ chunk: RowChunk, _ handle: OpaquePointer, _ index: Int32,
         _ statement: Statement
     ) throws -> Int32 {
-        switch entity.slots[slot].kind {
+        switch kind {
         case .int, .bool, .toOne, .entityTag:
             return sqlite3_bind_int64(handle, index, Int64(bitPattern: cell))
         case .double, .float, .date:
@@ -65,7 +84,8 @@ struct RowBinder {
         case .int, .toOne, .entityTag: return .int(Int64(bitPattern: cell))
         case .bool: return .bool(cell != 0)
         case .double, .float, .date: return .double(Double(bitPattern: cell))
-        case .text, .uri, .decimal: return .text(chunk.withBytes(of: cell) { String(decoding: $0, as: UTF8.self) })
+        case .text, .uri, .decimal:
+            return .text(chunk.withBytes(of: cell) { String(decoding: $0, as: UTF8.self) })
         case .data, .externalData, .uuid, .transformable: return .data(chunk.withBytes(of: cell) { Data($0) })
         }
     }

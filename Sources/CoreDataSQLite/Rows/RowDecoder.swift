@@ -5,8 +5,8 @@ import CoreDataSQL
 import CoreDataValues
 import Foundation
 
-/// Decodes all rows of one statement. Everything that can be decided beforehand is decided here: which column feeds which cell,
-/// and how. In the loop there are only SQLite's calls and writes through raw pointers.
+/// Decodes all rows of one statement. Everything that can be decided beforehand is decided here: which column
+/// feeds which cell, and how. In the loop there are only SQLite's calls and writes through raw pointers.
 struct RowDecoder {
     let shape: RowShape
     let schema: Schema
@@ -51,7 +51,8 @@ private final class RowBatcher {
         let hasEntityColumn = shape.hasEntityColumn
         self.hasEntityColumn = hasEntityColumn
         writers = shape.targets.enumerated().map { offset, target in
-            ChunkWriter(target, entity: EntityIndex(shape.first.value + offset), keyColumn: hasEntityColumn ? 1 : 0)
+            ChunkWriter(
+                target, entity: EntityIndex(shape.first.value + offset), keyColumn: hasEntityColumn ? 1 : 0)
         }
     }
 
@@ -65,7 +66,8 @@ private final class RowBatcher {
                 throw statement.connection.error(code, doing: "Fetching", sql: statement.sql)
             }
             let target = hasEntityColumn ? Int(sqlite3_column_int64(handle, 0) - first) : 0
-            // The condition on Z_ENT lets no other number through; a row that changed hands is not worth a trap.
+            // The condition on Z_ENT lets no other number through; a row that changed hands is not worth a
+            // trap.
             guard writers.indices.contains(target) else { continue }
             if writers[target].position < 0 {
                 writers[target].open(capacity: size, at: open.count)

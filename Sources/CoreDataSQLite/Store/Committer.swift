@@ -5,8 +5,8 @@ import CoreDataSQL
 import CoreDataValues
 import Foundation
 
-/// *delete · update · insert · adopt · link · order*, in this order, so that a unique value given up in a batch can be taken in
-/// the same batch.
+/// *delete · update · insert · adopt · link · order*, in this order, so that a unique value given up in a
+/// batch can be taken in the same batch.
 struct Committer {
     let map: StoreMap
     let compiler: WriteCompiler
@@ -21,12 +21,14 @@ struct Committer {
         return try attempt(batch, vacates: true)
     }
 
-    /// - Parameter vacates: whether unique values of all changed rows are given up before any is taken, so that rows can exchange
+    /// - Parameter vacates: whether unique values of all changed rows are given up before any is taken, so
+    /// that rows can exchange
     ///   theirs.
     private func attempt(_ batch: ChangeBatch, vacates: Bool) throws -> CommitOutcome {
         var conflicts: [Conflict] = []
         try connection.transaction {
-            let rows = RowWriter(map: map, compiler: compiler, constraints: constraints, connection: connection)
+            let rows = RowWriter(
+                map: map, compiler: compiler, constraints: constraints, connection: connection)
             for group in batch.deletes { conflicts += try rows.delete(group) }
             if vacates {
                 for sql in try ValueExchange(map: map).vacating(batch) {
@@ -46,7 +48,8 @@ struct Committer {
     }
 }
 
-/// Rows that exchange the values of a uniqueness constraint: SQLite checks after each row, memory only at the end.
+/// Rows that exchange the values of a uniqueness constraint: SQLite checks after each row, memory only at the
+/// end.
 struct ValueExchange {
     let map: StoreMap
 
@@ -57,13 +60,16 @@ struct ValueExchange {
         return isOnlyConstraints && batch.updates.contains { !constrained($0).isEmpty }
     }
 
-    /// One statement for each group: the constrained columns that it changes become NULL, which no constraint minds.
+    /// One statement for each group: the constrained columns that it changes become NULL, which no constraint
+    /// minds.
     func vacating(_ batch: ChangeBatch) throws -> [(text: String, keys: [Int64])] {
         try batch.updates.compactMap { group in
             let slots = constrained(group)
             if slots.isEmpty { return nil }
             let table = try map.table(of: group.entity)
-            let columns = slots.compactMap { table.column(of: $0, in: group.entity) }.map { table.columns[$0].name }
+            let columns = slots.compactMap { table.column(of: $0, in: group.entity) }.map {
+                table.columns[$0].name
+            }
             let layout = group.chunk.layout
             return (
                 "UPDATE \(quoted(table.name)) SET \(columns.map { "\(quoted($0)) = NULL" }.joined(separator: ", ")) "

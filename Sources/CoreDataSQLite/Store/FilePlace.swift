@@ -17,7 +17,8 @@ struct FilePlace {
         var isFolder: ObjCBool = false
         if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) {
             if isFolder.boolValue {
-                throw error("The store's path \(path) is a folder. Name a file in it, for example Model.sqlite.")
+                throw error(
+                    "The store's path \(path) is a folder. Name a file in it, for example Model.sqlite.")
             }
             return true
         }
@@ -26,34 +27,45 @@ struct FilePlace {
         }
         let folder = url.deletingLastPathComponent().path
         if !FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder) {
-            throw error("The folder \(folder) of the store \(url.lastPathComponent) does not exist. Create it first.")
+            throw error(
+                "The folder \(folder) of the store \(url.lastPathComponent) does not exist. Create it first.")
         }
         if !isFolder.boolValue {
-            throw error("\(folder), the folder of the store \(url.lastPathComponent), is a file. Choose another path.")
+            throw error(
+                "\(folder), the folder of the store \(url.lastPathComponent), is a file. Choose another path."
+            )
         }
         return false
     }
 
-    /// Removes what a failed creation left: a file without tables. A store another process made meanwhile stays.
+    /// Removes what a failed creation left: a file without tables. A store another process made meanwhile
+    /// stays.
     func removeIfNotStore() {
-        guard let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int else { return }
+        guard let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int else {
+            return
+        }
         let isHeaderOnly = size <= 65536
         guard size == 0 || (isHeaderOnly && hasNoTables()) else { return }
-        for suffix in ["", "-wal", "-shm", "-journal"] { try? FileManager.default.removeItem(atPath: path + suffix) }
+        for suffix in ["", "-wal", "-shm", "-journal"] {
+            try? FileManager.default.removeItem(atPath: path + suffix)
+        }
     }
 
     private func hasNoTables() -> Bool {
         var options = SQLiteOptions()
         options.timeout = 0
-        guard let connection = try? Connection(
-            path: path, access: .write, options: options, counter: StatementCounter())
+        guard
+            let connection = try? Connection(
+                path: path, access: .write, options: options, counter: StatementCounter())
         else { return false }
         return (try? connection.run("SELECT COUNT(*) FROM sqlite_master")) == "0"
     }
 
-    /// Whether a read-only opening failed only because SQLite could not make its side files, and no log holds newer rows.
+    /// Whether a read-only opening failed only because SQLite could not make its side files, and no log holds
+    /// newer rows.
     func mayBeReadAsItIs(_ error: StoreError) -> Bool {
-        guard let code = error.sqliteCode.map({ $0 & 0xff }), [SQLITE_CANTOPEN, SQLITE_READONLY].contains(code)
+        guard let code = error.sqliteCode.map({ $0 & 0xff }),
+            [SQLITE_CANTOPEN, SQLITE_READONLY].contains(code)
         else { return false }
         let log = try? FileManager.default.attributesOfItem(atPath: path + "-wal")[.size] as? Int
         return FileManager.default.isReadableFile(atPath: path) && (log ?? 0) == 0

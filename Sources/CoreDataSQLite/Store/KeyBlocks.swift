@@ -3,8 +3,8 @@
 import CoreDataValues
 import Foundation
 
-/// Blocks of row numbers kept in memory. A block is taken in a transaction of its own, so two processes never share a number;
-/// what is left when the store closes is lost, which leaves gaps.
+/// Blocks of row numbers kept in memory. A block is taken in a transaction of its own, so two processes never
+/// share a number; what is left when the store closes is lost, which leaves gaps.
 final class KeyBlocks: @unchecked Sendable {
     private let lock = NSLock()
     private var blocks: [EntityIndex: Range<Int64>] = [:]
@@ -12,7 +12,9 @@ final class KeyBlocks: @unchecked Sendable {
     static var smallest: Int { 64 }
 
     /// - Parameter reserve: takes at least so many numbers from the file.
-    func take(_ count: Int, of root: EntityIndex, reserve: (Int) throws -> Range<Int64>) throws -> Range<Int64> {
+    func take(_ count: Int, of root: EntityIndex, reserve: (Int) throws -> Range<Int64>) throws -> Range<
+        Int64
+    > {
         try lock.withLock {
             var block = blocks[root] ?? 0..<0
             if block.count < count {

@@ -15,7 +15,9 @@ struct LinkWriter {
         guard let table = map.join(of: change.relationship) else { throw notStored(change.relationship) }
         let side = table.side(of: change.relationship)
         let other = side == table.side ? table.inverseSide : table.side
-        let removal = try connection.statement(.unlink(change.relationship)) { compiler.unlink(side, in: table) }
+        let removal = try connection.statement(.unlink(change.relationship)) {
+            compiler.unlink(side, in: table)
+        }
         for member in change.removed { try run(removal, pairs(change.owner, member, table)) }
         let addition = try connection.statement(.link(change.relationship)) {
             compiler.link(side, other: other, in: table)
@@ -25,7 +27,8 @@ struct LinkWriter {
 
     private func pairs(_ owner: RowKey, _ member: RowKey, _ table: JoinTable) -> [[Int64]] {
         let pair = [owner.number, member.number]
-        return table.isReflexive && owner.number != member.number ? [pair, [member.number, owner.number]] : [pair]
+        return table.isReflexive && owner.number != member.number
+            ? [pair, [member.number, owner.number]] : [pair]
     }
 
     func order(_ change: OrderChange) throws {
@@ -42,7 +45,9 @@ struct LinkWriter {
         }
         let table = try map.table(of: relationship.destination)
         guard let column = table.orderColumn(of: change.relationship) else { throw notOrdered(relationship) }
-        let statement = try connection.statement(.order(change.relationship)) { compiler.order(column, in: table) }
+        let statement = try connection.statement(.order(change.relationship)) {
+            compiler.order(column, in: table)
+        }
         try place(change.members) { try run(statement, [[$0, $1]]) }
     }
 
@@ -57,10 +62,16 @@ struct LinkWriter {
     func adopt(_ change: AdoptionChange) throws {
         let relationship = map.schema[change.relationship]
         let table = try map.table(of: relationship.destination)
-        guard let column = table.ownerColumn(of: change.relationship) else { throw notStored(change.relationship) }
-        let release = try connection.statement(.release(change.relationship)) { compiler.release(column, in: table) }
+        guard let column = table.ownerColumn(of: change.relationship) else {
+            throw notStored(change.relationship)
+        }
+        let release = try connection.statement(.release(change.relationship)) {
+            compiler.release(column, in: table)
+        }
         for member in change.removed { try run(release, [[member.number, change.owner.number]]) }
-        let adopt = try connection.statement(.adopt(change.relationship)) { compiler.adopt(column, in: table) }
+        let adopt = try connection.statement(.adopt(change.relationship)) {
+            compiler.adopt(column, in: table)
+        }
         for member in change.added { try run(adopt, [[change.owner.number, member.number]]) }
     }
 
@@ -76,7 +87,8 @@ struct LinkWriter {
         let relationship = map.schema[index]
         let owner = map.schema[relationship.owner].name
         return StoreError(
-            134060, "\(owner).\(relationship.name) has no table or column of its own, so its members cannot be written "
+            134060,
+            "\(owner).\(relationship.name) has no table or column of its own, so its members cannot be written "
                 + "this way. Write the inverse's to-one instead.",
             entity: owner, property: relationship.name)
     }
@@ -84,7 +96,8 @@ struct LinkWriter {
     private func notOrdered(_ relationship: ResolvedRelationship) -> StoreError {
         let owner = map.schema[relationship.owner].name
         return StoreError(
-            134060, "\(owner).\(relationship.name) is not ordered, so its members have no order to write. Make it "
+            134060,
+            "\(owner).\(relationship.name) is not ordered, so its members have no order to write. Make it "
                 + "ordered in the model.",
             entity: owner, property: relationship.name)
     }

@@ -7,7 +7,8 @@ import Foundation
 struct MetadataRecord {
     static var frameworkVersion: Int { 1344 }
     private static let own: Set<String> = [
-        "NSStoreType", "NSPersistenceFrameworkVersion", "NSStoreModelVersionHashes", "NSStoreModelVersionHashesVersion",
+        "NSStoreType", "NSPersistenceFrameworkVersion", "NSStoreModelVersionHashes",
+        "NSStoreModelVersionHashesVersion",
         "NSStoreModelVersionIdentifiers", "_NSAutoVacuumLevel", "NSStoreModelVersionHashesDigest",
         "NSStoreModelVersionChecksumKey",
     ]
@@ -19,10 +20,12 @@ struct MetadataRecord {
         guard try statement.step() else { return nil }
         let uuid = statement.text(0) ?? ""
         guard let plist = statement.data(1),
-            let values = try? PropertyListSerialization.propertyList(from: plist, format: nil) as? [String: Any]
+            let values = try? PropertyListSerialization.propertyList(from: plist, format: nil)
+                as? [String: Any]
         else {
             throw StoreError(
-                134080, "The metadata of the store at \(connection.path) cannot be read. Restore it from a copy.",
+                134080,
+                "The metadata of the store at \(connection.path) cannot be read. Restore it from a copy.",
                 path: connection.path)
         }
         let rest = values.filter { !own.contains($0.key) }
@@ -53,7 +56,9 @@ struct MetadataRecord {
 
     private static func application(_ userInfo: Data?) throws -> [String: Any] {
         guard let userInfo else { return [:] }
-        guard let values = try? PropertyListSerialization.propertyList(from: userInfo, format: nil) as? [String: Any]
+        guard
+            let values = try? PropertyListSerialization.propertyList(from: userInfo, format: nil)
+                as? [String: Any]
         else {
             throw StoreError(134060, "A store's own metadata must be a property list of a dictionary.")
         }

@@ -15,12 +15,15 @@ struct ModelMatch {
         let differing = self.differing()
         if differing.isEmpty { return }
         let columns = try ColumnDifference(map: map, connection: connection).sentences(for: differing)
-        let details = columns.isEmpty ? ["no column differs, so it is optionality, an inverse, a bound or a modifier"] : columns
+        let details =
+            columns.isEmpty
+            ? ["no column differs, so it is optionality, an inverse, a bound or a modifier"] : columns
         throw StoreError(
             134100,
             "The model does not fit the store at \(connection.path). Differing entities: "
                 + differing.map(\.sentence).joined(separator: ", ") + ". In detail: "
-                + details.joined(separator: "; ") + ". Open the store with the model that wrote it, or migrate it.",
+                + details.joined(separator: "; ")
+                + ". Open the store with the model that wrote it, or migrate it.",
             path: connection.path, entity: differing.first?.name)
     }
 
@@ -38,7 +41,8 @@ struct ModelMatch {
     }
 
     private func differing() -> [Difference] {
-        let expected = Dictionary(map.entities.map { ($0.name, $0.versionHash) }, uniquingKeysWith: { a, _ in a })
+        let expected = Dictionary(
+            map.entities.map { ($0.name, $0.versionHash) }, uniquingKeysWith: { a, _ in a })
         let names = Set(expected.keys).union(metadata.versionHashes.keys).sorted()
         return names.compactMap { name in
             switch (expected[name], metadata.versionHashes[name]) {
@@ -63,7 +67,9 @@ struct ColumnDifference {
 
     private func sentences(_ table: TableMap) throws -> [String] {
         let found = try columns(of: table.name)
-        if found.isEmpty { return ["the store has no table \(table.name) for \(map.schema[table.root].name)"] }
+        if found.isEmpty {
+            return ["the store has no table \(table.name) for \(map.schema[table.root].name)"]
+        }
         let missing = table.columns.compactMap { column -> String? in
             let owner = "\(map.schema[column.entity].name).\(column.property)"
             guard let type = found[column.name] else {

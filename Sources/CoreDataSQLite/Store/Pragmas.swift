@@ -2,22 +2,26 @@
 
 import CoreDataValues
 
-/// Core Data's defaults (pages of 4096 bytes, incremental vacuum, a write-ahead log, synchronous NORMAL) and the caller's own.
+/// Core Data's defaults (pages of 4096 bytes, incremental vacuum, a write-ahead log, synchronous NORMAL) and
+/// the caller's own.
 struct Pragmas {
     let options: SQLiteOptions
 
     /// Settings of the file, which only have meaning while it is made or for the connection that writes.
     private static let ofFile: Set<String> = [
-        "page_size", "auto_vacuum", "journal_mode", "encoding", "wal_checkpoint", "incremental_vacuum", "application_id",
+        "page_size", "auto_vacuum", "journal_mode", "encoding", "wal_checkpoint", "incremental_vacuum",
+        "application_id",
         "user_version", "optimize",
     ]
     private static let ofNewFile: Set<String> = ["page_size", "auto_vacuum", "encoding"]
 
-    /// - Throws: for a name that SQLite does not know, which it would ignore, and for anything that is no plain word.
+    /// - Throws: for a name that SQLite does not know, which it would ignore, and for anything that is no
+    /// plain word.
     func check(_ connection: Connection) throws {
         for (name, value) in options.pragmas.sorted(by: { $0.key < $1.key }) {
             let isPlain = (name + value).utf8.allSatisfy {
-                (0x30...0x39).contains($0) || (0x41...0x5a).contains($0 & 0xdf) || [0x5f, 0x2e, 0x2d].contains($0)
+                (0x30...0x39).contains($0) || (0x41...0x5a).contains($0 & 0xdf)
+                    || [0x5f, 0x2e, 0x2d].contains($0)
             }
             guard isPlain, !value.isEmpty, try isKnown(name, connection) else {
                 throw StoreError(
@@ -50,7 +54,9 @@ struct Pragmas {
         try set("journal_mode", default: "WAL", connection)
         try set("synchronous", default: "NORMAL", connection)
         for name in options.pragmas.keys.sorted() where !Self.ofNewFile.contains(name.lowercased()) {
-            if !["journal_mode", "synchronous"].contains(name.lowercased()) { try set(name, default: "", connection) }
+            if !["journal_mode", "synchronous"].contains(name.lowercased()) {
+                try set(name, default: "", connection)
+            }
         }
     }
 

@@ -33,7 +33,9 @@ struct RowWriter {
     }
 
     /// Ten rows at once do not say which of them broke the constraint.
-    private func insertSingly(_ range: Range<Int>, of chunk: RowChunk, _ binder: RowBinder) throws -> [Conflict] {
+    private func insertSingly(_ range: Range<Int>, of chunk: RowChunk, _ binder: RowBinder) throws
+        -> [Conflict]
+    {
         try range.compactMap { try insert($0..<($0 + 1), of: chunk, binder) }
     }
 
@@ -52,7 +54,8 @@ struct RowWriter {
             parameter += 2 + binder.slots.count
         }
         let row = chunk.row(range.lowerBound)
-        return try run(statement, key: RowKey(entity: row.entity(layout), number: row.key(layout)), expected: 0)
+        return try run(
+            statement, key: RowKey(entity: row.entity(layout), number: row.key(layout)), expected: 0)
     }
 
     // MARK: Update

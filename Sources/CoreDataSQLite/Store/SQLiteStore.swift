@@ -6,9 +6,9 @@ import Foundation
 
 /// A store in one SQLite file.
 ///
-/// Opening creates the file with all its tables in one transaction, or compares the model with the one the file was written
-/// with; a refusal (`StoreError`) leaves the file as it was. Reads and writes may come from any thread: there is one writer, and a
-/// reader never waits for it.
+/// Opening creates the file with all its tables in one transaction, or compares the model with the one the
+/// file was written with; a refusal (`StoreError`) leaves the file as it was. Reads and writes may come from
+/// any thread: there is one writer, and a reader never waits for it.
 package final class SQLiteStore: RowStore {
     package let schema: Schema
     package let url: URL
@@ -138,7 +138,8 @@ package final class SQLiteStore: RowStore {
         if batch.isEmpty { return .committed }
         try refuseIfReadOnly("Changes cannot be saved")
         return try pool.write { connection in
-            try Committer(map: map, compiler: writes, constraints: constraints, connection: connection).commit(batch)
+            try Committer(map: map, compiler: writes, constraints: constraints, connection: connection)
+                .commit(batch)
         }
     }
 
@@ -160,7 +161,9 @@ struct KeyReservation {
     func take(_ count: Int, on connection: Connection) throws -> Range<Int64> {
         var end: Int64 = 0
         try connection.transaction {
-            let statement = try connection.statement(.allocate(entity.index)) { try compiler.allocate(entity) }
+            let statement = try connection.statement(.allocate(entity.index)) {
+                try compiler.allocate(entity)
+            }
             defer { statement.finish() }
             try statement.bind(1, Int64(count))
             try statement.bind(2, Int64(entity.index.number))

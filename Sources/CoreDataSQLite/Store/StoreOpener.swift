@@ -34,7 +34,8 @@ struct StoreOpener {
         }
     }
 
-    /// A log in a folder that may not be written cannot be opened; without a log the file can be read as it lies there.
+    /// A log in a folder that may not be written cannot be opened; without a log the file can be read as it
+    /// lies there.
     private func connect(exists: Bool) throws -> (Connection, Connection.Access) {
         guard options.isReadOnly else {
             return (try connection(exists ? .write : .create), .read)
@@ -122,7 +123,8 @@ struct StoreOpener {
 
     private func notAStore(_ what: String) -> StoreError {
         StoreError(
-            134080, "The file at \(path) \(what), so it is not a Core Data store. Check the path; nothing was changed.",
+            134080,
+            "The file at \(path) \(what), so it is not a Core Data store. Check the path; nothing was changed.",
             path: path)
     }
 }

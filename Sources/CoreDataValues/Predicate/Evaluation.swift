@@ -15,4 +15,40 @@ package protocol EvaluationSource {
     func operand(forKey key: String) -> Operand
     /// What `SELF` compares as: the object's key when it has one.
     var identity: Value { get }
+    /// Whether both are the same object. By default: whether they have the same identity, and one at all.
+    func isSame(as other: any EvaluationSource) -> Bool
+}
+
+extension EvaluationSource {
+    package func isSame(as other: any EvaluationSource) -> Bool {
+        !identity.isNull && identity == other.identity
+    }
+}
+
+extension Operand {
+    static var null: Operand { .value(.null) }
+
+    var isNull: Bool { if case .value(.null) = self { true } else { false } }
+
+    /// What a collection holds, nulls included and nested collections flattened; nothing for null, the thing itself for
+    /// all else.
+    var members: [Operand] {
+        switch self {
+        case .collection(let members): members.flatMap { $0.isNull ? [$0] : $0.members }
+        case .value(.null): []
+        case .value, .source, .opaque: [self]
+        }
+    }
+
+    /// The value to order by; null for what has no order.
+    package var comparable: Value {
+        switch self {
+        case .value(let value): value
+        case .source(let source): source.identity
+        case .collection, .opaque: .null
+        }
+    }
+
+    var text: String? { if case .value(let value) = self { ValueOrder.text(value) } else { nil } }
+    var number: Number? { if case .value(let value) = self { Number(value) } else { nil } }
 }

@@ -47,7 +47,11 @@ package indirect enum Expression: Sendable, Hashable {
     /// `a.b.@count` is `["a", "b", "@count"]`.
     case keyPath([String])
     case variable(String)
-    /// `sum:`, `add:to:` …
+    /// `sum:`, `add:to:` … by the names of `PredicateFunctions`. Written otherwise in the format language:
+    /// - a key path of something else than `SELF`: `valueForKeyPath:` (target, `.keyPath`), as in `$x.name`,
+    ///   `SUBQUERY(…).@count`;
+    /// - `a[0]`, `a[FIRST]`, `a['k']`: `objectFrom:withIndex:` (target, index or `FIRST`, `LAST`, `SIZE` without arguments);
+    /// - `CAST(a, 't')`: `castObject:toType:` (a, text); `FUNCTION(a, 's', b…)`: `FUNCTION` (a, text, b…).
     case function(String, [Expression])
     case subquery(collection: Expression, variable: String, predicate: Predicate)
 }

@@ -147,5 +147,14 @@ package struct RowBatch: Sendable {
         self.chunks = chunks
         self.order = order
     }
+    /// The keys of the rows, in order.
+    package func keys(inStore store: UInt16) -> [ObjectKey] {
+        func key(_ chunk: RowChunk, _ row: Int) -> ObjectKey {
+            ObjectKey(number: chunk.row(row).key(chunk.layout), entity: chunk.layout.entity, store: store)
+        }
+        if let order { return order.map { key(chunks[Int($0.chunk)], Int($0.row)) } }
+        return chunks.flatMap { chunk in (0..<chunk.count).map { key(chunk, $0) } }
+    }
+
     package var count: Int { order?.count ?? chunks.reduce(0) { $0 + $1.count } }
 }

@@ -27,12 +27,14 @@ package final class ResolvedRelationship: Sendable {
     package let place: PropertyPlace
     /// Whether the destination has sub-entities, so that the slot after a to-one's holds the target's entity.
     package let hasEntityTag: Bool
+    /// The destination and its descendants, by number.
+    package let destinations: ClosedRange<UInt16>
     package let isToMany: Bool
     package let isOrdered: Bool
 
     init(
         index: RelationshipIndex, description: Relationship, owner: EntityIndex, destination: EntityIndex,
-        inverse: RelationshipIndex?, place: PropertyPlace, hasEntityTag: Bool
+        inverse: RelationshipIndex?, place: PropertyPlace, lastDestination: EntityIndex
     ) {
         self.index = index
         self.description = description
@@ -40,12 +42,15 @@ package final class ResolvedRelationship: Sendable {
         self.destination = destination
         self.inverse = inverse
         self.place = place
-        self.hasEntityTag = hasEntityTag
+        hasEntityTag = !description.isToMany && lastDestination != destination
+        destinations = destination.rawValue...lastDestination.rawValue
         isToMany = description.isToMany
         isOrdered = description.isOrdered
     }
 
     package var name: String { description.name }
+    /// Whether an entity may stand at the other end.
+    package func accepts(_ entity: UInt16) -> Bool { destinations.contains(entity) }
     package var slot: Int? { if case .slot(let i) = place { i } else { nil } }
     package var toManyIndex: Int? { if case .toMany(let i) = place { i } else { nil } }
 }

@@ -170,7 +170,8 @@ struct SchemaResolver {
         }
         return ResolvedRelationship(
             index: number, description: relationship, owner: index, destination: destination,
-            inverse: inverse(of: relationship, numbers: numbers), place: place, hasEntityTag: tagged)
+            inverse: inverse(of: relationship, numbers: numbers), place: place,
+            lastDestination: lasts[destination.value])
     }
 
     private func inverse(

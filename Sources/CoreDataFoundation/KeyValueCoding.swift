@@ -1,0 +1,130 @@
+// Key-value coding: values by name, for objects of ours, collections, dictionaries and plain Swift objects.
+
+import CoreDataValues
+import Foundation
+
+/// An object that answers for its own keys. Managed objects do; other classes may.
+public protocol KeyValueCoding {
+    func value(forKey key: String) -> Any?
+    func setValue(_ value: Any?, forKey key: String)
+}
+
+/// Carries `value(forKey:)` to every `NSObject` without being a member of it, so that classes can override their own.
+public protocol KeyValueReachable {}
+
+extension NSObject: KeyValueReachable {}
+
+extension KeyValueReachable where Self: NSObject {
+    /// The value under a key: a dictionary's entry, the members' values of a collection, a stored property.
+    ///
+    /// A key that the object does not have is a programmer's mistake and traps with its name, as on Apple's systems.
+    public func value(forKey key: String) -> Any? {
+        if let coded = self as? any KeyValueCoding { return coded.value(forKey: key) }
+        return KeyValue.value(of: self, forKey: key)
+    }
+
+    /// The value at the end of dotted keys; collection operators (`@count`, `@sum.x` …) apply where they stand.
+    public func value(forKeyPath keyPath: String) -> Any? { KeyValue.value(of: self, forKeyPath: keyPath) }
+
+    /// Sets a value by key. Only mutable dictionaries and objects that code their own keys can be written.
+    public func setValue(_ value: Any?, forKey key: String) { KeyValue.set(value, on: self, forKey: key) }
+
+    public func setValue(_ value: Any?, forKeyPath keyPath: String) {
+        KeyValue.set(value, on: self, forKeyPath: keyPath)
+    }
+}
+
+/// The rules of key-value coding for things of any type.
+package enum KeyValue {
+    package static func value(of object: Any?, forKeyPath keyPath: String) -> Any? {
+        let path = keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        do {
+            return try ExpressionEvaluator(.keyPath(path)).value(Operand(any: object)).object
+        } catch {
+            preconditionFailure(error.sentence)
+        }
+    }
+
+    package static func value(of object: Any?, forKey key: String) -> Any? {
+        guard let object = unwrapped(object) else { return nil }
+        if let coded = object as? any KeyValueCoding { return coded.value(forKey: key) }
+        if let found = entry(of: object, key) { return found.value }
+        switch Operand(any: object) {
+        case .collection: return value(of: object, forKeyPath: key)
+        case .value(let value): return ExpressionEvaluator.property(of: value, key)
+        case .source, .opaque: break
+        }
+        if let found = property(of: object, key) { return found.value }
+        preconditionFailure("\(type(of: object)) has no value for the key “\(key)”.")
+    }
+
+    package static func set(_ value: Any?, on object: Any?, forKeyPath keyPath: String) {
+        guard let dot = keyPath.lastIndex(of: ".") else { return set(value, on: object, forKey: keyPath) }
+        let owner = KeyValue.value(of: object, forKeyPath: String(keyPath[..<dot]))
+        // As on Apple's systems, nothing is set where the path leads through nil.
+        if let owner { set(value, on: owner, forKey: String(keyPath[keyPath.index(after: dot)...])) }
+    }
+
+    package static func set(_ value: Any?, on object: Any?, forKey key: String) {
+        guard let object = unwrapped(object) else { return }
+        if let coded = object as? any KeyValueCoding {
+            coded.setValue(value, forKey: key)
+        } else if let dictionary = object as? NSMutableDictionary {
+            if let value { dictionary.setObject(value, forKey: key as NSString) } else { dictionary.removeObject(forKey: key) }
+        } else if case .collection(let members) = Operand(any: object) {
+            for member in members { set(value, on: member.object, forKey: key) }
+        } else {
+            preconditionFailure("\(type(of: object)) cannot be written by the key “\(key)”.")
+        }
+    }
+
+    /// A dictionary's entry; nil when the object is no dictionary.
+    private static func entry(of object: Any, _ key: String) -> (value: Any?, Void)? {
+        if let dictionary = object as? NSDictionary {
+            if key == "@allKeys" || key == "allKeys" { return (dictionary.allKeys, ()) }
+            if key == "@allValues" || key == "allValues" { return (dictionary.allValues, ()) }
+            if key == "@count" { return (dictionary.count, ()) }
+            return (dictionary.object(forKey: key), ())
+        }
+        guard let dictionary = object as? [String: Any] else { return nil }
+        if key == "@allKeys" { return (Array(dictionary.keys), ()) }
+        if key == "@allValues" { return (Array(dictionary.values), ()) }
+        return (dictionary[key].flatMap(unwrapped), ())
+    }
+
+    /// A stored property, read by reflection, also an inherited one.
+    private static func property(of object: Any, _ key: String) -> (value: Any?, Void)? {
+        var mirror: Mirror? = Mirror(reflecting: object)
+        while let current = mirror {
+            for child in current.children where child.label == key || child.label == "_" + key {
+                return (unwrapped(child.value), ())
+            }
+            mirror = current.superclassMirror
+        }
+        return nil
+    }
+
+    /// The thing inside any number of optionals; `NSNull` counts as nil.
+    static func unwrapped(_ object: Any?) -> Any? {
+        guard let object else { return nil }
+        if object is NSNull { return nil }
+        guard let optional = object as? any Wrapping else { return object }
+        return optional.wrapped.flatMap(unwrapped)
+    }
+}
+
+/// Lets an optional inside an `Any` be opened.
+private protocol Wrapping {
+    var wrapped: Any? { get }
+}
+
+extension Optional: Wrapping {
+    fileprivate var wrapped: Any? { self }
+}
+
+extension ExpressionEvaluator {
+    /// A key of a plain value, such as a text's `length`.
+    static func property(of value: Value, _ key: String) -> Any? {
+        (try? ExpressionEvaluator(.keyPath([key])))?.value(.value(value)).object
+    }
+}

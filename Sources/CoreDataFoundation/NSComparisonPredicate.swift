@@ -1,0 +1,152 @@
+// Comparisons as predicate objects.
+
+import CoreDataValues
+import enum CoreDataValues.Expression
+import enum CoreDataValues.Predicate
+import struct CoreDataValues.PredicateError
+import Foundation
+
+/// Two expressions and an operator.
+open class NSComparisonPredicate: NSPredicate {
+    public struct Options: OptionSet, Sendable {
+        public let rawValue: UInt
+        public init(rawValue: UInt) { self.rawValue = rawValue }
+        public static let caseInsensitive = Options(rawValue: 1)
+        public static let diacriticInsensitive = Options(rawValue: 2)
+        public static let normalized = Options(rawValue: 4)
+        static let localeSensitive = Options(rawValue: 8)
+    }
+    public enum Modifier: UInt, Sendable {
+        case direct = 0, all, any
+    }
+    public enum Operator: UInt, Sendable {
+        case lessThan = 0, lessThanOrEqualTo, greaterThan, greaterThanOrEqualTo, equalTo, notEqualTo
+        case matches, like, beginsWith, endsWith, `in`, customSelector
+        case contains = 99, between
+    }
+
+    private let leftSide: NSExpression
+    private let rightSide: NSExpression
+    private let modifier: Modifier
+    private let operatorType: Operator
+    private let optionSet: Options
+    private let lock = NSLock()
+    private var compiled: (Evaluator, [String: Operand])?
+
+    public init(
+        leftExpression lhs: NSExpression, rightExpression rhs: NSExpression, modifier: Modifier, type: Operator,
+        options: Options = []
+    ) {
+        leftSide = lhs
+        rightSide = rhs
+        self.modifier = modifier
+        operatorType = type
+        optionSet = options
+        super.init(value: true)
+    }
+
+    open var leftExpression: NSExpression { leftSide }
+    open var rightExpression: NSExpression { rightSide }
+    open var comparisonPredicateModifier: Modifier { modifier }
+    open var predicateOperatorType: Operator { operatorType }
+    open var options: Options { optionSet }
+
+    /// Whether the condition holds for an object, by key-value coding. Compiled at the first call.
+    ///
+    /// A condition that memory cannot evaluate, and a variable without a value, trap with the reason.
+    open override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
+        let (evaluator, bound) = prepared()
+        var variables = bound
+        for (name, value) in bindings ?? [:] { variables[name] = Operand(any: value) }
+        for name in evaluator.freeVariables where variables[name] == nil {
+            preconditionFailure("The predicate “\(description)” needs a value for $\(name).")
+        }
+        return evaluator.matches(Operand(any: object), variables: variables)
+    }
+
+    open override func evaluate(with object: Any?) -> Bool { evaluate(with: object, substitutionVariables: nil) }
+
+    private func prepared() -> (Evaluator, [String: Operand]) {
+        lock.withLock {
+            if let compiled { return compiled }
+            do {
+                var translation = Translation(.bindingForeign)
+                let result = (try Evaluator(translation.predicate(self)), translation.bound)
+                compiled = result
+                return result
+            } catch {
+                preconditionFailure(String(describing: error))
+            }
+        }
+    }
+
+    open override var predicateFormat: String { printedFormat }
+    open override var description: String { printedFormat }
+    open override func copy(with zone: NSZone? = nil) -> Any { self }
+    open override func isEqual(_ object: Any?) -> Bool { isSame(as: object) }
+    open override var hash: Int { printedFormat.hashValue }
+}
+
+extension NSComparisonPredicate.Operator {
+    /// nil for a custom selector.
+    var tree: Comparison.Operator? {
+        switch self {
+        case .lessThan: .less
+        case .lessThanOrEqualTo: .lessOrEqual
+        case .greaterThan: .greater
+        case .greaterThanOrEqualTo: .greaterOrEqual
+        case .equalTo: .equal
+        case .notEqualTo: .notEqual
+        case .matches: .matches
+        case .like: .like
+        case .beginsWith: .beginsWith
+        case .endsWith: .endsWith
+        case .in: .in
+        case .contains: .contains
+        case .between: .between
+        case .customSelector: nil
+        }
+    }
+
+    init(_ op: Comparison.Operator) {
+        self = switch op {
+        case .less: .lessThan
+        case .lessOrEqual: .lessThanOrEqualTo
+        case .greater: .greaterThan
+        case .greaterOrEqual: .greaterThanOrEqualTo
+        case .equal: .equalTo
+        case .notEqual: .notEqualTo
+        case .matches: .matches
+        case .like: .like
+        case .beginsWith: .beginsWith
+        case .endsWith: .endsWith
+        case .in: .in
+        case .contains: .contains
+        case .between: .between
+        }
+    }
+}
+
+extension NSComparisonPredicate.Options {
+    // The bits of both are the same.
+    var tree: Comparison.Options { Comparison.Options(rawValue: UInt8(truncatingIfNeeded: rawValue)) }
+    init(_ options: Comparison.Options) { self.init(rawValue: UInt(options.rawValue)) }
+}
+
+extension NSPredicate {
+    /// The text of a predicate of ours; a part that cannot be written is named.
+    var printedFormat: String {
+        do {
+            var translation = Translation(.bindingForeign)
+            let tree = try translation.predicate(self)
+            return translation.printer.text(tree)
+        } catch {
+            return "BLOCKPREDICATE"
+        }
+    }
+
+    func isSame(as object: Any?) -> Bool {
+        guard let other = object as? NSPredicate else { return false }
+        return self === other || Translation.isEqual({ try $0.predicate(self) }, { try $0.predicate(other) })
+    }
+}

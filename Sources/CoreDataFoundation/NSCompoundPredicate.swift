@@ -1,0 +1,51 @@
+// AND, OR and NOT as predicate objects.
+
+import CoreDataValues
+import Foundation
+
+/// Predicates joined by AND or OR, or one negated. The parts may be of any kind, blocks included.
+open class NSCompoundPredicate: NSPredicate {
+    public enum LogicalType: UInt, Sendable {
+        case not = 0, and, or
+    }
+    let parts: [NSPredicate]
+    private let type: LogicalType
+
+    public init(type: LogicalType, subpredicates: [NSPredicate]) {
+        precondition(type != .not || subpredicates.count == 1, "NOT takes exactly one predicate.")
+        self.type = type
+        parts = subpredicates
+        super.init(value: true)
+    }
+
+    public convenience init(andPredicateWithSubpredicates subpredicates: [NSPredicate]) {
+        self.init(type: .and, subpredicates: subpredicates)
+    }
+
+    public convenience init(orPredicateWithSubpredicates subpredicates: [NSPredicate]) {
+        self.init(type: .or, subpredicates: subpredicates)
+    }
+
+    public convenience init(notPredicateWithSubpredicate predicate: NSPredicate) {
+        self.init(type: .not, subpredicates: [predicate])
+    }
+
+    open var compoundPredicateType: LogicalType { type }
+    open var subpredicates: [Any] { parts }
+
+    open override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
+        switch type {
+        case .and: parts.allSatisfy { $0.evaluate(with: object, substitutionVariables: bindings) }
+        case .or: parts.contains { $0.evaluate(with: object, substitutionVariables: bindings) }
+        case .not: !(parts.first?.evaluate(with: object, substitutionVariables: bindings) ?? false)
+        }
+    }
+
+    open override func evaluate(with object: Any?) -> Bool { evaluate(with: object, substitutionVariables: nil) }
+
+    open override var predicateFormat: String { printedFormat }
+    open override var description: String { printedFormat }
+    open override func copy(with zone: NSZone? = nil) -> Any { self }
+    open override func isEqual(_ object: Any?) -> Bool { isSame(as: object) }
+    open override var hash: Int { printedFormat.hashValue }
+}

@@ -1,0 +1,172 @@
+// Predicates and expressions from format texts.
+
+import CoreDataValues
+import enum CoreDataValues.Expression
+import enum CoreDataValues.Predicate
+import struct CoreDataValues.PredicateError
+import Foundation
+
+/// Lets an initialiser of Foundation's class answer an instance of a subclass.
+public protocol PredicateMaking {}
+
+extension NSPredicate: PredicateMaking {}
+extension NSExpression: PredicateMaking {}
+
+extension PredicateMaking {
+    init(making make: () throws -> Any) rethrows {
+        guard let made = try make() as? Self else {
+            preconditionFailure("A format text makes an object of another class than \(Self.self).")
+        }
+        self = made
+    }
+}
+
+extension NSPredicate {
+    /// A predicate from a text such as `"name BEGINSWITH[c] %@ AND age > %d"`.
+    ///
+    /// A text that cannot be read is a programmer's mistake and traps with the text and the place, as on Apple's systems;
+    /// for texts that come from outside there is `init(parsing:arguments:)`.
+    public convenience init(format predicateFormat: String, _ args: Any?...) {
+        self.init(format: predicateFormat, argumentArray: args.map { $0 ?? NSNull() })
+    }
+
+    public convenience init(format predicateFormat: String, argumentArray arguments: [Any]?) {
+        self.init(making: {
+            do {
+                return try FormatReader(arguments ?? []).predicate(predicateFormat)
+            } catch {
+                preconditionFailure(String(describing: error))
+            }
+        })
+    }
+
+    /// The same for a text that may be wrong.
+    ///
+    /// - Throws: an error that names the text and the place of the fault.
+    public convenience init(parsing predicateFormat: String, arguments: [Any] = []) throws {
+        try self.init(making: { try FormatReader(arguments).predicate(predicateFormat) })
+    }
+
+    /// The predicate with constants in the place of its variables; variables without a value stay.
+    public func withSubstitutionVariables(_ variables: [String: Any]) -> Self {
+        Self(making: { Substitution(variables).predicate(self) })
+    }
+}
+
+extension NSExpression {
+    /// An expression from a text such as `"price * %d"`; a text that cannot be read traps.
+    public convenience init(format expressionFormat: String, _ args: Any?...) {
+        self.init(format: expressionFormat, argumentArray: args.map { $0 ?? NSNull() })
+    }
+
+    public convenience init(format expressionFormat: String, argumentArray arguments: [Any]) {
+        do {
+            let made = try FormatReader(arguments).expression(expressionFormat)
+            self.init(content: made.content)
+        } catch {
+            preconditionFailure(String(describing: error))
+        }
+    }
+}
+
+/// Makes predicate objects of a text. Arguments travel through the tree as variables and come out as they went in.
+struct FormatReader {
+    private let arguments: [Any]
+    init(_ arguments: [Any]) { self.arguments = arguments }
+
+    func predicate(_ text: String) throws(PredicateError) -> NSPredicate {
+        object(try FormatParser.predicate(text, arguments: argument))
+    }
+
+    func expression(_ text: String) throws(PredicateError) -> NSExpression {
+        object(try FormatParser.expression(text, arguments: argument))
+    }
+
+    private func argument(_ place: Int, _ letter: Character) throws -> FormatArgument {
+        guard arguments.indices.contains(place) else {
+            throw PredicateError("There is no argument \(place + 1) for “%\(letter)”.")
+        }
+        guard letter == "K" else { return .expression(.variable("%\(place)")) }
+        guard case .text(let path)? = Value(any: arguments[place]) else {
+            throw PredicateError("“%K” needs a text; argument \(place + 1) is of type \(type(of: arguments[place])).")
+        }
+        return .keyPath(path)
+    }
+
+    // MARK: From values to objects
+
+    private func object(_ predicate: Predicate) -> NSPredicate {
+        switch predicate {
+        case .constant(let flag): NSPredicate(value: flag)
+        case .and(let parts): NSCompoundPredicate(type: .and, subpredicates: parts.map(object))
+        case .or(let parts): NSCompoundPredicate(type: .or, subpredicates: parts.map(object))
+        case .not(let part): NSCompoundPredicate(type: .not, subpredicates: [object(part)])
+        case .comparison(let comparison):
+            NSComparisonPredicate(
+                leftExpression: object(comparison.left), rightExpression: object(comparison.right),
+                modifier: modifier(comparison.modifier), type: .init(comparison.op), options: .init(comparison.options))
+        }
+    }
+
+    private func modifier(_ modifier: Comparison.Modifier) -> NSComparisonPredicate.Modifier {
+        switch modifier {
+        case .direct: .direct
+        case .any: .any
+        case .all: .all
+        }
+    }
+
+    private func object(_ expression: Expression) -> NSExpression {
+        switch expression {
+        case .constant(let value): NSExpression(forConstantValue: value.object)
+        case .list(let items): NSExpression(content: .aggregate(items.map(object)))
+        case .this: NSExpression.expressionForEvaluatedObject()
+        case .keyPath(let path): NSExpression(content: .keyPath(path))
+        case .function(let name, let items): NSExpression(content: .function(name, items.map(object)))
+        case .subquery(let collection, let variable, let predicate):
+            NSExpression(content: .subquery(object(collection), variable, object(predicate)))
+        case .variable(let name):
+            if name.hasPrefix("%"), let place = Int(name.dropFirst()), arguments.indices.contains(place) {
+                arguments[place] as? NSExpression ?? NSExpression(forConstantValue: arguments[place])
+            } else {
+                NSExpression(forVariable: name)
+            }
+        }
+    }
+}
+
+/// Puts constants in the place of variables.
+struct Substitution {
+    private let variables: [String: Any]
+    init(_ variables: [String: Any]) { self.variables = variables }
+
+    func predicate(_ predicate: NSPredicate) -> NSPredicate {
+        if let comparison = predicate as? NSComparisonPredicate {
+            return NSComparisonPredicate(
+                leftExpression: expression(comparison.leftExpression),
+                rightExpression: expression(comparison.rightExpression),
+                modifier: comparison.comparisonPredicateModifier, type: comparison.predicateOperatorType,
+                options: comparison.options)
+        }
+        guard let compound = predicate as? NSCompoundPredicate else { return predicate }
+        return NSCompoundPredicate(type: compound.compoundPredicateType, subpredicates: compound.parts.map(self.predicate))
+    }
+
+    private func expression(_ expression: NSExpression) -> NSExpression {
+        switch expression.content {
+        case .constant, .evaluatedObject, .keyPath, .external: return expression
+        case .variable(let name):
+            guard let value = variables[name] else { return expression }
+            return value as? NSExpression ?? NSExpression(forConstantValue: value)
+        case .function(let name, let items): return NSExpression(content: .function(name, items.map(self.expression)))
+        case .aggregate(let items): return NSExpression(content: .aggregate(items.map(self.expression)))
+        case .subquery(let collection, let variable, let predicate):
+            // The iterator hides a variable of the same name.
+            let inner = Substitution(variables.filter { $0.key != variable })
+            return NSExpression(
+                content: .subquery(self.expression(collection), variable, inner.predicate(predicate)))
+        case .sets(let type, let left, let right):
+            return NSExpression(content: .sets(type, self.expression(left), self.expression(right)))
+        }
+    }
+}

@@ -1,0 +1,136 @@
+// Swift and Foundation objects as operands, and back.
+
+import CoreDataValues
+import Foundation
+
+extension Value {
+    /// The value that an object stands for; nil for collections and for objects with properties.
+    package init?(any object: Any?) {
+        guard let object = KeyValue.unwrapped(object) else {
+            self = .null
+            return
+        }
+        let found = type(of: object) is AnyClass ? Value(reference: object) : Value(native: object)
+        guard let found else { return nil }
+        self = found
+    }
+
+    private init?(native object: Any) {
+        switch object {
+        case let value as Value: self = value
+        case let value as Bool: self = .bool(value)
+        case let value as String: self = .text(value)
+        case let value as Substring: self = .text(String(value))
+        case let value as Character: self = .text(String(value))
+        case let value as Decimal: self = .decimal(value)
+        case let value as Date: self = .date(value.timeIntervalSinceReferenceDate)
+        case let value as UUID: self = .uuid(value)
+        case let value as Data: self = .data(value)
+        case let value as URL: self = .uri(value.absoluteString)
+        case let value as ObjectKey: self = .key(value)
+        case let value as any BinaryInteger:
+            self = Int64(exactly: value).map(Value.int) ?? .double(Double(value))
+        case let value as any BinaryFloatingPoint: self = .double(Double(value))
+        default: return nil
+        }
+    }
+
+    private init?(reference object: Any) {
+        switch object {
+        case let value as NSString: self = .text(String(describing: value))
+        case let value as NSDecimalNumber: self = .decimal(value.decimalValue)
+        case let value as NSNumber: self = Value.number(value)
+        case let value as NSDate: self = .date(value.timeIntervalSinceReferenceDate)
+        case let value as NSData: self = .data(Data(referencing: value))
+        case let value as NSUUID: self = UUID(uuidString: value.uuidString).map(Value.uuid) ?? .null
+        case let value as NSURL: self = .uri(value.absoluteString)
+        default: return nil
+        }
+    }
+
+    private static func number(_ number: NSNumber) -> Value {
+        switch UInt8(bitPattern: number.objCType.pointee) {
+        case UInt8(ascii: "d"), UInt8(ascii: "f"): .double(number.doubleValue)
+        case UInt8(ascii: "Q") where number.uint64Value > UInt64(Int64.max): .double(number.doubleValue)
+        default: .int(number.int64Value)
+        }
+    }
+
+    /// The object that programs expect for the value: numbers as `NSNumber`, all else as Swift types.
+    package var object: Any? {
+        switch self {
+        case .null: nil
+        case .bool(let flag): NSNumber(value: flag)
+        case .int(let int): NSNumber(value: int)
+        case .double(let double): NSNumber(value: double)
+        case .decimal(let decimal): NSDecimalNumber(decimal: decimal)
+        case .text(let text): text
+        case .date(let seconds): Date(timeIntervalSinceReferenceDate: seconds)
+        case .data(let data): data
+        case .uuid(let uuid): uuid
+        case .uri(let uri): URL(string: uri)
+        case .key(let key): key
+        }
+    }
+}
+
+extension Operand {
+    /// What a predicate sees of an object: a value, a collection, or something with keys.
+    package init(any object: Any?) {
+        guard let object = KeyValue.unwrapped(object) else {
+            self = .value(.null)
+            return
+        }
+        if let source = object as? any EvaluationSource {
+            self = .source(source)
+        } else if let value = Value(any: object) {
+            self = .value(value)
+        } else if let members = Operand.members(of: object) {
+            self = .collection(members.map { Operand(any: $0) })
+        } else {
+            self = .source(KeyedObject(object: object))
+        }
+    }
+
+    /// The members of a collection; nil for dictionaries, which have keys, and for all else.
+    static func members(of object: Any) -> [Any]? {
+        switch object {
+        case let array as NSArray: (0..<array.count).map { array.object(at: $0) }
+        case let set as NSSet: set.allObjects
+        case let set as NSOrderedSet: (0..<set.count).map { set.object(at: $0) }
+        case let array as [Any]: array
+        case let set as Set<AnyHashable>: set.map(\.base)
+        default: nil
+        }
+    }
+
+    /// The object that was, or that programs expect for a value.
+    package var object: Any? {
+        switch self {
+        case .value(let value): value.object
+        case .collection(let members): members.map { $0.object ?? NSNull() }
+        case .source(let source): (source as? KeyedObject)?.object ?? source
+        case .opaque(let object): object
+        }
+    }
+}
+
+/// Any object or dictionary, seen through key-value coding.
+struct KeyedObject: EvaluationSource {
+    let object: Any
+
+    var identity: Value { .null }
+
+    func operand(forKey key: String) -> Operand { Operand(any: KeyValue.value(of: object, forKey: key)) }
+
+    /// The same instance, or equal as Foundation or Swift sees it.
+    func isSame(as other: any EvaluationSource) -> Bool {
+        guard let other = (other as? KeyedObject)?.object else { return false }
+        if let a = object as? NSObject, let b = other as? NSObject { return a === b || a.isEqual(b) }
+        if type(of: object) is AnyClass, type(of: other) is AnyClass {
+            return (object as AnyObject) === (other as AnyObject)
+        }
+        guard let a = object as? AnyHashable, let b = other as? AnyHashable else { return false }
+        return a == b
+    }
+}

@@ -1,0 +1,176 @@
+// From predicate objects to predicate values.
+
+import CoreDataValues
+import enum CoreDataValues.Expression
+import enum CoreDataValues.Predicate
+import struct CoreDataValues.PredicateError
+import Foundation
+
+extension NSPredicate {
+    /// The predicate as a value.
+    ///
+    /// - Parameter objects: answers for constants that are no values: managed objects, object IDs.
+    /// - Throws: `PredicateError` for block predicates and for objects that the closure does not know.
+    package func tree(objects: @escaping (Any) throws -> Value? = { _ in nil }) throws -> Predicate {
+        var translation = Translation(.converting(objects))
+        return try translation.predicate(self)
+    }
+}
+
+extension NSExpression {
+    /// The expression as a value; see `NSPredicate.tree(objects:)`.
+    package func tree(objects: @escaping (Any) throws -> Value? = { _ in nil }) throws -> Expression {
+        var translation = Translation(.converting(objects))
+        return try translation.expression(self)
+    }
+}
+
+/// One walk over a predicate. Foreign constants become values, or variables that are bound to them.
+struct Translation {
+    enum Mode {
+        case converting((Any) throws -> Value?)
+        /// For evaluation and printing in memory. The names of such variables hold a `%`, which no format text can name.
+        case bindingForeign
+    }
+    private let mode: Mode
+    private(set) var bound: [String: Operand] = [:]
+    private var foreign: [String: Any] = [:]
+
+    init(_ mode: Mode) { self.mode = mode }
+
+    /// Prints foreign constants by their descriptions.
+    var printer: FormatPrinter {
+        let foreign = foreign
+        return FormatPrinter { name in foreign[name].map { String(describing: $0) } }
+    }
+
+    mutating func predicate(_ predicate: NSPredicate) throws -> Predicate {
+        if let comparison = predicate as? NSComparisonPredicate { return try self.comparison(comparison) }
+        if let compound = predicate as? NSCompoundPredicate {
+            return try self.compound(compound.compoundPredicateType.rawValue, compound.parts)
+        }
+        if let compound = predicate as? Foundation.NSCompoundPredicate {
+            return try self.compound(compound.compoundPredicateType.rawValue, compound.subpredicates)
+        }
+        switch (predicate as any FormatPrinting).predicateFormat {
+        case "TRUEPREDICATE": return .constant(true)
+        case "FALSEPREDICATE": return .constant(false)
+        default:
+            throw PredicateError("A predicate made of a block can only be asked in memory; \(type(of: predicate)) is one.")
+        }
+    }
+
+    private mutating func compound(_ type: UInt, _ parts: [NSPredicate]) throws -> Predicate {
+        var trees: [Predicate] = []
+        for part in parts { trees.append(try predicate(part)) }
+        switch NSCompoundPredicate.LogicalType(rawValue: type) {
+        case .and: return .and(trees)
+        case .or: return .or(trees)
+        case .not:
+            guard let first = trees.first else { throw PredicateError("NOT stands before nothing.") }
+            return .not(first)
+        case nil: throw PredicateError("There is no compound predicate of type \(type).")
+        }
+    }
+
+    private mutating func comparison(_ comparison: NSComparisonPredicate) throws -> Predicate {
+        guard let op = comparison.predicateOperatorType.tree else {
+            throw PredicateError("A comparison by custom selector cannot be made here; use an operator or a block.")
+        }
+        let modifier: Comparison.Modifier = switch comparison.comparisonPredicateModifier {
+        case .direct: .direct
+        case .all: .all
+        case .any: .any
+        }
+        return .comparison(
+            Comparison(
+                try expression(comparison.leftExpression), op, try expression(comparison.rightExpression),
+                modifier: modifier, options: comparison.options.tree))
+    }
+
+    mutating func expression(_ expression: NSExpression) throws -> Expression {
+        switch expression.content {
+        case .constant(let value): return try constant(value)
+        case .evaluatedObject: return .this
+        case .variable(let name): return .variable(name)
+        case .keyPath(let path): return path.first?.lowercased() == "self" && path.count == 1 ? .this : .keyPath(path)
+        case .function(let name, let arguments): return .function(name, try list(arguments))
+        case .aggregate(let items): return .list(try list(items))
+        case .subquery(let collection, let variable, let condition):
+            return .subquery(
+                collection: try self.expression(collection), variable: variable, predicate: try predicate(condition))
+        case .sets(let type, let left, let right):
+            let name = switch type {
+            case .unionSet: "unionSet:with:"
+            case .intersectSet: "intersectSet:with:"
+            case .minusSet, .constantValue, .evaluatedObject, .variable, .keyPath, .function, .subquery, .aggregate,
+                .anyKey, .block, .conditional, .fetchRequest: "minusSet:with:"
+            }
+            return .function(name, try list([left, right]))
+        case .external(let type):
+            throw PredicateError("An expression of type \(type) cannot stand in a condition.")
+        }
+    }
+
+    private mutating func list(_ expressions: [NSExpression]) throws -> [Expression] {
+        var result: [Expression] = []
+        for item in expressions { result.append(try expression(item)) }
+        return result
+    }
+
+    private mutating func constant(_ object: Any?) throws -> Expression {
+        if let value = Value(any: object) { return .constant(value) }
+        guard let object = KeyValue.unwrapped(object) else { return .constant(.null) }
+        if let expression = object as? NSExpression { return try self.expression(expression) }
+        if let members = Translation.members(of: object) {
+            var items: [Expression] = []
+            for member in members { items.append(try constant(member)) }
+            return .list(items)
+        }
+        switch mode {
+        case .converting(let objects):
+            if let value = try objects(object) { return .constant(value) }
+            throw PredicateError("An object of type \(type(of: object)) cannot be a constant of a predicate here.")
+        case .bindingForeign:
+            let name = "%\(bound.count)"
+            bound[name] = Operand(any: object)
+            foreign[name] = object
+            return .variable(name)
+        }
+    }
+
+    /// A constant dictionary stands for its values (§14.2).
+    private static func members(of object: Any) -> [Any]? {
+        if let dictionary = object as? NSDictionary { return dictionary.allValues }
+        if let dictionary = object as? [AnyHashable: Any] { return Array(dictionary.values) }
+        return Operand.members(of: object)
+    }
+
+    /// Whether two walks end in the same tree with the same foreign constants.
+    static func isEqual<T: Equatable>(
+        _ first: (inout Translation) throws -> T, _ second: (inout Translation) throws -> T
+    ) -> Bool {
+        var a = Translation(.bindingForeign)
+        var b = Translation(.bindingForeign)
+        guard let x = try? first(&a), let y = try? second(&b), x == y, a.bound.count == b.bound.count else { return false }
+        return a.bound.allSatisfy { name, operand in b.bound[name].map { operand.isSameForeign(as: $0) } ?? false }
+    }
+}
+
+extension Operand {
+    /// Foreign constants are never values or collections.
+    fileprivate func isSameForeign(as other: Operand) -> Bool {
+        switch (self, other) {
+        case (.source(let x), .source(let y)): x.isSame(as: y)
+        case (.opaque(let x), .opaque(let y)): x === y
+        case (_, _): false
+        }
+    }
+}
+
+/// Reads `predicateFormat` of Foundation's own predicates, where it is deprecated but the only thing that tells them apart.
+protocol FormatPrinting {
+    var predicateFormat: String { get }
+}
+
+extension NSPredicate: FormatPrinting {}

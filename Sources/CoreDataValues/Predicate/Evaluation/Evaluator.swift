@@ -1,0 +1,178 @@
+// A predicate compiled to closures, once, to be asked about many objects.
+
+import Foundation
+
+/// What an evaluation knows: the object in question and the bound variables.
+struct Scope {
+    let this: Operand
+    var variables: [String: Operand]
+}
+
+/// A compiled predicate. Null is two-valued (§14.11): `x != 'a'` holds for null, orders and text operators do not.
+package struct Evaluator {
+    private let test: (Scope) -> Bool
+    /// The `$names` that `matches` must be given.
+    package let freeVariables: Set<String>
+
+    /// - Throws: `PredicateError` for an unknown function or collection operator and for a `MATCHES` pattern that is none.
+    package init(_ predicate: Predicate) throws(PredicateError) {
+        let compiler = EvaluatorCompiler()
+        test = try compiler.test(predicate)
+        freeVariables = predicate.freeVariables
+    }
+
+    package func matches(_ source: any EvaluationSource, variables: [String: Operand] = [:]) -> Bool {
+        test(Scope(this: .source(source), variables: variables))
+    }
+
+    /// The same for a `SELF` that is a value or a collection.
+    package func matches(_ this: Operand, variables: [String: Operand] = [:]) -> Bool {
+        test(Scope(this: this, variables: variables))
+    }
+}
+
+/// A compiled expression.
+package struct ExpressionEvaluator {
+    private let code: (Scope) -> Operand
+    package let freeVariables: Set<String>
+
+    package init(_ expression: Expression) throws(PredicateError) {
+        code = try EvaluatorCompiler().code(expression)
+        freeVariables = expression.freeVariables
+    }
+
+    package func value(_ this: Operand, variables: [String: Operand] = [:]) -> Operand {
+        code(Scope(this: this, variables: variables))
+    }
+}
+
+/// Makes closures of trees.
+struct EvaluatorCompiler {
+    typealias Test = (Scope) -> Bool
+    typealias Code = (Scope) -> Operand
+
+    func test(_ predicate: Predicate) throws(PredicateError) -> Test {
+        switch predicate {
+        case .constant(let flag): return { _ in flag }
+        case .comparison(let comparison): return try self.comparison(comparison)
+        case .and(let parts):
+            let tests = try tests(parts)
+            return { scope in tests.allSatisfy { $0(scope) } }
+        case .or(let parts):
+            let tests = try tests(parts)
+            return { scope in tests.contains { $0(scope) } }
+        case .not(let part):
+            let inner = try test(part)
+            return { !inner($0) }
+        }
+    }
+
+    private func tests(_ predicates: [Predicate]) throws(PredicateError) -> [Test] {
+        var result: [Test] = []
+        for predicate in predicates { result.append(try test(predicate)) }
+        return result
+    }
+
+    private func comparison(_ comparison: Comparison) throws(PredicateError) -> Test {
+        let left = try code(comparison.left)
+        let right = try code(comparison.right)
+        let relation = try relation(comparison)
+        switch comparison.modifier {
+        case .direct: return { relation(left($0), right($0)) }
+        case .any:
+            return { scope in
+                let value = right(scope)
+                return left(scope).members.contains { relation($0, value) }
+            }
+        case .all:
+            return { scope in
+                let value = right(scope)
+                return left(scope).members.allSatisfy { relation($0, value) }
+            }
+        }
+    }
+
+    /// Patterns and lists that are constant are prepared once.
+    private func relation(_ comparison: Comparison) throws(PredicateError) -> (Operand, Operand) -> Bool {
+        let relation = Relation(op: comparison.op, options: comparison.options)
+        let general: (Operand, Operand) -> Bool = { relation.holds($0, $1) }
+        if case .constant(.text(let text)) = comparison.right {
+            if comparison.op == .like {
+                let pattern = LikePattern(text, options: comparison.options)
+                return { left, _ in left.text.map(pattern.matches) ?? false }
+            }
+            if comparison.op == .matches {
+                let pattern = try RegularPattern(text, options: comparison.options)
+                return { left, _ in left.text.map(pattern.matches) ?? false }
+            }
+        }
+        guard comparison.op == .in, comparison.options.isEmpty, case .list(let items) = comparison.right else {
+            return general
+        }
+        let values = items.compactMap { if case .constant(let value) = $0 { value } else { nil } }
+        guard values.count == items.count, let membership = Membership(values) else { return general }
+        return { left, list in
+            switch left {
+            case .value, .source: membership.contains(left.comparable) ?? general(left, list)
+            case .collection, .opaque: general(left, list)
+            }
+        }
+    }
+
+    func code(_ expression: Expression) throws(PredicateError) -> Code {
+        switch expression {
+        case .constant(let value): return { _ in .value(value) }
+        case .list(let items): return try list(items)
+        case .this: return { $0.this }
+        case .keyPath(let path):
+            let reader = try KeyPathReader(path)
+            return { reader.read($0.this) }
+        case .variable(let name): return { $0.variables[name] ?? .null }
+        case .function(let name, let arguments): return try function(name, arguments)
+        case .subquery(let collection, let variable, let predicate):
+            let members = try code(collection)
+            let test = try test(predicate)
+            return { scope in
+                var inner = scope
+                return .collection(members(scope).members.filter { member in
+                    inner.variables[variable] = member
+                    return test(inner)
+                })
+            }
+        }
+    }
+
+    private func list(_ items: [Expression]) throws(PredicateError) -> Code {
+        var codes: [Code] = []
+        var constants: [Operand] = []
+        for item in items {
+            if case .constant(let value) = item { constants.append(.value(value)) }
+            codes.append(try code(item))
+        }
+        if constants.count == items.count {
+            let whole = Operand.collection(constants)
+            return { _ in whole }
+        }
+        return { scope in .collection(codes.map { $0(scope) }) }
+    }
+
+    private func function(_ name: String, _ arguments: [Expression]) throws(PredicateError) -> Code {
+        if name == "valueForKeyPath:", arguments.count == 2, case .keyPath(let path) = arguments[1] {
+            let target = try code(arguments[0])
+            let reader = try KeyPathReader(path)
+            return { reader.read(target($0)) }
+        }
+        var name = name
+        var arguments = arguments
+        if name == "FUNCTION", arguments.count >= 2, case .constant(.text(let selector)) = arguments[1] {
+            name = PredicateFunctions.name(ofSelector: selector)
+            arguments.remove(at: 1)
+        }
+        guard let apply = PredicateFunctions.named(name, count: arguments.count) else {
+            throw PredicateError("The function “\(name)” with \(arguments.count) arguments is not supported in memory.")
+        }
+        var codes: [Code] = []
+        for argument in arguments { codes.append(try code(argument)) }
+        return { scope in apply(codes.map { $0(scope) }) }
+    }
+}

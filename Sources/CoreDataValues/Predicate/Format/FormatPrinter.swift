@@ -1,0 +1,159 @@
+// Writes a tree in the format language, as Apple's `predicateFormat` does.
+
+import Foundation
+
+/// Prints predicates. What it prints can be read again and prints the same, except for object keys, which have no literal.
+package struct FormatPrinter {
+    /// What to write for a variable; nil for `$name`.
+    private let variable: (String) -> String?
+
+    package init(variable: @escaping (String) -> String? = { _ in nil }) { self.variable = variable }
+
+    package func text(_ predicate: Predicate) -> String {
+        switch predicate {
+        case .constant(let flag): flag ? "TRUEPREDICATE" : "FALSEPREDICATE"
+        case .comparison(let comparison): text(comparison)
+        case .and(let parts): compound(parts, " AND ", empty: "TRUEPREDICATE")
+        case .or(let parts): compound(parts, " OR ", empty: "FALSEPREDICATE")
+        case .not(let part): "NOT " + enclosed(part)
+        }
+    }
+
+    private func compound(_ parts: [Predicate], _ word: String, empty: String) -> String {
+        parts.isEmpty ? empty : parts.map(enclosed).joined(separator: word)
+    }
+
+    private func enclosed(_ predicate: Predicate) -> String {
+        switch predicate {
+        case .constant, .comparison, .not: text(predicate)
+        case .and(let parts), .or(let parts): parts.count > 1 ? "(" + text(predicate) + ")" : text(predicate)
+        }
+    }
+
+    private func text(_ comparison: Comparison) -> String {
+        let modifier = switch comparison.modifier {
+        case .direct: ""
+        case .any: "ANY "
+        case .all: "ALL "
+        }
+        return modifier + text(comparison.left) + " " + word(comparison.op) + letters(comparison.options) + " "
+            + text(comparison.right)
+    }
+
+    private func word(_ op: Comparison.Operator) -> String {
+        switch op {
+        case .equal: "=="
+        case .notEqual: "!="
+        case .less: "<"
+        case .lessOrEqual: "<="
+        case .greater: ">"
+        case .greaterOrEqual: ">="
+        case .between: "BETWEEN"
+        case .in: "IN"
+        case .contains: "CONTAINS"
+        case .beginsWith: "BEGINSWITH"
+        case .endsWith: "ENDSWITH"
+        case .like: "LIKE"
+        case .matches: "MATCHES"
+        }
+    }
+
+    private func letters(_ options: Comparison.Options) -> String {
+        var letters = ""
+        if options.contains(.caseInsensitive) { letters += "c" }
+        if options.contains(.diacriticInsensitive) { letters += "d" }
+        if options.contains(.normalized) { letters += "n" }
+        if options.contains(.localeSensitive) { letters += "l" }
+        return letters.isEmpty ? "" : "[" + letters + "]"
+    }
+
+    // MARK: Expressions
+
+    package func text(_ expression: Expression) -> String {
+        switch expression {
+        case .constant(let value): FormatPrinter.text(value)
+        case .list(let items): "{" + list(items) + "}"
+        case .this: "SELF"
+        case .keyPath(let path): keyPath(path)
+        case .variable(let name): variable(name) ?? "$" + name
+        case .function(let name, let arguments): function(name, arguments)
+        case .subquery(let collection, let variable, let predicate):
+            "SUBQUERY(\(text(collection)), $\(variable), \(text(predicate)))"
+        }
+    }
+
+    private func list(_ items: [Expression]) -> String { items.map(text).joined(separator: ", ") }
+
+    private func keyPath(_ path: [String]) -> String {
+        let keys = path.enumerated().map { place, key in
+            place == 0 && FormatWords.reserved.contains(key.uppercased()) ? "#" + key : key
+        }
+        return keys.joined(separator: ".")
+    }
+
+    private func function(_ name: String, _ arguments: [Expression]) -> String {
+        if let sign = PredicateFunctions.infix[name], arguments.count == 2 {
+            return operand(arguments[0]) + " " + sign + " " + operand(arguments[1])
+        }
+        switch (name, arguments.count) {
+        case ("valueForKeyPath:", 2):
+            guard case .keyPath(let path) = arguments[1] else { break }
+            return operand(arguments[0]) + "." + path.joined(separator: ".")
+        case ("objectFrom:withIndex:", 2): return operand(arguments[0]) + "[" + text(arguments[1]) + "]"
+        case ("castObject:toType:", 2): return "CAST(" + list(arguments) + ")"
+        case ("FUNCTION", 2...):
+            let rest = arguments.dropFirst(2).map { " , " + text($0) }.joined()
+            return "FUNCTION(" + list(Array(arguments.prefix(2))) + rest + ")"
+        case ("FIRST", 0), ("LAST", 0), ("SIZE", 0): return name
+        case (_, _): break
+        }
+        return name + "(" + list(arguments) + ")"
+    }
+
+    /// Calculations inside calculations are put in brackets.
+    private func operand(_ expression: Expression) -> String {
+        guard case .function(let name, let arguments) = expression, arguments.count == 2,
+            PredicateFunctions.infix[name] != nil
+        else { return text(expression) }
+        return "(" + text(expression) + ")"
+    }
+
+    // MARK: Constants
+
+    package static func text(_ value: Value) -> String {
+        switch value {
+        case .null: "nil"
+        case .bool(let flag): flag ? "1" : "0"
+        case .int(let int): String(int)
+        case .double(let double): double.isFinite ? String(double) : "CAST(\"\(double)\", \"NSNumber\")"
+        case .decimal(let decimal): decimal.isNaN ? "CAST(\"nan\", \"NSNumber\")" : decimal.description
+        case .text(let text): quoted(text)
+        case .date(let seconds):
+            seconds.isFinite ? "CAST(\(seconds), \"NSDate\")" : "CAST(CAST(\"\(seconds)\", \"NSNumber\"), \"NSDate\")"
+        case .data(let data): "CAST(\"\(data.base64EncodedString())\", \"NSData\")"
+        case .uuid(let uuid): "CAST(\"\(uuid.uuidString)\", \"NSUUID\")"
+        case .uri(let uri): "CAST(\(quoted(uri)), \"NSURL\")"
+        case .key(let key): "<object \(key.store)/\(key.entity.rawValue)/\(key.number)>"
+        }
+    }
+
+    private static func quoted(_ text: String) -> String {
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": result += "\\\""
+            case "\\": result += "\\\\"
+            case "\n": result += "\\n"
+            case "\t": result += "\\t"
+            case "\r": result += "\\r"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result + "\""
+    }
+}
+
+extension Predicate {
+    /// The predicate in the format language.
+    package var predicateFormat: String { FormatPrinter().text(self) }
+}

@@ -1,0 +1,177 @@
+// The other side of the oracle: the same actions on a real context, and the comparison of the two.
+
+import CoreDataValues
+import Foundation
+
+@testable import CoreData
+
+/// What went wrong, and where.
+struct Discrepancy: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+}
+
+/// A context under test and the objects that the sequence made, by number.
+final class Live {
+    let stack: Stack
+    let context: NSManagedObjectContext
+    private let undoManager = UndoManager()
+    private var objects: [Int: NSManagedObject] = [:]
+    /// The number of an object; the objects are all held by `objects`.
+    private var numbers: [ObjectIdentifier: Int] = [:]
+
+    init(_ stack: Stack) {
+        self.stack = stack
+        context = stack.another()
+        context.undoManager = undoManager
+    }
+
+    // MARK: Actions
+
+    func apply(_ action: Action) throws {
+        switch action {
+        case .insert(let id, let kind): insert(id, kind)
+        case .text(let id, let text): set(id, kind(id).textKey, text)
+        case .number(let id, let number): set(id, kind(id).numberKey, number)
+        case .ward(let id, let ward): set(id, "ward", ward.map(object))
+        case .bed(let id, let bed): set(id, "bed", bed.map(object))
+        case .occupant(let id, let patient), .patient(let id, let patient): set(id, "patient", patient.map(object))
+        case .patients(let ward, let patients): set(ward, "patients", Set(patients.map(object)))
+        case .doctors(let id, let doctors): set(id, "doctors", Set(doctors.map(object)))
+        case .addDoctor(let id, let doctor): object(id)._add([object(doctor)], toMany: index(id, "doctors"))
+        case .removeDoctor(let id, let doctor): object(id)._remove([object(doctor)], toMany: index(id, "doctors"))
+        case .addPatient(let id, let patient): object(id)._add([object(patient)], toMany: index(id, "patients"))
+        case .removePatient(let id, let patient): object(id)._remove([object(patient)], toMany: index(id, "patients"))
+        case .addVisit(let id, let visit): object(id)._add([object(visit)], toMany: index(id, "visits"))
+        case .moveVisit(let id, let from, let to):
+            var visits = object(id).members(at: index(id, "visits"))
+            visits.insert(visits.remove(at: from), at: to)
+            set(id, "visits", NSOrderedSet(array: visits))
+        case .visits(let id, let visits): set(id, "visits", NSOrderedSet(array: visits.map(object)))
+        case .delete(let id): context.delete(object(id))
+        case .process: context.processPendingChanges()
+        case .undo: context.undo()
+        case .redo: context.redo()
+        case .save: try context.save()
+        case .rollback: context.rollback()
+        case .reread: context.processPendingChanges()
+        case .weigh(let id, let weight): withoutRegistration { set(id, "weight", weight) }
+        case .insertUnregistered(let id, let kind): withoutRegistration { insert(id, kind) }
+        case .refault(let id):
+            context.processPendingChanges()
+            context.refresh(object(id), mergeChanges: true)
+            context.processPendingChanges()
+        }
+    }
+
+    private func insert(_ id: Int, _ kind: Role) {
+        let made = context.make(kind.rawValue, ["code": id])
+        if let key = kind.textKey { made.setValue("n", forKey: key) }
+        objects[id] = made
+        numbers[ObjectIdentifier(made)] = id
+    }
+
+    private func withoutRegistration(_ body: () -> Void) {
+        context.processPendingChanges()
+        undoManager.disableUndoRegistration()
+        body()
+        context.processPendingChanges()
+        undoManager.enableUndoRegistration()
+    }
+
+    private func object(_ id: Int) -> NSManagedObject {
+        guard let object = objects[id] else { preconditionFailure("The sequence never made \(id).") }
+        return object
+    }
+
+    private func kind(_ id: Int) -> Role { Role(rawValue: object(id).entity.name ?? "") ?? .patient }
+    private func set(_ id: Int, _ key: String?, _ value: Any?) { key.map { object(id).setValue(value, forKey: $0) } }
+
+    private func index(_ id: Int, _ key: String) -> Int {
+        guard case .toMany(let index) = object(id).place(of: key) else { return 0 }
+        return index
+    }
+
+    // MARK: Comparison
+
+    /// Throws the first thing that is not as the reference says.
+    func compare(_ reference: Reference, after action: Action) throws {
+        for id in reference.graph.keys.sorted() {
+            let object = object(id)
+            try equal(view(object) { numbers[ObjectIdentifier($0)] ?? -1 }, reference.view(id), "object \(id)")
+            try equal(object.isDeleted, reference.deleting.contains(id), "isDeleted of object \(id)")
+            try equal(object.managedObjectContext === context, true, "context of object \(id) is the context")
+        }
+        if reference.isProcessed { try compareSets(reference) }
+        if case .reread = action { try compareStore(reference) }
+    }
+
+    private func compareSets(_ reference: Reference) throws {
+        try equal(ids(context.insertedObjects), reference.inserted, "insertedObjects")
+        try equal(ids(context.deletedObjects), reference.deleted, "deletedObjects")
+        let updated = ids(context.updatedObjects)
+        let possible = reference.touched.intersection(reference.graph.keys).intersection(reference.committed.keys)
+        let restored = reference.retouched.subtracting(reference.changed)
+        try equal(reference.changed.subtracting(updated), [], "changed but not in updatedObjects")
+        try equal(updated.subtracting(possible), [], "in updatedObjects but never written")
+        try equal(updated.intersection(restored), [], "in updatedObjects though undo brought the saved values back")
+        let isClean = updated.isEmpty && reference.inserted.isEmpty && reference.deleted.isEmpty
+        try equal(context.hasChanges, !isClean, "hasChanges")
+        try equal(undoManager.canUndo, !reference.done.isEmpty, "canUndo")
+        try equal(undoManager.canRedo, !reference.undone.isEmpty, "canRedo")
+        try equal(undoManager.groupingLevel, 0, "groupingLevel")
+        for id in objects.keys where reference.graph[id] == nil && reference.committed[id] == nil {
+            try equal(object(id).managedObjectContext == nil, true, "object \(id) has left its context")
+        }
+    }
+
+    /// Reads everything through a context of its own: the store holds what was committed.
+    func compareStore(_ reference: Reference) throws {
+        let reader = stack.another()
+        var found: Set<Int> = []
+        for kind in Role.allCases {
+            for object in try reader.all(kind.rawValue) {
+                let id = code(object)
+                found.insert(id)
+                try equal(view(object, code), reference.committedView(id), "stored object \(id)")
+            }
+        }
+        try equal(found, Set(reference.committed.keys), "stored objects")
+    }
+
+    private func code(_ object: NSManagedObject) -> Int { object.value(forKey: "code") as? Int ?? -1 }
+
+    private func ids(_ objects: Set<NSManagedObject>) -> Set<Int> {
+        Set(objects.map { numbers[ObjectIdentifier($0)] ?? -1 })
+    }
+
+    private func view(_ object: NSManagedObject, _ id: (NSManagedObject) -> Int) -> View {
+        func slot(_ key: String?) -> Int? {
+            if let key, case .slot(let slot) = object.place(of: key) { slot } else { nil }
+        }
+        func target(_ key: String) -> Int? { slot(key).flatMap { object.target(at: $0) }.map(id) }
+        func members(_ key: String) -> [Int] {
+            guard case .toMany(let index) = object.place(of: key) else { return [] }
+            return object.members(at: index).map(id)
+        }
+        let kind = Role(rawValue: object.entity.name ?? "") ?? .patient
+        var view = View()
+        view.text = slot(kind.textKey).flatMap { object.text(at: $0) }
+        view.number = slot(kind.numberKey).flatMap { object.bits(at: $0) }.map { Int(truncatingIfNeeded: $0) }
+        switch kind {
+        case .patient:
+            view.weight = slot("weight").flatMap { object.bits(at: $0) }.map { Double(bitPattern: $0) }
+            view.targets = [target("ward"), target("bed")]
+            view.doctors = Set(members("doctors"))
+            view.visits = members("visits")
+        case .ward, .doctor: view.patients = Set(members("patients"))
+        case .visit, .bed: view.targets = [target("patient")]
+        }
+        return view
+    }
+
+    private func equal<T: Equatable>(_ live: T, _ expected: T, _ what: @autoclosure () -> String) throws {
+        guard live != expected else { return }
+        throw Discrepancy("\(what()): \(live), expected \(expected)")
+    }
+}
