@@ -11,7 +11,7 @@ from contenders import BY_NAME, CONTENDERS, PACKAGE, TASKS, Digests, Runs, Stop,
 
 def parse():
     parser = argparse.ArgumentParser(
-        prog="Scripts/bench", description="Times insert, fetch and so on with plain C, SQLite from Swift, GRDB and us.")
+        prog="Scripts/bench", description="Times each task with plain C, SQLite from Swift, GRDB and OpenCoreData.")
     parser.add_argument("--rows", type=int, default=10_000, help="patients in the database (default 10,000)")
     parser.add_argument("--tasks", default=",".join(TASKS), help="some of: " + ",".join(TASKS))
     parser.add_argument("--json", help="writes the medians to this file")
@@ -93,7 +93,7 @@ def print_task(task, figures, ratios):
             low, high = spread(ratios[name])
             middle = statistics.median(ratios[name])
             ratio = f"{middle:7.2f} x  [{low:.2f} - {high:.2f}]{verdict(task, name, middle)}"
-        elif ratios:
+        elif name not in ratios:
             ratio = f"{1:7.2f} x"
         print(f"{task:17} {BY_NAME[name].title:18} {text} {ratio}", flush=True)
 
