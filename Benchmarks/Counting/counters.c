@@ -1,8 +1,8 @@
-// Counts heap allocations and SQL statements of the measured region. Preloaded (LD_PRELOAD) into a contender's program, so
-// that the same count covers every contender without a word in its code.
+// Counts heap allocations and SQL statements of the measured region. Preloaded (LD_PRELOAD) into a contender's
+// program, so that the same count covers every contender without a word in its code.
 //
-// Allocations are calls of malloc, calloc, realloc and the aligned ones. Statements are SQLite's own trace of statement
-// starts (SQLITE_TRACE_STMT), without the steps of triggers, on every connection the program opens.
+// Allocations are calls of malloc, calloc, realloc and the aligned ones. Statements are SQLite's own trace of
+// statement starts (SQLITE_TRACE_STMT), without the steps of triggers, on every connection the program opens.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sqlite3.h>
@@ -63,7 +63,9 @@ static int statement_started(unsigned kind, void *context, void *statement, void
     (void)statement;
     const char *sql = text;
     int is_trigger_step = sql && strncmp(sql, "--", 2) == 0;
-    if (kind == SQLITE_TRACE_STMT && !is_trigger_step && atomic_load(&is_counting)) atomic_fetch_add(&statements, 1);
+    if (kind == SQLITE_TRACE_STMT && !is_trigger_step && atomic_load(&is_counting)) {
+        atomic_fetch_add(&statements, 1);
+    }
     return 0;
 }
 
@@ -77,15 +79,17 @@ static void *next(const char *name) {
     return function;
 }
 
-static int set_trace(sqlite3 *database, unsigned mask, int (*callback)(unsigned, void *, void *, void *), void *context) {
-    int (*original)(sqlite3 *, unsigned, int (*)(unsigned, void *, void *, void *), void *) = next("sqlite3_trace_v2");
-    return original(database, mask, callback, context);
+typedef int (*Trace)(unsigned, void *, void *, void *);
+
+static void trace_statements(sqlite3 *database) {
+    int (*original)(sqlite3 *, unsigned, Trace, void *) = next("sqlite3_trace_v2");
+    original(database, SQLITE_TRACE_STMT, statement_started, NULL);
 }
 
 int sqlite3_open_v2(const char *path, sqlite3 **database, int flags, const char *system) {
     int (*original)(const char *, sqlite3 **, int, const char *) = next("sqlite3_open_v2");
     int code = original(path, database, flags, system);
-    if (code == SQLITE_OK) set_trace(*database, SQLITE_TRACE_STMT, statement_started, NULL);
+    if (code == SQLITE_OK) trace_statements(*database);
     return code;
 }
 
@@ -94,8 +98,7 @@ int sqlite3_open(const char *path, sqlite3 **database) {
 }
 
 // A program that traces by itself would take the counter's place; its trace is left out while counting.
-int sqlite3_trace_v2(
-    sqlite3 *database, unsigned mask, int (*callback)(unsigned, void *, void *, void *), void *context) {
+int sqlite3_trace_v2(sqlite3 *database, unsigned mask, Trace callback, void *context) {
     (void)database;
     (void)mask;
     (void)callback;

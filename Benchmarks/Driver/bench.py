@@ -43,7 +43,7 @@ def measure(runs, digests, contender, task, repetitions):
 
 
 def pair(runs, digests, task, options):
-    """c X c Y c …: each X is divided by the mean of its two neighbours. Memory is compared with an array of structs."""
+    """c X c Y c …: each X is divided by the mean of its neighbours. The base of memory is an array of structs."""
     base = BY_NAME["swift" if task == "memory" else "c"]
     others = [BY_NAME[n] for n in options.contenders if n != base.name and BY_NAME[n].has(task)]
     base = base if base.has(task) and base.name in options.contenders else None

@@ -1,4 +1,4 @@
-"""Counts instructions, SQL statements, heap allocations and heap bytes, and holds them to Benchmarks/Budgets/*.json."""
+"""Counts instructions, SQL statements, allocations and heap bytes; holds them to Benchmarks/Budgets/*.json."""
 
 import argparse
 import json
@@ -7,7 +7,8 @@ import re
 import subprocess
 import sys
 
-from contenders import BUILD, BY_NAME, PACKAGE, TASKS, WORK, Digests, Runs, Stop, build, require_tools, run_tool, unit_count
+from contenders import BUILD, BY_NAME, PACKAGE, TASKS, WORK, Digests, Runs, Stop
+from contenders import build, require_tools, run_tool, unit_count
 
 ROWS = 10_000
 BUDGETS = PACKAGE / "Budgets"
@@ -29,7 +30,7 @@ def parse():
     parser.add_argument(
         "--update", action="store_true", help="writes the counts into Benchmarks/Budgets; gates stay as they are")
     parser.add_argument(
-        "--profile", action="store_true", help="prints the functions that our program spends the tasks in, and stops")
+        "--profile", action="store_true", help="prints the functions our program spends its time in, and stops")
     options = parser.parse_args()
     options.tasks = options.tasks.split(",")
     for name in options.tasks:
@@ -67,7 +68,7 @@ class Counter:
         totals = re.search(r"^totals: (\d+)", output.read_text(), re.MULTILINE)
         output.unlink()
         if not totals or int(totals.group(1)) == 0:
-            raise Stop(f"callgrind counted no instruction of {contender.title} at {task}; nothing can be compared.")
+            raise Stop(f"callgrind counted no instruction of {contender.title} at {task}.")
         return int(totals.group(1)) / unit_count(task, ROWS)
 
     def calls(self, contender, task):
@@ -90,7 +91,8 @@ def check_yardstick(counter):
     for task, expected in YARDSTICK.items():
         counted = counter.instructions(PLAIN_C, task, runs)
         drift = counted / expected - 1
-        print(f"yardstick     {task:17} {counted:12.1f} instructions, expected {expected} ({drift:+.1%})", flush=True)
+        print(
+            f"yardstick     {task:17} {counted:12.1f} instructions, expected {expected} ({drift:+.1%})", flush=True)
         if abs(drift) > TOLERANCE:
             raise Stop(
                 f"Plain C costs {counted:.0f} instructions a row at {task}, not {expected} within {TOLERANCE:.0%}: "
@@ -130,7 +132,8 @@ def read_budgets(kind):
 def compare(counts):
     """Prints each figure beside its budget; answers the sentences of what fails."""
     failures = []
-    print(f"{'':13} {'task':17} {'base':>12} {'ours':>12} {'figure':>9} {'recorded':>9} {'gate':>9} {'moonshot':>9}")
+    titles = f"{'figure':>9} {'recorded':>9} {'gate':>9} {'moonshot':>9}"
+    print(f"{'':13} {'task':17} {'base':>12} {'ours':>12} {titles}")
     for kind, tasks in counts.items():
         path, budgets = read_budgets(kind)
         for task, count in tasks.items():
@@ -183,7 +186,8 @@ def profile(counter, tasks):
     """Where our own program spends its instructions, function by function."""
     for task in tasks:
         output = counter.callgrind(OURS, task)
-        listing = run_tool(["callgrind_annotate", "--threshold=90", output], "reading callgrind's output").stdout
+        command = ["callgrind_annotate", "--threshold=90", output]
+        listing = run_tool(command, "reading callgrind's output").stdout
         output.unlink()
         lines = [line for line in listing.splitlines() if re.match(r"\s*[\d,]+ \(", line)]
         text = "\n".join(line.split(" [")[0][:200] for line in lines[:60])

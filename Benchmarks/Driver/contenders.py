@@ -29,8 +29,8 @@ WORK = BUILD / "yardstick"
 # free              let go of all fetched patients
 # memory            heap that fetched patients keep
 TASKS = [
-    "insert", "fetch", "fetchRead", "filter", "lookup", "lookupRegistered", "update", "delete", "toOne", "toMany",
-    "commit", "open", "free", "memory",
+    "insert", "fetch", "fetchRead", "filter", "lookup", "lookupRegistered", "update", "delete", "toOne",
+    "toMany", "commit", "open", "free", "memory",
 ]
 WRITING = {"insert", "update", "delete", "commit"}
 
@@ -60,7 +60,8 @@ CONTENDERS = [
     Contender("swift", "C API from Swift", RELEASE / "RawSwift", "plain", NO_OBJECTS),
     Contender("grdb", "GRDB, by hand", RELEASE / "GRDBRecords", "plain", NO_OBJECTS),
     Contender(
-        "grdbCodable", "GRDB, Codable", RELEASE / "GRDBRecords", "plain", NO_OBJECTS, {"GRDB_RECORDS": "codable"}),
+        "grdbCodable", "GRDB, Codable", RELEASE / "GRDBRecords", "plain", NO_OBJECTS,
+        {"GRDB_RECORDS": "codable"}),
     Contender("opencoredata", "OpenCoreData", RELEASE / "OpenCoreDataObjects", "objects"),
 ]
 BY_NAME = {contender.name: contender for contender in CONTENDERS}
@@ -73,7 +74,8 @@ class Stop(Exception):
 def run_tool(command, doing, **options):
     result = subprocess.run(command, capture_output=True, text=True, **options)
     if result.returncode != 0:
-        raise Stop(f"{doing} failed ({' '.join(map(str, command))}):\n{result.stdout[-3000:]}{result.stderr[-3000:]}")
+        output = result.stdout[-3000:] + result.stderr[-3000:]
+        raise Stop(f"{doing} failed ({' '.join(map(str, command))}):\n{output}")
     return result
 
 
@@ -93,7 +95,7 @@ def install(tools_and_packages):
 
 def require_tools():
     if not shutil.which("swift"):
-        raise Stop("There is no swift on the PATH; install a Swift 6.3 toolchain (https://www.swift.org/install/linux).")
+        raise Stop("There is no swift on the PATH; install Swift 6.3 (https://www.swift.org/install/linux).")
     install([
         (lambda: shutil.which("gcc"), "gcc"),
         (lambda: shutil.which("valgrind") and Path("/usr/include/valgrind/callgrind.h").exists(), "valgrind"),
@@ -112,15 +114,16 @@ def build(contenders, counters=False):
             sources = [PACKAGE / "PlainC" / name for name in ("main.c", "database.c", "tasks.c", "rows.c")]
             include = PACKAGE / "Sources/CYardstick"
             run_tool(
-                ["gcc", "-O2", "-I", include / "include", "-o", program, *sources, include / "probe.c", "-lsqlite3",
-                 "-ldl"], "building the program of plain C")
+                ["gcc", "-O2", "-I", include / "include", "-o", program, *sources, include / "probe.c",
+                 "-lsqlite3", "-ldl"], "building the program of plain C")
         else:
             run_tool(
                 ["swift", "build", "-c", "release", "--package-path", PACKAGE, "--product", program.name],
                 f"building {program.name}")
     if counters:
         run_tool(
-            ["gcc", "-O2", "-fPIC", "-shared", "-o", BUILD / "counters.so", PACKAGE / "Counting/counters.c", "-ldl"],
+            ["gcc", "-O2", "-fPIC", "-shared", "-o", BUILD / "counters.so",
+             PACKAGE / "Counting/counters.c", "-ldl"],
             "building the counters")
 
 
@@ -165,7 +168,8 @@ class Runs:
         environment = {**self.environment, **contender.environment, **(environment or {})}
         result = subprocess.run(command, capture_output=True, text=True, env=environment)
         if result.returncode != 0:
-            raise Stop(f"{contender.title} failed at {task}: {(result.stderr or result.stdout).strip()[-2000:]}")
+            output = (result.stderr or result.stdout).strip()[-2000:]
+            raise Stop(f"{contender.title} failed at {task}: {output}")
         reports = [json.loads(line) for line in result.stdout.splitlines() if line.startswith("{")]
         if len(reports) != len(paths):
             raise Stop(f"{contender.title} reported {len(reports)} of {len(paths)} repetitions of {task}.")
@@ -174,7 +178,8 @@ class Runs:
     def run(self, contender, task, repetitions=1, prefix=(), environment=None):
         """Warms up once, repeats, and answers the reports with what the digest of the work is."""
         count = 1 + (1 if task in WRITING else repetitions)
-        paths = [WORK / f"run-{os.getpid():08}-{index if task in WRITING else 0}.sqlite" for index in range(count)]
+        numbers = range(count) if task in WRITING else [0] * count
+        paths = [WORK / f"run-{os.getpid():08}-{number}.sqlite" for number in numbers]
         for path in dict.fromkeys(paths):
             remove_database(path)
             if task != "insert":

@@ -37,7 +37,8 @@ void execute(const char *sql) {
 
 sqlite3_stmt *prepare(const char *sql) {
     sqlite3_stmt *statement = NULL;
-    if (sqlite3_prepare_v3(database, sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, NULL) != SQLITE_OK) stop(sql);
+    int code = sqlite3_prepare_v3(database, sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, NULL);
+    if (code != SQLITE_OK) stop(sql);
     return statement;
 }
 

@@ -73,8 +73,8 @@ Checksum task_free(void) {
 
 Checksum task_filter(void) {
     Checksum checksum = {0};
-    sqlite3_stmt *select = prepare("SELECT " ROW_COLUMNS " FROM patient WHERE age>=?1 AND age<=?2 AND weight>?3"
-                                   " ORDER BY admitted DESC LIMIT 100");
+    sqlite3_stmt *select = prepare("SELECT " ROW_COLUMNS " FROM patient"
+                                   " WHERE age>=?1 AND age<=?2 AND weight>?3 ORDER BY admitted DESC LIMIT 100");
     begin_region();
     sqlite3_bind_int64(select, 1, 40);
     sqlite3_bind_int64(select, 2, 60);

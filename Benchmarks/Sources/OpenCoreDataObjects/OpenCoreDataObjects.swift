@@ -106,7 +106,9 @@ struct OpenCoreDataObjects: Contender {
         func lookUp(_ ids: [NSManagedObjectID]) throws -> Checksum {
             var checksum = Checksum()
             for id in ids {
-                if let patient = try stack.context.existingObject(with: id) as? Patient { checksum.add(patient) }
+                if let patient = try stack.context.existingObject(with: id) as? Patient {
+                    checksum.add(patient)
+                }
             }
             return checksum
         }

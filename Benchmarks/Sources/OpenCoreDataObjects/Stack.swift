@@ -45,7 +45,9 @@ final class Stack: Sendable {
     /// Throws unless the observer heard of as many saves as there were.
     func expectObservedSaves(_ count: Int) throws {
         let observed = observedSaves.value
-        guard observed == count else { throw Failure("\(count) saves, but the observer heard of \(observed)") }
+        guard observed == count else {
+            throw Failure("\(count) saves, but the observer heard of \(observed)")
+        }
     }
 
     /// The ID of the patient with this primary key.

@@ -77,7 +77,8 @@ struct RawSwift: Contender {
 
     private func filter(_ connection: Connection, _ region: Region) throws -> Checksum {
         let statement = try connection.prepare(
-            "SELECT \(columns) FROM patient WHERE age>=?1 AND age<=?2 AND weight>?3 ORDER BY admitted DESC LIMIT 100")
+            "SELECT \(columns) FROM patient WHERE age>=?1 AND age<=?2 AND weight>?3 ORDER BY admitted DESC LIMIT 100"
+        )
         var result: [PatientRow] = []
         var checksum = Checksum()
         region.measure {

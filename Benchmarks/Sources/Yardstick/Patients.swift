@@ -28,16 +28,18 @@ public struct PatientRow: Sendable {
     }
 }
 
-/// The generator. Names take 5 to 25 bytes, every second row has a note of 68 bytes, every tenth a photo of 1,024.
+/// The generator. Names take 5 to 25 bytes; every second row has a note of 68, every tenth a photo of 1,024.
 public enum Patients {
     private static let given = [
         "Ada", "Bo", "Cecilia", "David", "Eve", "Fredrik", "Gunhild", "Hal", "Ingegerd", "Jo", "Katarina",
         "Lars", "Maximilian", "Nils", "Olof", "Per",
     ]
     private static let family = [
-        "Lindqvist", "Berg", "Ek", "Andersson", "Sandstrom", "Holm", "Ng", "Wickramasinghe", "Olsen", "Strand",
+        "Lindqvist", "Berg", "Ek", "Andersson", "Sandstrom", "Holm", "Ng", "Wickramasinghe", "Olsen",
+        "Strand",
         "Nyberg", "Ahl", "Forsberg", "Kjellgren", "Lo", "Dahl", "Engstrom", "Hellman", "Soderberg", "Bystrom",
-        "Falk", "Grahn", "Hedlund", "Isaksson", "Jonsson", "Karlsson", "Ljung", "Magnusson", "Norrby", "Oberg",
+        "Falk", "Grahn", "Hedlund", "Isaksson", "Jonsson", "Karlsson", "Ljung", "Magnusson", "Norrby",
+        "Oberg",
         "Palm", "Rask",
     ]
 
@@ -68,7 +70,7 @@ public enum Patients {
     /// The first moment at which anyone is admitted, in seconds since 2001.
     public static let epoch = 700_000_000.0
 
-    /// All keys in an order without pattern, the same in every program: half are looked up, the other half warm the way.
+    /// All keys in an order without pattern, the same in every program: half are looked up, half warm the way.
     public static func shuffledKeys(_ rows: Int) -> (measured: [Int64], warming: [Int64]) {
         var keys = (1...Int64(rows)).map { $0 }
         var state: UInt64 = 88_172_645_463_325_252

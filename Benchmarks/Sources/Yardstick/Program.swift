@@ -5,7 +5,8 @@ import Foundation
 
 /// What is measured. The comments of `Driver/contenders.py` and `Documentation/Performance.md` describe each.
 public enum Task: String, CaseIterable, Sendable {
-    case insert, fetch, fetchRead, filter, lookup, lookupRegistered, update, delete, toOne, toMany, commit, open
+    case insert, fetch, fetchRead, filter, lookup, lookupRegistered, update, delete, toOne, toMany, commit,
+        open
     case free, memory
     /// Writes the database that the other tasks start from.
     case seed
@@ -29,7 +30,9 @@ public struct Failure: Error, CustomStringConvertible {
     public var description: String
     public init(_ description: String) { self.description = description }
     /// A contender that has no counterpart of a task says so.
-    public static func noCounterpart(_ task: Task) -> Failure { Failure("no counterpart of \(task.rawValue)") }
+    public static func noCounterpart(_ task: Task) -> Failure {
+        Failure("no counterpart of \(task.rawValue)")
+    }
 }
 
 /// The measured part of a repetition. Unchecked: one thread at a time has it, though not always the same.
@@ -66,7 +69,7 @@ public final class Region: @unchecked Sendable {
 }
 
 extension Contender {
-    /// Runs `program TASK ROWS PATH…`: one repetition for each path. The first warms the process up, the last is counted.
+    /// Runs `program TASK ROWS PATH…`: one repetition for each path. The first warms up, the last is counted.
     public static func main() {
         do {
             let arguments = CommandLine.arguments
