@@ -16,8 +16,7 @@ extension NSManagedObjectContext {
         _ batch: RowBatch, store: UInt16, asFaults: Bool, into objects: inout ContiguousArray<NSManagedObject>
     ) {
         guard let order = batch.order else {
-            if let chunk = batch.chunks.first { materialize(chunk, store: store, asFaults: asFaults, into: &objects) }
-            return
+            return materialize(batch.first, store: store, asFaults: asFaults, into: &objects)
         }
         let made = batch.chunks.map { chunk in
             var some: ContiguousArray<NSManagedObject> = []
@@ -83,6 +82,24 @@ extension NSManagedObjectContext {
         return object
     }
 
+    /// The object of one row, awake.
+    private func materialize(
+        _ chunk: RowChunk, _ row: UnsafeMutablePointer<UInt64>, store: UInt16
+    ) -> NSManagedObject {
+        let entity = chunk.layout.entity
+        let info = runtime.infos[entity.value]
+        let object: NSManagedObject
+        if let existing = requiredRegistry.object(number: row.key(chunk.layout), entity: entity.rawValue, store: store) {
+            take(existing, chunk, row, asFaults: false)
+            object = existing
+        } else {
+            object = make(info, chunk, row, store: store, asFaults: false)
+            requiredRegistry.register(object)
+        }
+        if !info.classBinding.sleepsThroughFetch { wake(object) }
+        return object
+    }
+
     /// A fetch never changes the values of an object that has them (8.4).
     private func take(
         _ object: NSManagedObject, _ chunk: RowChunk, _ row: UnsafeMutablePointer<UInt64>, asFaults: Bool
@@ -110,13 +127,13 @@ extension NSManagedObjectContext {
     /// Gives a fault its row, from memory or from the store.
     final func fire(_ object: NSManagedObject) {
         let state = object._state
-        if state.pointee.row == nil {
+        guard state.pointee.row != nil else {
             do {
-                guard try read(state.key) != nil else { return loseRow(of: object) }
+                if try read(state.key) == nil { loseRow(of: object) }
             } catch {
                 if readError == nil { readError = error }
-                return
             }
+            return
         }
         state.pointee.slow &= ~SlowReason.fault
         if !state.info.classBinding.sleepsThroughFetch { wake(object) }
@@ -138,14 +155,14 @@ extension NSManagedObjectContext {
     /// Reads one row and answers its object, nil when there is none.
     final func read(_ key: ObjectKey) throws -> NSManagedObject? {
         guard let store = requiredCoordinator.rowStore(key.store) else { return nil }
-        var batches: [RowBatch] = []
+        var found: NSManagedObject?
         do {
             try store.rows(for: [key.number], in: runtime.schema[key.entity].root) { batch in
-                batches.append(batch)
-                return .more
+                found = materialize(batch.first, batch.first.row(0), store: key.store)
+                return .stop
             }
         } catch { throw CocoaError.reading(error) }
-        return materialize(batches, store: key.store, asFaults: false).first
+        return found
     }
 
     /// Reads the members of a to-many.

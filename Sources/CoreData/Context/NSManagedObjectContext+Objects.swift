@@ -116,9 +116,10 @@ extension NSManagedObjectContext {
     public final func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
         try throwReadError()
         let key = key(of: objectID)
-        if let found = registered(key), !found._state.isFault {
+        if let found = registered(key) {
             guard !found._state.has(.deleted) else { throw CocoaError.missingObject(objectID) }
-            return found
+            if found._state.isFault, found._state.pointee.row != nil { found.fire() }
+            if !found._state.isFault { return found }
         }
         guard key.number > 0, let found = try read(key) else { throw CocoaError.missingObject(objectID) }
         return found

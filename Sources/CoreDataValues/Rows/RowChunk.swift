@@ -177,27 +177,35 @@ package struct RowBatch: Sendable {
             self.row = UInt32(row)
         }
     }
-    /// One chunk, or one for each entity that occurs.
-    package let chunks: [RowChunk]
+    /// The only chunk, or the first of those named by `order`.
+    package let first: RowChunk
+    private let others: [RowChunk]
     /// The order of the rows; nil when there is one chunk and its order is the result's.
     package let order: [Reference]?
 
     package init(chunk: RowChunk) {
-        chunks = [chunk]
+        first = chunk
+        others = []
         order = nil
     }
-    package init(chunks: [RowChunk], order: [Reference]) {
-        self.chunks = chunks
+
+    /// - Parameter chunks: at least one, one for each entity that occurs.
+    package init(first: RowChunk, others: [RowChunk], order: [Reference]) {
+        self.first = first
+        self.others = others
         self.order = order
     }
+
+    package var chunks: [RowChunk] { [first] + others }
+
     /// The keys of the rows, in order.
     package func keys(inStore store: UInt16) -> [ObjectKey] {
         func key(_ chunk: RowChunk, _ row: Int) -> ObjectKey {
             ObjectKey(number: chunk.row(row).key(chunk.layout), entity: chunk.layout.entity, store: store)
         }
         if let order { return order.map { key(chunks[Int($0.chunk)], Int($0.row)) } }
-        return chunks.flatMap { chunk in (0..<chunk.count).map { key(chunk, $0) } }
+        return (0..<first.count).map { key(first, $0) }
     }
 
-    package var count: Int { order?.count ?? chunks.reduce(0) { $0 + $1.count } }
+    package var count: Int { order?.count ?? first.count }
 }
