@@ -58,7 +58,13 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "CoreDataTests",
-            dependencies: ["CoreData", "CoreDataValues", "CoreDataSQLite", "CCoreDataSQLite"],
+            dependencies: [
+                "CoreData", "CoreDataValues", "CoreDataSQLite", "CCoreDataSQLite", "CoreDataVictim",
+            ],
+            swiftSettings: strict),
+        // The process that durability tests kill.
+        .executableTarget(
+            name: "CoreDataVictim", dependencies: ["CoreData"], path: "Tests/CoreDataVictim",
             swiftSettings: strict),
         .testTarget(name: "ExampleTests", dependencies: ["CCoreDataSQLite"], swiftSettings: strict),
     ]

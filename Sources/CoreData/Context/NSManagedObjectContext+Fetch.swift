@@ -92,7 +92,9 @@ struct PendingOverlay {
         var plan = order.plan
         plan.limit = 0
         plan.offset = 0
-        let beyond = PendingOverlay.looksBeyond(plan) && context.tracker.dirtyCount > 0
+        let beyond = order.includesPendingChanges && PendingOverlay.looksBeyond(plan) && context.tracker.dirtyCount > 0
+        // The store does not see such a predicate, so its keys are looked at here.
+        do { try KeyPathCheck(schema: context.runtime.schema).run(plan) } catch { throw CocoaError.reading(error) }
         if beyond { plan.predicate = nil }
         var found: [NSManagedObject] = []
         for store in stores { found += try context.fetch(plan, from: store, asFaults: order.asFaults) }
@@ -130,7 +132,18 @@ struct PendingOverlay {
         guard !order.plan.sort.isEmpty, objects.count > 1 else { return }
         let sortOrder: CoreDataValues.SortOrder
         do { sortOrder = try CoreDataValues.SortOrder(order.plan.sort) } catch { throw CocoaError.reading(error) }
-        objects.sort { sortOrder.compare(ObjectSource($0), ObjectSource($1)) == .orderedAscending }
+        let isAscending = order.plan.sort.last?.isAscending ?? true
+        objects.sort { a, b in
+            let result = sortOrder.compare(ObjectSource(a), ObjectSource(b))
+            if result != .orderedSame { return result == .orderedAscending }
+            return isAscending ? PendingOverlay.isOlder(a, b) : PendingOverlay.isOlder(b, a)
+        }
+    }
+
+    /// What breaks ties, as in a store: the number of the row; rows still to be written come last, as they were made.
+    private static func isOlder(_ a: NSManagedObject, _ b: NSManagedObject) -> Bool {
+        let (x, y) = (a._state.key.number, b._state.key.number)
+        return (x < 0) == (y < 0) ? abs(x) < abs(y) : y < 0
     }
 
     /// Whether a predicate or an order follows relationships, so that changes of other objects matter too.

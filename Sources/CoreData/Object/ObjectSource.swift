@@ -15,6 +15,7 @@ struct ObjectSource: EvaluationSource {
             if object.kind(slot) == .toOne { return object.target(at: slot).map { .source(ObjectSource($0)) } ?? .value(.null) }
             return .value(object.value(at: slot))
         case .toMany(let index): return .collection(object.members(at: index).map { .source(ObjectSource($0)) })
+        case nil where key == "objectID": return .value(identity)
         case .fetched, nil: return .value(.null)
         }
     }

@@ -69,6 +69,8 @@ struct KeyPathReader {
         }
     }
 
+    static func isTextProperty(_ key: String) -> Bool { !textProperty("", key).isNull }
+
     /// The keys that every text answers.
     static func textProperty(_ text: String, _ key: String) -> Operand {
         switch key {

@@ -1,10 +1,15 @@
 // Whether a fetch asks only for what a store keeps.
 
-/// Refuses paths in a plan that the entity does not have, or whose values no store holds.
-struct KeyPathCheck {
-    let schema: Schema
+/// Refuses paths in a plan that the entity does not have, or whose values no store holds. A store in memory asks it of every
+/// fetch, a context of those that pending changes keep from the store.
+package struct KeyPathCheck {
+    private let schema: Schema
+    /// The entities that the variables of subqueries stand for.
+    private var variables: [String: Entity] = [:]
 
-    func run(_ plan: FetchPlan) throws(StoreError) {
+    package init(schema: Schema) { self.schema = schema }
+
+    package func run(_ plan: FetchPlan) throws(StoreError) {
         let entity = schema[plan.entity]
         if let predicate = plan.predicate { try check(predicate, entity) }
         for term in plan.sort { try checkSort(term.keyPath, entity) }
@@ -21,22 +26,44 @@ struct KeyPathCheck {
         }
     }
 
-    /// Inside a subquery the paths hang on its variable; the evaluator answers for them.
     private func check(_ expression: Expression, _ entity: Entity) throws(StoreError) {
         switch expression {
         case .constant, .this, .variable: break
-        case .list(let parts), .function(_, let parts): for part in parts { try check(part, entity) }
         case .keyPath(let path): _ = try walk(path, from: entity)
-        case .subquery(let collection, _, _): try check(collection, entity)
+        case .function("valueForKeyPath:", let parts):
+            guard parts.count == 2, case .keyPath(let path) = parts[1] else { break }
+            try check(parts[0], entity)
+            if let target = target(of: parts[0], entity) { _ = try walk(path, from: target) }
+        case .list(let parts), .function(_, let parts): for part in parts { try check(part, entity) }
+        case .subquery(let collection, let variable, let predicate):
+            try check(collection, entity)
+            var inner = self
+            inner.variables[variable] = target(of: collection, entity)
+            try inner.check(predicate, entity)
         }
     }
 
+    /// The entity of the objects that an expression comes to; nil when it is not known beforehand.
+    private func target(of expression: Expression, _ entity: Entity) -> Entity? {
+        switch expression {
+        case .this: return entity
+        case .variable(let name): return variables[name]
+        case .keyPath(let path):
+            guard let last = try? walk(path, from: entity).last, path.last == last.name else { return nil }
+            return schema[last.destination]
+        case .subquery(let collection, _, _): return target(of: collection, entity)
+        case .constant, .list, .function: return nil
+        }
+    }
+
+    /// Only the number of a to-many's members can be sorted by.
     private func checkSort(_ path: [String], _ entity: Entity) throws(StoreError) {
-        for key in try walk(path, from: entity) {
-            guard key.isToMany else { continue }
+        let passed = try walk(path, from: entity)
+        for (position, key) in passed.enumerated() where key.isToMany {
+            if position == passed.count - 1, path.last == "@count" { continue }
             throw StoreError(
                 134060, "“\(path.joined(separator: "."))” leads through the to-many “\(key.name)”, which has no one "
-                    + "value to sort by; sort by attributes and to-ones.", entity: entity.name, property: key.name)
+                    + "value to sort by; sort by attributes, to-ones and @count.", entity: entity.name, property: key.name)
         }
     }
 
@@ -44,25 +71,42 @@ struct KeyPathCheck {
     private func walk(_ path: [String], from start: Entity) throws(StoreError) -> [ResolvedRelationship] {
         var entity = start
         var passed: [ResolvedRelationship] = []
-        for key in path where !key.hasPrefix("@") && key.lowercased() != "self" && key != "objectID" {
-            let text = path.joined(separator: ".")
+        for (position, key) in path.enumerated() where !key.hasPrefix("@") && key.lowercased() != "self" {
             switch entity.places[key] {
             case .slot(let slot)?:
-                guard !entity.slots[slot].isTransient else {
-                    throw StoreError(
-                        134060, "“\(text)” asks for “\(key)” of \(entity.name), which is transient and not in the store.",
-                        entity: entity.name, property: key)
+                let property = entity.slots[slot]
+                guard !property.isTransient else {
+                    throw unknown(path, key, entity, "which is transient and not in the store")
                 }
-                guard let index = entity.slots[slot].relationship else { return passed }
+                guard let index = property.relationship else {
+                    try checkInside(path, position + 1, property, entity)
+                    return passed
+                }
                 passed.append(schema[index])
-            case .toMany(let position)?: passed.append(schema[entity.toMany[position]])
+            case .toMany(let place)?: passed.append(schema[entity.toMany[place]])
+            case nil where key == "objectID": return passed
             case .fetched?, nil:
-                throw StoreError(
-                    134060, "keypath \(text) not found in entity \(entity.name): it has no stored property “\(key)”.",
-                    entity: entity.name, property: key)
+                throw unknown(path, key, entity, "which it does not have as a stored property; correct the key path")
             }
             if let last = passed.last { entity = schema[last.destination] }
         }
         return passed
+    }
+
+    /// What may follow an attribute: the few keys that every text answers.
+    private func checkInside(_ path: [String], _ start: Int, _ slot: Slot, _ entity: Entity) throws(StoreError) {
+        for key in path.dropFirst(start) where !key.hasPrefix("@") && key.lowercased() != "self" {
+            let isText = slot.kind == .text || slot.kind == .uri
+            guard isText, KeyPathReader.isTextProperty(key) else {
+                throw unknown(path, key, entity, "which its attribute “\(slot.name)” does not have")
+            }
+        }
+    }
+
+    private func unknown(_ path: [String], _ key: String, _ entity: Entity, _ why: String) -> StoreError {
+        StoreError(
+            134060,
+            "keypath \(path.joined(separator: ".")) not found in entity \(entity.name): it names “\(key)”, \(why).",
+            entity: entity.name, property: key)
     }
 }

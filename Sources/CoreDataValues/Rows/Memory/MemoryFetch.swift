@@ -19,7 +19,7 @@ struct MemoryFetch {
         try KeyPathCheck(schema: schema).run(plan)
         let matches = try RowMatcher(plan.predicate, tables: tables, schema: schema)
         let found = candidates().filter { matches.matches(source($0)) }
-        let kept = sorted(found).dropFirst(max(0, plan.offset))
+        let kept = try sorted(found).dropFirst(max(0, plan.offset))
         return plan.limit > 0 ? kept.prefix(plan.limit) : kept
     }
 
@@ -34,16 +34,22 @@ struct MemoryFetch {
             .filter { entity.index <= $0.key.entity && $0.key.entity <= last }
     }
 
-    /// Rows that no term tells apart stay in the order of their numbers: `sorted` is stable.
-    private func sorted(_ rows: [MemoryRow]) -> [MemoryRow] {
-        guard !plan.sort.isEmpty else { return rows }
-        let keyed = rows.map { row in (plan.sort.map { source(row).value(at: $0.keyPath) }, row) }
+    /// Rows that no term tells apart come by their numbers, in the direction of the last term, as a database gives them.
+    private func sorted(_ rows: [MemoryRow]) throws -> [MemoryRow] {
+        guard let last = plan.sort.last else { return rows }
+        var readers: [KeyPathReader] = []
+        for term in plan.sort {
+            do { readers.append(try KeyPathReader(term.keyPath)) } catch {
+                throw StoreError(134060, error.sentence, entity: entity.name, property: term.keyPath.first)
+            }
+        }
+        let keyed = rows.map { row in (readers.map { $0.read(.source(source(row))).comparable }, row) }
         return keyed.sorted { a, b in
             for (term, (x, y)) in zip(plan.sort, zip(a.0, b.0)) {
-                let order = CellOrder(term.comparison).compare(x, y)
-                if order != 0 { return term.isAscending ? order < 0 : order > 0 }
+                let order = ValueOrder.sortOrder(x, y, by: term.comparison)
+                if order != .orderedSame { return (order == .orderedAscending) == term.isAscending }
             }
-            return false
+            return (a.1.key.number < b.1.key.number) == last.isAscending
         }.map(\.1)
     }
 }

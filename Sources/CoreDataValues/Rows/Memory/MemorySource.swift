@@ -23,6 +23,7 @@ struct MemorySource: EvaluationSource {
                 tables.members(of: relationship, owner: row.key.number, in: schema).map {
                     .source(MemorySource(row: $0, tables: tables, schema: schema))
                 })
+        case nil where key == "objectID": return .value(identity)
         case .fetched?, nil: return .value(.null)
         }
     }
@@ -33,20 +34,5 @@ struct MemorySource: EvaluationSource {
             return .source(MemorySource(row: row, tables: tables, schema: schema))
         }
         return .value(.key(ObjectKey(number: number, entity: relationship.destination, store: 0)))
-    }
-
-    /// The value at the end of a path of to-ones, null where the path breaks off.
-    func value(at keyPath: [String]) -> Value {
-        var source = self
-        for key in keyPath.dropLast() {
-            guard case .source(let next as MemorySource) = source.operand(forKey: key) else { return .null }
-            source = next
-        }
-        guard let key = keyPath.last else { return identity }
-        switch source.operand(forKey: key) {
-        case .value(let value): return value
-        case .source(let next): return next.identity
-        case .collection, .opaque: return .null
-        }
     }
 }

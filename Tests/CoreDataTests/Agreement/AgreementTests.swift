@@ -1,0 +1,97 @@
+// Every way of fetching answers alike: both stores, saved or pending, and the evaluator over all objects.
+
+import CoreDataFoundation
+import CoreDataValues
+import Foundation
+import Testing
+
+@testable import CoreData
+
+@Suite("Agreement of fetches") struct AgreementTests {
+    /// One stack in the state that the queries are asked of.
+    private struct Side {
+        let name: String
+        let stack: Stack
+        var keeper: ShopKeeper
+
+        init(_ name: String, _ type: String, seed: UInt64) throws {
+            self.name = name
+            stack = try Stack(type, model: Shop.model(), undo: false)
+            keeper = ShopKeeper(stack.context, seed: seed)
+            for entity in ["Person", "Label", "Item"] { keeper.insert(entity, 24) }
+            try stack.context.save()
+            keeper.disturb()
+        }
+
+        func ask(_ query: RandomQuery, _ context: NSManagedObjectContext, _ objects: [Int: NSManagedObject]) throws -> [Int] {
+            let request = try query.request(objects)
+            let found = try context.fetch(request)
+            #expect(try context.count(for: request) == found.count, "\(name) counts otherwise: \(query)")
+            return found.map(ShopKeeper.serial)
+        }
+    }
+
+    /// The definition: judge every object, order, cut.
+    private func expected(_ query: RandomQuery, _ keeper: ShopKeeper) throws -> [Int] {
+        let evaluator = try Evaluator(
+            try query.predicate(keeper.bySerial).tree { ($0 as? NSManagedObject).map { .key($0._state.key) } })
+        let order = try CoreDataValues.SortOrder(try query.descriptors.map { try $0.term() })
+        let isAscending = query.sort.last?.isAscending ?? true
+        let all = (keeper.objects["Item"] ?? []).filter { object in
+            let name = object.entity.name
+            return name == query.entity || (query.entity == "Item" && query.includesSubentities)
+        }
+        let sorted = all.filter { evaluator.matches(ObjectSource($0), variables: [:]) }.sorted { a, b in
+            let result = order.compare(ObjectSource(a), ObjectSource(b))
+            if result != .orderedSame { return result == .orderedAscending }
+            return (ShopKeeper.serial(a) < ShopKeeper.serial(b)) == isAscending
+        }
+        return sorted.dropFirst(query.offset).prefix(query.limit > 0 ? query.limit : .max).map(ShopKeeper.serial)
+    }
+
+    @Test(
+        "Random predicates and orders: memory, SQLite, pending changes and the evaluator answer alike",
+        arguments: [11, 12, 13] as [UInt64])
+    func agree(_ seed: UInt64) throws {
+        let sides = [
+            try Side("memory", NSInMemoryStoreType, seed: seed), try Side("SQLite", NSSQLiteStoreType, seed: seed),
+        ]
+        var random = SeededGenerator(state: seed &* 977)
+        let objects = sides[0].keeper.objects.mapValues { $0.map(ShopKeeper.serial) }
+        var asked: [(query: RandomQuery, answer: [Int])] = []
+        var (found, wrong) = (0, 0)
+
+        func check(_ state: String, _ side: Side, _ query: RandomQuery, _ answer: [Int], _ result: () throws -> [Int]) {
+            do {
+                var found = try result()
+                if query.sort.isEmpty { found.sort() }
+                if found == answer { return }
+                Issue.record("seed \(seed), \(side.name), \(state): \(found) instead of \(answer): \(query)")
+            } catch { Issue.record("seed \(seed), \(side.name), \(state): \(error): \(query)") }
+            wrong += 1
+        }
+
+        for _ in 0..<300 where wrong < 10 {
+            let query = RandomQuery(
+                &random, people: objects["Person"] ?? [], items: objects["Item"] ?? [], labels: objects["Label"] ?? [])
+            var answer = try expected(query, sides[0].keeper)
+            if query.sort.isEmpty { answer.sort() }
+            found += answer.count
+            asked.append((query, answer))
+            for side in sides {
+                check("pending", side, query, answer) {
+                    try side.ask(query, side.stack.context, side.keeper.bySerial)
+                }
+            }
+        }
+        for side in sides {
+            try side.stack.context.save()
+            let reader = side.stack.another()
+            for (query, answer) in asked where wrong < 10 {
+                check("saved", side, query, answer) { try side.ask(query, reader, side.keeper.bySerial) }
+            }
+        }
+        print("seed \(seed): \(asked.count) queries, \(found) objects found, \(wrong) wrong")
+        #expect(asked.count == 300 && found > 1000)
+    }
+}

@@ -1,0 +1,143 @@
+// A save that is killed, or whose disk fails, leaves the old rows or the new ones.
+
+import Foundation
+import Testing
+
+@testable import CoreData
+@testable import CoreDataVictim
+
+@Suite("Durability", .serialized) struct KillTests {
+    private let folder = Folder()
+
+    /// A store with rows, closed, and what it holds before and after an undisturbed save.
+    private func prepared() throws -> (store: URL, old: [String], new: [String]) {
+        let store = folder.file("prepared.sqlite")
+        try #require(try VictimProcess.run("prepare", store).exitCode == 0)
+        let old = try RawStore(store).contents()
+        let saved = try copy(store, "saved")
+        try #require(try VictimProcess.run("save", saved).exitCode == 0)
+        let new = try RawStore(saved).contents()
+        try #require(old != new)
+        return (store, old, new)
+    }
+
+    private func copy(_ store: URL, _ name: String) throws -> URL {
+        let copy = folder.file("\(name).sqlite")
+        try FileManager.default.copyItem(at: store, to: copy)
+        return copy
+    }
+
+    private func remove(_ store: URL) {
+        for suffix in ["", "-wal", "-shm", "-journal"] {
+            try? FileManager.default.removeItem(atPath: store.path + suffix)
+        }
+    }
+
+    @Test(
+        "A save killed at its n-th write leaves a sound file with exactly the old or the new rows",
+        arguments: ["pwrite64", "ftruncate", "unlink", "fdatasync"])
+    func kill(_ call: String) throws {
+        guard VictimProcess.hasStrace() else { return }
+        let (store, old, new) = try prepared()
+        var found = (old: 0, new: 0)
+        for number in 1...1000 {
+            let victim = try copy(store, "\(call)-\(number)")
+            let run = try VictimProcess.run(
+                "save", victim, .init(call: call, effect: "signal=SIGKILL", number: number))
+            let raw = try RawStore(victim)
+            #expect(try raw.isSound(), "\(call) \(number)")
+            let contents = try raw.contents()
+            #expect(contents == old || contents == new, "\(call) \(number): neither the old nor the new rows")
+            guard run.isKilled else {
+                #expect(run.exitCode == 0, "\(run.lines)")
+                #expect(contents == new)
+                break
+            }
+            if contents == old { found.old += 1 } else { found.new += 1 }
+            try expectOpens(victim, people: contents == old ? [24] : [28])
+            remove(victim)
+        }
+        print("\(call): killed \(found.old + found.new) times, \(found.old) old, \(found.new) new")
+        if call == "pwrite64" { #expect(found.old > 0 && found.new > 0) }
+    }
+
+    @Test(
+        "A store whose creation is killed at its n-th write can be opened again, empty or complete",
+        arguments: ["pwrite64", "ftruncate", "unlink", "fdatasync"])
+    func killCreation(_ call: String) throws {
+        guard VictimProcess.hasStrace() else { return }
+        var found = (empty: 0, full: 0)
+        for number in 1...1000 {
+            let victim = folder.file("new-\(call)-\(number).sqlite")
+            let run = try VictimProcess.run(
+                "prepare", victim, .init(call: call, effect: "signal=SIGKILL", number: number))
+            let count = try expectOpens(victim, people: [0, 24])
+            #expect(try RawStore(victim).isSound(), "\(call) \(number)")
+            guard run.isKilled else {
+                #expect(run.exitCode == 0, "\(run.lines)")
+                #expect(count == 24)
+                break
+            }
+            if count == 0 { found.empty += 1 } else { found.full += 1 }
+            remove(victim)
+        }
+        print("\(call): killed \(found.empty + found.full) creations, \(found.empty) empty, \(found.full) complete")
+        if call == "pwrite64" { #expect(found.empty > 0 && found.full > 0) }
+    }
+
+    /// The product opens the file, reads it whole and saves to it.
+    @discardableResult
+    private func expectOpens(_ store: URL, people: [Int]) throws -> Int {
+        let survivor = try VictimStore(store)
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
+        request.returnsObjectsAsFaults = false
+        let found = try survivor.context.fetch(request)
+        #expect(people.contains(found.count), "\(store.lastPathComponent)")
+        for group in found.compactMap({ $0.value(forKey: "groups") as? NSSet }).flatMap(\.allObjects) {
+            #expect((group as? NSManagedObject)?.value(forKey: "name") as? String != nil)
+        }
+        try survivor.close()
+        return found.count
+    }
+
+    @Test(
+        "A save whose n-th write or sync fails throws and changes nothing; once the cause is gone it works",
+        arguments: [("pwrite64", "ENOSPC"), ("fdatasync", "EIO"), ("ftruncate", "EIO")])
+    func fault(_ call: String, _ error: String) throws {
+        guard VictimProcess.hasStrace() else { return }
+        let (store, _, _) = try prepared()
+        let undisturbed = try copy(store, "undisturbed")
+        let calls = try VictimProcess.calls(of: call, in: "retry", undisturbed, log: folder.file("calls"))
+        let expected = try picture(undisturbed)
+        var (refused, quiet) = (0, 0)
+        for number in stride(from: 1, through: calls, by: 1) {
+            let victim = try copy(store, "\(call)-\(error)-\(number)")
+            let run = try VictimProcess.run(
+                "retry", victim, .init(call: call, effect: "error=\(error)", number: number))
+            #expect(run.exitCode == 0, "\(call) \(number): \(run.lines)")
+            #expect(try RawStore(victim).isSound(), "\(call) \(number)")
+            #expect(try picture(victim) == expected, "\(call) \(number)")
+            if run.lines.contains(where: { $0.contains("refused") }) { refused += 1 } else { quiet += 1 }
+            remove(victim)
+        }
+        // A checkpoint may fail in silence: the rows are safe in the log.
+        print("\(call) \(error): \(calls) calls, \(refused) refused and repeated, \(quiet) without effect on the save")
+        if call == "pwrite64" { #expect(refused > 0) }
+    }
+
+    /// What the product reads, without the keys, which a refused save may have used up.
+    private func picture(_ store: URL) throws -> [String] {
+        let reader = try VictimStore(store)
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
+        let lines = try reader.context.fetch(request).map { person -> String in
+            let groups = (person.value(forKey: "groups") as? NSSet)?.compactMap {
+                ($0 as? NSManagedObject)?.value(forKey: "name") as? String
+            }
+            let city = (person.value(forKey: "city") as? NSManagedObject)?.value(forKey: "name") ?? "-"
+            let photo = (person.value(forKey: "photo") as? Data).map { [UInt8]($0.prefix(1)) + [UInt8($0.count / 100)] }
+            return "\(person.value(forKey: "name") ?? "-") \(city) \(photo ?? []) \((groups ?? []).sorted())"
+        }
+        try reader.close()
+        return lines.sorted()
+    }
+}

@@ -1,0 +1,70 @@
+// A process for tests to kill, to disturb and to compete with: it does one thing to one store.
+
+import CoreData
+import Foundation
+
+/// `CoreDataVictim <deed> <store>`; what it found goes to standard output, one fact a line. Exits with 0 when the deed was
+/// done, with 1 and the error when it was refused, with 2 when something was not as promised.
+@main
+enum Victim {
+    enum Deed: String {
+        /// Makes the store that the others change.
+        case prepare
+        /// One save with everything in it.
+        case save
+        /// The same; a failed save must change nothing and succeed when it is repeated.
+        case retry
+        /// Saves five new persons, one at a time, and says their IDs.
+        case allocate
+        /// Changes a person after a line from standard input, and says how the save ended.
+        case compete
+        /// Lets objects outlive their context, coordinator and model.
+        case outlive
+    }
+
+    static func main() {
+        let arguments = CommandLine.arguments
+        guard arguments.count == 3, let deed = Deed(rawValue: arguments[1]) else {
+            say("usage: CoreDataVictim prepare|save|retry|allocate|compete|outlive <store>")
+            exit(64)
+        }
+        do {
+            try run(deed, URL(fileURLWithPath: arguments[2]))
+        } catch let broken as BrokenPromise {
+            say("broken: \(broken.sentence)")
+            exit(2)
+        } catch let error as CocoaError {
+            say("refused \(error.code.rawValue): \(error.userInfo[NSLocalizedDescriptionKey] ?? error)")
+            exit(1)
+        } catch {
+            say("broken: \(error) is no CocoaError")
+            exit(2)
+        }
+    }
+
+    private static func run(_ deed: Deed, _ url: URL) throws {
+        if deed == .outlive { return try VictimStore.outlive(url) }
+        let store = try deed == .retry ? VictimStore.opening(url) : VictimStore(url)
+        switch deed {
+        case .prepare: try store.prepare()
+        case .save:
+            try store.change()
+            try store.context.save()
+        case .retry: try store.saveTwice()
+        case .allocate: try store.allocate()
+        case .compete: try store.compete()
+        case .outlive: break
+        }
+        try store.close()
+    }
+
+    /// At once, so that what was said before a kill is known.
+    static func say(_ line: String) {
+        FileHandle.standardOutput.write(Data((line + "\n").utf8))
+    }
+}
+
+/// Something that the project promises did not hold.
+struct BrokenPromise: Error {
+    let sentence: String
+}

@@ -1,0 +1,164 @@
+// What the process does to its store.
+
+import CoreData
+import Foundation
+
+/// A coordinator with one SQLite store and one context, used on the main thread alone.
+struct VictimStore {
+    let coordinator: NSPersistentStoreCoordinator
+    let context: NSManagedObjectContext
+
+    init(_ url: URL) throws {
+        coordinator = NSPersistentStoreCoordinator(managedObjectModel: VictimModel.make())
+        try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url)
+        context = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+    }
+
+    /// Opens a store whose first opening may be refused.
+    static func opening(_ url: URL) throws -> VictimStore {
+        do {
+            return try VictimStore(url)
+        } catch let error as CocoaError {
+            Victim.say("open refused \(error.code.rawValue)")
+            return try VictimStore(url)
+        }
+    }
+
+    func close() throws {
+        for store in coordinator.persistentStores { try coordinator.remove(store) }
+    }
+
+    private func insert(_ entity: String, _ name: String) -> NSManagedObject {
+        let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: context)
+        object.setValue(name, forKey: "name")
+        return object
+    }
+
+    private func all(_ entity: String) throws -> [NSManagedObject] {
+        let request = NSFetchRequest<NSManagedObject>(entityName: entity)
+        request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+        return try context.fetch(request)
+    }
+
+    func prepare() throws {
+        let groups = (0..<6).map { insert("Group", "group \($0)") }
+        let city = insert("City", "Ulm")
+        for index in 0..<24 {
+            let person = insert("Person", "person \(10 + index)")
+            person.setValue(index, forKey: "age")
+            person.setValue(Data(repeating: UInt8(index), count: 700), forKey: "photo")
+            person.setValue(Set([groups[index % 6], groups[(index * 5 + 1) % 6]]), forKey: "groups")
+            if index % 2 == 0 { person.setValue(city, forKey: "city") }
+        }
+        try context.save()
+    }
+
+    /// Inserts, updates, deletes and changed links of many-to-many and to-one relationships.
+    func change() throws {
+        let (people, groups) = (try all("Person"), try all("Group"))
+        let city = insert("City", "Bonn")
+        for (index, person) in people.enumerated() where index % 3 != 0 {
+            person.setValue("changed \(index)", forKey: "name")
+            person.setValue(Data(repeating: 0xEE, count: 900), forKey: "photo")
+            person.setValue(Set([groups[(index + 3) % 6]]), forKey: "groups")
+            person.setValue(city, forKey: "city")
+        }
+        for (index, person) in people.enumerated() where index % 6 == 0 { context.delete(person) }
+        for index in 0..<8 {
+            let person = insert("Person", "new \(index)")
+            person.setValue(Set(groups), forKey: "groups")
+            person.setValue(Data(repeating: UInt8(index), count: 1200), forKey: "photo")
+        }
+        if let last = groups.last { context.delete(last) }
+        context.processPendingChanges()
+    }
+
+    /// A refused save leaves the context as it was; the same save works once the cause is gone.
+    func saveTwice() throws {
+        do {
+            try change()
+        } catch let error as CocoaError {
+            Victim.say("change refused \(error.code.rawValue)")
+            context.rollback()
+            try change()
+        }
+        let before = state()
+        do {
+            try context.save()
+            Victim.say("saved at once")
+        } catch let error as CocoaError {
+            Victim.say("save refused \(error.code.rawValue)")
+            let after = state()
+            guard after == before else { throw BrokenPromise(sentence: difference(before, after)) }
+            try context.save()
+            Victim.say("saved after all")
+        }
+        guard !context.hasChanges, context.insertedObjects.isEmpty else {
+            throw BrokenPromise(sentence: "the context has changes after its save")
+        }
+    }
+
+    /// Every object's flags, ID and values, one a line.
+    private func state() -> [String] {
+        let lines = context.registeredObjects.map { object -> String in
+            let flags = "\(object.isInserted) \(object.isUpdated) \(object.isDeleted) \(object.hasChanges) \(object.isFault)"
+            let values = object.entity.attributesByName.keys.sorted().map { key in
+                object.isDeleted ? "" : "\(key)=\(object.value(forKey: key).map { "\($0)" } ?? "nil")"
+            }
+            let targets = object.entity.relationshipsByName.keys.sorted().map { key -> String in
+                if object.isDeleted { return "" }
+                let value = object.value(forKey: key)
+                let members = (value as? NSSet)?.allObjects ?? [value as Any]
+                return members.map { ($0 as? NSManagedObject)?.objectID.description ?? "nil" }.sorted().joined(separator: ",")
+            }
+            let id = "\(object.objectID) \(object.objectID.isTemporaryID)"
+            return ([id, flags] + values + targets).joined(separator: "|")
+        }
+        let sets = [context.insertedObjects, context.updatedObjects, context.deletedObjects].map(\.count)
+        return lines.sorted() + ["\(sets) \(context.hasChanges)"]
+    }
+
+    private func difference(_ before: [String], _ after: [String]) -> String {
+        let lost = Set(before).subtracting(after).sorted().first ?? "-"
+        let new = Set(after).subtracting(before).sorted().first ?? "-"
+        return "a refused save changed the context: was \(lost), is \(new)"
+    }
+
+    func allocate() throws {
+        for index in 0..<5 {
+            let person = insert("Person", "rival \(index)")
+            try context.save()
+            Victim.say(person.objectID.uriRepresentation().lastPathComponent)
+        }
+    }
+
+    /// Reads relationships, lets the stack go, then the objects, one by one.
+    static func outlive(_ url: URL) throws {
+        var objects: [NSManagedObject] = []
+        do {
+            let store = try VictimStore(url)
+            objects = try store.all("Person")
+            for person in objects { _ = (person.value(forKey: "groups") as? NSSet)?.count }
+            objects[1].setValue("changed", forKey: "name")
+        }
+        guard objects.allSatisfy({ $0.managedObjectContext == nil }) else {
+            throw BrokenPromise(sentence: "an object has a context that nobody holds")
+        }
+        while !objects.isEmpty { objects.removeLast() }
+        Victim.say("all gone")
+    }
+
+    func compete() throws {
+        guard let person = try all("Person").first else { throw BrokenPromise(sentence: "there is no person") }
+        person.setValue((person.value(forKey: "age") as? Int ?? 0) + 1, forKey: "age")
+        Victim.say("ready")
+        _ = readLine()
+        do {
+            try context.save()
+            Victim.say("saved")
+        } catch let error as CocoaError {
+            Victim.say("refused \(error.code.rawValue)")
+        }
+    }
+}
