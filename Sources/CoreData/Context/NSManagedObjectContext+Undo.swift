@@ -18,6 +18,7 @@ extension NSManagedObjectContext {
         settle()
         former?.removeAllActions(withTarget: self)
         tracker.isLogging = undoManager != nil
+        tracker.undoManager = undoManager
         guard let undoManager else { return }
         let context = Unowned(self)
         checkpointObserver = NotificationCenter.default.addObserver(

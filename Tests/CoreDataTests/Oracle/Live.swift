@@ -102,6 +102,7 @@ final class Live {
             try equal(object.isDeleted, reference.deleting.contains(id), "isDeleted of object \(id)")
             try equal(object.managedObjectContext === context, true, "context of object \(id) is the context")
         }
+        try equal(undoManager.canUndo, !reference.done.isEmpty || !reference.isProcessed, "canUndo")
         if reference.isProcessed { try compareSets(reference) }
         if case .reread = action { try compareStore(reference) }
     }
@@ -117,7 +118,6 @@ final class Live {
         try equal(updated.intersection(restored), [], "in updatedObjects though undo brought the saved values back")
         let isClean = updated.isEmpty && reference.inserted.isEmpty && reference.deleted.isEmpty
         try equal(context.hasChanges, !isClean, "hasChanges")
-        try equal(undoManager.canUndo, !reference.done.isEmpty, "canUndo")
         try equal(undoManager.canRedo, !reference.undone.isEmpty, "canRedo")
         try equal(undoManager.groupingLevel, 0, "groupingLevel")
         for id in objects.keys where reference.graph[id] == nil && reference.committed[id] == nil {
