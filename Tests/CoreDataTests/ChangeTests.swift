@@ -1,3 +1,5 @@
+// Sets, flags, identity, refreshing and dropping of objects in a context.
+
 import CoreDataValues
 import Foundation
 import Testing

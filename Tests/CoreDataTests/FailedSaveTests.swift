@@ -1,3 +1,5 @@
+// Saves that fail, and that nothing has changed then.
+
 import CoreDataValues
 import Foundation
 import Testing
@@ -21,10 +23,13 @@ import Testing
         let context = stack.context
         var lines = objects.map { object in
             let changed = object.changedValues().keys.sorted()
-            return "\(text(object)) \(object.isInserted) \(object.isUpdated) \(object.isDeleted) \(object.isFault) \(changed)"
+            let flags = [object.isInserted, object.isUpdated, object.isDeleted, object.isFault]
+            return "\(text(object)) \(flags) \(changed)"
         }
-        lines.append("\(context.undoManager?.undoCount ?? -1) \(context.undoManager?.redoCount ?? -1) \(context.hasChanges)")
-        lines.append("\(context.insertedObjects.count) \(context.updatedObjects.count) \(context.deletedObjects.count)")
+        let undoManager = context.undoManager
+        lines.append("\(undoManager?.undoCount ?? -1) \(undoManager?.redoCount ?? -1) \(context.hasChanges)")
+        lines.append("\(context.insertedObjects.count) \(context.updatedObjects.count)")
+        lines.append("\(context.deletedObjects.count)")
         let reader = stack.another()
         for entity in ["Patient", "Ward", "Doctor", "Visit", "Bed"] {
             lines += try reader.all(entity).map { row in
@@ -104,10 +109,12 @@ import Testing
         let reader = stack.another()
         let found = try #require(try reader.all("Patient").first)
         #expect(found.value(forKey: "age") as? Int == 36)
-        #expect((found.value(forKey: "ward") as? NSManagedObject)?.value(forKey: "name") as? String == "North")
+        let its = found.value(forKey: "ward") as? NSManagedObject
+        #expect(its?.value(forKey: "name") as? String == "North")
     }
 
-    @Test("A row that another context deleted fails with 133020; deleting it too, or rollback, lets the next save pass",
+    @Test(
+        "A row that another context deleted fails with 133020; after a rollback the next save passes",
         arguments: stores)
     func deletedElsewhere(_ type: String) throws {
         let stack = try Stack(type)

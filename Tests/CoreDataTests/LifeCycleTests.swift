@@ -1,3 +1,5 @@
+// Calls to objects, their classes, and a log of notifications.
+
 import Foundation
 import Testing
 
@@ -62,7 +64,8 @@ import Testing
         try stack.context.save()
         #expect(
             patient.calls == [
-                "awakeFromInsert", "didChange", "willSave", "validateForInsert", "willSave:", "didSave", "didSave:",
+                "awakeFromInsert", "didChange", "willSave", "validateForInsert", "willSave:", "didSave",
+                "didSave:",
             ])
     }
 
@@ -91,14 +94,15 @@ final class NotificationLog {
 
     init(_ context: NSManagedObjectContext) {
         let names: [(Notification.Name, String)] = [
-            (.NSManagedObjectContextObjectsDidChange, "didChange"), (.NSManagedObjectContextWillSave, "willSave:"),
+            (.NSManagedObjectContextObjectsDidChange, "didChange"),
+            (.NSManagedObjectContextWillSave, "willSave:"),
             (.NSManagedObjectContextDidSave, "didSave:"),
         ]
         let log = Weak(self)
         for (name, short) in names {
             observers.append(
-                NotificationCenter.default.addObserver(forName: name, object: context, queue: nil) { notification in
-                    log.object?.note(short, notification.userInfo ?? [:])
+                NotificationCenter.default.addObserver(forName: name, object: context, queue: nil) {
+                    log.object?.note(short, $0.userInfo ?? [:])
                 })
         }
     }

@@ -1,3 +1,5 @@
+// What a person may undo, redo and name.
+
 import Foundation
 import Testing
 

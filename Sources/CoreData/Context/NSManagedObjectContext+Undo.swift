@@ -123,8 +123,8 @@ extension NSManagedObject {
         }
     }
 
-    /// Puts the members that are there into a former order. An object that came and went within the event is not among them:
-    /// its links were not logged.
+    /// Puts the members that are there into a former order. An object that came and went within the event is
+    /// not among them: its links were not logged.
     fileprivate func arrangeAgain(_ index: Int, _ old: ContiguousArray<NSManagedObject>) {
         let present = members(at: index)
         let remaining = Set(present)
