@@ -35,6 +35,8 @@ extension NSManagedObjectContext {
         let layout = chunk.layout
         let info = runtime.infos[layout.entity.value]
         let registry = requiredRegistry
+        let wakes = !asFaults && !info.classBinding.sleepsThroughFetch
+        var fulfilled: ContiguousArray<NSManagedObject> = []
         withUnsafeTemporaryAllocation(of: Int64.self, capacity: count) { numbers in
             withUnsafeTemporaryAllocation(of: Unmanaged<NSManagedObject>?.self, capacity: count) { found in
                 withUnsafeTemporaryAllocation(of: Unmanaged<NSManagedObject>.self, capacity: count) { born in
@@ -51,7 +53,7 @@ extension NSManagedObjectContext {
                     row = chunk.row(0)
                     for index in 0..<count {
                         if let existing = foundBase[index]?.takeRetainedValue() {
-                            take(existing, chunk, row, asFaults: asFaults)
+                            if take(existing, chunk, row, asFaults: asFaults), wakes { fulfilled.append(existing) }
                             objects.append(existing)
                         } else {
                             let object = make(info, chunk, row, store: store, asFaults: asFaults)
@@ -59,6 +61,7 @@ extension NSManagedObjectContext {
                             bornNumbers[bornCount] = numbersBase[index]
                             bornCount += 1
                             objects.append(object)
+                            if wakes { fulfilled.append(object) }
                         }
                         row += layout.stride
                     }
@@ -68,7 +71,7 @@ extension NSManagedObjectContext {
                 }
             }
         }
-        if !asFaults, !info.classBinding.sleepsThroughFetch { wake(objects.suffix(count)) }
+        for object in fulfilled { wake(object) }
     }
 
     private func make(
@@ -90,7 +93,7 @@ extension NSManagedObjectContext {
         let info = runtime.infos[entity.value]
         let object: NSManagedObject
         if let existing = requiredRegistry.object(number: row.key(chunk.layout), entity: entity.rawValue, store: store) {
-            take(existing, chunk, row, asFaults: false)
+            guard take(existing, chunk, row, asFaults: false) else { return existing }
             object = existing
         } else {
             object = make(info, chunk, row, store: store, asFaults: false)
@@ -100,18 +103,19 @@ extension NSManagedObjectContext {
         return object
     }
 
-    /// A fetch never changes the values of an object that has them (8.4).
+    /// A fetch never changes the values of an object that has them (8.4). Answers whether a fault was fulfilled.
     private func take(
         _ object: NSManagedObject, _ chunk: RowChunk, _ row: UnsafeMutablePointer<UInt64>, asFaults: Bool
-    ) {
+    ) -> Bool {
         let state = object._state
-        guard state.isFault, state.pointee.row == nil else { return }
-        state.attach(chunk, row: row)
-        if asFaults { state.pointee.slow |= SlowReason.fault }
-    }
-
-    private func wake(_ objects: some Sequence<NSManagedObject>) {
-        for object in objects { wake(object) }
+        guard state.isFault else { return false }
+        if state.pointee.row == nil { state.attach(chunk, row: row) }
+        if asFaults {
+            state.pointee.slow |= SlowReason.fault
+        } else {
+            state.pointee.slow &= ~SlowReason.fault
+        }
+        return !asFaults
     }
 
     /// Calls `awakeFromFetch` with change tracking off.
@@ -129,6 +133,7 @@ extension NSManagedObjectContext {
         let state = object._state
         guard state.pointee.row != nil else {
             do {
+                // Reading fulfils the object and wakes it.
                 if try read(state.key) == nil { loseRow(of: object) }
             } catch {
                 if readError == nil { readError = error }

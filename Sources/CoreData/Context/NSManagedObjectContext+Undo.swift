@@ -18,6 +18,7 @@ extension NSManagedObjectContext {
         settle()
         former?.removeAllActions(withTarget: self)
         tracker.isLogging = undoManager != nil
+        tracker.undoManager = undoManager
         guard let undoManager else { return }
         let context = Unowned(self)
         checkpointObserver = NotificationCenter.default.addObserver(
@@ -122,8 +123,8 @@ extension NSManagedObject {
         }
     }
 
-    /// Puts the members that are there into a former order. An object that came and went within the event is not among them:
-    /// its links were not logged.
+    /// Puts the members that are there into a former order. An object that came and went within the event is
+    /// not among them: its links were not logged.
     fileprivate func arrangeAgain(_ index: Int, _ old: ContiguousArray<NSManagedObject>) {
         let present = members(at: index)
         let remaining = Set(present)

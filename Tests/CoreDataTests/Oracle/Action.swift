@@ -34,8 +34,8 @@ enum Action {
     var objects: [Int] {
         switch self {
         case .insert, .insertUnregistered, .process, .undo, .redo, .save, .rollback, .reread: []
-        case .text(let id, _), .number(let id, _), .moveVisit(let id, _, _), .delete(let id), .weigh(let id, _),
-            .refault(let id):
+        case .text(let id, _), .number(let id, _), .moveVisit(let id, _, _), .delete(let id),
+            .weigh(let id, _), .refault(let id):
             [id]
         case .ward(let id, let other), .bed(let id, let other), .occupant(let id, let other),
             .patient(let id, let other):

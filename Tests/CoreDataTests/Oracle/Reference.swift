@@ -1,4 +1,5 @@
-// The oracle: what a context with undo must do, as values and whole-state snapshots. Knows nothing of the implementation.
+// The oracle: what a context with undo must do, as values and whole-state snapshots.
+// It is written from the documented behaviour and knows nothing of the implementation.
 
 /// The kinds of objects that the sequences use, with the names that the model gives them.
 enum Role: String, CaseIterable {
@@ -26,7 +27,7 @@ enum Role: String, CaseIterable {
     }
 }
 
-/// One object. Relationships are written down on the patient's side only; the other side is what follows from it.
+/// One object. Relationships stand on the patient's side only; the other side is what follows from it.
 struct Node: Equatable {
     var role: Role
     var text: String?
@@ -130,7 +131,8 @@ struct Reference {
             eventStart[id] = node
             for index in done.indices { done[index][id] = node }
             for index in undone.indices { undone[index][id] = node }
-        default:
+        case .insert, .text, .number, .ward, .patients, .bed, .occupant, .addDoctor, .removeDoctor, .addPatient,
+            .removePatient, .doctors, .addVisit, .patient, .moveVisit, .visits, .delete:
             let former = graph
             edit(action)
             note(from: former)
@@ -186,7 +188,7 @@ struct Reference {
 
     // MARK: Events
 
-    /// Applies the delete rules and closes the event: one snapshot for the undo, and nothing to redo any more.
+    /// Applies the delete rules and closes the event: one snapshot for the undo, nothing to redo any more.
     private mutating func process() {
         guard !isProcessed else { return }
         let former = graph

@@ -2,8 +2,9 @@
 
 /// What is counted: each kind of thing that a sequence does.
 enum Deed: String, CaseIterable {
-    case insert, setAttribute, setToNil, setToOne, setToMany, addMember, removeMember, insertOrdered, moveOrdered
-    case replaceOrdered, setOneToOne, delete, process, undo, redo, save, rollback, reread, withoutRegistration, refault
+    case insert, setAttribute, setToNil, setToOne, setOneToOne, setToMany, addMember, removeMember
+    case insertOrdered, moveOrdered, replaceOrdered, delete
+    case process, undo, redo, save, rollback, reread, withoutRegistration, refault
 
     /// How often it is drawn.
     private var weight: Int {
@@ -113,7 +114,9 @@ private struct Draw {
     }
 
     private mutating func toOne() -> Action? {
-        if chance(4), let visit = one(.visit) { return .patient(visit: visit, chance(5) ? nil : one(.patient)) }
+        if chance(4), let visit = one(.visit) {
+            return .patient(visit: visit, chance(5) ? nil : one(.patient))
+        }
         return one(.patient).map { .ward($0, chance(5) ? nil : one(.ward)) }
     }
 
