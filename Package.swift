@@ -66,5 +66,6 @@ let package = Package(
         .executableTarget(
             name: "CoreDataVictim", dependencies: ["CoreData"], path: "Tests/CoreDataVictim",
             swiftSettings: strict),
+        .testTarget(name: "ExampleTests", dependencies: ["CCoreDataSQLite"], swiftSettings: strict),
     ]
 )

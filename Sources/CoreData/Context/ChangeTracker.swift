@@ -1,5 +1,6 @@
 // The door through which every change goes: user writes, inverses, delete rules, undo and redo.
 
+import CoreDataFoundation
 import CoreDataValues
 import Foundation
 
@@ -49,6 +50,8 @@ struct ChangeTracker {
     var log: ContiguousArray<GraphChange> = []
     /// Whether writes are logged: there is an undo manager.
     var isLogging = false
+    /// Told when an event begins, so that it opens the event's group.
+    var undoManager: UndoManager?
     /// While an undo or redo runs: what it touched.
     var touched: ContiguousArray<NSManagedObject>?
     /// While set, writes are not noticed (awakeFromFetch).
@@ -109,6 +112,7 @@ struct ChangeTracker {
     /// Makes an object part of the open event.
     mutating func enter(_ object: NSManagedObject, _ flag: ObjectFlags) {
         let state = object._state
+        if event.isEmpty, isLogging, flag != .eventRefreshed { undoManager?.expectChanges() }
         if !state.has(.event) { event.append(object) }
         state.set(flag)
     }

@@ -16,8 +16,7 @@ extension NSManagedObjectContext {
         _ batch: RowBatch, store: UInt16, asFaults: Bool, into objects: inout ContiguousArray<NSManagedObject>
     ) {
         guard let order = batch.order else {
-            if let chunk = batch.chunks.first { materialize(chunk, store: store, asFaults: asFaults, into: &objects) }
-            return
+            return materialize(batch.first, store: store, asFaults: asFaults, into: &objects)
         }
         let made = batch.chunks.map { chunk in
             var some: ContiguousArray<NSManagedObject> = []
@@ -36,6 +35,8 @@ extension NSManagedObjectContext {
         let layout = chunk.layout
         let info = runtime.infos[layout.entity.value]
         let registry = requiredRegistry
+        let wakes = !asFaults && !info.classBinding.sleepsThroughFetch
+        var fulfilled: ContiguousArray<NSManagedObject> = []
         withUnsafeTemporaryAllocation(of: Int64.self, capacity: count) { numbers in
             withUnsafeTemporaryAllocation(of: Unmanaged<NSManagedObject>?.self, capacity: count) { found in
                 withUnsafeTemporaryAllocation(of: Unmanaged<NSManagedObject>.self, capacity: count) { born in
@@ -52,7 +53,7 @@ extension NSManagedObjectContext {
                     row = chunk.row(0)
                     for index in 0..<count {
                         if let existing = foundBase[index]?.takeRetainedValue() {
-                            take(existing, chunk, row, asFaults: asFaults)
+                            if take(existing, chunk, row, asFaults: asFaults), wakes { fulfilled.append(existing) }
                             objects.append(existing)
                         } else {
                             let object = make(info, chunk, row, store: store, asFaults: asFaults)
@@ -60,6 +61,7 @@ extension NSManagedObjectContext {
                             bornNumbers[bornCount] = numbersBase[index]
                             bornCount += 1
                             objects.append(object)
+                            if wakes { fulfilled.append(object) }
                         }
                         row += layout.stride
                     }
@@ -69,7 +71,7 @@ extension NSManagedObjectContext {
                 }
             }
         }
-        if !asFaults, !info.classBinding.sleepsThroughFetch { wake(objects.suffix(count)) }
+        for object in fulfilled { wake(object) }
     }
 
     private func make(
@@ -83,18 +85,37 @@ extension NSManagedObjectContext {
         return object
     }
 
-    /// A fetch never changes the values of an object that has them (8.4).
-    private func take(
-        _ object: NSManagedObject, _ chunk: RowChunk, _ row: UnsafeMutablePointer<UInt64>, asFaults: Bool
-    ) {
-        let state = object._state
-        guard state.isFault, state.pointee.row == nil else { return }
-        state.attach(chunk, row: row)
-        if asFaults { state.pointee.slow |= SlowReason.fault }
+    /// The object of one row, awake.
+    private func materialize(
+        _ chunk: RowChunk, _ row: UnsafeMutablePointer<UInt64>, store: UInt16
+    ) -> NSManagedObject {
+        let entity = chunk.layout.entity
+        let info = runtime.infos[entity.value]
+        let object: NSManagedObject
+        if let existing = requiredRegistry.object(number: row.key(chunk.layout), entity: entity.rawValue, store: store) {
+            guard take(existing, chunk, row, asFaults: false) else { return existing }
+            object = existing
+        } else {
+            object = make(info, chunk, row, store: store, asFaults: false)
+            requiredRegistry.register(object)
+        }
+        if !info.classBinding.sleepsThroughFetch { wake(object) }
+        return object
     }
 
-    private func wake(_ objects: some Sequence<NSManagedObject>) {
-        for object in objects { wake(object) }
+    /// A fetch never changes the values of an object that has them (8.4). Answers whether a fault was fulfilled.
+    private func take(
+        _ object: NSManagedObject, _ chunk: RowChunk, _ row: UnsafeMutablePointer<UInt64>, asFaults: Bool
+    ) -> Bool {
+        let state = object._state
+        guard state.isFault else { return false }
+        if state.pointee.row == nil { state.attach(chunk, row: row) }
+        if asFaults {
+            state.pointee.slow |= SlowReason.fault
+        } else {
+            state.pointee.slow &= ~SlowReason.fault
+        }
+        return !asFaults
     }
 
     /// Calls `awakeFromFetch` with change tracking off.
@@ -110,13 +131,14 @@ extension NSManagedObjectContext {
     /// Gives a fault its row, from memory or from the store.
     final func fire(_ object: NSManagedObject) {
         let state = object._state
-        if state.pointee.row == nil {
+        guard state.pointee.row != nil else {
             do {
-                guard try read(state.key) != nil else { return loseRow(of: object) }
+                // Reading fulfils the object and wakes it.
+                if try read(state.key) == nil { loseRow(of: object) }
             } catch {
                 if readError == nil { readError = error }
-                return
             }
+            return
         }
         state.pointee.slow &= ~SlowReason.fault
         if !state.info.classBinding.sleepsThroughFetch { wake(object) }
@@ -138,14 +160,14 @@ extension NSManagedObjectContext {
     /// Reads one row and answers its object, nil when there is none.
     final func read(_ key: ObjectKey) throws -> NSManagedObject? {
         guard let store = requiredCoordinator.rowStore(key.store) else { return nil }
-        var batches: [RowBatch] = []
+        var found: NSManagedObject?
         do {
             try store.rows(for: [key.number], in: runtime.schema[key.entity].root) { batch in
-                batches.append(batch)
-                return .more
+                found = materialize(batch.first, batch.first.row(0), store: key.store)
+                return .stop
             }
         } catch { throw CocoaError.reading(error) }
-        return materialize(batches, store: key.store, asFaults: false).first
+        return found
     }
 
     /// Reads the members of a to-many.

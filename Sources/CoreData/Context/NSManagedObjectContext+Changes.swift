@@ -1,11 +1,17 @@
 // Processing pending changes: delete rules, undo groups, notifications. And dropping them: rollback, reset.
 
+import CoreDataFoundation
 import CoreDataValues
 import Foundation
 
 extension NSManagedObjectContext {
     /// Ends the open event: *apply delete rules · hand the log to the undo manager · tell what changed*.
-    public final func processPendingChanges() { settle() }
+    ///
+    /// Closes the event's undo group also when a checkpoint (`canRedo`) has registered the changes before.
+    public final func processPendingChanges() {
+        settle()
+        undoManager?.endEvent()
+    }
 
     final func settle() {
         guard !isSettling, tracker.hasEvent || !tracker.log.isEmpty else { return }
@@ -52,6 +58,7 @@ extension NSManagedObjectContext {
         for object in inserted { withdraw(object) }
         _ = tracker.clear()
         tracker.isLogging = logging
+        undoManager?.endEvent()
         post(ContextEvent(deleted: inserted, refreshed: changed))
     }
 
@@ -61,6 +68,7 @@ extension NSManagedObjectContext {
         readError = nil
         let all = registry?.all() ?? []
         _ = tracker.clear()
+        undoManager?.endEvent()
         for object in all {
             withdraw(object)
             object._state.dropRelationships(keepingValues: true)

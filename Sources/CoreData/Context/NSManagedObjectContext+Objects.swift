@@ -74,8 +74,12 @@ extension NSManagedObjectContext {
         tracker.unmark(object, .deleted)
         state.clear([.propagated, .eventDeleted])
         tracker.unpropagated.removeAll { $0 === object }
-        if !state.has(.inserted), state.overlay != nil || object.hasChangedToMany() {
-            tracker.mark(object, .updated)
+        if !state.has(.inserted) {
+            if tracker.touched != nil {
+                tracker.touch(object)
+            } else if SaveOperation.isChanged(object) {
+                tracker.mark(object, .updated)
+            }
         }
         tracker.enter(object, state.has(.inserted) ? .eventInserted : .eventUpdated)
     }
@@ -85,14 +89,17 @@ extension NSManagedObjectContext {
         tracker.log.append(.existence(object, appeared: appeared))
     }
 
-    /// Takes an object that has no row out of the context. It keeps its values for a redo.
+    /// Takes an object that has no row, or no row any more, out of the context. It keeps its values for a redo.
+    ///
+    /// What it knew of the members in the store goes now: an undo links members to it before it brings the object back.
     final func withdraw(_ object: NSManagedObject) {
         let state = object._state
         requiredRegistry.remove(
             Unmanaged.passUnretained(object).toOpaque(), number: state.pointee.number, entity: state.pointee.entity,
             store: state.pointee.store)
         tracker.unmark(object, .dirty)
-        state.clear([.registered, .propagated, .fresh])
+        if state.has(.persistent) { state.dropRelationships() }
+        state.clear([.registered, .propagated, .fresh, .persistent])
         state.set(.gone)
     }
 
@@ -109,9 +116,10 @@ extension NSManagedObjectContext {
     public final func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
         try throwReadError()
         let key = key(of: objectID)
-        if let found = registered(key), !found._state.isFault {
+        if let found = registered(key) {
             guard !found._state.has(.deleted) else { throw CocoaError.missingObject(objectID) }
-            return found
+            if found._state.isFault, found._state.pointee.row != nil { found.fire() }
+            if !found._state.isFault { return found }
         }
         guard key.number > 0, let found = try read(key) else { throw CocoaError.missingObject(objectID) }
         return found

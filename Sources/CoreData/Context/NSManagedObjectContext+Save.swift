@@ -12,7 +12,7 @@ extension NSManagedObjectContext {
     ///   a uniqueness constraint is broken, and what the store says.
     public final func save() throws {
         try throwReadError()
-        settle()
+        processPendingChanges()
         guard hasChanges else { return }
         isSaving = true
         defer { isSaving = false }

@@ -18,6 +18,7 @@ extension NSManagedObjectContext {
         settle()
         former?.removeAllActions(withTarget: self)
         tracker.isLogging = undoManager != nil
+        tracker.undoManager = undoManager
         guard let undoManager else { return }
         let context = Unowned(self)
         checkpointObserver = NotificationCenter.default.addObserver(
@@ -80,7 +81,7 @@ extension GraphChange {
         case .position(let object, let index, let member, let place):
             object.move(member, toMany: Int(index), to: place)
         case .order(let object, let index, let old):
-            object.arrange(Int(index), old)
+            object.arrangeAgain(Int(index), old)
         }
     }
 }
@@ -107,7 +108,6 @@ extension NSManagedObjectContext {
         if state.has(.deleted), !state.has(.gone) { return revive(object) }
         guard state.has(.gone) else { return }
         if state.pointee.row != nil { object.liftRow() }
-        state.dropRelationships()
         enter(object)
     }
 }
@@ -121,6 +121,15 @@ extension NSManagedObject {
             else { return }
             members.order = nil
         }
+    }
+
+    /// Puts the members that are there into a former order. An object that came and went within the event is
+    /// not among them: its links were not logged.
+    fileprivate func arrangeAgain(_ index: Int, _ old: ContiguousArray<NSManagedObject>) {
+        let present = members(at: index)
+        let remaining = Set(present)
+        let known = Set(old)
+        arrange(index, old.filter { remaining.contains($0) } + present.filter { !known.contains($0) })
     }
 
     /// Writes a former target; where the other side keeps a log of its own, only this side.

@@ -26,6 +26,9 @@ final class EntityInfo: @unchecked Sendable {
     /// The resolved relationship of each to-many.
     let toManyRelationships: [ResolvedRelationship]
     let hasTransientSlots: Bool
+    let transientMask: [UInt64]
+    /// Mask words without a bit.
+    let noSlots: [UInt64]
     /// To-manys whose number of members is checked at save.
     let boundedRelationships: [ResolvedRelationship]
     private let binding = Mutex<ClassBinding?>(nil)
@@ -57,6 +60,12 @@ final class EntityInfo: @unchecked Sendable {
         boundedRelationships = toManyRelationships.filter {
             !$0.description.isOptional || $0.description.minCount > 0 || $0.description.maxCount > 1
         }
+        noSlots = Array(repeating: 0, count: entity.layout.maskWords)
+        var transient = noSlots
+        for (slot, value) in entity.slots.enumerated() where value.isTransient {
+            transient[slot >> 6] |= 1 << UInt64(slot & 63)
+        }
+        transientMask = transient
         hasTransientSlots = entity.slots.contains { $0.isTransient }
     }
 

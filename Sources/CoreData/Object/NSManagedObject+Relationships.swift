@@ -114,7 +114,7 @@ extension NSManagedObject {
         if let order = members.order { return Array(order) }
         let base = committedMembers(at: index)
         guard members.isChanged else { return base }
-        var present = members.removed.isEmpty ? base : base.filter { !members.removed.contains($0) }
+        var present = members.removed.isEmpty ? base : base.filter { !members.hasRemoved($0) }
         present.append(contentsOf: members.added.objects)
         return present
     }
@@ -135,8 +135,8 @@ extension NSManagedObject {
     final func isMember(_ object: NSManagedObject, at index: Int) -> Bool {
         let members = makeToManyState(index)
         if let order = members.order { return order.contains { $0 === object } }
-        if members.added.contains(object) { return true }
-        if members.removed.contains(object) { return false }
+        if members.hasAdded(object) { return true }
+        if members.hasRemoved(object) { return false }
         guard _state.has(.persistent), object._state.has(.persistent) else { return false }
         return committedMembers(at: index).contains { $0 === object }
     }

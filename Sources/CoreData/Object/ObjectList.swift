@@ -4,7 +4,7 @@
 /// the order of the others only while the list is short.
 struct ObjectList {
     private(set) var objects: ContiguousArray<NSManagedObject> = []
-    /// Made once the list is too long to walk.
+    /// Made by the first search once the list is too long to walk.
     private var places: [ObjectIdentifier: Int]?
 
     private static let walked = 8
@@ -12,29 +12,21 @@ struct ObjectList {
     var isEmpty: Bool { objects.isEmpty }
     var count: Int { objects.count }
 
-    private func place(of object: NSManagedObject) -> Int? {
+    private mutating func place(of object: NSManagedObject) -> Int? {
+        if places == nil, objects.count > ObjectList.walked { index() }
         if let places { return places[ObjectIdentifier(object)] }
         return objects.firstIndex { $0 === object }
     }
 
-    func contains(_ object: NSManagedObject) -> Bool { place(of: object) != nil }
+    mutating func contains(_ object: NSManagedObject) -> Bool { place(of: object) != nil }
 
+    /// Adds an object that is not in the list.
     mutating func append(_ object: NSManagedObject) {
-        if places != nil {
-            let id = ObjectIdentifier(object)
-            if let former = places?.updateValue(objects.count, forKey: id) {
-                places?[id] = former
-            } else {
-                objects.append(object)
-            }
-            return
-        }
-        guard !objects.contains(where: { $0 === object }) else { return }
+        places?[ObjectIdentifier(object)] = objects.count
         objects.append(object)
-        if objects.count > ObjectList.walked { rebuild() }
     }
 
-    private mutating func rebuild() {
+    private mutating func index() {
         var places: [ObjectIdentifier: Int] = [:]
         places.reserveCapacity(objects.count * 2)
         for (place, object) in objects.enumerated() { places[ObjectIdentifier(object)] = place }

@@ -25,7 +25,10 @@ final class ToMany {
 
     var isChanged: Bool { !added.isEmpty || !removed.isEmpty || order != nil }
 
-    /// Takes a member in, or back.
+    func hasAdded(_ member: NSManagedObject) -> Bool { !added.isEmpty && added.contains(member) }
+    func hasRemoved(_ member: NSManagedObject) -> Bool { !removed.isEmpty && removed.contains(member) }
+
+    /// Takes an object in that is no member, or a removed one back.
     func link(_ member: NSManagedObject) {
         if !removed.remove(member) { added.append(member) }
     }

@@ -112,14 +112,21 @@ final class BatchBuilder {
     private var updates: [UpdateShape: OpenUpdate] = [:]
     private var deletes: [EntityIndex: (numbers: [Int64], expected: [Int32])] = [:]
 
+    private var lastGroup: OpenUpdate?
+
     private struct UpdateShape: Hashable {
         var entity: EntityIndex
-        var slots: [Int]
+        var mask: [UInt64]
     }
 
-    private struct OpenUpdate {
-        var chunk: RowChunk
+    private final class OpenUpdate {
+        let shape: UpdateShape
+        let chunk: RowChunk
         var expected: [Int32] = []
+        init(_ shape: UpdateShape, _ chunk: RowChunk) {
+            self.shape = shape
+            self.chunk = chunk
+        }
     }
 
     init(_ store: NumberedStore, _ runtime: ModelRuntime) {
@@ -145,37 +152,59 @@ final class BatchBuilder {
         }
         written.append(WrittenRow(object: object, chunk: chunk, row: chunk.count))
         object.pack(into: chunk, key: state.pointee.assigned, version: 1)
-        try addRelationships(of: object)
+        if state.pointee.toMany != nil { try addRelationships(of: object) }
     }
 
+    /// Packs a saved object if anything that is stored differs from its row.
     func update(_ object: NSManagedObject) throws {
         let state = object._state
         if state.isFault { object.fire() }
-        let shape = UpdateShape(
-            entity: EntityIndex(rawValue: state.pointee.entity), slots: changedSlots(of: object))
-        if let full = updates[shape], full.chunk.isFull { close(shape, full) }
-        var group = updates.removeValue(forKey: shape)
-            ?? OpenUpdate(chunk: RowChunk(layout: state.info.layout, capacity: 64))
+        let mask = changedMask(of: object)
+        guard mask.contains(where: { $0 != 0 }) || object.hasChangedToMany() else { return }
+        let group = openGroup(UpdateShape(entity: EntityIndex(rawValue: state.pointee.entity), mask: mask), state.info)
         let version = state.version
         written.append(WrittenRow(object: object, chunk: group.chunk, row: group.chunk.count))
         object.pack(into: group.chunk, key: state.pointee.number, version: max(version, 0) &+ 1)
         group.expected.append(version)
-        updates[shape] = group
-        try addRelationships(of: object)
+        if state.pointee.toMany != nil { try addRelationships(of: object) }
     }
 
-    /// The slots whose values differ from the row, ascending; a tag goes with its to-one.
-    private func changedSlots(of object: NSManagedObject) -> [Int] {
-        let state = object._state
-        guard let overlay = state.overlay else { return [] }
-        var slots: [Int] = []
-        for slot in 0..<state.info.layout.slotCount where overlay.isPresent(slot) {
-            let property = state.info.entity.slots[slot]
-            guard !property.isTransient, object.differs(slot, overlay) else { continue }
-            slots.append(slot)
-            if property.kind == .toOne, object.relationship(at: slot).hasEntityTag { slots.append(slot + 1) }
+    /// The open group of a shape; most saves have one or two shapes.
+    private func openGroup(_ shape: UpdateShape, _ info: EntityInfo) -> OpenUpdate {
+        if let last = lastGroup, last.shape == shape, !last.chunk.isFull { return last }
+        if let found = updates[shape] {
+            if !found.chunk.isFull {
+                lastGroup = found
+                return found
+            }
+            close(found)
         }
-        return slots
+        let made = OpenUpdate(shape, RowChunk(layout: info.layout, capacity: 64, arenaCapacity: 8192))
+        updates[shape] = made
+        lastGroup = made
+        return made
+    }
+
+    /// The slots whose values differ from the row, as mask words; a tag goes with its to-one.
+    private func changedMask(of object: NSManagedObject) -> [UInt64] {
+        let state = object._state
+        let info = state.info
+        guard let overlay = state.overlay else { return info.noSlots }
+        var mask = info.noSlots
+        for word in 0..<info.layout.maskWords {
+            var present = overlay.presentMask(word) & ~info.transientMask[word]
+            while present != 0 {
+                let bit = present.trailingZeroBitCount
+                present &= present - 1
+                let slot = word * 64 + bit
+                guard object.differs(slot, overlay) else { continue }
+                mask[word] |= 1 << UInt64(bit)
+                if info.slotRelationships[slot]?.hasEntityTag == true {
+                    mask[(slot + 1) >> 6] |= 1 << UInt64((slot + 1) & 63)
+                }
+            }
+        }
+        return mask
     }
 
     func delete(_ object: NSManagedObject) throws {
@@ -183,7 +212,7 @@ final class BatchBuilder {
         let entity = EntityIndex(rawValue: state.pointee.entity)
         deletes[entity, default: ([], [])].numbers.append(state.pointee.number)
         deletes[entity]?.expected.append(state.version)
-        try addRelationships(of: object)
+        if state.pointee.toMany != nil { try addRelationships(of: object) }
     }
 
     /// What has no cell in the object's own row: pairs, orders, members without inverse.
@@ -224,14 +253,17 @@ final class BatchBuilder {
         batch.links.append(LinkChange(relationship: relationship.index, owner: own, added: added, removed: removed))
     }
 
-    private func close(_ shape: UpdateShape, _ group: OpenUpdate) {
-        updates[shape] = nil
+    private func close(_ group: OpenUpdate) {
+        updates[group.shape] = nil
+        let slots = group.shape.mask.enumerated().flatMap { word, bits in
+            (0..<64).filter { bits >> UInt64($0) & 1 == 1 }.map { word * 64 + $0 }
+        }
         batch.updates.append(
-            UpdateGroup(entity: shape.entity, slots: shape.slots, chunk: group.chunk, expected: group.expected))
+            UpdateGroup(entity: group.shape.entity, slots: slots, chunk: group.chunk, expected: group.expected))
     }
 
     func finish() -> StoreBatch {
-        for (shape, group) in updates { close(shape, group) }
+        for group in updates.values { close(group) }
         for (entity, group) in deletes.sorted(by: { $0.key < $1.key }) {
             batch.deletes.append(DeleteGroup(entity: entity, numbers: group.numbers, expected: group.expected))
         }

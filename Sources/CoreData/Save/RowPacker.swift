@@ -62,9 +62,9 @@ extension NSManagedObject {
         case .int, .bool, .double, .float, .date:
             row.setCell(slot, overlay.pointer(slot, UInt64.self).pointee)
         case .text, .uri:
-            row.setCell(slot, overlay.pointer(slot, String.self).pointee.withUTF8 { chunk.store(UnsafeRawBufferPointer($0)) })
+            row.setCell(slot, overlay.pointer(slot, String.self).pointee.withUTF8 { chunk.keep(UnsafeRawBufferPointer($0)) })
         case .data, .transformable:
-            row.setCell(slot, overlay.pointer(slot, Data.self).pointee.withUnsafeBytes { chunk.store($0) })
+            row.setCell(slot, overlay.pointer(slot, Data.self).pointee.withUnsafeBytes { chunk.keep($0) })
         case .externalData:
             let tagged = Data([1]) + overlay.pointer(slot, Data.self).pointee
             row.setCell(slot, tagged.withUnsafeBytes { chunk.store($0) })
@@ -88,8 +88,12 @@ extension NSManagedObject {
         _ row: UnsafeMutablePointer<UInt64>
     ) {
         if kind == .entityTag, let overlay = _state.overlay, overlay.isPresent(slot - 1) { return }
-        guard kind.isArena, let source = _state.chunk else { return row.setCell(slot, former[slot]) }
-        row.setCell(slot, source.withBytes(of: former[slot]) { chunk.store($0) })
+        let cell = former[slot]
+        guard kind.isArena, let source = _state.chunk else { return row.setCell(slot, cell) }
+        guard cell >> 63 == 0 else { return row.setCell(slot, source.withBytes(of: cell) { chunk.store($0) }) }
+        let bytes = UnsafeRawBufferPointer(
+            start: source.fill.pointee.arena + Int(cell >> 32), count: Int(cell & 0x7fff_ffff))
+        row.setCell(slot, chunk.keep(bytes))
     }
 
     // MARK: After the commit
@@ -136,6 +140,19 @@ extension UnsafeMutablePointer<ObjectState> {
 }
 
 extension RowChunk {
+    /// `store(_:)`, with the usual case in this module: a value that fits into the arena as it is.
+    @inline(__always)
+    func keep(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+        let fill = self.fill
+        let used = fill.pointee.arenaUsed
+        guard bytes.count <= 1024, used + bytes.count <= fill.pointee.arenaCapacity, let base = bytes.baseAddress else {
+            return store(bytes)
+        }
+        memcpy(fill.pointee.arena + used, base, bytes.count)
+        fill.pointee.arenaUsed = used + bytes.count
+        return UInt64(used) << 32 | UInt64(bytes.count)
+    }
+
     /// Whether an arena cell holds these bytes.
     func holds(_ bytes: UnsafeRawBufferPointer, _ cell: UInt64) -> Bool {
         withBytes(of: cell) { own in

@@ -85,9 +85,7 @@ struct SaveOperation {
         let builders = BatchBuilders(context)
         try builders.assignKeys(inserted)
         for object in inserted { try builders.builder(for: object).insert(object) }
-        for object in updated where SaveOperation.isChanged(object) {
-            try builders.builder(for: object).update(object)
-        }
+        for object in updated { try builders.builder(for: object).update(object) }
         for object in deleted where !object._state.has(.inaccessible) {
             try builders.builder(for: object).delete(object)
         }

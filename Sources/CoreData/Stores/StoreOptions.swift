@@ -64,6 +64,7 @@ struct StoreOptions {
             sqlite.pragmas = pragmas.mapValues { "\($0)" }
         case SQLTraceOption:
             guard let trace = value as? SQLTrace else { throw unfit(key, "an SQLTrace") }
+            sqlite.observesBindings = true
             sqlite.observer = { event in
                 trace.receive(
                     SQLTrace.Statement(

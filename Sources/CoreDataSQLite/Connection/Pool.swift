@@ -60,6 +60,9 @@ final class Pool: @unchecked Sendable {
         }
     }
 
+    /// A store that is let go leaves one file, as one that is closed does.
+    deinit { close() }
+
     /// Readers first, so that the writer is the last to close and moves the log into the file.
     func close() {
         readerLock.withLock {

@@ -2,6 +2,7 @@
 
 import CoreDataValues
 import Foundation
+import Synchronization
 
 /// What a kept statement is for.
 enum StatementKey: Hashable {
@@ -57,11 +58,16 @@ package struct StatementCounts: Sendable, Equatable {
 }
 
 /// Counts over all connections of a store.
-final class StatementCounter: @unchecked Sendable {
-    private let lock = NSLock()
-    private var value = StatementCounts()
+final class StatementCounter: Sendable {
+    private let preparedCount = Atomic<Int>(0)
+    private let runCount = Atomic<Int>(0)
 
-    var counts: StatementCounts { lock.withLock { value } }
-    func prepared() { lock.withLock { value.prepared += 1 } }
-    func ran() { lock.withLock { value.run += 1 } }
+    var counts: StatementCounts {
+        var counts = StatementCounts()
+        counts.prepared = preparedCount.load(ordering: .relaxed)
+        counts.run = runCount.load(ordering: .relaxed)
+        return counts
+    }
+    func prepared() { preparedCount.wrappingAdd(1, ordering: .relaxed) }
+    func ran() { runCount.wrappingAdd(1, ordering: .relaxed) }
 }

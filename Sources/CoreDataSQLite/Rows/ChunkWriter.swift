@@ -42,7 +42,7 @@ struct ChunkWriter {
 
     mutating func open(capacity: Int, at position: Int) {
         let chunk = RowChunk(
-            layout: layout, capacity: capacity, arenaCapacity: max(1024, lastUse + lastUse / 4))
+            layout: layout, capacity: capacity, arenaCapacity: max(capacity * 128, lastUse + lastUse / 4))
         self.chunk = chunk
         self.position = position
         self.capacity = capacity
@@ -53,14 +53,17 @@ struct ChunkWriter {
         room = chunk.arenaCapacity
     }
 
-    mutating func close() {
-        guard let chunk else { return }
+    /// Ends the chunk and answers it.
+    @discardableResult
+    mutating func close() -> RowChunk? {
+        guard let chunk else { return nil }
         chunk.count = count
         chunk.arenaUsed = used
         chunk.trimArena()
         lastUse = used
         self.chunk = nil
         position = -1
+        return chunk
     }
 
     /// Decodes the statement's current row; answers the slot of a value that cannot be read, nil when all

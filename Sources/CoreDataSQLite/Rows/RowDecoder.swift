@@ -23,41 +23,86 @@ struct RowDecoder {
         statement.begin()
         var total = 0
         defer { statement.finish(rows: total) }
-        let batches = RowBatcher(shape: shape, statement: statement)
+        if !shape.hasEntityColumn { return try runPlain(statement, expected, &total, receive) }
+        let batches = MixedBatch(shape, statement)
         var size = min(Self.firstBatch, max(1, expected))
         var isDone = false
         while !isDone {
-            isDone = try batches.fill(size, schema: schema)
+            isDone = try batches.fill(size) { slot, entity in
+                throw unreadable(slot, entity, statement, keyColumn: 1)
+            }
             guard let batch = batches.take() else { return }
             total += batch.count
             if try receive(batch) == .stop { return }
-            size = RowChunk.maximumCount
+            size = RowDecoder.next(size)
         }
+    }
+
+    /// Batches grow, so that a short result does not pay for the rows that never come.
+    private static func next(_ size: Int) -> Int { min(2 * size, RowChunk.maximumCount) }
+
+    /// Rows of one entity: one writer, one chunk after the other.
+    private func runPlain(
+        _ statement: Statement, _ expected: Int, _ total: inout Int, _ receive: (RowBatch) throws -> FetchStep
+    ) throws {
+        let handle = statement.handle
+        var writer = ChunkWriter(shape.targets[0], entity: shape.first, keyColumn: 0)
+        var size = min(Self.firstBatch, max(1, expected))
+        while true {
+            var code = sqlite3_step(handle)
+            guard code == SQLITE_ROW else { return try end(code, statement) }
+            writer.open(capacity: size, at: 0)
+            while code == SQLITE_ROW {
+                if let slot = writer.decode(handle) {
+                    throw unreadable(slot, shape.first, statement, keyColumn: 0)
+                }
+                if writer.isFull { break }
+                code = sqlite3_step(handle)
+            }
+            total += writer.count
+            guard let chunk = writer.close() else { return }
+            if code != SQLITE_ROW { try end(code, statement) }
+            if try receive(RowBatch(chunk: chunk)) == .stop || code != SQLITE_ROW { return }
+            size = Self.next(size)
+        }
+    }
+
+    private func end(_ code: Int32, _ statement: Statement) throws {
+        if code != SQLITE_DONE { throw statement.connection.error(code, doing: "Fetching", sql: statement.sql) }
+    }
+
+    private func unreadable(
+        _ slot: Int, _ index: EntityIndex, _ statement: Statement, keyColumn: Int32
+    ) -> StoreError {
+        let entity = schema[index]
+        let key = sqlite3_column_int64(statement.handle, keyColumn)
+        return StoreError(
+            134180,
+            "The row \(key) of \(entity.name) holds a value in \(entity.slots[slot].name) that is no UUID (16 bytes). "
+                + "Correct the row in the store at \(statement.connection.path).",
+            path: statement.connection.path, entity: entity.name, property: entity.slots[slot].name,
+            sql: statement.sql)
     }
 }
 
-/// Collects the rows of one batch, one chunk for each entity that occurs.
-private final class RowBatcher {
+/// Collects the rows of one batch of several entities, one chunk for each entity that occurs.
+private final class MixedBatch {
     private let statement: Statement
-    private let first: Int64
-    private let hasEntityColumn: Bool
+    private let first: EntityIndex
     private var writers: [ChunkWriter]
     private var open: [RowChunk] = []
     private var order: [RowBatch.Reference] = []
 
-    init(shape: RowShape, statement: Statement) {
+    init(_ shape: RowShape, _ statement: Statement) {
         self.statement = statement
-        first = Int64(shape.first.number)
-        let hasEntityColumn = shape.hasEntityColumn
-        self.hasEntityColumn = hasEntityColumn
+        first = shape.first
         writers = shape.targets.enumerated().map { offset, target in
-            ChunkWriter(
-                target, entity: EntityIndex(shape.first.value + offset), keyColumn: hasEntityColumn ? 1 : 0)
+            ChunkWriter(target, entity: EntityIndex(shape.first.value + offset), keyColumn: 1)
         }
     }
 
     /// Reads up to `size` rows; true at the end of the result.
-    func fill(_ size: Int, schema: Schema) throws -> Bool {
+    func fill(_ size: Int, refuse: (Int, EntityIndex) throws -> Void) throws -> Bool {
         let handle = statement.handle
         for _ in 0..<size {
             let code = sqlite3_step(handle)
@@ -65,17 +110,16 @@ private final class RowBatcher {
             if code != SQLITE_ROW {
                 throw statement.connection.error(code, doing: "Fetching", sql: statement.sql)
             }
-            let target = hasEntityColumn ? Int(sqlite3_column_int64(handle, 0) - first) : 0
-            // The condition on Z_ENT lets no other number through; a row that changed hands is not worth a
-            // trap.
+            let target = Int(sqlite3_column_int64(handle, 0)) - first.number
+            // The condition on Z_ENT lets no other number through; a row that changed hands is not worth a trap.
             guard writers.indices.contains(target) else { continue }
             if writers[target].position < 0 {
                 writers[target].open(capacity: size, at: open.count)
                 if let chunk = writers[target].chunk { open.append(chunk) }
             }
             let row = writers[target].count
-            if let slot = writers[target].decode(handle) { throw unreadable(slot, target, schema) }
-            if hasEntityColumn { order.append(.init(chunk: writers[target].position, row: row)) }
+            if let slot = writers[target].decode(handle) { try refuse(slot, EntityIndex(first.value + target)) }
+            order.append(.init(chunk: writers[target].position, row: row))
             if writers[target].isFull { return false }
         }
         return false
@@ -88,19 +132,8 @@ private final class RowBatcher {
             open = []
             order = []
         }
-        if open.isEmpty { return nil }
-        if open.count == 1 { return RowBatch(chunk: open[0]) }
-        return RowBatch(chunks: open, order: order)
-    }
-
-    private func unreadable(_ slot: Int, _ target: Int, _ schema: Schema) -> StoreError {
-        let entity = schema[EntityIndex(Int(first) - 1 + target)]
-        let key = sqlite3_column_int64(statement.handle, hasEntityColumn ? 1 : 0)
-        return StoreError(
-            134180,
-            "The row \(key) of \(entity.name) holds a value in \(entity.slots[slot].name) that is no UUID (16 bytes). "
-                + "Correct the row in the store at \(statement.connection.path).",
-            path: statement.connection.path, entity: entity.name, property: entity.slots[slot].name,
-            sql: statement.sql)
+        guard let first = open.first else { return nil }
+        return open.count == 1
+            ? RowBatch(chunk: first) : RowBatch(first: first, others: Array(open.dropFirst()), order: order)
     }
 }

@@ -185,24 +185,24 @@ struct KeyReservation {
 
 /// Decode plans, made once for each kind of result.
 final class ShapeCache: @unchecked Sendable {
-    private struct Key: Hashable {
-        let entity: EntityIndex
-        let last: EntityIndex
-        let includesValues: Bool
-    }
     private let map: StoreMap
     private let lock = NSLock()
-    private var shapes: [Key: RowShape] = [:]
+    /// Four an entity: alone or with its descendants, with values or without.
+    private var shapes: [RowShape?]
 
-    init(_ map: StoreMap) { self.map = map }
+    init(_ map: StoreMap) {
+        self.map = map
+        shapes = Array(repeating: nil, count: 4 * map.schema.entities.count)
+    }
 
+    /// - Parameter last: the entity itself, or the last of its descendants.
     func shape(_ entity: Entity, last: EntityIndex, includesValues: Bool) throws -> RowShape {
-        let key = Key(entity: entity.index, last: last, includesValues: includesValues)
-        return try lock.withLock {
-            if let known = shapes[key] { return known }
-            let shape = try RowShape(map: map, entity: entity, last: last, includesValues: includesValues)
-            shapes[key] = shape
-            return shape
-        }
+        let place = 4 * entity.index.value + (last == entity.index ? 0 : 2) + (includesValues ? 1 : 0)
+        lock.lock()
+        defer { lock.unlock() }
+        if let known = shapes[place] { return known }
+        let shape = try RowShape(map: map, entity: entity, last: last, includesValues: includesValues)
+        shapes[place] = shape
+        return shape
     }
 }

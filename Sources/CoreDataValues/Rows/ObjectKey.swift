@@ -3,11 +3,13 @@
 /// The place of an entity in its schema: 0 for the first in depth-first, case-insensitive order.
 ///
 /// In SQLite the entity's number (`Z_ENT`) is this plus one. A subtree is a contiguous range.
+@frozen
+@usableFromInline
 package struct EntityIndex: RawRepresentable, Hashable, Comparable, Sendable {
-    package let rawValue: UInt16
+    @usableFromInline package let rawValue: UInt16
     @inlinable package init(rawValue: UInt16) { self.rawValue = rawValue }
     package init(_ value: Int) { rawValue = UInt16(value) }
-    package static func < (a: EntityIndex, b: EntityIndex) -> Bool { a.rawValue < b.rawValue }
+    @usableFromInline package static func < (a: EntityIndex, b: EntityIndex) -> Bool { a.rawValue < b.rawValue }
     package var value: Int { Int(rawValue) }
     /// `Z_ENT` in a store.
     package var number: Int { Int(rawValue) + 1 }

@@ -9,16 +9,27 @@ import Foundation
 ///
 /// A cell of an arena kind holds `offset << 32 | length`. A value over 1 KB is a buffer of its own in `large`, and its cell is
 /// `1 << 63 | index`. A cell whose mask bit is clear is null, and its bits mean nothing.
+@usableFromInline
 package final class RowChunk: @unchecked Sendable {
-    package let layout: RowLayout
+    @usableFromInline package let layout: RowLayout
     package let capacity: Int
     /// The start of the first row's header.
-    package let words: UnsafeMutablePointer<UInt64>
-    package final var count = 0
-    package final var arena: UnsafeMutablePointer<UInt8>
-    package final var arenaUsed = 0
-    package final var arenaCapacity: Int
-    package final var large: ContiguousArray<Data> = []
+    @usableFromInline package let words: UnsafeMutablePointer<UInt64>
+    /// Everything that changes while the chunk is written. Behind a pointer, because a stored property of a class that other
+    /// modules see is checked for exclusivity at each access (76 instructions, six times a row).
+    package let fill: UnsafeMutablePointer<ChunkFill>
+
+    package var count: Int {
+        get { fill.pointee.count }
+        set { fill.pointee.count = newValue }
+    }
+    package var arena: UnsafeMutablePointer<UInt8> { fill.pointee.arena }
+    package var arenaUsed: Int {
+        get { fill.pointee.arenaUsed }
+        set { fill.pointee.arenaUsed = newValue }
+    }
+    package var arenaCapacity: Int { fill.pointee.arenaCapacity }
+    package var large: ContiguousArray<Data> { fill.pointee.large }
 
     /// Values longer than this are kept in `large`.
     package static var largeThreshold: Int { 1024 }
@@ -29,17 +40,25 @@ package final class RowChunk: @unchecked Sendable {
     package init(layout: RowLayout, capacity: Int, arenaCapacity: Int = 0) {
         self.layout = layout
         self.capacity = capacity
-        words = .allocate(capacity: max(1, capacity * layout.stride))
-        self.arenaCapacity = max(64, arenaCapacity)
-        arena = malloc(self.arenaCapacity)!.assumingMemoryBound(to: UInt8.self)
+        // One block for what changes and the rows behind it.
+        let fillSize = (MemoryLayout<ChunkFill>.size + 15) & ~15
+        let block = UnsafeMutableRawPointer.allocate(
+            byteCount: fillSize + max(1, capacity * layout.stride) * 8, alignment: 16)
+        fill = block.bindMemory(to: ChunkFill.self, capacity: 1)
+        words = (block + fillSize).bindMemory(to: UInt64.self, capacity: max(1, capacity * layout.stride))
+        let room = max(64, arenaCapacity)
+        fill.initialize(
+            to: ChunkFill(arena: UnsafeMutablePointer<UInt8>.allocate(capacity: room), arenaCapacity: room))
     }
 
     deinit {
-        words.deallocate()
-        free(arena)
+        fill.pointee.arena.deallocate()
+        fill.deinitialize(count: 1)
+        UnsafeMutableRawPointer(fill).deallocate()
     }
 
     /// The address of the first cell of row `index`.
+    @inlinable
     package func row(_ index: Int) -> UnsafeMutablePointer<UInt64> {
         words + (index &* layout.stride &+ layout.header)
     }
@@ -47,15 +66,22 @@ package final class RowChunk: @unchecked Sendable {
     /// Makes room for `byteCount` more bytes in the arena. The arena may move.
     package func reserveArena(_ byteCount: Int) {
         guard arenaUsed + byteCount > arenaCapacity else { return }
-        while arenaUsed + byteCount > arenaCapacity { arenaCapacity *= 2 }
-        arena = realloc(arena, arenaCapacity)!.assumingMemoryBound(to: UInt8.self)
+        var room = arenaCapacity
+        while arenaUsed + byteCount > room { room *= 2 }
+        resizeArena(room)
     }
 
     /// Gives back what the arena does not use.
     package func trimArena() {
-        guard arenaCapacity > arenaUsed + 4096 else { return }
-        arenaCapacity = max(arenaUsed, 64)
-        arena = realloc(arena, arenaCapacity)!.assumingMemoryBound(to: UInt8.self)
+        if arenaCapacity > arenaUsed + 4096 { resizeArena(max(arenaUsed, 64)) }
+    }
+
+    private func resizeArena(_ room: Int) {
+        let moved = UnsafeMutablePointer<UInt8>.allocate(capacity: room)
+        memcpy(moved, arena, arenaUsed)
+        fill.pointee.arena.deallocate()
+        fill.pointee.arena = moved
+        fill.pointee.arenaCapacity = room
     }
 
     /// Whether another row may be added.
@@ -64,8 +90,8 @@ package final class RowChunk: @unchecked Sendable {
     /// Copies bytes into the arena, or into a buffer of their own, and answers the cell.
     package func store(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         guard bytes.count <= RowChunk.largeThreshold else {
-            large.append(Data(bytes))
-            return 1 << 63 | UInt64(large.count - 1)
+            fill.pointee.large.append(Data(bytes))
+            return 1 << 63 | UInt64(fill.pointee.large.count - 1)
         }
         reserveArena(bytes.count)
         if let base = bytes.baseAddress, bytes.count > 0 { memcpy(arena + arenaUsed, base, bytes.count) }
@@ -93,10 +119,22 @@ package final class RowChunk: @unchecked Sendable {
     }
 }
 
+/// What changes of a chunk while it is written.
+package struct ChunkFill {
+    package var count = 0
+    package var arena: UnsafeMutablePointer<UInt8>
+    package var arenaUsed = 0
+    package var arenaCapacity: Int
+    package var large: ContiguousArray<Data> = []
+}
+
 /// A row, by the address of its first cell.
+@usableFromInline
 package typealias Row = UnsafeMutablePointer<UInt64>
 
+// Inlined into other modules: each of these is asked for every row or cell (an outlined call costs 15 instructions and its spills).
 extension UnsafeMutablePointer<UInt64> {
+    @inlinable
     package func setHeader(_ layout: RowLayout, key: Int64, version: Int32, entity: EntityIndex) {
         let header = self - layout.header
         header[0] = UInt64(bitPattern: key)
@@ -104,19 +142,24 @@ extension UnsafeMutablePointer<UInt64> {
         for word in 0..<layout.maskWords { self[-1 - word] = 0 }
     }
 
+    @inlinable
     package func key(_ layout: RowLayout) -> Int64 { Int64(bitPattern: self[-layout.header]) }
 
     /// `Z_OPT`; -1 when the store has NULL there.
+    @inlinable
     package func version(_ layout: RowLayout) -> Int32 {
         Int32(truncatingIfNeeded: self[1 - layout.header])
     }
 
+    @inlinable
     package func entity(_ layout: RowLayout) -> EntityIndex {
         EntityIndex(rawValue: UInt16(truncatingIfNeeded: self[1 - layout.header] >> 32))
     }
 
+    @inlinable
     package func isPresent(_ slot: Int) -> Bool { self[-1 - (slot >> 6)] >> UInt64(slot & 63) & 1 == 1 }
 
+    @inlinable
     package func setCell(_ slot: Int, _ bits: UInt64) {
         self[slot] = bits
         self[-1 - (slot >> 6)] |= 1 << UInt64(slot & 63)
@@ -134,27 +177,35 @@ package struct RowBatch: Sendable {
             self.row = UInt32(row)
         }
     }
-    /// One chunk, or one for each entity that occurs.
-    package let chunks: [RowChunk]
+    /// The only chunk, or the first of those named by `order`.
+    package let first: RowChunk
+    private let others: [RowChunk]
     /// The order of the rows; nil when there is one chunk and its order is the result's.
     package let order: [Reference]?
 
     package init(chunk: RowChunk) {
-        chunks = [chunk]
+        first = chunk
+        others = []
         order = nil
     }
-    package init(chunks: [RowChunk], order: [Reference]) {
-        self.chunks = chunks
+
+    /// - Parameter chunks: at least one, one for each entity that occurs.
+    package init(first: RowChunk, others: [RowChunk], order: [Reference]) {
+        self.first = first
+        self.others = others
         self.order = order
     }
+
+    package var chunks: [RowChunk] { [first] + others }
+
     /// The keys of the rows, in order.
     package func keys(inStore store: UInt16) -> [ObjectKey] {
         func key(_ chunk: RowChunk, _ row: Int) -> ObjectKey {
             ObjectKey(number: chunk.row(row).key(chunk.layout), entity: chunk.layout.entity, store: store)
         }
         if let order { return order.map { key(chunks[Int($0.chunk)], Int($0.row)) } }
-        return chunks.flatMap { chunk in (0..<chunk.count).map { key(chunk, $0) } }
+        return (0..<first.count).map { key(first, $0) }
     }
 
-    package var count: Int { order?.count ?? chunks.reduce(0) { $0 + $1.count } }
+    package var count: Int { order?.count ?? first.count }
 }

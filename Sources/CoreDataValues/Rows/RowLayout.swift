@@ -7,14 +7,15 @@
 ///
 /// A row is named by the address of its first cell, so that a reader needs no other figure than the slot:
 /// the mask word `k` lies at `row[-1 - k]`, the version word at `row[-1 - maskWords]`, the key before it.
+@usableFromInline
 package final class RowLayout: Sendable {
     package let entity: EntityIndex
     package let kinds: [SlotKind]
-    package let maskWords: Int
+    @usableFromInline package let maskWords: Int
     /// Words before the first cell.
-    package let header: Int
+    @usableFromInline package let header: Int
     /// Words a row.
-    package let stride: Int
+    @usableFromInline package let stride: Int
 
     package init(entity: EntityIndex, kinds: [SlotKind]) {
         self.entity = entity

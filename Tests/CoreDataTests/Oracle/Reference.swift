@@ -1,4 +1,5 @@
-// The oracle: what a context with undo must do, as values and whole-state snapshots. Knows nothing of the implementation.
+// The oracle: what a context with undo must do, as values and whole-state snapshots.
+// It is written from the documented behaviour and knows nothing of the implementation.
 
 /// The kinds of objects that the sequences use, with the names that the model gives them.
 enum Role: String, CaseIterable {
@@ -26,9 +27,9 @@ enum Role: String, CaseIterable {
     }
 }
 
-/// One object. Relationships are written down on the patient's side only; the other side is what follows from it.
+/// One object. Relationships stand on the patient's side only; the other side is what follows from it.
 struct Node: Equatable {
-    var kind: Role
+    var role: Role
     var text: String?
     var number: Int?
     var ward: Int?
@@ -76,7 +77,7 @@ struct Reference {
     static func view(_ id: Int, _ graph: Graph, _ weights: [Int: Double]) -> View? {
         guard let node = graph[id] else { return nil }
         var view = View(text: node.text, number: node.number, weight: weights[id])
-        switch node.kind {
+        switch node.role {
         case .patient:
             view.targets = [node.ward, node.bed]
             view.doctors = node.doctors
@@ -103,6 +104,9 @@ struct Reference {
         Set(graph.keys.filter { committed[$0] != nil && view($0) != committedView($0) })
     }
 
+    /// Whether a number was ever given to an object.
+    func isUsed(_ id: Int) -> Bool { id <= count }
+
     // MARK: Actions
 
     mutating func apply(_ action: Action) {
@@ -119,28 +123,29 @@ struct Reference {
             process()
             weights[id] = weight
             touched.insert(id)
-        case .insertUnregistered(let id, let kind):
+        case .insertUnregistered(let id, let role):
             process()
-            let node = Node(kind: kind, text: kind.textKey.map { _ in "n" })
+            let node = Node(role: role, text: role.textKey.map { _ in "n" })
             count = max(count, id)
             graph[id] = node
             eventStart[id] = node
             for index in done.indices { done[index][id] = node }
             for index in undone.indices { undone[index][id] = node }
-        default:
+        case .insert, .text, .number, .ward, .patients, .bed, .occupant, .addDoctor, .removeDoctor, .addPatient,
+            .removePatient, .doctors, .addVisit, .patient, .moveVisit, .visits, .delete:
             let former = graph
             edit(action)
             note(from: former)
-            touched.formUnion(action.subjects)
+            touched.formUnion(action.objects)
             isProcessed = false
         }
     }
 
     private mutating func edit(_ action: Action) {
         switch action {
-        case .insert(let id, let kind):
+        case .insert(let id, let role):
             count = max(count, id)
-            graph[id] = Node(kind: kind, text: kind.textKey.map { _ in "n" })
+            graph[id] = Node(role: role, text: role.textKey.map { _ in "n" })
         case .text(let id, let text): graph[id]?.text = text
         case .number(let id, let number): graph[id]?.number = number
         case .ward(let patient, let ward): graph[patient]?.ward = ward
@@ -157,6 +162,7 @@ struct Reference {
             for id in graph.keys where graph[id]?.ward == ward { graph[id]?.ward = nil }
             for id in patients { graph[id]?.ward = ward }
         case .addVisit(let patient, let visit), .patient(let visit, let patient?):
+            guard graph[patient]?.visits.contains(visit) == false else { return }
             dropVisit(visit)
             graph[patient]?.visits.append(visit)
         case .patient(let visit, nil): dropVisit(visit)
@@ -182,7 +188,7 @@ struct Reference {
 
     // MARK: Events
 
-    /// Applies the delete rules and closes the event: one snapshot for the undo, and nothing to redo any more.
+    /// Applies the delete rules and closes the event: one snapshot for the undo, nothing to redo any more.
     private mutating func process() {
         guard !isProcessed else { return }
         let former = graph

@@ -68,12 +68,12 @@ struct BatchPacker {
     func pack(_ rows: ArraySlice<MemoryRow>, _ receive: (RowBatch) throws -> FetchStep) throws {
         var rest = rows
         while !rest.isEmpty {
-            let batch = try next(&rest)
+            guard let batch = try next(&rest) else { return }
             if try receive(batch) == .stop { return }
         }
     }
 
-    private func next(_ rest: inout ArraySlice<MemoryRow>) throws -> RowBatch {
+    private func next(_ rest: inout ArraySlice<MemoryRow>) throws -> RowBatch? {
         var chunks: [RowChunk] = []
         var order: [RowBatch.Reference] = []
         var places: [EntityIndex: Int] = [:]
@@ -92,8 +92,9 @@ struct BatchPacker {
             if chunk.isFull || taken == RowChunk.maximumCount { break }
         }
         rest = rest.dropFirst(taken)
-        if let only = chunks.first, chunks.count == 1 { return RowBatch(chunk: only) }
-        return RowBatch(chunks: chunks, order: order)
+        guard let first = chunks.first else { return nil }
+        return chunks.count == 1
+            ? RowBatch(chunk: first) : RowBatch(first: first, others: Array(chunks.dropFirst()), order: order)
     }
 
     private func append(_ row: MemoryRow, to chunk: RowChunk) throws {

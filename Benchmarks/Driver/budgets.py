@@ -1,0 +1,221 @@
+"""Counts instructions, SQL statements, allocations and heap bytes; holds them to Benchmarks/Budgets/*.json."""
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+
+from contenders import BUILD, BY_NAME, PACKAGE, TASKS, WORK, Digests, Runs, Stop
+from contenders import build, require_tools, run_tool, unit_count
+
+ROWS = 10_000
+BUDGETS = PACKAGE / "Budgets"
+# A count may rise by this before it must be written down anew: repeated counts differ by less than 0.1 %.
+DRIFT = 0.01
+PLAIN_C, OURS, STRUCTS = BY_NAME["c"], BY_NAME["opencoredata"], BY_NAME["swift"]
+# What plain C costs with SQLite 3.40.1 and without auto_vacuum, in instructions a row: a yardstick that is not
+# this long measures something else.
+YARDSTICK = {"insert": 10_831, "fetchRead": 2_772, "lookup": 7_718, "update": 9_633, "delete": 9_633}
+TOLERANCE = 0.12
+
+
+def parse():
+    parser = argparse.ArgumentParser(
+        prog="Scripts/budgets",
+        description="Counts what each task costs at 10,000 rows and fails where a budget is exceeded.")
+    parser.add_argument("--tasks", default=",".join(TASKS), help="some of: " + ",".join(TASKS))
+    parser.add_argument("--json", help="writes the counts to this file")
+    parser.add_argument(
+        "--update", action="store_true", help="writes the counts into Benchmarks/Budgets; gates stay as they are")
+    parser.add_argument(
+        "--profile", action="store_true", help="prints the functions our program spends its time in, and stops")
+    options = parser.parse_args()
+    options.tasks = options.tasks.split(",")
+    for name in options.tasks:
+        if name not in TASKS:
+            parser.error(f"there is no task {name}; the tasks are {', '.join(TASKS)}")
+    return options
+
+
+class Counter:
+    """Counts the measured region of one program at a time, a unit: a row, an object, a look-up, a commit."""
+
+    def __init__(self):
+        self.runs, self.digests = Runs(ROWS), Digests()
+
+    def run(self, contender, task, **options):
+        reports, digest, errors = self.runs.run(contender, task, **options)
+        self.digests.check(contender, task, digest)
+        return reports[-1], errors
+
+    def callgrind(self, contender, task, runs=None):
+        """Runs a program under callgrind and answers its output file."""
+        output = WORK / f"callgrind-{os.getpid():08}.out"
+        output.unlink(missing_ok=True)
+        command = ["valgrind", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={output}"]
+        if runs:
+            runs.run(contender, task, prefix=command)
+        else:
+            self.run(contender, task, prefix=command)
+        if not output.exists():
+            raise Stop("callgrind left no output; valgrind does not work here, so nothing can be counted.")
+        return output
+
+    def instructions(self, contender, task, runs=None):
+        output = self.callgrind(contender, task, runs)
+        totals = re.search(r"^totals: (\d+)", output.read_text(), re.MULTILINE)
+        output.unlink()
+        if not totals or int(totals.group(1)) == 0:
+            raise Stop(f"callgrind counted no instruction of {contender.title} at {task}.")
+        return int(totals.group(1)) / unit_count(task, ROWS)
+
+    def calls(self, contender, task):
+        """SQL statements and heap allocations."""
+        _, errors = self.run(contender, task, environment={"LD_PRELOAD": str(BUILD / "counters.so")})
+        counts = re.search(r"yardstick counters: allocations=(\d+) statements=(\d+)", errors)
+        if not counts:
+            raise Stop(f"The counters said nothing of {contender.title} at {task}; is LD_PRELOAD honoured here?")
+        units = unit_count(task, ROWS)
+        return int(counts.group(2)) / units, int(counts.group(1)) / units
+
+    def memory(self, contender):
+        report, _ = self.run(contender, "memory")
+        return report["bytes"] / ROWS
+
+
+def check_yardstick(counter):
+    """Plain C must cost what it always cost, or the ratios mean nothing."""
+    runs = Runs(ROWS, {"YARDSTICK_AUTO_VACUUM": "0"})
+    for task, expected in YARDSTICK.items():
+        counted = counter.instructions(PLAIN_C, task, runs)
+        drift = counted / expected - 1
+        print(
+            f"yardstick     {task:17} {counted:12.1f} instructions, expected {expected} ({drift:+.1%})", flush=True)
+        if abs(drift) > TOLERANCE:
+            raise Stop(
+                f"Plain C costs {counted:.0f} instructions a row at {task}, not {expected} within {TOLERANCE:.0%}: "
+                "another SQLite or compiler, or the yardstick was changed. Ratios to it would mislead.")
+
+
+def count(counter, tasks):
+    counts = {"instructions": {}, "statements": {}, "allocations": {}, "memory": {}}
+    for task in tasks:
+        if task == "memory":
+            counts["memory"][task] = {"swift": counter.memory(STRUCTS), OURS.name: counter.memory(OURS)}
+            continue
+        for kind in ("instructions", "statements", "allocations"):
+            counts[kind][task] = {"c": None, OURS.name: None}
+        for contender in (PLAIN_C, OURS):
+            if contender.has(task):
+                statements, allocations = counter.calls(contender, task)
+                counts["statements"][task][contender.name] = statements
+                counts["allocations"][task][contender.name] = allocations
+                counts["instructions"][task][contender.name] = counter.instructions(contender, task)
+        print(f"counted {task}", file=sys.stderr, flush=True)
+    return counts
+
+
+def figure(kind, count):
+    """What a budget is about: the ratio where there is something to divide by, else the count itself."""
+    base = count.get({"instructions": "c", "memory": "swift"}.get(kind))
+    return count[OURS.name] / base if base else count[OURS.name]
+
+
+def read_budgets(kind):
+    path = BUDGETS / f"{kind}.json"
+    budgets = json.loads(path.read_text())["budgets"]
+    return path, {budget["task"]: budget for budget in budgets}
+
+
+def compare(counts):
+    """Prints each figure beside its budget; answers the sentences of what fails."""
+    failures = []
+    titles = f"{'figure':>9} {'recorded':>9} {'gate':>9} {'moonshot':>9}"
+    print(f"{'':13} {'task':17} {'base':>12} {'ours':>12} {titles}")
+    for kind, tasks in counts.items():
+        path, budgets = read_budgets(kind)
+        for task, count in tasks.items():
+            if task not in budgets:
+                failures.append(f"{kind} of {task} has no budget; add one to {path.relative_to(PACKAGE.parent)}.")
+                continue
+            failures += judge(kind, task, count, budgets[task])
+    return failures
+
+
+def judge(kind, task, count, budget):
+    value, gate, recorded, moonshot = figure(kind, count), budget["gate"], budget["count"], budget["moonshot"]
+    base = count.get("c", count.get("swift"))
+    reached = "moonshot" if value <= moonshot else "gate" if value <= gate else "OVER"
+    print(
+        f"{kind:13} {task:17} {base if base is not None else float('nan'):12.4f} {count[OURS.name]:12.4f} "
+        f"{value:9.4f} {recorded:9.4f} {gate:9g} {moonshot:9g}  {reached}", flush=True)
+    if value > gate:
+        return [f"{kind} of {task}: {value:.4f} is over the gate {gate:g}."]
+    if value > recorded * (1 + DRIFT) + 1e-9:
+        return [
+            f"{kind} of {task}: {value:.4f} is more than {DRIFT:.0%} over the recorded {recorded:.4f}. "
+            "If the price is meant, record it with Scripts/budgets --update."]
+    return []
+
+
+def update(counts):
+    for kind, tasks in counts.items():
+        path = BUDGETS / f"{kind}.json"
+        document = json.loads(path.read_text())
+        for budget in document["budgets"]:
+            if budget["task"] in tasks:
+                budget["count"] = round(figure(kind, tasks[budget["task"]]), 6)
+        write_budgets(path, document)
+
+
+def write_budgets(path, document):
+    lines = ",\n".join("    " + json.dumps(budget) for budget in document["budgets"])
+    about = json.dumps(document["about"])
+    path.write_text(f'{{\n  "about": {about},\n  "budgets": [\n{lines}\n  ]\n}}\n')
+
+
+def write_json(path, counts):
+    with open(path, "w") as file:
+        json.dump({"rows": ROWS, **counts}, file, indent=2)
+        file.write("\n")
+
+
+def profile(counter, tasks):
+    """Where our own program spends its instructions, function by function."""
+    for task in tasks:
+        output = counter.callgrind(OURS, task)
+        command = ["callgrind_annotate", "--threshold=90", output]
+        listing = run_tool(command, "reading callgrind's output").stdout
+        output.unlink()
+        lines = [line for line in listing.splitlines() if re.match(r"\s*[\d,]+ \(", line)]
+        text = "\n".join(line.split(" [")[0][:200] for line in lines[:60])
+        names = subprocess.run(
+            ["swift", "demangle", "--simplified"], input=text, capture_output=True, text=True).stdout
+        print(f"{task}\n{names or text}", flush=True)
+
+
+def main():
+    options = parse()
+    require_tools()
+    build([PLAIN_C, STRUCTS, OURS] if "memory" in options.tasks else [PLAIN_C, OURS], counters=True)
+    counter = Counter()
+    if options.profile:
+        return profile(counter, options.tasks)
+    check_yardstick(counter)
+    counts = count(counter, options.tasks)
+    if options.json:
+        write_json(options.json, counts)
+    if options.update:
+        update(counts)
+    failures = compare(counts)
+    if failures:
+        raise Stop("budgets are exceeded:\n" + "\n".join(failures))
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Stop as reason:
+        sys.exit(f"Scripts/budgets: {reason}")

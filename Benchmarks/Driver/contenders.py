@@ -1,0 +1,236 @@
+"""The contenders, their programs, and how one of them is run on fresh copies of its database."""
+
+import hashlib
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+PACKAGE = Path(__file__).resolve().parent.parent
+BUILD = PACKAGE / ".build"
+RELEASE = BUILD / "release"
+WORK = BUILD / "yardstick"
+
+# insert            make all patients, with their injury, and save them in one transaction
+# fetch             fetch all; ours read nothing, plain C reads everything
+# fetchRead         fetch all and read every attribute
+# filter            two conditions, a sort and a limit of 100; read every attribute
+# lookup            half of the patients by key, each once, none in memory; read every attribute
+# lookupRegistered  the same half, all in memory; read the age
+# update            change the weight of a tenth and save; the fetch is not counted
+# delete            delete a tenth and save; the fetch is not counted
+# toOne             fetch patients and injuries; read the name of each patient's injury
+# toMany            one injury after the other, all its patients; read every attribute
+# commit            500 transactions of one new patient
+# open              open the file and read one patient
+# free              let go of all fetched patients
+# memory            heap that fetched patients keep
+TASKS = [
+    "insert", "fetch", "fetchRead", "filter", "lookup", "lookupRegistered", "update", "delete", "toOne",
+    "toMany", "commit", "open", "free", "memory",
+]
+WRITING = {"insert", "update", "delete", "commit"}
+
+
+def unit_count(task, rows):
+    """How many rows, objects, look-ups or transactions a task is about."""
+    return {
+        "filter": min(rows, 100), "lookup": rows // 2, "lookupRegistered": rows // 2, "update": rows // 10,
+        "delete": rows // 10, "commit": 500, "open": 1,
+    }.get(task, rows)
+
+
+class Contender:
+    """A program, its environment, the layout of its tables and the tasks it has no counterpart for."""
+
+    def __init__(self, name, title, program, layout, lacks=(), environment=None):
+        self.name, self.title, self.program, self.layout = name, title, program, layout
+        self.lacks, self.environment = set(lacks), environment or {}
+
+    def has(self, task):
+        return task not in self.lacks
+
+
+NO_OBJECTS = {"fetch", "lookupRegistered"}
+CONTENDERS = [
+    Contender("c", "plain C", BUILD / "plainc", "plain", {"lookupRegistered"}),
+    Contender("swift", "C API from Swift", RELEASE / "RawSwift", "plain", NO_OBJECTS),
+    Contender("grdb", "GRDB, by hand", RELEASE / "GRDBRecords", "plain", NO_OBJECTS),
+    Contender(
+        "grdbCodable", "GRDB, Codable", RELEASE / "GRDBRecords", "plain", NO_OBJECTS,
+        {"GRDB_RECORDS": "codable"}),
+    Contender("opencoredata", "OpenCoreData", RELEASE / "OpenCoreDataObjects", "objects"),
+]
+BY_NAME = {contender.name: contender for contender in CONTENDERS}
+
+
+class Stop(Exception):
+    """A reason to end, as a sentence."""
+
+
+def run_tool(command, doing, **options):
+    result = subprocess.run(command, capture_output=True, text=True, **options)
+    if result.returncode != 0:
+        output = result.stdout[-3000:] + result.stderr[-3000:]
+        raise Stop(f"{doing} failed ({' '.join(map(str, command))}):\n{output}")
+    return result
+
+
+def install(tools_and_packages):
+    """Installs what is missing with apt; only root can."""
+    missing = [package for is_present, package in tools_and_packages if not is_present()]
+    if not missing:
+        return
+    names = " ".join(missing)
+    if not shutil.which("apt-get") or os.geteuid() != 0:
+        raise Stop(f"Missing: {names}. Install them (as root: apt-get install {names}) and run this again.")
+    print(f"installing {names}", file=sys.stderr)
+    environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
+    run_tool(["apt-get", "update", "-qq"], "apt-get update", env=environment)
+    run_tool(["apt-get", "install", "-y", "-qq", *missing], f"installing {names}", env=environment)
+
+
+def require_tools():
+    if not shutil.which("swift"):
+        raise Stop("There is no swift on the PATH; install Swift 6.3 (https://www.swift.org/install/linux).")
+    install([
+        (lambda: shutil.which("gcc"), "gcc"),
+        (lambda: shutil.which("valgrind") and Path("/usr/include/valgrind/callgrind.h").exists(), "valgrind"),
+        (lambda: Path("/usr/include/sqlite3.h").exists(), "libsqlite3-dev"),
+        (lambda: Path("/usr/include/libxml2/libxml/xmlreader.h").exists(), "libxml2-dev"),
+        (lambda: shutil.which("pkg-config"), "pkg-config"),
+    ])
+
+
+def build(contenders, counters=False):
+    """Builds the programs, in the order of the table, and the counters when asked."""
+    WORK.mkdir(parents=True, exist_ok=True)
+    for program in dict.fromkeys(c.program for c in contenders):
+        print(f"building {program.name}", file=sys.stderr)
+        if program.name == "plainc":
+            sources = [PACKAGE / "PlainC" / name for name in ("main.c", "database.c", "tasks.c", "rows.c")]
+            include = PACKAGE / "Sources/CYardstick"
+            run_tool(
+                ["gcc", "-O2", "-I", include / "include", "-o", program, *sources, include / "probe.c",
+                 "-lsqlite3", "-ldl"], "building the program of plain C")
+        else:
+            run_tool(
+                ["swift", "build", "-c", "release", "--package-path", PACKAGE, "--product", program.name],
+                f"building {program.name}")
+    if counters:
+        run_tool(
+            ["gcc", "-O2", "-fPIC", "-shared", "-o", BUILD / "counters.so",
+             PACKAGE / "Counting/counters.c", "-ldl"],
+            "building the counters")
+
+
+def without_debug_information(program):
+    """A copy for valgrind, which stumbles over Swift's DWARF 5. The name stays: classes are looked up by it."""
+    copy = BUILD / "stripped" / program.name
+    if not copy.exists() or copy.stat().st_mtime < program.stat().st_mtime:
+        copy.parent.mkdir(exist_ok=True)
+        run_tool(["strip", "--strip-debug", "-o", copy, program], "removing debug information")
+    return copy
+
+
+def remove_database(path):
+    for suffix in ("", "-wal", "-shm", "-journal"):
+        Path(f"{path}{suffix}").unlink(missing_ok=True)
+
+
+class Runs:
+    """Runs programs on databases of `rows` patients, each seeded once by a program of the same layout."""
+
+    def __init__(self, rows, environment=None):
+        self.rows = rows
+        self.environment = {**os.environ, "SWIFT_DETERMINISTIC_HASHING": "1", **(environment or {})}
+        self.tag = "-".join((environment or {}).values())
+        self.seeds = {}
+
+    def seed(self, layout):
+        if layout not in self.seeds:
+            path = WORK / f"seed-{layout}-{self.rows}{self.tag}.sqlite"
+            remove_database(path)
+            writer = BY_NAME["c"] if layout == "plain" else BY_NAME["opencoredata"]
+            self.invoke(writer, "seed", [path])
+            database = sqlite3.connect(path)
+            database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            database.close()
+            self.seeds[layout] = path
+        return self.seeds[layout]
+
+    def invoke(self, contender, task, paths, prefix=(), environment=None):
+        program = without_debug_information(contender.program) if prefix else contender.program
+        command = [*prefix, program, task, str(self.rows), *paths]
+        environment = {**self.environment, **contender.environment, **(environment or {})}
+        result = subprocess.run(command, capture_output=True, text=True, env=environment)
+        if result.returncode != 0:
+            output = (result.stderr or result.stdout).strip()[-2000:]
+            raise Stop(f"{contender.title} failed at {task}: {output}")
+        reports = [json.loads(line) for line in result.stdout.splitlines() if line.startswith("{")]
+        if len(reports) != len(paths):
+            raise Stop(f"{contender.title} reported {len(reports)} of {len(paths)} repetitions of {task}.")
+        return reports, result.stderr
+
+    def run(self, contender, task, repetitions=1, prefix=(), environment=None):
+        """Warms up once, repeats, and answers the reports with what the digest of the work is."""
+        count = 1 + (1 if task in WRITING else repetitions)
+        numbers = range(count) if task in WRITING else [0] * count
+        paths = [WORK / f"run-{os.getpid():08}-{number}.sqlite" for number in numbers]
+        for path in dict.fromkeys(paths):
+            remove_database(path)
+            if task != "insert":
+                shutil.copyfile(self.seed(contender.layout), path)
+        try:
+            reports, errors = self.invoke(contender, task, paths, prefix, environment)
+            return reports[1:], self.digest(contender, task, reports[-1], paths[-1]), errors
+        finally:
+            for path in dict.fromkeys(paths):
+                remove_database(path)
+
+    def digest(self, contender, task, report, path):
+        """What the program read, or what it left in the file; equal for all contenders of a task."""
+        if task not in WRITING:
+            return f"{report['whole']} {report['weight']:.1f}"
+        return database_digest(contender.layout, path)
+
+
+QUERIES = {
+    "plain": """SELECT patient.name, age, admitted, weight, note, photo, injury.name
+                FROM patient LEFT JOIN injury ON injury.id = injury ORDER BY patient.id""",
+    "objects": """SELECT p.ZNAME, ZAGE, ZADMITTED, ZWEIGHT, ZNOTE, ZPHOTO, i.ZNAME
+                  FROM ZPATIENT p LEFT JOIN ZINJURY i ON i.Z_PK = ZINJURY ORDER BY p.Z_PK""",
+}
+
+
+def database_digest(layout, path):
+    database = sqlite3.connect(path)
+    try:
+        digest, count = hashlib.sha256(), 0
+        for name, age, admitted, weight, note, photo, injury in database.execute(QUERIES[layout]):
+            row = (name, age, float(admitted), round(float(weight), 6), note, photo, injury)
+            digest.update(repr(row).encode())
+            count += 1
+        check = database.execute("PRAGMA integrity_check").fetchone()[0]
+    finally:
+        database.close()
+    if check != "ok":
+        raise Stop(f"The database is damaged: {check}")
+    return f"{count} rows, {digest.hexdigest()[:16]}"
+
+
+class Digests:
+    """Holds the contenders to the same work."""
+
+    def __init__(self):
+        self.first = {}
+
+    def check(self, contender, task, digest):
+        other, expected = self.first.setdefault(task, (contender, digest))
+        if digest != expected:
+            raise Stop(
+                f"{task}: {contender.title} ended with {digest}, but {other.title} with {expected}; "
+                "the figures would not compare the same work.")

@@ -1,0 +1,21 @@
+// Each task of the plain C program; a task marks its own measured region.
+#ifndef TASKS_H
+#define TASKS_H
+
+#include "rows.h"
+
+/// Brings the table's pages into SQLite's cache without making a row.
+void warm_pages(void);
+
+Checksum task_insert(const char *path);
+Checksum task_fetch(int is_read);
+Checksum task_filter(void);
+Checksum task_lookup(void);
+Checksum task_change(int is_update);
+Checksum task_to_one(void);
+Checksum task_to_many(void);
+Checksum task_commit(void);
+Checksum task_open(const char *path);
+Checksum task_free(void);
+
+#endif

@@ -1,0 +1,5 @@
+// The program of managed objects.
+
+import Yardstick
+
+OpenCoreDataObjects.main()

@@ -1,0 +1,103 @@
+// Runs the built examples as a person would, each in a folder of its own.
+
+import CCoreDataSQLite
+import Foundation
+import Testing
+
+/// Where things are. `Scripts/test` builds the examples and says where they lie.
+enum Place {
+    static let root = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    static let programs = ProcessInfo.processInfo.environment["OPENCOREDATA_EXAMPLES"].map(URL.init(fileURLWithPath:))
+    static let model = root.appendingPathComponent("Models/FooTriage.xcdatamodeld")
+    static let whySkipped: Comment = "the examples are not built: run Scripts/test instead of swift test"
+
+    static func text(_ path: String) throws -> String {
+        try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
+    }
+}
+
+/// What a program left behind.
+struct Outcome {
+    let status: Int32
+    let output: String
+    let errors: String
+
+    /// The output with every store's identifier replaced, since each new store has its own.
+    var comparable: String { withoutIdentifiers(output) }
+}
+
+func withoutIdentifiers(_ text: String) -> String {
+    text.replacing(/[0-9A-F]{8}(-[0-9A-F]{4}){3}-[0-9A-F]{12}/, with: "UUID")
+}
+
+/// A temporary folder that goes away with the value.
+final class Folder {
+    let url: URL
+
+    init() throws {
+        url = FileManager.default.temporaryDirectory.appendingPathComponent("examples-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: url) }
+
+    func path(_ name: String) -> URL { url.appendingPathComponent(name) }
+
+    func exists(_ name: String) -> Bool { FileManager.default.fileExists(atPath: path(name).path) }
+
+    func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: url.path).sorted() }
+
+    /// Runs an example here, to its end.
+    func run(_ program: String, _ arguments: String...) throws -> Outcome {
+        try run(program, arguments: arguments)
+    }
+
+    func run(_ program: String, arguments: [String]) throws -> Outcome {
+        let process = Process()
+        process.executableURL = try #require(Place.programs).appendingPathComponent(program)
+        process.arguments = arguments
+        process.currentDirectoryURL = url
+        process.standardInput = FileHandle.nullDevice
+        let logs = try Folder()
+        let output = logs.path("output"), errors = logs.path("errors")
+        for log in [output, errors] { try Data().write(to: log) }
+        process.standardOutput = try FileHandle(forWritingTo: output)
+        process.standardError = try FileHandle(forWritingTo: errors)
+        try process.run()
+        process.waitUntilExit()
+        return Outcome(
+            status: process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus,
+            output: try String(contentsOf: output, encoding: .utf8),
+            errors: try String(contentsOf: errors, encoding: .utf8))
+    }
+
+    /// Copies the sample model here and changes the XML of its current version.
+    func copyModel(changing change: (inout String) throws -> Void) throws -> URL {
+        let copy = path("Changed.xcdatamodeld")
+        try FileManager.default.copyItem(at: Place.model, to: copy)
+        let chosen = try Data(contentsOf: copy.appendingPathComponent(".xccurrentversion"))
+        let list = try PropertyListSerialization.propertyList(from: chosen, format: nil)
+        let version = try #require((list as? [String: Any])?["_XCCurrentVersionName"] as? String)
+        let contents = copy.appendingPathComponent(version).appendingPathComponent("contents")
+        var xml = try String(contentsOf: contents, encoding: .utf8)
+        try change(&xml)
+        try xml.write(to: contents, atomically: true, encoding: .utf8)
+        return contents
+    }
+
+    /// Reads the first column of a query from a store here, through SQLite itself.
+    func column(_ sql: String, of store: String) throws -> [String] {
+        var connection: OpaquePointer?
+        defer { sqlite3_close(connection) }
+        try #require(sqlite3_open_v2(path(store).path, &connection, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK)
+        var statement: OpaquePointer?
+        defer { sqlite3_finalize(statement) }
+        try #require(sqlite3_prepare_v2(connection, sql, -1, &statement, nil) == SQLITE_OK)
+        var values: [String] = []
+        while sqlite3_step(statement) == SQLITE_ROW {
+            values.append(sqlite3_column_text(statement, 0).map { String(cString: $0) } ?? "")
+        }
+        return values
+    }
+}
