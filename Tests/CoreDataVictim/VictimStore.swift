@@ -102,7 +102,8 @@ struct VictimStore {
     /// Every object's flags, ID and values, one a line.
     private func state() -> [String] {
         let lines = context.registeredObjects.map { object -> String in
-            let flags = "\(object.isInserted) \(object.isUpdated) \(object.isDeleted) \(object.hasChanges) \(object.isFault)"
+            let flags =
+                "\(object.isInserted) \(object.isUpdated) \(object.isDeleted) \(object.hasChanges) \(object.isFault)"
             let values = object.entity.attributesByName.keys.sorted().map { key in
                 object.isDeleted ? "" : "\(key)=\(object.value(forKey: key).map { "\($0)" } ?? "nil")"
             }
@@ -110,7 +111,8 @@ struct VictimStore {
                 if object.isDeleted { return "" }
                 let value = object.value(forKey: key)
                 let members = (value as? NSSet)?.allObjects ?? [value as Any]
-                return members.map { ($0 as? NSManagedObject)?.objectID.description ?? "nil" }.sorted().joined(separator: ",")
+                return members.map { ($0 as? NSManagedObject)?.objectID.description ?? "nil" }.sorted()
+                    .joined(separator: ",")
             }
             let id = "\(object.objectID) \(object.objectID.isTemporaryID)"
             return ([id, flags] + values + targets).joined(separator: "|")
@@ -150,7 +152,9 @@ struct VictimStore {
     }
 
     func compete() throws {
-        guard let person = try all("Person").first else { throw BrokenPromise(sentence: "there is no person") }
+        guard let person = try all("Person").first else {
+            throw BrokenPromise(sentence: "there is no person")
+        }
         person.setValue((person.value(forKey: "age") as? Int ?? 0) + 1, forKey: "age")
         Victim.say("ready")
         _ = readLine()

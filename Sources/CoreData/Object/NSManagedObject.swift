@@ -48,7 +48,8 @@ open class NSManagedObject: NSObject {
         if let chunk = pointee.chunk { Unmanaged<RowChunk>.fromOpaque(chunk).release() }
         if let id = pointee.objectID { Unmanaged<NSManagedObjectID>.fromOpaque(id).release() }
         if pointee.toMany != nil || pointee.targets != nil { state.dropRelationships() }
-        // Last: an object that outlives its stack holds the entity's facts, which the above reads, through the registry alone.
+        // Last: an object that outlives its stack holds the entity's facts, which the above reads, through the
+        // registry alone.
         if let registry = pointee.registry { Unmanaged<Registry>.fromOpaque(registry).release() }
         state.deallocate()
     }

@@ -23,7 +23,9 @@ import Testing
             keeper.disturb()
         }
 
-        func ask(_ query: RandomQuery, _ context: NSManagedObjectContext, _ objects: [Int: NSManagedObject]) throws -> [Int] {
+        func ask(_ query: RandomQuery, _ context: NSManagedObjectContext, _ objects: [Int: NSManagedObject])
+            throws -> [Int]
+        {
             let request = try query.request(objects)
             let found = try context.fetch(request)
             #expect(try context.count(for: request) == found.count, "\(name) counts otherwise: \(query)")
@@ -34,7 +36,8 @@ import Testing
     /// The definition: judge every object, order, cut.
     private func expected(_ query: RandomQuery, _ keeper: ShopKeeper) throws -> [Int] {
         let evaluator = try Evaluator(
-            try query.predicate(keeper.bySerial).tree { ($0 as? NSManagedObject).map { .key($0._state.key) } })
+            try query.predicate(keeper.bySerial).tree { ($0 as? NSManagedObject).map { .key($0._state.key) } }
+        )
         let order = try CoreDataValues.SortOrder(try query.descriptors.map { try $0.term() })
         let isAscending = query.sort.last?.isAscending ?? true
         let all = (keeper.objects["Item"] ?? []).filter { object in
@@ -46,7 +49,8 @@ import Testing
             if result != .orderedSame { return result == .orderedAscending }
             return (ShopKeeper.serial(a) < ShopKeeper.serial(b)) == isAscending
         }
-        return sorted.dropFirst(query.offset).prefix(query.limit > 0 ? query.limit : .max).map(ShopKeeper.serial)
+        return sorted.dropFirst(query.offset).prefix(query.limit > 0 ? query.limit : .max).map(
+            ShopKeeper.serial)
     }
 
     @Test(
@@ -54,14 +58,17 @@ import Testing
         arguments: [11, 12, 13] as [UInt64])
     func agree(_ seed: UInt64) throws {
         let sides = [
-            try Side("memory", NSInMemoryStoreType, seed: seed), try Side("SQLite", NSSQLiteStoreType, seed: seed),
+            try Side("memory", NSInMemoryStoreType, seed: seed),
+            try Side("SQLite", NSSQLiteStoreType, seed: seed),
         ]
         var random = SeededGenerator(state: seed &* 977)
         let objects = sides[0].keeper.objects.mapValues { $0.map(ShopKeeper.serial) }
         var asked: [(query: RandomQuery, answer: [Int])] = []
         var (found, wrong) = (0, 0)
 
-        func check(_ state: String, _ side: Side, _ query: RandomQuery, _ answer: [Int], _ result: () throws -> [Int]) {
+        func check(
+            _ state: String, _ side: Side, _ query: RandomQuery, _ answer: [Int], _ result: () throws -> [Int]
+        ) {
             do {
                 var found = try result()
                 if query.sort.isEmpty { found.sort() }
@@ -73,7 +80,8 @@ import Testing
 
         for _ in 0..<300 where wrong < 10 {
             let query = RandomQuery(
-                &random, people: objects["Person"] ?? [], items: objects["Item"] ?? [], labels: objects["Label"] ?? [])
+                &random, people: objects["Person"] ?? [], items: objects["Item"] ?? [],
+                labels: objects["Label"] ?? [])
             var answer = try expected(query, sides[0].keeper)
             if query.sort.isEmpty { answer.sort() }
             found += answer.count

@@ -11,7 +11,8 @@ import Testing
 
     private static let attributes: [(name: String, type: AttributeType)] = [
         ("größe", .integer16), ("naïve", .integer32), ("数", .integer64), ("Ünit", .double), ("ﬂoat", .float),
-        ("名前", .string), ("дата", .date), ("βlob", .binary), ("έξω", .binary), ("geld", .decimal), ("ключ", .uuid),
+        ("名前", .string), ("дата", .date), ("βlob", .binary), ("έξω", .binary), ("geld", .decimal),
+        ("ключ", .uuid),
         ("ort", .uri), ("wahr", .boolean),
     ]
 
@@ -40,31 +41,42 @@ import Testing
         case "数": [Int64.min, Int64.max, (1 << 53) + 1 as Int64]
         case "Ünit":
             [
-                Double.infinity, -Double.infinity, -0.0, Double.greatestFiniteMagnitude, Double.leastNonzeroMagnitude, 0.1,
+                Double.infinity, -Double.infinity, -0.0, Double.greatestFiniteMagnitude,
+                Double.leastNonzeroMagnitude, 0.1,
                 3.0, 9_007_199_254_740_993.0, 1e18, -9.3e18,
             ]
-        case "ﬂoat": [Float.infinity, -Float.infinity, Float.greatestFiniteMagnitude, Float.leastNonzeroMagnitude, 0.1 as Float]
+        case "ﬂoat":
+            [
+                Float.infinity, -Float.infinity, Float.greatestFiniteMagnitude, Float.leastNonzeroMagnitude,
+                0.1 as Float,
+            ]
         case "名前":
             [
-                "", "\0", "a\0b\0", "e\u{301}", "\u{e9}", "\u{10ffff}", "x'); DROP TABLE \"ZPERSON\"; --", "\u{feff}bom",
+                "", "\0", "a\0b\0", "e\u{301}", "\u{e9}", "\u{10ffff}", "x'); DROP TABLE \"ZPERSON\"; --",
+                "\u{feff}bom",
                 "10", "1e3", " ", String(repeating: "\u{1f600}", count: 250_000),
             ]
         case "дата":
             [
                 Date.distantPast, Date.distantFuture, Date(timeIntervalSinceReferenceDate: 0),
-                Date(timeIntervalSinceReferenceDate: 700_000_000), Date(timeIntervalSinceReferenceDate: -0.125),
-                Date(timeIntervalSinceReferenceDate: 1e17), Date(timeIntervalSinceReferenceDate: 738_000_000.123456),
+                Date(timeIntervalSinceReferenceDate: 700_000_000),
+                Date(timeIntervalSinceReferenceDate: -0.125),
+                Date(timeIntervalSinceReferenceDate: 1e17),
+                Date(timeIntervalSinceReferenceDate: 738_000_000.123456),
                 Date(timeIntervalSinceReferenceDate: .infinity),
             ]
         case "βlob", "έξω": [Data(), Data([0]), Data([0, 1, 0xff]), Data("text".utf8), megabyte]
         case "geld":
-            ["0", "1", "-1", "0.1", "12345678.9012345", "-99999999999999", "1e-20", "3e40"].map { NSDecimalNumber(string: $0) }
+            ["0", "1", "-1", "0.1", "12345678.9012345", "-99999999999999", "1e-20", "3e40"].map {
+                NSDecimalNumber(string: $0)
+            }
         case "ключ":
             [
                 UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)),
                 UUID(uuid: (255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255)),
             ]
-        case "ort": ["x:", "https://example.org/%00%F0%9F?q=1#f", "file:///a%20b"].compactMap { URL(string: $0) }
+        case "ort":
+            ["x:", "https://example.org/%00%F0%9F?q=1#f", "file:///a%20b"].compactMap { URL(string: $0) }
         default: [true, false]
         }
     }
@@ -106,13 +118,16 @@ import Testing
             for (object, name, value) in rows {
                 let found = try reader.existingObject(with: object.objectID)
                 let read = found.value(forKey: name)
-                #expect(isSame(read, value), "pass \(pass): \(name) = \(String(describing: value).prefix(60))")
+                #expect(
+                    isSame(read, value), "pass \(pass): \(name) = \(String(describing: value).prefix(60))")
                 for (other, _) in ExtremeValueTests.attributes where other != name && pass == 1 {
                     #expect(found.value(forKey: other) == nil, "\(other) beside \(name)")
                 }
             }
             // The second pass reads rows that an update wrote.
-            let shifted = rows.indices.map { (rows[$0].object, rows[$0].name, ExtremeValueTests.values(rows[$0].name)[0]) }
+            let shifted = rows.indices.map {
+                (rows[$0].object, rows[$0].name, ExtremeValueTests.values(rows[$0].name)[0])
+            }
             guard pass == 1 else { break }
             for (object, name, value) in shifted { object.setValue(value, forKey: name) }
             rows = shifted.map { (object: $0.0, name: $0.1, value: $0.2) }
@@ -121,7 +136,9 @@ import Testing
         #expect(rows.count > 55)
     }
 
-    @Test("NaN is refused at the save, with the names of entity and property, and nothing is written", arguments: FetchOptionTests.types)
+    @Test(
+        "NaN is refused at the save, with the names of entity and property, and nothing is written",
+        arguments: FetchOptionTests.types)
     func nan(_ type: String) throws {
         let values: [(String, Any)] = [
             ("Ünit", Double.nan), ("ﬂoat", Float.nan), ("дата", Date(timeIntervalSinceReferenceDate: .nan)),
@@ -136,7 +153,9 @@ import Testing
                 object.setValue(value, forKey: name)
                 let error = #expect(throws: CocoaError.self, "\(name)") { try stack.context.save() }
                 let sentence = error?.userInfo[NSLocalizedDescriptionKey] as? String ?? ""
-                #expect(sentence.contains(name) && sentence.contains(ExtremeValueTests.entity), "\(name): \(sentence)")
+                #expect(
+                    sentence.contains(name) && sentence.contains(ExtremeValueTests.entity),
+                    "\(name): \(sentence)")
                 stack.context.rollback()
             }
         }

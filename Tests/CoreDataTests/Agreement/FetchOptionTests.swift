@@ -19,20 +19,26 @@ import Testing
         return (stack, patients + [stack.context.make("Patient", ["name": "Eve"])])
     }
 
-    private func request<T>(_ format: String?, _ type: T.Type = NSManagedObject.self) throws -> NSFetchRequest<T> {
+    private func request<T>(_ format: String?, _ type: T.Type = NSManagedObject.self) throws
+        -> NSFetchRequest<T>
+    {
         let request = NSFetchRequest<T>(entityName: "Patient")
         request.predicate = try format.map { try NSPredicate(parsing: $0) }
         request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
         return request
     }
 
-    @Test("Without pending changes a fetch and a count answer for the store, and objects keep their values", arguments: types)
+    @Test(
+        "Without pending changes a fetch and a count answer for the store, and objects keep their values",
+        arguments: types)
     func store(_ type: String) throws {
         let (stack, patients) = try stack(type)
         for format in [nil, "ward.name == 'North'", "ANY ward.patients.name == 'Ada'"] {
             let request = try request(format)
             request.includesPendingChanges = false
-            #expect(try stack.context.fetch(request) == [patients[0], patients[1], patients[2]], "\(format ?? "")")
+            #expect(
+                try stack.context.fetch(request) == [patients[0], patients[1], patients[2]], "\(format ?? "")"
+            )
             #expect(try stack.context.count(for: request) == 3)
             request.fetchOffset = 1
             request.fetchLimit = 1
@@ -96,7 +102,9 @@ import Testing
         #expect(sentence.contains("unsupported") && sentence.contains("dictionaryResultType"), "\(sentence)")
     }
 
-    @Test("An unknown key is refused with its name and entity, on each store, pending changes or not", arguments: types)
+    @Test(
+        "An unknown key is refused with its name and entity, on each store, pending changes or not",
+        arguments: types)
     func unknown(_ type: String) throws {
         let (stack, _) = try stack(type)
         let predicates = [

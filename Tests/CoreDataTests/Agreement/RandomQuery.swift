@@ -19,11 +19,14 @@ struct RandomQuery: CustomStringConvertible {
     private(set) var offset = 0
     private(set) var includesSubentities = true
 
-    var description: String { "\(entity) \(format) \(arguments) \(sort) \(limit) \(offset) \(includesSubentities)" }
+    var description: String {
+        "\(entity) \(format) \(arguments) \(sort) \(limit) \(offset) \(includesSubentities)"
+    }
 
     private static let comparisons = ["==", "!=", "<", "<=", ">", ">="]
     private static let selectors: [SortSelector] = [
-        .compare, .caseInsensitiveCompare, .localizedCompare, .localizedCaseInsensitiveCompare, .localizedStandardCompare,
+        .compare, .caseInsensitiveCompare, .localizedCompare, .localizedCaseInsensitiveCompare,
+        .localizedStandardCompare,
     ]
 
     init(_ random: inout SeededGenerator, people: [Int], items: [Int], labels: [Int]) {
@@ -34,7 +37,8 @@ struct RandomQuery: CustomStringConvertible {
         entity = Int.random(in: 0..<5, using: &random) == 0 ? "SpecialItem" : "Item"
         includesSubentities = Int.random(in: 0..<5, using: &random) > 0
         let keys = [
-            "flag", "small", "big", "number", "ratio", "day", "label", "title", "link", "blob", "tag", "price", "owner.name",
+            "flag", "small", "big", "number", "ratio", "day", "label", "title", "link", "blob", "tag",
+            "price", "owner.name",
             "owner.age", "owner.boss.name", "labels.@count", "owner.items.@count",
         ]
         for key in keys.shuffled(using: &random).prefix(Int.random(in: 0...3, using: &random)) {
@@ -100,13 +104,17 @@ private struct PredicateWriter {
                     "flag", "small", "big", "number", "ratio", "day", "price", "owner.age", "labels.@count",
                     "owner.items.@count",
                 ]))
-        case 7: return "\(pick(["label", "small", "owner.age", "day", "price"])) \(operation()) \(pick(["nil", "NULL"]))"
+        case 7:
+            return
+                "\(pick(["label", "small", "owner.age", "day", "price"])) \(operation()) \(pick(["nil", "NULL"]))"
         case 8: return pair()
         case 9: return bytes()
         case 10, 11: return object()
-        case 12: return "\(pick(["ANY", "ALL", "NOT ANY"])) \(text(pick(["labels.name", "owner.items.label"])))"
+        case 12:
+            return "\(pick(["ANY", "ALL", "NOT ANY"])) \(text(pick(["labels.name", "owner.items.label"])))"
         default:
-            return "\(pick(["ANY", "ALL"])) \(number(pick(["labels.rank", "owner.items.small", "owner.reports.age"])))"
+            return
+                "\(pick(["ANY", "ALL"])) \(number(pick(["labels.rank", "owner.items.small", "owner.reports.age"])))"
         }
     }
 
@@ -135,8 +143,11 @@ private struct PredicateWriter {
         case 5: return "\(path) ENDSWITH\(options) \(argument(pick(Shop.texts)))"
         case 6: return "\(path) CONTAINS\(options) \(argument(pick(Shop.texts)))"
         case 7, 8:
-            return "\(path) LIKE\(options) \(argument(pick(Shop.texts + ["*", "?", "a*", "*b", "?\u{301}", "a\\*b", "*\u{e9}*"])))"
-        case 9: return "\(path) MATCHES\(options) \(argument(pick(["a.*", "[a-z]", "\\d+", ".", "", "(a|\u{e9})b?"])))"
+            return
+                "\(path) LIKE\(options) \(argument(pick(Shop.texts + ["*", "?", "a*", "*b", "?\u{301}", "a\\*b", "*\u{e9}*"])))"
+        case 9:
+            return
+                "\(path) MATCHES\(options) \(argument(pick(["a.*", "[a-z]", "\\d+", ".", "", "(a|\u{e9})b?"])))"
         case 10: return "\(path) IN\(options) \(list(3) { $0.pick(Shop.texts) })"
         default: return "\(path) BETWEEN\(options) \(list(2) { $0.pick(Shop.texts) })"
         }
@@ -168,8 +179,10 @@ private struct PredicateWriter {
     /// Two columns.
     private mutating func pair() -> String {
         switch Int.random(in: 0..<3, using: &random) {
-        case 0: "\(pick(["small", "number", "price"])) \(operation()) \(pick(["owner.age", "big", "ratio", "flag", "day"]))"
-        case 1: "label \(operation())\(pick(["", "[c]", "[cd]"])) \(pick(["title", "owner.name", "owner.boss.name"]))"
+        case 0:
+            "\(pick(["small", "number", "price"])) \(operation()) \(pick(["owner.age", "big", "ratio", "flag", "day"]))"
+        case 1:
+            "label \(operation())\(pick(["", "[c]", "[cd]"])) \(pick(["title", "owner.name", "owner.boss.name"]))"
         default: "\(pick(["owner", "owner.boss"])) \(pick(["==", "!="])) owner.boss"
         }
     }
@@ -179,8 +192,12 @@ private struct PredicateWriter {
         switch Int.random(in: 0..<4, using: &random) {
         case 0: return "blob \(operation()) \(argument(Data([UInt8](repeating: byte, count: Int(byte) % 3))))"
         case 1: return "link \(pick(["==", "!="])) \(argument(URL(string: "x:\(byte)") as Any))"
-        case 2: return "tag IN \(list(2) { UUID(uuid: ($0.pick([0, 1, 2, 3]), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) })"
-        default: return "tag \(pick(["==", "!="])) \(argument(UUID(uuid: (byte, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))))"
+        case 2:
+            return
+                "tag IN \(list(2) { UUID(uuid: ($0.pick([0, 1, 2, 3]), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) })"
+        default:
+            return
+                "tag \(pick(["==", "!="])) \(argument(UUID(uuid: (byte, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))))"
         }
     }
 

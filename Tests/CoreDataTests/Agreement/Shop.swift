@@ -21,8 +21,10 @@ struct SeededGenerator: RandomNumberGenerator {
 enum Shop {
     /// Texts that differ by case, accents, normal forms, width and length.
     static let texts = [
-        "", "a", "A", "ab", "Ab", "aB", "b", "\u{e9}", "e\u{301}", "\u{c9}", "e", "\u{df}", "SS", "ss", "\u{1f600}", "z\u{0}", "z",
-        "\u{130}", "i", "I", "\u{131}", "\u{fb01}", "fi", "\u{ff21}", "a*b", "a?b", "%", "_", "a\\b", "10", "9", "\u{10ffff}",
+        "", "a", "A", "ab", "Ab", "aB", "b", "\u{e9}", "e\u{301}", "\u{c9}", "e", "\u{df}", "SS", "ss",
+        "\u{1f600}", "z\u{0}", "z",
+        "\u{130}", "i", "I", "\u{131}", "\u{fb01}", "fi", "\u{ff21}", "a*b", "a?b", "%", "_", "a\\b", "10",
+        "9", "\u{10ffff}",
     ]
 
     static func model() -> NSManagedObjectModel {
@@ -30,27 +32,34 @@ enum Shop {
         item.attributes = [
             Clinic.attribute("serial", .integer64), Clinic.attribute("flag", .boolean),
             Clinic.attribute("small", .integer16), Clinic.attribute("big", .integer64),
-            Clinic.attribute("number", .double), Clinic.attribute("ratio", .float), Clinic.attribute("day", .date),
-            Clinic.attribute("label", .string), Clinic.attribute("title", .string), Clinic.attribute("link", .uri),
-            Clinic.attribute("blob", .binary), Clinic.attribute("tag", .uuid), Clinic.attribute("price", .decimal),
+            Clinic.attribute("number", .double), Clinic.attribute("ratio", .float),
+            Clinic.attribute("day", .date),
+            Clinic.attribute("label", .string), Clinic.attribute("title", .string),
+            Clinic.attribute("link", .uri),
+            Clinic.attribute("blob", .binary), Clinic.attribute("tag", .uuid),
+            Clinic.attribute("price", .decimal),
         ]
         item.relationships = [
-            Clinic.toOne("owner", "Person", inverse: "items"), Clinic.toMany("labels", "Label", inverse: "items"),
+            Clinic.toOne("owner", "Person", inverse: "items"),
+            Clinic.toMany("labels", "Label", inverse: "items"),
         ]
         var special = EntityDraft(name: "SpecialItem")
         special.parentName = "Item"
         special.attributes = [Clinic.attribute("extra", .string)]
         var person = EntityDraft(name: "Person")
         person.attributes = [
-            Clinic.attribute("serial", .integer64), Clinic.attribute("name", .string), Clinic.attribute("age", .integer32),
+            Clinic.attribute("serial", .integer64), Clinic.attribute("name", .string),
+            Clinic.attribute("age", .integer32),
         ]
         person.relationships = [
-            Clinic.toMany("items", "Item", inverse: "owner"), Clinic.toOne("boss", "Person", inverse: "reports"),
+            Clinic.toMany("items", "Item", inverse: "owner"),
+            Clinic.toOne("boss", "Person", inverse: "reports"),
             Clinic.toMany("reports", "Person", inverse: "boss"),
         ]
         var label = EntityDraft(name: "Label")
         label.attributes = [
-            Clinic.attribute("serial", .integer64), Clinic.attribute("name", .string), Clinic.attribute("rank", .double),
+            Clinic.attribute("serial", .integer64), Clinic.attribute("name", .string),
+            Clinic.attribute("rank", .double),
         ]
         label.relationships = [Clinic.toMany("items", "Item", inverse: "labels")]
         var draft = SchemaDraft()
@@ -90,14 +99,18 @@ struct ShopKeeper {
 
     /// Gives about half of an object's properties new values, nil among them.
     mutating func change(_ object: NSManagedObject) {
-        for (name, attribute) in object.entity.attributesByName.sorted(by: { $0.key < $1.key }) where name != "serial" {
+        for (name, attribute) in object.entity.attributesByName.sorted(by: { $0.key < $1.key })
+        where name != "serial" {
             if Bool.random(using: &random) { object.setValue(value(attribute.attributeType), forKey: name) }
         }
         for (name, relation) in object.entity.relationshipsByName.sorted(by: { $0.key < $1.key }) {
-            guard name == "owner" || name == "labels" || name == "boss", Bool.random(using: &random) else { continue }
+            guard name == "owner" || name == "labels" || name == "boss", Bool.random(using: &random) else {
+                continue
+            }
             let all = objects[relation.destinationEntity?.name ?? ""] ?? []
             if name == "labels" {
-                object.setValue(Set((0..<3).compactMap { _ in all.randomElement(using: &random) }), forKey: name)
+                object.setValue(
+                    Set((0..<3).compactMap { _ in all.randomElement(using: &random) }), forKey: name)
             } else {
                 object.setValue(all.randomElement(using: &random), forKey: name)
             }
@@ -115,9 +128,12 @@ struct ShopKeeper {
         case .dateAttributeType: return Date(timeIntervalSinceReferenceDate: Double(number) / 2)
         case .stringAttributeType: return number == 0 ? nil : Shop.texts.randomElement(using: &random)
         case .URIAttributeType: return URL(string: "x:\(number)")
-        case .binaryDataAttributeType: return Data([UInt8](repeating: UInt8(abs(number)), count: abs(number) % 3))
-        case .UUIDAttributeType: return UUID(uuid: (UInt8(abs(number)), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
-        case .decimalAttributeType: return NSDecimalNumber(string: ["0.1", "1.25", "-3", "2", "1000000"][abs(number)])
+        case .binaryDataAttributeType:
+            return Data([UInt8](repeating: UInt8(abs(number)), count: abs(number) % 3))
+        case .UUIDAttributeType:
+            return UUID(uuid: (UInt8(abs(number)), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+        case .decimalAttributeType:
+            return NSDecimalNumber(string: ["0.1", "1.25", "-3", "2", "1000000"][abs(number)])
         default: return nil
         }
     }

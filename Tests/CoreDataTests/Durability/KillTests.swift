@@ -81,7 +81,9 @@ import Testing
             if count == 0 { found.empty += 1 } else { found.full += 1 }
             remove(victim)
         }
-        print("\(call): killed \(found.empty + found.full) creations, \(found.empty) empty, \(found.full) complete")
+        print(
+            "\(call): killed \(found.empty + found.full) creations, \(found.empty) empty, \(found.full) complete"
+        )
         if call == "pwrite64" { #expect(found.empty > 0 && found.full > 0) }
     }
 
@@ -121,7 +123,9 @@ import Testing
             remove(victim)
         }
         // A checkpoint may fail in silence: the rows are safe in the log.
-        print("\(call) \(error): \(calls) calls, \(refused) refused and repeated, \(quiet) without effect on the save")
+        print(
+            "\(call) \(error): \(calls) calls, \(refused) refused and repeated, \(quiet) without effect on the save"
+        )
         if call == "pwrite64" { #expect(refused > 0) }
     }
 
@@ -134,7 +138,9 @@ import Testing
                 ($0 as? NSManagedObject)?.value(forKey: "name") as? String
             }
             let city = (person.value(forKey: "city") as? NSManagedObject)?.value(forKey: "name") ?? "-"
-            let photo = (person.value(forKey: "photo") as? Data).map { [UInt8]($0.prefix(1)) + [UInt8($0.count / 100)] }
+            let photo = (person.value(forKey: "photo") as? Data).map {
+                [UInt8]($0.prefix(1)) + [UInt8($0.count / 100)]
+            }
             return "\(person.value(forKey: "name") ?? "-") \(city) \(photo ?? []) \((groups ?? []).sorted())"
         }
         try reader.close()

@@ -34,7 +34,8 @@ final class RawStore {
     /// The schema and every row of every table, in order. Without the last numbers that were handed out (they rise in a
     /// transaction of their own, and gaps are legal): of these only that no row has a higher one.
     func contents() throws -> [String] {
-        var all = try texts("SELECT type || ' ' || name || ' ' || ifnull(sql, '') FROM sqlite_master ORDER BY name")
+        var all = try texts(
+            "SELECT type || ' ' || name || ' ' || ifnull(sql, '') FROM sqlite_master ORDER BY name")
         let tables = try texts("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name")
         for table in tables where table != "Z_PRIMARYKEY" {
             let columns = try texts("SELECT name FROM pragma_table_info('\(table)')")
@@ -43,7 +44,8 @@ final class RawStore {
         }
         for table in tables where table.hasPrefix("Z") && !table.hasPrefix("Z_") {
             let over = try texts(
-                "SELECT Z_PK FROM \"\(table)\" t WHERE Z_PK > (SELECT Z_MAX FROM Z_PRIMARYKEY p WHERE p.Z_ENT = t.Z_ENT)")
+                "SELECT Z_PK FROM \"\(table)\" t WHERE Z_PK > (SELECT Z_MAX FROM Z_PRIMARYKEY p WHERE p.Z_ENT = t.Z_ENT)"
+            )
             #expect(over.isEmpty, "\(table) has rows with numbers that were never handed out: \(over)")
         }
         return all

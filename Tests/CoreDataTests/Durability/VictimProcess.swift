@@ -22,7 +22,9 @@ enum VictimProcess {
         var description: String { "\(call):\(effect):when=\(number)" }
     }
 
-    static func run(_ deed: String, _ store: URL, _ disturbance: Disturbance? = nil, environment: [String: String] = [:])
+    static func run(
+        _ deed: String, _ store: URL, _ disturbance: Disturbance? = nil, environment: [String: String] = [:]
+    )
         throws -> VictimRun
     {
         let process = Process()
@@ -57,7 +59,8 @@ enum VictimProcess {
         let process = Process()
         process.executableURL = try tracer()
         process.arguments = [
-            "-f", "-qq", "--seccomp-bpf", "-o", log.path, "-e", "trace=\(call)", try executable.path, deed, store.path,
+            "-f", "-qq", "--seccomp-bpf", "-o", log.path, "-e", "trace=\(call)", try executable.path, deed,
+            store.path,
         ]
         process.standardOutput = FileHandle.nullDevice
         try process.run()
@@ -69,14 +72,16 @@ enum VictimProcess {
 
     static var executable: URL {
         get throws {
-            let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+            let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+                .deletingLastPathComponent()
             var root = URL(fileURLWithPath: #filePath)
             for _ in 0..<4 { root.deleteLastPathComponent() }
             let places = [tests, root.appendingPathComponent(".build/debug")].map {
                 $0.appendingPathComponent("CoreDataVictim")
             }
             return try #require(
-                places.first { FileManager.default.isExecutableFile(atPath: $0.path) }, "\(places) hold no CoreDataVictim")
+                places.first { FileManager.default.isExecutableFile(atPath: $0.path) },
+                "\(places) hold no CoreDataVictim")
         }
     }
 
@@ -93,7 +98,8 @@ enum VictimProcess {
     static func hasStrace(_ location: SourceLocation = #_sourceLocation) -> Bool {
         if strace != nil { return true }
         if ProcessInfo.processInfo.environment["CI"] == "true" {
-            Issue.record("strace is not installed, and the durability tests need it", sourceLocation: location)
+            Issue.record(
+                "strace is not installed, and the durability tests need it", sourceLocation: location)
         } else {
             print("Skipped: strace is not installed, so no write can be disturbed.")
         }

@@ -1,7 +1,7 @@
 // Whether a fetch asks only for what a store keeps.
 
-/// Refuses paths in a plan that the entity does not have, or whose values no store holds. A store in memory asks it of every
-/// fetch, a context of those that pending changes keep from the store.
+/// Refuses paths in a plan that the entity does not have, or whose values no store holds. A store in memory
+/// asks it of every fetch, a context of those that pending changes keep from the store.
 package struct KeyPathCheck {
     private let schema: Schema
     /// The entities that the variables of subqueries stand for.
@@ -62,8 +62,10 @@ package struct KeyPathCheck {
         for (position, key) in passed.enumerated() where key.isToMany {
             if position == passed.count - 1, path.last == "@count" { continue }
             throw StoreError(
-                134060, "“\(path.joined(separator: "."))” leads through the to-many “\(key.name)”, which has no one "
-                    + "value to sort by; sort by attributes, to-ones and @count.", entity: entity.name, property: key.name)
+                134060,
+                "“\(path.joined(separator: "."))” leads through the to-many “\(key.name)”, which has no one "
+                    + "value to sort by; sort by attributes, to-ones and @count.",
+                entity: entity.name, property: key.name)
         }
     }
 
@@ -86,7 +88,8 @@ package struct KeyPathCheck {
             case .toMany(let place)?: passed.append(schema[entity.toMany[place]])
             case nil where key == "objectID": return passed
             case .fetched?, nil:
-                throw unknown(path, key, entity, "which it does not have as a stored property; correct the key path")
+                throw unknown(
+                    path, key, entity, "which it does not have as a stored property; correct the key path")
             }
             if let last = passed.last { entity = schema[last.destination] }
         }
@@ -94,7 +97,9 @@ package struct KeyPathCheck {
     }
 
     /// What may follow an attribute: the few keys that every text answers.
-    private func checkInside(_ path: [String], _ start: Int, _ slot: Slot, _ entity: Entity) throws(StoreError) {
+    private func checkInside(
+        _ path: [String], _ start: Int, _ slot: Slot, _ entity: Entity
+    ) throws(StoreError) {
         for key in path.dropFirst(start) where !key.hasPrefix("@") && key.lowercased() != "self" {
             let isText = slot.kind == .text || slot.kind == .uri
             guard isText, KeyPathReader.isTextProperty(key) else {
@@ -106,7 +111,8 @@ package struct KeyPathCheck {
     private func unknown(_ path: [String], _ key: String, _ entity: Entity, _ why: String) -> StoreError {
         StoreError(
             134060,
-            "keypath \(path.joined(separator: ".")) not found in entity \(entity.name): it names “\(key)”, \(why).",
+            "keypath \(path.joined(separator: ".")) not found in entity \(entity.name): "
+                + "it names “\(key)”, \(why).",
             entity: entity.name, property: key)
     }
 }

@@ -34,7 +34,8 @@ struct MemoryFetch {
             .filter { entity.index <= $0.key.entity && $0.key.entity <= last }
     }
 
-    /// Rows that no term tells apart come by their numbers, in the direction of the last term, as a database gives them.
+    /// Rows that no term tells apart come by their numbers, in the direction of the last term, as a database
+    /// gives them.
     private func sorted(_ rows: [MemoryRow]) throws -> [MemoryRow] {
         guard let last = plan.sort.last else { return rows }
         var readers: [KeyPathReader] = []
