@@ -156,6 +156,22 @@ import Testing
         #expect(patient.value(forKey: "age") as? Int == 1)
     }
 
+    @Test("Members that are let go after a save come back with the saved values")
+    func membersAfterSave() throws {
+        let ward = context.make("Ward")
+        for name in ["a", "b"] { _ = context.make("Patient", ["name": name, "ward": ward]) }
+        try context.save()
+        context.refresh(ward, mergeChanges: false)
+        func patients() -> [NSManagedObject] {
+            (ward.value(forKey: "patients") as? NSSet)?.compactMap { $0 as? NSManagedObject } ?? []
+        }
+        for patient in patients() { patient.setValue(7, forKey: "age") }
+        try context.save()
+        #expect(patients().compactMap { $0.value(forKey: "age") as? Int } == [7, 7])
+        for patient in patients() { patient.setValue(8, forKey: "age") }
+        try context.save()
+    }
+
     @Test("refreshAllObjects makes unchanged objects faults and keeps the changes of others")
     func refreshAll() throws {
         let (clean, changed) = (try saved("a"), try saved("b"))

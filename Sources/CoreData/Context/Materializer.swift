@@ -180,6 +180,7 @@ extension NSManagedObjectContext {
                 return .more
             }
             members.base = .rows(batches)
+            members.readAt = rowTime
         } catch {
             if readError == nil { readError = CocoaError.reading(error) }
         }

@@ -84,6 +84,7 @@ extension NSManagedObjectContext {
     public final func refresh(_ object: NSManagedObject, mergeChanges: Bool) {
         let state = object._state
         guard state.registry === requiredRegistry, state.has(.persistent), !state.has(.gone) else { return }
+        rowTime += 1
         if mergeChanges, state.has(.dirty) {
             state.detachRow()
             object.fire()

@@ -38,6 +38,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     private final var lastClass: (type: ObjectIdentifier, info: EntityInfo)?
     final var isSettling = false
     final var isSaving = false
+    /// Goes up whenever rows that objects hold may have become old: at saves and refreshes.
+    final var rowTime = 0
     final var checkpointObserver: (any NSObjectProtocol)?
     private final var coordinator: NSPersistentStoreCoordinator?
 

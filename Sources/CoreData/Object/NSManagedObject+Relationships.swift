@@ -123,6 +123,7 @@ extension NSManagedObject {
     final func committedMembers(at index: Int) -> [NSManagedObject] {
         let members = makeToManyState(index)
         guard let context = _state.registry?.context else { return [] }
+        members.dropOldRows(context.rowTime, store: _state.pointee.store)
         if members.isFault { context.fire(self, toMany: index, members) }
         switch members.base {
         case .fault: return []

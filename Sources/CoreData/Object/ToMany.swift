@@ -14,6 +14,8 @@ final class ToMany {
     }
 
     var base: Base
+    /// The context's `rowTime` when rows were read: later ones may have taken their place since.
+    var readAt = 0
     private(set) var added = ObjectList()
     private(set) var removed = ObjectList()
     /// The present members in order, once an ordered relationship was changed.
@@ -49,6 +51,18 @@ final class ToMany {
             base = .fault
         }
         revert()
+    }
+
+    /// Lets go of rows that a save or refresh may have made old: members made from them would have old values.
+    ///
+    /// Without pending changes the members are read again, in one statement; with them their keys are kept.
+    func dropOldRows(_ time: Int, store: UInt16) {
+        guard readAt != time, case .rows(let batches) = base else { return }
+        guard isChanged else {
+            base = .fault
+            return
+        }
+        base = .keys(ContiguousArray(batches.flatMap { $0.keys(inStore: store) }))
     }
 
     /// Forgets all changes.

@@ -114,6 +114,7 @@ struct SaveOperation {
 
     /// Makes the written rows the objects' snapshots.
     private func adopt(_ batches: [StoreBatch]) {
+        if !updated.isEmpty || !deleted.isEmpty { context.rowTime += 1 }
         for object in inserted { object.takeAssignedKey() }
         for batch in batches {
             for written in batch.written { written.object.adopt(written.chunk, written.row) }
