@@ -11,17 +11,15 @@ extension NSManagedObject {
         let relationship = relationship(at: slot)
         if let new { check(new, fits: relationship) }
         let old = target(at: slot)
-        guard let inverse = relationship.inverse else { return writeTarget(slot, new) }
-        let back = _state.info.schema[inverse]
-        if old === new { return writeTarget(slot, new) }
+        guard let back = _state.info.slotInverses[slot], old !== new else { return writeTarget(slot, new, old) }
         switch back.place {
         case .toMany(let index):
-            if let old { old.logPosition(of: self, toMany: index) }
-            writeTarget(slot, new)
+            if back.isOrdered, let old { old.logPosition(of: self, toMany: index) }
+            writeTarget(slot, new, old)
             old?.unlink(self, toMany: index)
             new?.link(self, toMany: index)
         case .slot(let opposite):
-            writeTarget(slot, new)
+            writeTarget(slot, new, old)
             if let old, old.target(at: opposite) === self { old.writeTarget(opposite, nil) }
             if let new {
                 let former = new.target(at: opposite)
@@ -33,12 +31,15 @@ extension NSManagedObject {
     }
 
     /// Writes one to-one slot and nothing else.
-    final func writeTarget(_ slot: Int, _ new: NSManagedObject?) {
+    final func writeTarget(_ slot: Int, _ new: NSManagedObject?) { writeTarget(slot, new, target(at: slot)) }
+
+    /// The same for a caller who knows the target that goes.
+    private func writeTarget(_ slot: Int, _ new: NSManagedObject?, _ old: NSManagedObject?) {
         let state = _state
         if !state.has(.gone), let context = state.registry?.context {
             if state.isFault { fire() }
             if context.tracker.isLogging, !state.has(.fresh), !context.tracker.isSuspended {
-                context.tracker.log.append(.target(self, slot: Int32(truncatingIfNeeded: slot), old: target(at: slot)))
+                context.tracker.log.append(.target(self, slot: Int32(truncatingIfNeeded: slot), old: old))
             }
             context.tracker.touch(self)
         }

@@ -39,7 +39,8 @@ extension NSManagedObjectContext {
 
     private func post(_ event: ContextEvent) {
         guard !event.isEmpty else { return }
-        lastEvent = event
+        lastEvent = tracker.dirtyCount > 0 ? event : nil
+        eventsSinceSave += 1
         NotificationCenter.default.post(
             name: .NSManagedObjectContextObjectsDidChange, object: self, userInfo: event.userInfo)
     }
@@ -66,7 +67,7 @@ extension NSManagedObjectContext {
     public final func reset() {
         undoManager?.removeAllActions(withTarget: self)
         readError = nil
-        let all = registry?.all() ?? []
+        let all = allObjects
         _ = tracker.clear()
         undoManager?.endEvent()
         for object in all {
@@ -101,7 +102,7 @@ extension NSManagedObjectContext {
 
     /// Refreshes every object, keeping changes.
     public final func refreshAllObjects() {
-        for object in registry?.all() ?? [] { refresh(object, mergeChanges: object.hasChanges) }
+        for object in allObjects { refresh(object, mergeChanges: object.hasChanges) }
         settle()
     }
 }

@@ -39,7 +39,6 @@ extension NSManagedObjectContext {
         state.pointee.store = 0
         state.pointee.slow |= SlowReason.overlay
         state.forgetObjectID()
-        requiredRegistry.register(object)
         tracker.mark(object, .inserted)
         tracker.enter(object, .eventInserted)
         logExistence(of: object, appeared: true)
@@ -94,9 +93,11 @@ extension NSManagedObjectContext {
     /// What it knew of the members in the store goes now: an undo links members to it before it brings the object back.
     final func withdraw(_ object: NSManagedObject) {
         let state = object._state
-        requiredRegistry.remove(
-            Unmanaged.passUnretained(object).toOpaque(), number: state.pointee.number, entity: state.pointee.entity,
-            store: state.pointee.store)
+        if state.has(.registered) {
+            requiredRegistry.remove(
+                Unmanaged.passUnretained(object).toOpaque(), number: state.pointee.number,
+                entity: state.pointee.entity, store: state.pointee.store)
+        }
         tracker.unmark(object, .dirty)
         if state.has(.persistent) { state.dropRelationships() }
         state.clear([.registered, .propagated, .fresh, .persistent])
@@ -137,8 +138,12 @@ extension NSManagedObjectContext {
         return objectID.key
     }
 
+    /// The identity map knows rows only; an unsaved object is found among the insertions.
     final func registered(_ key: ObjectKey) -> NSManagedObject? {
-        requiredRegistry.object(number: key.number, entity: key.entity.rawValue, store: key.store)
+        if key.number <= 0 {
+            return tracker.dirty.first { $0._state.has(.inserted) && $0._state.pointee.number == key.number }
+        }
+        return requiredRegistry.object(number: key.number, entity: key.entity.rawValue, store: key.store)
     }
 
     /// The registered object, or a new fault.

@@ -34,6 +34,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final var readError: (any Error)?
     /// The last event told, so that a save that follows it can use the same sets.
     final var lastEvent: ContextEvent?
+    final var eventsSinceSave = 0
     /// The class that `init(context:)` was last called for.
     private final var lastClass: (type: ObjectIdentifier, info: EntityInfo)?
     final var isSettling = false
@@ -84,7 +85,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         get { coordinator }
         set {
             guard newValue !== coordinator else { return }
-            guard coordinator == nil || registry?.all().isEmpty ?? true else {
+            guard coordinator == nil || allObjects.isEmpty else {
                 misuse("A context with objects cannot change its coordinator; call reset() first.")
             }
             coordinator = newValue
@@ -135,7 +136,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     open var updatedObjects: Set<NSManagedObject> { Set(tracker.objects(.updated, without: [.inserted, .deleted])) }
     open var deletedObjects: Set<NSManagedObject> { Set(tracker.objects(.deleted)) }
     /// Every object that is alive in this context.
-    open var registeredObjects: Set<NSManagedObject> { Set(registry?.all() ?? []) }
+    open var registeredObjects: Set<NSManagedObject> { Set(allObjects) }
+
+    final var allObjects: [NSManagedObject] { (registry?.all() ?? []) + tracker.objects(.inserted) }
 }
 
 /// A key that tells the main queue from every other (`Thread.isMainThread` is false after the first `await` of an async main).

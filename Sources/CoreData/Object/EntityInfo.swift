@@ -25,6 +25,8 @@ final class EntityInfo: @unchecked Sendable {
     let slotRelationships: [ResolvedRelationship?]
     /// The resolved relationship of each to-many.
     let toManyRelationships: [ResolvedRelationship]
+    /// The inverse of each slot's relationship.
+    let slotInverses: [ResolvedRelationship?]
     let hasTransientSlots: Bool
     let transientMask: [UInt64]
     /// Mask words without a bit.
@@ -57,6 +59,7 @@ final class EntityInfo: @unchecked Sendable {
             slot.kind == .toOne ? slot.relationship.map { schema[$0] } : nil
         }
         toManyRelationships = entity.toMany.map { schema[$0] }
+        slotInverses = slotRelationships.map { $0?.inverse.map { schema[$0] } }
         boundedRelationships = toManyRelationships.filter {
             !$0.description.isOptional || $0.description.minCount > 0 || $0.description.maxCount > 1
         }

@@ -18,7 +18,7 @@ open class NSManagedObject: NSObject {
     /// observes the object until `NSManagedObjectContext.insert(_:)`.
     public init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
         let info = entity.info
-        _state = .allocate(capacity: 1)
+        _state = ObjectState.allocate()
         _state.initialize(
             to: ObjectState(
                 info: UnsafeRawPointer(Unmanaged.passUnretained(info).toOpaque()),
@@ -51,7 +51,7 @@ open class NSManagedObject: NSObject {
         // Last: an object that outlives its stack holds the entity's facts, which the above reads, through the
         // registry alone.
         if let registry = pointee.registry { Unmanaged<Registry>.fromOpaque(registry).release() }
-        state.deallocate()
+        free(state)
     }
 
     // MARK: Identity

@@ -1,6 +1,7 @@
 // What hangs behind a managed object: one block of memory, reached through one `let` pointer.
 
 import CoreDataValues
+import Foundation
 
 /// Why a read must leave the inlined path. Zero means: loaded, unchanged, slots as the class expects.
 @usableFromInline
@@ -79,6 +80,12 @@ struct ObjectState {
     var store: UInt16
     var assignedStore: UInt16
     var entity: UInt16
+
+    /// Memory for one state, from `malloc` itself: Swift's own allocation takes the aligned way, which costs twice as much.
+    static func allocate() -> UnsafeMutablePointer<ObjectState> {
+        guard let memory = malloc(MemoryLayout<ObjectState>.size) else { misuse("There is no memory left.") }
+        return memory.bindMemory(to: ObjectState.self, capacity: 1)
+    }
 
     init(info: UnsafeRawPointer, entity: UInt16) {
         slow = SlowReason.overlay

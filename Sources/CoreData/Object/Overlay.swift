@@ -13,9 +13,9 @@ struct Overlay {
 
     static func allocate(_ layout: RowLayout) -> Overlay {
         let header = 16 * layout.maskWords
-        let memory = UnsafeMutableRawPointer.allocate(
-            byteCount: header + 16 * max(1, layout.slotCount), alignment: 16)
-        memset(memory, 0, header)
+        guard let memory = malloc(header + 16 * max(1, layout.slotCount)) else { misuse("There is no memory left.") }
+        let words = memory.assumingMemoryBound(to: UInt64.self)
+        for word in 0..<2 * layout.maskWords { words[word] = 0 }
         return Overlay(base: memory + header)
     }
 
@@ -29,7 +29,7 @@ struct Overlay {
                 end(slot, kinds[slot])
             }
         }
-        (base - 16 * layout.maskWords).deallocate()
+        free(base - 16 * layout.maskWords)
     }
 
     private func word(_ index: Int) -> UnsafeMutablePointer<UInt64> {

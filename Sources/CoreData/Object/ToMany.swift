@@ -13,15 +13,49 @@ final class ToMany {
         case keys(ContiguousArray<ObjectKey>)
     }
 
-    var base: Base
-    /// The context's `rowTime` when rows were read: later ones may have taken their place since.
-    var readAt = 0
-    private(set) var added = ObjectList()
-    private(set) var removed = ObjectList()
-    /// The present members in order, once an ordered relationship was changed.
-    var order: ContiguousArray<NSManagedObject>?
+    private struct Contents {
+        var base: Base
+        var readAt = 0
+        var added = ObjectList()
+        var removed = ObjectList()
+        var order: ContiguousArray<NSManagedObject>?
+    }
 
-    init(base: Base) { self.base = base }
+    /// Behind a pointer for the same reason as a context's tracker: linking is part of every insertion.
+    private let contents: UnsafeMutablePointer<Contents>
+
+    var base: Base {
+        get { contents.pointee.base }
+        set { contents.pointee.base = newValue }
+    }
+    /// The context's `rowTime` when rows were read: later ones may have taken their place since.
+    var readAt: Int {
+        get { contents.pointee.readAt }
+        set { contents.pointee.readAt = newValue }
+    }
+    private(set) var added: ObjectList {
+        _read { yield contents.pointee.added }
+        _modify { yield &contents.pointee.added }
+    }
+    private(set) var removed: ObjectList {
+        _read { yield contents.pointee.removed }
+        _modify { yield &contents.pointee.removed }
+    }
+    /// The present members in order, once an ordered relationship was changed.
+    var order: ContiguousArray<NSManagedObject>? {
+        _read { yield contents.pointee.order }
+        _modify { yield &contents.pointee.order }
+    }
+
+    init(base: Base) {
+        contents = .allocate(capacity: 1)
+        contents.initialize(to: Contents(base: base))
+    }
+
+    deinit {
+        contents.deinitialize(count: 1)
+        contents.deallocate()
+    }
 
     var isFault: Bool { if case .fault = base { true } else { false } }
 
@@ -32,11 +66,11 @@ final class ToMany {
 
     /// Takes an object in that is no member, or a removed one back.
     func link(_ member: NSManagedObject) {
-        if !removed.remove(member) { added.append(member) }
+        if removed.isEmpty || !removed.remove(member) { added.append(member) }
     }
 
     func unlink(_ member: NSManagedObject) {
-        if !added.remove(member) { removed.append(member) }
+        if added.isEmpty || !added.remove(member) { removed.append(member) }
     }
 
     /// Makes the present members the saved ones. Members that were not read stay unread.

@@ -17,10 +17,23 @@ struct StoreBatch {
     var written: ContiguousArray<WrittenRow>
 }
 
+/// The row of an object. The save's lists hold the object, the batch holds the chunk; this holds neither.
 struct WrittenRow {
-    let object: NSManagedObject
-    let chunk: RowChunk
+    let object: Unmanaged<NSManagedObject>
+    let chunk: Unmanaged<RowChunk>
     let row: Int
+
+    init(object: NSManagedObject, chunk: RowChunk, row: Int) {
+        self.object = .passUnretained(object)
+        self.chunk = .passUnretained(chunk)
+        self.row = row
+    }
+
+    func adopt() {
+        object._withUnsafeGuaranteedRef { object in
+            chunk._withUnsafeGuaranteedRef { object.adopt($0, row) }
+        }
+    }
 }
 
 /// The builders of a save, one a store.
@@ -110,7 +123,13 @@ final class BatchBuilder {
     /// The chunk that new rows of each entity go into.
     private var open: [RowChunk?]
     private var updates: [UpdateShape: OpenUpdate] = [:]
-    private var deletes: [EntityIndex: (numbers: [Int64], expected: [Int32])] = [:]
+    /// By entity.
+    private var deletes: [OpenDelete?]
+
+    private final class OpenDelete {
+        var numbers: [Int64] = []
+        var expected: [Int32] = []
+    }
 
     private var lastGroup: OpenUpdate?
 
@@ -133,6 +152,7 @@ final class BatchBuilder {
         self.store = store
         self.runtime = runtime
         open = Array(repeating: nil, count: runtime.infos.count)
+        deletes = Array(repeating: nil, count: runtime.infos.count)
     }
 
     func insert(_ object: NSManagedObject) throws {
@@ -209,9 +229,11 @@ final class BatchBuilder {
 
     func delete(_ object: NSManagedObject) throws {
         let state = object._state
-        let entity = EntityIndex(rawValue: state.pointee.entity)
-        deletes[entity, default: ([], [])].numbers.append(state.pointee.number)
-        deletes[entity]?.expected.append(state.version)
+        let entity = Int(state.pointee.entity)
+        let group = deletes[entity] ?? OpenDelete()
+        if deletes[entity] == nil { deletes[entity] = group }
+        group.numbers.append(state.pointee.number)
+        group.expected.append(state.version)
         if state.pointee.toMany != nil { try addRelationships(of: object) }
     }
 
@@ -264,8 +286,10 @@ final class BatchBuilder {
 
     func finish() -> StoreBatch {
         for group in updates.values { close(group) }
-        for (entity, group) in deletes.sorted(by: { $0.key < $1.key }) {
-            batch.deletes.append(DeleteGroup(entity: entity, numbers: group.numbers, expected: group.expected))
+        for (entity, group) in deletes.enumerated() {
+            guard let group else { continue }
+            batch.deletes.append(
+                DeleteGroup(entity: EntityIndex(entity), numbers: group.numbers, expected: group.expected))
         }
         return StoreBatch(store: store, batch: batch, written: written)
     }

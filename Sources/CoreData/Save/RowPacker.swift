@@ -101,16 +101,13 @@ extension NSManagedObject {
     /// Takes the key that the save gave.
     final func takeAssignedKey() {
         let state = _state
-        guard let registry = state.registry, state.pointee.assigned != 0 else { return }
-        let pointer = Unmanaged.passUnretained(self).toOpaque()
-        registry.remove(
-            pointer, number: state.pointee.number, entity: state.pointee.entity, store: state.pointee.store)
+        guard state.pointee.assigned != 0 else { return }
         state.pointee.number = state.pointee.assigned
         state.pointee.store = state.pointee.assignedStore
         state.pointee.assigned = 0
         state.set(.persistent)
         state.forgetObjectID()
-        registry.register(self)
+        state.registry?.register(self)
     }
 
     /// Makes a written row the snapshot; changed values are in it now.

@@ -117,7 +117,7 @@ struct SaveOperation {
         if !updated.isEmpty || !deleted.isEmpty { context.rowTime += 1 }
         for object in inserted { object.takeAssignedKey() }
         for batch in batches {
-            for written in batch.written { written.object.adopt(written.chunk, written.row) }
+            for written in batch.written { written.adopt() }
         }
         for object in inserted { object._state.settleToMany() }
         for object in updated { object._state.settleToMany() }
@@ -135,9 +135,14 @@ struct SaveOperation {
 
     /// The last event, if it told of the same objects; its sets are made already.
     private func eventForSave() -> ContextEvent {
-        defer { context.lastEvent = nil }
-        if let last = context.lastEvent, last.refreshed.isEmpty, last.inserted.elementsEqual(inserted, by: ===),
-            last.updated.elementsEqual(updated, by: ===), last.deleted.elementsEqual(deleted, by: ===)
+        defer {
+            context.lastEvent = nil
+            context.eventsSinceSave = 0
+        }
+        // The only event since the last save, and as many objects of each kind: they are the same.
+        if let last = context.lastEvent, context.eventsSinceSave == 1, last.refreshed.isEmpty,
+            last.inserted.count == inserted.count, last.updated.count == updated.count,
+            last.deleted.count == deleted.count
         {
             return last
         }

@@ -9,7 +9,7 @@ enum StatementKey: Hashable {
     case begin, commit, rollback
     case insert(EntityIndex, rows: Int)
     case update(EntityIndex, slots: [Int])
-    case delete(EntityIndex)
+    case delete(EntityIndex, rows: Int)
     case version(EntityIndex)
     case row(EntityIndex, values: Bool)
     case rows(EntityIndex, values: Bool)

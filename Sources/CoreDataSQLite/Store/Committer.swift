@@ -14,22 +14,27 @@ struct Committer {
     let connection: Connection
 
     func commit(_ batch: ChangeBatch) throws -> CommitOutcome {
-        let first = try attempt(batch, vacates: false)
+        let first: CommitOutcome
+        do {
+            first = try attempt(batch, vacates: false, singly: false)
+        } catch is RowWriter.SplitNeeded {
+            first = try attempt(batch, vacates: false, singly: true)
+        }
         guard case .conflicts(let conflicts) = first, ValueExchange(map: map).mayHelp(batch, conflicts) else {
             return first
         }
-        return try attempt(batch, vacates: true)
+        return try attempt(batch, vacates: true, singly: true)
     }
 
     /// - Parameter vacates: whether unique values of all changed rows are given up before any is taken, so
     /// that rows can exchange
     ///   theirs.
-    private func attempt(_ batch: ChangeBatch, vacates: Bool) throws -> CommitOutcome {
+    private func attempt(_ batch: ChangeBatch, vacates: Bool, singly: Bool) throws -> CommitOutcome {
         var conflicts: [Conflict] = []
         try connection.transaction {
             let rows = RowWriter(
                 map: map, compiler: compiler, constraints: constraints, connection: connection)
-            for group in batch.deletes { conflicts += try rows.delete(group) }
+            for group in batch.deletes { conflicts += try rows.delete(group, singly: singly) }
             if vacates {
                 for sql in try ValueExchange(map: map).vacating(batch) {
                     try rows.run(sql.text, keys: sql.keys)

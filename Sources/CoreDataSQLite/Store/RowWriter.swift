@@ -22,7 +22,7 @@ struct RowWriter {
         var conflicts: [Conflict] = []
         var start = 0
         while start < chunk.count {
-            let rows = chunk.count - start >= WriteCompiler.rowsPerInsert ? WriteCompiler.rowsPerInsert : 1
+            let rows = WriteCompiler.rowsOfInsert(left: chunk.count - start, parameters: binder.slots.count + 2)
             let range = start..<(start + rows)
             if let broken = try insert(range, of: chunk, binder) {
                 conflicts += try rows == 1 ? [broken] : insertSingly(range, of: chunk, binder)
@@ -32,7 +32,7 @@ struct RowWriter {
         return conflicts
     }
 
-    /// Ten rows at once do not say which of them broke the constraint.
+    /// Several rows at once do not say which of them broke the constraint.
     private func insertSingly(_ range: Range<Int>, of chunk: RowChunk, _ binder: RowBinder) throws
         -> [Conflict]
     {
@@ -84,19 +84,44 @@ struct RowWriter {
 
     // MARK: Delete
 
-    func delete(_ group: DeleteGroup) throws -> [Conflict] {
+    /// - Parameter singly: one row a statement, which tells the rows that were not as expected; several at once only tell that
+    ///   some were not, by `SplitNeeded`.
+    func delete(_ group: DeleteGroup, singly: Bool) throws -> [Conflict] {
         let entity = map.schema[group.entity]
-        let statement = try connection.statement(.delete(group.entity)) { try compiler.delete(entity) }
-        let conflicts = try zip(group.numbers, group.expected).compactMap { number, expected -> Conflict? in
-            let key = RowKey(entity: group.entity, number: number)
-            defer { statement.finish(changes: 1) }
-            try statement.bind(1, number)
-            try statement.bind(2, version: expected)
-            _ = try statement.step()
-            return sqlite3_changes(connection.handle) == 1 ? nil : try conflict(key, expected)
+        var conflicts: [Conflict] = []
+        var start = 0
+        while start < group.numbers.count {
+            let rows = singly ? 1 : WriteCompiler.rowsOfDelete(left: endOfRun(group, from: start) - start)
+            if let found = try delete(start..<(start + rows), of: group, entity) { conflicts.append(found) }
+            start += rows
         }
         for sql in compiler.unlink(entity) { try run(sql, keys: group.numbers) }
         return conflicts
+    }
+
+    /// Rows deleted together were not all as expected.
+    struct SplitNeeded: Error {}
+
+    /// Where the rows that were read with the same version end.
+    private func endOfRun(_ group: DeleteGroup, from start: Int) -> Int {
+        var end = start + 1
+        let limit = min(start + 32, group.numbers.count)
+        while end < limit, group.expected[end] == group.expected[start] { end += 1 }
+        return end
+    }
+
+    private func delete(_ range: Range<Int>, of group: DeleteGroup, _ entity: Entity) throws -> Conflict? {
+        let expected = group.expected[range.lowerBound]
+        let statement = try connection.statement(.delete(group.entity, rows: range.count)) {
+            try compiler.delete(entity, rows: range.count)
+        }
+        defer { statement.finish(changes: range.count) }
+        try statement.bind(1, version: expected)
+        for (place, index) in range.enumerated() { try statement.bind(2 + place, group.numbers[index]) }
+        _ = try statement.step()
+        if Int(sqlite3_changes(connection.handle)) == range.count { return nil }
+        guard range.count == 1 else { throw SplitNeeded() }
+        return try conflict(RowKey(entity: group.entity, number: group.numbers[range.lowerBound]), expected)
     }
 
     /// Runs a statement over keys given as one JSON list.
