@@ -94,7 +94,7 @@ struct StoreTests {
             keys += store.schema.rows(batch).map(\.key)
             return .more
         }
-        #expect(sizes == [32, 256, 256, 256, 203])
+        #expect(sizes == [32, 64, 128, 256, 256, 256, 11])
         #expect(keys == (1...1003).map(Int64.init))
     }
 

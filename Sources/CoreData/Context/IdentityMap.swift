@@ -21,6 +21,9 @@ struct IdentityTable {
     private var pageCount = 0
     private var lastKey: Int64 = .min
     private var lastPage: Page?
+    /// Empty pages for the next rows: look-ups here and there would make and free a page each (1,100 instructions).
+    private var spares: ContiguousArray<UnsafeMutablePointer<UnsafeMutableRawPointer?>> = []
+    private static let spareLimit = 128
 
     init() {
         mask = 15
@@ -30,6 +33,7 @@ struct IdentityTable {
 
     func deallocate() {
         for index in 0...mask { entries[index].page?.deallocate() }
+        for page in spares { page.deallocate() }
         entries.deallocate()
     }
 
@@ -79,12 +83,17 @@ struct IdentityTable {
 
     private mutating func addPage(_ key: Int64) -> Page {
         if (pageCount + 1) * 4 > (mask + 1) * 3 { grow() }
-        let page = Page.allocate(capacity: 65)
-        page.initialize(repeating: nil, count: 65)
+        let page = spares.popLast() ?? IdentityTable.newPage()
         insert(Entry(key: key, page: page))
         pageCount += 1
         lastKey = key
         lastPage = page
+        return page
+    }
+
+    private static func newPage() -> Page {
+        let page = Page.allocate(capacity: 65)
+        page.initialize(repeating: nil, count: 65)
         return page
     }
 
@@ -109,7 +118,7 @@ struct IdentityTable {
         var index = IdentityTable.hash(key) & mask
         while let page = entries[index].page {
             if entries[index].key == key {
-                page.deallocate()
+                if spares.count < IdentityTable.spareLimit { spares.append(page) } else { page.deallocate() }
                 break
             }
             index = (index + 1) & mask
@@ -223,6 +232,18 @@ final class Registry: @unchecked Sendable {
         lock.withLock { _ in
             table(entity: state.pointee.entity, store: state.pointee.store).pointee
                 .set(state.pointee.number, Unmanaged.passUnretained(object).toOpaque())
+        }
+    }
+
+    /// Enters objects under one lock.
+    func register(_ objects: ContiguousArray<NSManagedObject>) {
+        lock.withLock { _ in
+            for object in objects {
+                let state = object._state
+                state.set(.registered)
+                table(entity: state.pointee.entity, store: state.pointee.store).pointee
+                    .set(state.pointee.number, Unmanaged.passUnretained(object).toOpaque())
+            }
         }
     }
 

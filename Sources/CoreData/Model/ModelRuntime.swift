@@ -21,7 +21,8 @@ final class ModelRuntime: @unchecked Sendable {
         self.model = model
         acyclic = ModelRuntime.acyclicRelationships(schema)
         infos = schema.entities.map { entity in
-            EntityInfo(entity: entity, schema: schema, description: model.entityDescription(at: entity.index))
+            EntityInfo(entity: entity, schema: schema, description: model.entityDescription(at: entity.index),
+                acyclic: acyclic)
         }
         ModelRuntime.used.withLock { $0 = $0.filter { $0.runtime != nil } + [WeakRuntime(runtime: self)] }
     }

@@ -33,9 +33,15 @@ final class EntityInfo: @unchecked Sendable {
     let noSlots: [UInt64]
     /// To-manys whose number of members is checked at save.
     let boundedRelationships: [ResolvedRelationship]
-    private let binding = Mutex<ClassBinding?>(nil)
+    /// The present `ClassBinding`, retained; read for every object that is made.
+    private let binding = Atomic<UnsafeRawPointer?>(nil)
+    private let bindingLock = NSLock()
+    /// To-ones whose targets may be held (I-4).
+    let isAcyclic: [Bool]
+    /// Relationships that forbid a deletion.
+    let denying: [ResolvedRelationship]
 
-    init(entity: Entity, schema: Schema, description: NSEntityDescription) {
+    init(entity: Entity, schema: Schema, description: NSEntityDescription, acyclic: [Bool]) {
         self.entity = entity
         self.schema = schema
         self.layout = entity.layout
@@ -59,6 +65,8 @@ final class EntityInfo: @unchecked Sendable {
             slot.kind == .toOne ? slot.relationship.map { schema[$0] } : nil
         }
         toManyRelationships = entity.toMany.map { schema[$0] }
+        isAcyclic = slotRelationships.map { $0.map { acyclic[$0.index.rawValue] } ?? false }
+        denying = entity.relationships.map { schema[$0] }.filter { $0.description.deleteRule == .deny }
         slotInverses = slotRelationships.map { $0?.inverse.map { schema[$0] } }
         boundedRelationships = toManyRelationships.filter {
             !$0.description.isOptional || $0.description.minCount > 0 || $0.description.maxCount > 1
@@ -73,6 +81,7 @@ final class EntityInfo: @unchecked Sendable {
     }
 
     deinit {
+        if let bound = binding.load(ordering: .acquiring) { Unmanaged<ClassBinding>.fromOpaque(bound).release() }
         required.deallocate()
         kinds.deallocate()
     }
@@ -101,22 +110,31 @@ final class EntityInfo: @unchecked Sendable {
 
     /// The class of the entity's objects and how its slots stand to the entity's.
     var classBinding: ClassBinding {
-        binding.withLock { bound in
-            if let bound { return bound }
-            let made = ClassBinding(ManagedObjectClasses.resolve(entity.className), for: entity)
-            bound = made
-            return made
+        if let bound = binding.load(ordering: .acquiring) {
+            return Unmanaged<ClassBinding>.fromOpaque(bound)._withUnsafeGuaranteedRef { $0 }
         }
+        bindingLock.lock()
+        defer { bindingLock.unlock() }
+        if let bound = binding.load(ordering: .acquiring) {
+            return Unmanaged<ClassBinding>.fromOpaque(bound).takeUnretainedValue()
+        }
+        let made = ClassBinding(ManagedObjectClasses.resolve(entity.className), for: entity)
+        binding.store(UnsafeRawPointer(Unmanaged.passRetained(made).toOpaque()), ordering: .releasing)
+        return made
     }
 
     /// Binds a class that a caller named (`Patient(context:)`, `NSFetchRequest<Patient>`) if the model's class name could not
-    /// be found by itself.
+    /// be found by itself. The former binding is never freed: another thread may be reading it.
     func bind(_ type: NSManagedObject.Type) {
-        binding.withLock { bound in
-            if let bound, bound.type != NSManagedObject.self { return }
-            guard let name = entity.className, ManagedObjectClasses.fits(type, name) else { return }
-            bound = ClassBinding(type, for: entity)
+        if let bound = binding.load(ordering: .acquiring) {
+            let present = Unmanaged<ClassBinding>.fromOpaque(bound).takeUnretainedValue().type
+            if present != NSManagedObject.self { return }
         }
+        guard let name = entity.className, ManagedObjectClasses.fits(type, name) else { return }
+        bindingLock.lock()
+        defer { bindingLock.unlock() }
+        let made = ClassBinding(type, for: entity)
+        binding.store(UnsafeRawPointer(Unmanaged.passRetained(made).toOpaque()), ordering: .releasing)
     }
 
     var managedObjectClass: NSManagedObject.Type { classBinding.type }
@@ -126,7 +144,7 @@ final class EntityInfo: @unchecked Sendable {
 }
 
 /// A managed object class bound to an entity.
-struct ClassBinding: @unchecked Sendable {
+final class ClassBinding: @unchecked Sendable {
     let type: NSManagedObject.Type
     /// The class's slot numbers translated to the entity's, nil when they are the same.
     let slots: [Int]?

@@ -23,40 +23,58 @@ extension NSManagedObject {
     /// The present target of a to-one; a fault if it is not in memory.
     final func target(at slot: Int) -> NSManagedObject? {
         let state = _state
-        if let overlay = state.overlay, overlay.isPresent(slot) {
-            return overlay.reference(slot) as? NSManagedObject
+        if let overlay = state.overlay, overlay.isPresent(slot) { return overlay.object(slot) }
+        if let target = state.pointee.target, Int(state.pointee.targetSlot) == slot {
+            return Unmanaged<NSManagedObject>.fromOpaque(target).takeUnretainedValue()
         }
-        if let targets = state.pointee.targets, let cached = targets[slot] {
-            return Unmanaged<NSManagedObject>.fromOpaque(cached).takeUnretainedValue()
+        if let targets = state.pointee.targets, let target = targets[slot] {
+            return Unmanaged<NSManagedObject>.fromOpaque(target).takeUnretainedValue()
         }
         return committedTarget(at: slot)
     }
 
     /// The target as last read or saved.
     final func committedTarget(at slot: Int) -> NSManagedObject? {
-        guard _state.has(.persistent) || _state.pointee.row != nil,
-            let key = committedTargetKey(at: slot), let context = _state.registry?.context
-        else { return nil }
-        let target = context.object(for: key)
-        if context.runtime.isAcyclic(relationship(at: slot).index) { cache(target, at: slot) }
+        let state = _state
+        guard state.has(.persistent) || state.pointee.row != nil, let registry = state.registry else { return nil }
+        if state.isFault { fire() }
+        guard let row = state.pointee.row, row.isPresent(slot) else { return nil }
+        let entity = targetEntity(at: slot, row)
+        let number = Int64(bitPattern: row[slot])
+        let found = registry.object(number: number, entity: entity, store: state.pointee.store)
+        guard let target = found ?? newFault(number, entity) else { return nil }
+        if state.info.isAcyclic[slot] { cache(target, at: slot) }
         return target
+    }
+
+    private func newFault(_ number: Int64, _ entity: UInt16) -> NSManagedObject? {
+        _state.registry?.context?.object(
+            for: ObjectKey(number: number, entity: EntityIndex(rawValue: entity), store: _state.pointee.store))
+    }
+
+    /// The entity of the row that a to-one points at: the tag's, or the destination if it has no sub-entities.
+    private func targetEntity(at slot: Int, _ row: UnsafeMutablePointer<UInt64>) -> UInt16 {
+        let destinations = relationship(at: slot).destinations
+        guard destinations.count > 1, row.isPresent(slot + 1) else { return destinations.lowerBound }
+        let tag = UInt16(truncatingIfNeeded: row[slot + 1] &- 1)
+        return destinations.contains(tag) ? tag : destinations.lowerBound
     }
 
     final func committedTargetKey(at slot: Int) -> ObjectKey? {
         guard case .row(let row, _) = committedSource(slot) else { return nil }
-        let relationship = relationship(at: slot)
-        var entity = relationship.destination
-        if relationship.hasEntityTag, row.isPresent(slot + 1), row[slot + 1] > 0,
-            row[slot + 1] <= UInt64(_state.info.schema.entities.count)
-        {
-            entity = EntityIndex(Int(row[slot + 1]) - 1)
-        }
-        return ObjectKey(number: Int64(bitPattern: row[slot]), entity: entity, store: _state.pointee.store)
+        return ObjectKey(
+            number: Int64(bitPattern: row[slot]), entity: EntityIndex(rawValue: targetEntity(at: slot, row)),
+            store: _state.pointee.store)
     }
 
     /// Keeps a target alive with its source: only along relationships that cannot form a cycle (I-4).
     private func cache(_ target: NSManagedObject, at slot: Int) {
         let state = _state
+        if state.pointee.target == nil {
+            state.pointee.target = UnsafeRawPointer(Unmanaged.passRetained(target).toOpaque())
+            state.pointee.targetSlot = UInt16(truncatingIfNeeded: slot)
+            return
+        }
         let targets: UnsafeMutablePointer<UnsafeRawPointer?>
         if let existing = state.pointee.targets {
             targets = existing

@@ -153,7 +153,14 @@ extension NSManagedObject {
 
     // MARK: The way around
 
-    @usableFromInline final func _slowText(_ slot: Int) -> String? { text(at: ownSlot(slot)) }
+    @usableFromInline final func _slowText(_ slot: Int) -> String? {
+        let state = _state
+        if state.pointee.slow == SlowReason.fault, state.pointee.row != nil {
+            fire()
+            if state.pointee.slow == 0 { return _text(slot) }
+        }
+        return text(at: ownSlot(slot))
+    }
     @usableFromInline final func _slowInt(_ slot: Int) -> Int64? { bits(at: ownSlot(slot)).map { Int64(bitPattern: $0) } }
     @usableFromInline final func _slowDouble(_ slot: Int) -> Double? { bits(at: ownSlot(slot)).map { Double(bitPattern: $0) } }
 

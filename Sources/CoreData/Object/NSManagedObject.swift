@@ -47,7 +47,7 @@ open class NSManagedObject: NSObject {
         if pointee.overlay != nil { state.dropOverlay() }
         if let chunk = pointee.chunk { Unmanaged<RowChunk>.fromOpaque(chunk).release() }
         if let id = pointee.objectID { Unmanaged<NSManagedObjectID>.fromOpaque(id).release() }
-        if pointee.toMany != nil || pointee.targets != nil { state.dropRelationships() }
+        if pointee.toMany != nil || pointee.target != nil { state.dropRelationships() }
         // Last: an object that outlives its stack holds the entity's facts, which the above reads, through the
         // registry alone.
         if let registry = pointee.registry { Unmanaged<Registry>.fromOpaque(registry).release() }
@@ -183,6 +183,10 @@ extension UnsafeMutablePointer<ObjectState> {
 
     /// Lets go of cached to-one targets.
     func dropTargets() {
+        if let target = pointee.target {
+            pointee.target = nil
+            Unmanaged<NSManagedObject>.fromOpaque(target).release()
+        }
         guard let targets = pointee.targets else { return }
         for slot in 0..<info.layout.slotCount {
             if let target = targets[slot] { Unmanaged<NSManagedObject>.fromOpaque(target).release() }

@@ -71,7 +71,9 @@ struct ObjectState {
     var objectID: UnsafeRawPointer?
     /// One `ToMany?` a to-many relationship, retained; made when needed.
     var toMany: UnsafeMutablePointer<UnsafeRawPointer?>?
-    /// One cached to-one target a slot, retained; made when needed, only along acyclic relationships.
+    /// The target of the to-one that was read first, retained; only along an acyclic relationship.
+    var target: UnsafeRawPointer?
+    /// Targets of further to-ones, one a slot, retained; made when needed.
     var targets: UnsafeMutablePointer<UnsafeRawPointer?>?
     /// The row's number; below zero while it is temporary.
     var number: Int64
@@ -79,6 +81,8 @@ struct ObjectState {
     var assigned: Int64
     var store: UInt16
     var assignedStore: UInt16
+    /// The slot of `target`.
+    var targetSlot: UInt16
     var entity: UInt16
 
     /// Memory for one state, from `malloc` itself: Swift's own allocation takes the aligned way, which costs twice as much.
@@ -95,6 +99,7 @@ struct ObjectState {
         assigned = 0
         store = 0
         assignedStore = 0
+        targetSlot = 0
         self.entity = entity
     }
 }
@@ -146,6 +151,7 @@ extension UnsafeMutablePointer<ObjectState> {
 
     /// Makes the object a fault: row and overlay are let go.
     func detachRow() {
+        dropTargets()
         if let chunk = pointee.chunk { Unmanaged<RowChunk>.fromOpaque(chunk).release() }
         pointee.chunk = nil
         pointee.row = nil

@@ -89,6 +89,11 @@ struct Overlay {
         isNull(slot) ? nil : pointer(slot, AnyObject.self).pointee
     }
 
+    /// A to-one's target.
+    func object(_ slot: Int) -> NSManagedObject? {
+        isNull(slot) ? nil : pointer(slot, NSManagedObject.self).pointee
+    }
+
     /// The state of a to-one's target; the slot must hold one.
     func target(_ slot: Int) -> UnsafeMutablePointer<ObjectState> {
         let object = pointer(slot, Unmanaged<NSManagedObject>.self).pointee

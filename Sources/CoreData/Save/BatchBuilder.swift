@@ -119,12 +119,28 @@ final class BatchBuilder {
     private let store: NumberedStore
     private let runtime: ModelRuntime
     private var batch = ChangeBatch()
-    private var written: ContiguousArray<WrittenRow> = []
+    private struct Lists {
+        var written: ContiguousArray<WrittenRow> = []
+        var open: ContiguousArray<RowChunk?>
+        var deletes: ContiguousArray<OpenDelete?>
+    }
+    /// Behind a pointer like a context's tracker: these are touched for every object.
+    private let lists: UnsafeMutablePointer<Lists>
+    private var written: ContiguousArray<WrittenRow> {
+        _read { yield lists.pointee.written }
+        _modify { yield &lists.pointee.written }
+    }
     /// The chunk that new rows of each entity go into.
-    private var open: [RowChunk?]
+    private var open: ContiguousArray<RowChunk?> {
+        _read { yield lists.pointee.open }
+        _modify { yield &lists.pointee.open }
+    }
     private var updates: [UpdateShape: OpenUpdate] = [:]
     /// By entity.
-    private var deletes: [OpenDelete?]
+    private var deletes: ContiguousArray<OpenDelete?> {
+        _read { yield lists.pointee.deletes }
+        _modify { yield &lists.pointee.deletes }
+    }
 
     private final class OpenDelete {
         var numbers: [Int64] = []
@@ -151,8 +167,17 @@ final class BatchBuilder {
     init(_ store: NumberedStore, _ runtime: ModelRuntime) {
         self.store = store
         self.runtime = runtime
-        open = Array(repeating: nil, count: runtime.infos.count)
-        deletes = Array(repeating: nil, count: runtime.infos.count)
+        let none = runtime.infos.count
+        lists = .allocate(capacity: 1)
+        lists.initialize(
+            to: Lists(
+                open: ContiguousArray(repeating: nil, count: none),
+                deletes: ContiguousArray(repeating: nil, count: none)))
+    }
+
+    deinit {
+        lists.deinitialize(count: 1)
+        lists.deallocate()
     }
 
     func insert(_ object: NSManagedObject) throws {

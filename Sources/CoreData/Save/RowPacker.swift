@@ -107,7 +107,6 @@ extension NSManagedObject {
         state.pointee.assigned = 0
         state.set(.persistent)
         state.forgetObjectID()
-        state.registry?.register(self)
     }
 
     /// Makes a written row the snapshot; changed values are in it now.

@@ -116,6 +116,7 @@ struct SaveOperation {
     private func adopt(_ batches: [StoreBatch]) {
         if !updated.isEmpty || !deleted.isEmpty { context.rowTime += 1 }
         for object in inserted { object.takeAssignedKey() }
+        context.registry?.register(inserted)
         for batch in batches {
             for written in batch.written { written.adopt() }
         }

@@ -88,9 +88,7 @@ enum Validation {
     /// A relationship with the rule deny must be empty when its object is deleted.
     private static func checkDeletion(_ object: NSManagedObject) throws {
         var errors: [any Error] = []
-        for index in object._state.info.entity.relationships {
-            let relationship = object._state.info.schema[index]
-            guard relationship.description.deleteRule == .deny else { continue }
+        for relationship in object._state.info.denying {
             let remaining = object.targets(of: relationship).filter { !$0._state.has([.deleted, .gone]) }
             if !remaining.isEmpty {
                 errors.append(

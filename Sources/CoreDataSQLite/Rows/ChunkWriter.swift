@@ -24,7 +24,8 @@ struct ChunkWriter {
     private var arena: UnsafeMutablePointer<UInt8>
     private var used = 0
     private var room = 0
-    private var lastUse = 0
+    /// What the rows of the last chunk took: the guess for the next.
+    private var bytesPerRow = 120
 
     init(_ target: RowShape.Target, entity: EntityIndex, keyColumn: Int32) {
         layout = target.layout
@@ -42,7 +43,7 @@ struct ChunkWriter {
 
     mutating func open(capacity: Int, at position: Int) {
         let chunk = RowChunk(
-            layout: layout, capacity: capacity, arenaCapacity: max(capacity * 128, lastUse + lastUse / 4))
+            layout: layout, capacity: capacity, arenaCapacity: capacity * (bytesPerRow + bytesPerRow / 8 + 8))
         self.chunk = chunk
         self.position = position
         self.capacity = capacity
@@ -60,7 +61,7 @@ struct ChunkWriter {
         chunk.count = count
         chunk.arenaUsed = used
         chunk.trimArena()
-        lastUse = used
+        if count > 0 { bytesPerRow = used / count }
         self.chunk = nil
         position = -1
         return chunk
