@@ -31,6 +31,8 @@ extension NSManagedObject {
 
     /// Says that a relationship of this object changed.
     final func didChangeRelationship() {
+        // Listed already, in the open event too. An undo starts with no open event, so it cannot miss its first touch.
+        if _state.pointee.flags & ObjectFlags.knownMask == ObjectFlags([.updated, .eventUpdated]).rawValue { return }
         guard !_state.has(.gone), let context = _state.registry?.context else { return }
         if _state.isFault { fire() }
         context.tracker.touch(self)
@@ -135,8 +137,8 @@ struct ChangeTracker {
     /// Forgets everything, the objects' bits included.
     mutating func clear() -> ContiguousArray<NSManagedObject> {
         let former = dirty
-        for object in former { object._state.clear([.dirty, .listed, .event, .fresh, .recheck, .propagated]) }
-        for object in event { object._state.clear([.event, .fresh]) }
+        former.borrowEach { $0._state.clear([.dirty, .listed, .event, .fresh, .recheck, .propagated]) }
+        event.borrowEach { $0._state.clear([.event, .fresh]) }
         dirty = []
         event = []
         unpropagated = []

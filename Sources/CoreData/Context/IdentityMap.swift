@@ -22,7 +22,10 @@ struct IdentityTable {
     private var lastKey: Int64 = .min
     private var lastPage: Page?
     /// Empty pages for the next rows: look-ups here and there would make and free a page each (1,100 instructions).
-    private var spares: ContiguousArray<UnsafeMutablePointer<UnsafeMutableRawPointer?>> = []
+    ///
+    /// A list through word 1; all other words of a spare page are nil.
+    private var spare: Page?
+    private var spareCount = 0
     private static let spareLimit = 128
 
     init() {
@@ -33,7 +36,11 @@ struct IdentityTable {
 
     func deallocate() {
         for index in 0...mask { entries[index].page?.deallocate() }
-        for page in spares { page.deallocate() }
+        var next = spare
+        while let page = next {
+            next = page[1]?.assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
+            page.deallocate()
+        }
         entries.deallocate()
     }
 
@@ -83,12 +90,27 @@ struct IdentityTable {
 
     private mutating func addPage(_ key: Int64) -> Page {
         if (pageCount + 1) * 4 > (mask + 1) * 3 { grow() }
-        let page = spares.popLast() ?? IdentityTable.newPage()
+        let page = takeSpare() ?? IdentityTable.newPage()
         insert(Entry(key: key, page: page))
         pageCount += 1
         lastKey = key
         lastPage = page
         return page
+    }
+
+    private mutating func takeSpare() -> Page? {
+        guard let page = spare else { return nil }
+        spare = page[1]?.assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
+        page[1] = nil
+        spareCount -= 1
+        return page
+    }
+
+    private mutating func keepSpare(_ page: Page) {
+        guard spareCount < IdentityTable.spareLimit else { return page.deallocate() }
+        page[1] = spare.map { UnsafeMutableRawPointer($0) }
+        spare = page
+        spareCount += 1
     }
 
     private static func newPage() -> Page {
@@ -118,7 +140,7 @@ struct IdentityTable {
         var index = IdentityTable.hash(key) & mask
         while let page = entries[index].page {
             if entries[index].key == key {
-                if spares.count < IdentityTable.spareLimit { spares.append(page) } else { page.deallocate() }
+                keepSpare(page)
                 break
             }
             index = (index + 1) & mask
@@ -238,7 +260,7 @@ final class Registry: @unchecked Sendable {
     /// Enters objects under one lock.
     func register(_ objects: ContiguousArray<NSManagedObject>) {
         lock.withLock { _ in
-            for object in objects {
+            objects.borrowEach { object in
                 let state = object._state
                 state.set(.registered)
                 table(entity: state.pointee.entity, store: state.pointee.store).pointee

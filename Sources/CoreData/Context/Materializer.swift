@@ -159,7 +159,7 @@ extension NSManagedObjectContext {
 
     /// Reads one row and answers its object, nil when there is none.
     final func read(_ key: ObjectKey) throws -> NSManagedObject? {
-        guard let store = requiredCoordinator.rowStore(key.store) else { return nil }
+        guard let store = rows(of: key.store) else { return nil }
         var found: NSManagedObject?
         do {
             try store.rows(for: [key.number], in: runtime.schema[key.entity].root) { batch in
@@ -172,7 +172,7 @@ extension NSManagedObjectContext {
 
     /// Reads the members of a to-many.
     final func fire(_ owner: NSManagedObject, toMany index: Int, _ members: ToMany) {
-        guard let store = requiredCoordinator.rowStore(owner._state.pointee.store) else { return }
+        guard let store = rows(of: owner._state.pointee.store) else { return }
         var batches: [RowBatch] = []
         do {
             try store.members(of: owner.relationship(toMany: index).index, owner: owner._state.key.row) { batch in

@@ -37,6 +37,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final var eventsSinceSave = 0
     /// The class that `init(context:)` was last called for.
     private final var lastClass: (type: ObjectIdentifier, info: EntityInfo)?
+    private final var lastStore: (number: UInt16, version: Int, rows: any RowStore)?
     final var isSettling = false
     final var isSaving = false
     /// Goes up whenever rows that objects hold may have become old: at saves and refreshes.
@@ -115,6 +116,15 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
             misuse("This context has no persistentStoreCoordinator; set it before using objects.")
         }
         return coordinator
+    }
+
+    /// The rows of a store, remembered as long as no store comes or goes.
+    final func rows(of store: UInt16) -> (any RowStore)? {
+        let version = requiredCoordinator.storesVersion.load(ordering: .acquiring)
+        if let lastStore, lastStore.number == store, lastStore.version == version { return lastStore.rows }
+        guard let rows = requiredCoordinator.rowStore(store) else { return nil }
+        lastStore = (store, version, rows)
+        return rows
     }
 
     final var identities: StoreIdentities? { coordinator?.identities }

@@ -15,6 +15,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     private let temporaryNumber = Atomic<Int64>(0)
     private let stores = Mutex<[UInt16: NSPersistentStore]>([:])
     private let lastStore = Atomic<UInt16>(0)
+    /// Rises whenever stores come or go, so that contexts may remember one.
+    final let storesVersion = Atomic<Int>(0)
 
     /// Freezes the model. A model that contradicts itself is a misuse here; `NSManagedObjectModel(loading:)` checks it first.
     public init(managedObjectModel model: NSManagedObjectModel) {
@@ -56,6 +58,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
             options: options, coordinator: self)
         identities.add(store, number: number)
         stores.withLock { $0[number] = store }
+        storesVersion.wrappingAdd(1, ordering: .releasing)
         return store
     }
 
@@ -84,6 +87,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         guard stores.withLock({ $0.removeValue(forKey: store.number) }) != nil else {
             throw CocoaError.coreData(134070, "The store \(store.identifier) is not one of this coordinator's.")
         }
+        storesVersion.wrappingAdd(1, ordering: .releasing)
         identities.remove(store.number)
         do { try store.rows.close() } catch { throw CocoaError.presenting(error) }
     }

@@ -45,6 +45,8 @@ struct ObjectFlags: OptionSet {
     static let dirty: ObjectFlags = [.inserted, .updated, .deleted]
     /// What must be looked at before a write may go unnoticed: `fresh` alone of these allows it.
     static let quietMask = ObjectFlags([.fresh, .gone, .deleted]).rawValue
+    /// A write to an object with exactly `updated` and `eventUpdated` of these changes no list.
+    static let knownMask = ObjectFlags([.updated, .eventUpdated, .gone, .deleted]).rawValue
     static let event: ObjectFlags = [.eventInserted, .eventUpdated, .eventDeleted, .eventRefreshed]
 }
 

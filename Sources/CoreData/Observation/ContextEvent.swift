@@ -29,7 +29,7 @@ final class ContextEvent {
         var updated: ContiguousArray<NSManagedObject> = []
         var deleted: ContiguousArray<NSManagedObject> = []
         var refreshed: ContiguousArray<NSManagedObject> = []
-        for object in tracker.takeEvent() {
+        tracker.takeEvent().borrowEach { object in
             let state = object._state
             let came = state.has(.eventInserted)
             let isThere = !state.has([.deleted, .gone])
@@ -63,7 +63,8 @@ final class ContextEvent {
     }
 
     private static func set(_ objects: ContiguousArray<NSManagedObject>) -> Set<NSManagedObject> {
-        var set = Set<NSManagedObject>(minimumCapacity: objects.count)
+        // Twice the room: a collision costs a call of isEqual.
+        var set = Set<NSManagedObject>(minimumCapacity: 2 * objects.count)
         for object in objects { set.insert(object) }
         return set
     }

@@ -49,7 +49,7 @@ final class BatchBuilders {
         let infos = context.runtime.infos
         var homes: [NumberedStore?] = Array(repeating: nil, count: infos.count)
         var counts: [Family: Int] = [:]
-        for object in inserted {
+        try inserted.borrowEach { object in
             let entity = Int(object._state.pointee.entity)
             if homes[entity] == nil { homes[entity] = try context.requiredCoordinator.store(for: infos[entity]) }
         }
@@ -66,9 +66,9 @@ final class BatchBuilders {
             next[entry.key] = try firstKey(entry.value, in: entry.key)
         }
         var open: (family: Family, next: Int64)?
-        for object in inserted {
+        inserted.borrowEach { object in
             let state = object._state
-            guard let family = families[Int(state.pointee.entity)] else { continue }
+            guard let family = families[Int(state.pointee.entity)] else { return }
             if open?.family != family {
                 if let open { next[open.family] = open.next }
                 open = (family, next[family] ?? 0)
@@ -122,7 +122,7 @@ final class BatchBuilder {
     private struct Lists {
         var written: ContiguousArray<WrittenRow> = []
         var open: ContiguousArray<RowChunk?>
-        var deletes: ContiguousArray<OpenDelete?>
+        var deletes: ContiguousArray<OpenDelete>
     }
     /// Behind a pointer like a context's tracker: these are touched for every object.
     private let lists: UnsafeMutablePointer<Lists>
@@ -137,12 +137,12 @@ final class BatchBuilder {
     }
     private var updates: [UpdateShape: OpenUpdate] = [:]
     /// By entity.
-    private var deletes: ContiguousArray<OpenDelete?> {
+    private var deletes: ContiguousArray<OpenDelete> {
         _read { yield lists.pointee.deletes }
         _modify { yield &lists.pointee.deletes }
     }
 
-    private final class OpenDelete {
+    private struct OpenDelete {
         var numbers: [Int64] = []
         var expected: [Int32] = []
     }
@@ -172,7 +172,7 @@ final class BatchBuilder {
         lists.initialize(
             to: Lists(
                 open: ContiguousArray(repeating: nil, count: none),
-                deletes: ContiguousArray(repeating: nil, count: none)))
+                deletes: ContiguousArray(repeating: OpenDelete(), count: none)))
     }
 
     deinit {
@@ -255,10 +255,8 @@ final class BatchBuilder {
     func delete(_ object: NSManagedObject) throws {
         let state = object._state
         let entity = Int(state.pointee.entity)
-        let group = deletes[entity] ?? OpenDelete()
-        if deletes[entity] == nil { deletes[entity] = group }
-        group.numbers.append(state.pointee.number)
-        group.expected.append(state.version)
+        deletes[entity].numbers.append(state.pointee.number)
+        deletes[entity].expected.append(state.version)
         if state.pointee.toMany != nil { try addRelationships(of: object) }
     }
 
@@ -312,7 +310,7 @@ final class BatchBuilder {
     func finish() -> StoreBatch {
         for group in updates.values { close(group) }
         for (entity, group) in deletes.enumerated() {
-            guard let group else { continue }
+            guard !group.numbers.isEmpty else { continue }
             batch.deletes.append(
                 DeleteGroup(entity: EntityIndex(entity), numbers: group.numbers, expected: group.expected))
         }

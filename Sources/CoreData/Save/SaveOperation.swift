@@ -45,7 +45,7 @@ struct SaveOperation {
                     "willSave kept changing objects for \(pass) passes, the last of \(pending[0].entity.name ?? ""); "
                         + "set a value there only if it differs.")
             }
-            for object in pending where object._state.has(.dirty) { object.willSave() }
+            pending.borrowEach { object in if object._state.has(.dirty) { object.willSave() } }
             let changed = context.tracker.event
             context.settle()
             pending = changed.filter { $0._state.has(.dirty) }
@@ -56,7 +56,7 @@ struct SaveOperation {
     private mutating func collect() {
         let dirty = context.tracker.dirty
         inserted.reserveCapacity(dirty.count)
-        for object in dirty {
+        dirty.borrowEach { object in
             let state = object._state
             if state.has(.deleted) {
                 deleted.append(object)
@@ -70,9 +70,10 @@ struct SaveOperation {
 
     private func validate() throws {
         var errors: [any Error] = []
-        for object in inserted { Validation.collect(&errors) { try object.validateForInsert() } }
-        for object in updated { Validation.collect(&errors) { try object.validateForUpdate() } }
-        for object in deleted where !object._state.has(.inaccessible) {
+        inserted.borrowEach { object in Validation.collect(&errors) { try object.validateForInsert() } }
+        updated.borrowEach { object in Validation.collect(&errors) { try object.validateForUpdate() } }
+        deleted.borrowEach { object in
+            guard !object._state.has(.inaccessible) else { return }
             Validation.collect(&errors) { try object.validateForDelete() }
         }
         try Validation.throwing(errors)
@@ -84,10 +85,10 @@ struct SaveOperation {
     private func pack() throws -> [StoreBatch] {
         let builders = BatchBuilders(context)
         try builders.assignKeys(inserted)
-        for object in inserted { try builders.builder(for: object).insert(object) }
-        for object in updated { try builders.builder(for: object).update(object) }
-        for object in deleted where !object._state.has(.inaccessible) {
-            try builders.builder(for: object).delete(object)
+        try inserted.borrowEach { try builders.builder(for: $0).insert($0) }
+        try updated.borrowEach { try builders.builder(for: $0).update($0) }
+        try deleted.borrowEach { object in
+            if !object._state.has(.inaccessible) { try builders.builder(for: object).delete(object) }
         }
         return builders.finish()
     }
@@ -115,22 +116,22 @@ struct SaveOperation {
     /// Makes the written rows the objects' snapshots.
     private func adopt(_ batches: [StoreBatch]) {
         if !updated.isEmpty || !deleted.isEmpty { context.rowTime += 1 }
-        for object in inserted { object.takeAssignedKey() }
+        inserted.borrowEach { object in object.takeAssignedKey() }
         context.registry?.register(inserted)
         for batch in batches {
             for written in batch.written { written.adopt() }
         }
-        for object in inserted { object._state.settleToMany() }
-        for object in updated { object._state.settleToMany() }
-        for object in deleted { context.withdraw(object) }
+        inserted.borrowEach { object in object._state.settleToMany() }
+        updated.borrowEach { object in object._state.settleToMany() }
+        deleted.borrowEach { context.withdraw($0) }
     }
 
     private func finish() {
         let event = eventForSave()
         _ = context.tracker.clear()
-        for object in inserted { object.didSave() }
-        for object in updated { object.didSave() }
-        for object in deleted { object.didSave() }
+        inserted.borrowEach { object in object.didSave() }
+        updated.borrowEach { object in object.didSave() }
+        deleted.borrowEach { object in object.didSave() }
         post(.NSManagedObjectContextDidSave, event.userInfo)
     }
 

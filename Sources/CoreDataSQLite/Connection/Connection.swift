@@ -69,7 +69,7 @@ final class Connection {
 
     /// A statement kept under a small key, so that its text is neither built nor hashed again.
     func statement(_ key: StatementKey, _ sql: () throws -> String) throws -> Statement {
-        if let known = cache[key] { return known }
+        if let known = cache.kept(key) { return known }
         let statement = try Statement(sql(), on: self)
         cache.insert(statement, for: key)
         return statement

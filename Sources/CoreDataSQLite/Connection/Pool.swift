@@ -2,6 +2,7 @@
 
 import CoreDataValues
 import Foundation
+import Synchronization
 
 /// One writer, used under a lock, and as many readers as are reading at once. A reader never waits for the
 /// writer nor for another reader; who reads inside a read gets a connection of his own.
@@ -14,9 +15,8 @@ final class Pool: @unchecked Sendable {
 
     private let writerLock = NSLock()
     private var writer: Connection?
-    private let readerLock = NSLock()
-    private var idle: [Connection] = []
-    private var isClosed = false
+    /// Readers that nobody uses; nil once the store is closed.
+    private let idle = Mutex<[Connection]?>([])
 
     init(
         writer: Connection, readerAccess: Connection.Access, counter: StatementCounter,
@@ -44,10 +44,12 @@ final class Pool: @unchecked Sendable {
     }
 
     private func takeReader() throws -> Connection {
-        let known = try readerLock.withLock {
-            if isClosed { throw SQLiteError.closed(path) }
-            return idle.popLast()
+        var isClosed = false
+        let known = idle.withLock { idle in
+            isClosed = idle == nil
+            return idle?.popLast()
         }
+        if isClosed { throw SQLiteError.closed(path) }
         if let known { return known }
         let reader = try Connection(path: path, access: readerAccess, options: options, counter: counter)
         try prepareReader(reader)
@@ -55,8 +57,8 @@ final class Pool: @unchecked Sendable {
     }
 
     private func giveBack(_ reader: Connection) {
-        readerLock.withLock {
-            if !isClosed, idle.count < options.idleReaders { idle.append(reader) }
+        idle.withLock { idle in
+            if let count = idle?.count, count < options.idleReaders { idle?.append(reader) }
         }
     }
 
@@ -65,10 +67,11 @@ final class Pool: @unchecked Sendable {
 
     /// Readers first, so that the writer is the last to close and moves the log into the file.
     func close() {
-        readerLock.withLock {
-            isClosed = true
-            idle = []
+        let readers = idle.withLock { idle in
+            defer { idle = nil }
+            return idle
         }
+        withExtendedLifetime(readers) {}
         writerLock.withLock { writer = nil }
     }
 }

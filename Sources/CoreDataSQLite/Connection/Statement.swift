@@ -101,8 +101,9 @@ final class Statement {
     }
 
     func bind(_ index: Int, _ number: Int64) throws {
-        note { .int(number) }
-        try check(sqlite3_bind_int64(handle, Int32(index), number))
+        if notesBindings { note { .int(number) } }
+        let code = sqlite3_bind_int64(handle, Int32(truncatingIfNeeded: index), number)
+        if code != SQLITE_OK { try check(code) }
     }
 
     /// A version, -1 for NULL.

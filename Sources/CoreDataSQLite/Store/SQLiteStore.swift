@@ -3,6 +3,7 @@
 import CoreDataSQL
 import CoreDataValues
 import Foundation
+import Synchronization
 
 /// A store in one SQLite file.
 ///
@@ -184,25 +185,24 @@ struct KeyReservation {
 }
 
 /// Decode plans, made once for each kind of result.
-final class ShapeCache: @unchecked Sendable {
+final class ShapeCache: Sendable {
     private let map: StoreMap
-    private let lock = NSLock()
     /// Four an entity: alone or with its descendants, with values or without.
-    private var shapes: [RowShape?]
+    private let shapes: Mutex<[RowShape?]>
 
     init(_ map: StoreMap) {
         self.map = map
-        shapes = Array(repeating: nil, count: 4 * map.schema.entities.count)
+        shapes = Mutex(Array(repeating: nil, count: 4 * map.schema.entities.count))
     }
 
     /// - Parameter last: the entity itself, or the last of its descendants.
     func shape(_ entity: Entity, last: EntityIndex, includesValues: Bool) throws -> RowShape {
         let place = 4 * entity.index.value + (last == entity.index ? 0 : 2) + (includesValues ? 1 : 0)
-        lock.lock()
-        defer { lock.unlock() }
-        if let known = shapes[place] { return known }
-        let shape = try RowShape(map: map, entity: entity, last: last, includesValues: includesValues)
-        shapes[place] = shape
-        return shape
+        return try shapes.withLock { shapes in
+            if let known = shapes[place] { return known }
+            let shape = try RowShape(map: map, entity: entity, last: last, includesValues: includesValues)
+            shapes[place] = shape
+            return shape
+        }
     }
 }

@@ -73,7 +73,7 @@ package final class RowChunk: @unchecked Sendable {
 
     /// Gives back what the arena does not use.
     package func trimArena() {
-        if arenaCapacity > arenaUsed + arenaUsed / 4 + 1024 { resizeArena(max(arenaUsed, 64)) }
+        if arenaCapacity > arenaUsed + arenaUsed / 8 + 512 { resizeArena(max(arenaUsed, 64)) }
     }
 
     private func resizeArena(_ room: Int) {
