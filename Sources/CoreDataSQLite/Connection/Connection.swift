@@ -5,7 +5,7 @@ import CoreDataValues
 import Foundation
 
 /// A connection without SQLite's own mutex: whoever holds it (see `Pool`) uses it from one thread at a time.
-final class Connection {
+final class Connection: @unchecked Sendable {
     let handle: OpaquePointer
     let path: String
     let options: SQLiteOptions
