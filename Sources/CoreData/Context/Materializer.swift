@@ -37,6 +37,7 @@ extension NSManagedObjectContext {
         let registry = requiredRegistry
         let wakes = !asFaults && !info.classBinding.sleepsThroughFetch
         var fulfilled: ContiguousArray<NSManagedObject> = []
+        let birth = Birth(info, registry, chunk, store: store, asFaults: asFaults)
         withUnsafeTemporaryAllocation(of: Int64.self, capacity: count) { numbers in
             withUnsafeTemporaryAllocation(of: Unmanaged<NSManagedObject>?.self, capacity: count) { found in
                 withUnsafeTemporaryAllocation(of: Unmanaged<NSManagedObject>.self, capacity: count) { born in
@@ -56,7 +57,7 @@ extension NSManagedObjectContext {
                             if take(existing, chunk, row, asFaults: asFaults), wakes { fulfilled.append(existing) }
                             objects.append(existing)
                         } else {
-                            let object = make(info, chunk, row, store: store, asFaults: asFaults)
+                            let object = make(birth, row)
                             born[bornCount] = Unmanaged.passUnretained(object)
                             bornNumbers[bornCount] = numbersBase[index]
                             bornCount += 1
@@ -74,15 +75,44 @@ extension NSManagedObjectContext {
         for object in fulfilled { wake(object) }
     }
 
-    private func make(
-        _ info: EntityInfo, _ chunk: RowChunk, _ row: UnsafeMutablePointer<UInt64>, store: UInt16, asFaults: Bool
-    ) -> NSManagedObject {
-        let object = info.makeObject()
-        adoptNewborn(object, key: ObjectKey(number: row.key(chunk.layout), entity: chunk.layout.entity, store: store))
-        object._state.set(.registered)
-        object._state.attach(chunk, row: row)
-        if asFaults { object._state.pointee.slow |= SlowReason.fault }
+    /// Makes the object of a row: a `birth` has what all rows of a chunk share.
+    @inline(__always)
+    private func make(_ birth: Birth, _ row: UnsafeMutablePointer<UInt64>) -> NSManagedObject {
+        let object = birth.binding.make(birth.description)
+        let state = object._state
+        // What an initialiser of a subclass wrote does not count.
+        if state.pointee.overlay != nil { state.dropOverlay() }
+        state.pointee.slow = birth.slow
+        state.pointee.registry = UnsafeRawPointer(Unmanaged.passRetained(birth.registry).toOpaque())
+        state.pointee.number = row.key(birth.chunk.layout)
+        state.pointee.store = birth.store
+        state.pointee.flags = ObjectFlags([.persistent, .registered]).rawValue
+        state.pointee.chunk = UnsafeRawPointer(Unmanaged.passRetained(birth.chunk).toOpaque())
+        state.pointee.row = row
+        state.pointee.arena = birth.arena
         return object
+    }
+
+    /// What the new objects of one chunk have in common.
+    private struct Birth {
+        let binding: ClassBinding
+        let description: NSEntityDescription
+        let registry: Registry
+        let chunk: RowChunk
+        let arena: UnsafeMutablePointer<UInt8>
+        let store: UInt16
+        let slow: UInt32
+
+        init(_ info: EntityInfo, _ registry: Registry, _ chunk: RowChunk, store: UInt16, asFaults: Bool) {
+            binding = info.classBinding
+            description = info.description
+            self.registry = registry
+            self.chunk = chunk
+            arena = chunk.arena
+            self.store = store
+            let fault = binding.sleepsThroughFetch ? SlowReason.dormant : SlowReason.fault
+            slow = (binding.slots == nil ? 0 : SlowReason.foreignSlots) | (asFaults ? fault : 0)
+        }
     }
 
     /// The object of one row, awake.
@@ -96,7 +126,7 @@ extension NSManagedObjectContext {
             guard take(existing, chunk, row, asFaults: false) else { return existing }
             object = existing
         } else {
-            object = make(info, chunk, row, store: store, asFaults: false)
+            object = make(Birth(info, requiredRegistry, chunk, store: store, asFaults: false), row)
             requiredRegistry.register(object)
         }
         if !info.classBinding.sleepsThroughFetch { wake(object) }
@@ -113,7 +143,7 @@ extension NSManagedObjectContext {
         if asFaults {
             state.pointee.slow |= SlowReason.fault
         } else {
-            state.pointee.slow &= ~SlowReason.fault
+            state.pointee.slow &= ~SlowReason.anyFault
         }
         return !asFaults
     }
@@ -140,14 +170,14 @@ extension NSManagedObjectContext {
             }
             return
         }
-        state.pointee.slow &= ~SlowReason.fault
+        state.pointee.slow &= ~SlowReason.anyFault
         if !state.info.classBinding.sleepsThroughFetch { wake(object) }
     }
 
     /// The row of a fault is gone: the object reads as empty and is dropped at the next save (4.12).
     private func loseRow(of object: NSManagedObject) {
         let state = object._state
-        state.pointee.slow &= ~SlowReason.fault
+        state.pointee.slow &= ~SlowReason.anyFault
         state.pointee.slow |= SlowReason.overlay
         state.set([.inaccessible, .propagated])
         if shouldDeleteInaccessibleFaults {

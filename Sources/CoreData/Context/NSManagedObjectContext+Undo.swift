@@ -150,7 +150,7 @@ extension NSManagedObject {
             copy(chunk, row, slot, to: overlay)
         }
         state.detachRow()
-        state.pointee.slow &= ~SlowReason.fault
+        state.pointee.slow &= ~SlowReason.anyFault
     }
 }
 

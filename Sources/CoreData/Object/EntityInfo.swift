@@ -150,9 +150,12 @@ final class ClassBinding: @unchecked Sendable {
     let slots: [Int]?
     /// Whether the class leaves `awakeFromFetch` as it is, so that calling it can be spared.
     let sleepsThroughFetch: Bool
+    /// How objects of a subclass are made; nil for `NSManagedObject` itself.
+    private let initializer: ClassInitializer?
 
     init(_ type: NSManagedObject.Type, for entity: Entity) {
         self.type = type
+        initializer = type == NSManagedObject.self ? nil : ClassInitializer(type)
         sleepsThroughFetch = ManagedObjectClasses.inheritsAwakeFromFetch(type)
         let own = entity.slots.filter { $0.kind != .entityTag }.map(\.name)
         guard let keys = type._managedKeys, keys != Array(entity.slots.map(\.name).prefix(keys.count)) else {
@@ -163,9 +166,10 @@ final class ClassBinding: @unchecked Sendable {
         slots = keys.map { key in entity.slots.firstIndex { $0.name == key } ?? -1 }
     }
 
+    @inline(__always)
     func make(_ description: NSEntityDescription) -> NSManagedObject {
-        if type == NSManagedObject.self { return NSManagedObject(entity: description, insertInto: nil) }
-        return ManagedObjectClasses.make(type, description)
+        guard let initializer else { return NSManagedObject(entity: description, insertInto: nil) }
+        return initializer.make(description)
     }
 }
 

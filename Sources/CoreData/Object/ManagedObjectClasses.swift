@@ -29,27 +29,10 @@ enum ManagedObjectClasses {
         return String(describing: type) == last
     }
 
-    /// Calls `init(entity:insertInto: nil)` of a subclass.
-    ///
-    /// A `required` initialiser would break subclasses that declare others, so the designated one is called through its place
-    /// in the class's vtable (Decisions/0001).
-    static func make(_ type: NSManagedObject.Type, _ description: NSEntityDescription) -> NSManagedObject {
-        let metadata = unsafeBitCast(type as AnyClass, to: UnsafeMutablePointer<UnsafeMutableRawPointer?>.self)
-        guard let slot = initializerSlot, let function = metadata[slot] else {
-            misuse(
-                "This Swift runtime lays classes out in a way CoreData does not know; "
-                    + "\(type) cannot be made from a fetch.")
-        }
-        let object = coredata_call_initializer(
-            function, Unmanaged.passRetained(description).toOpaque(), nil, UnsafeMutableRawPointer(metadata))
-        guard let object else { misuse("init(entity:insertInto:) of \(type) answered nothing.") }
-        return Unmanaged<NSManagedObject>.fromOpaque(object).takeRetainedValue()
-    }
-
     // MARK: Vtables
 
     /// The word of `NSManagedObject`'s designated initialiser in class metadata.
-    private static let initializerSlot = overriddenWord(in: InitializerProbe.self)
+    static let initializerSlot = overriddenWord(in: InitializerProbe.self)
     private static let awakeFromFetchSlot = overriddenWord(in: AwakeProbe.self)
 
     /// Whether a class leaves `awakeFromFetch` as `NSManagedObject` has it, so that nobody needs to call it.
@@ -81,5 +64,33 @@ enum ManagedObjectClasses {
 
     private final class AwakeProbe: NSManagedObject {
         override func awakeFromFetch() { super.awakeFromFetch() }
+    }
+}
+
+/// Calls `init(entity:insertInto: nil)` of a subclass.
+///
+/// A `required` initialiser would break subclasses that declare others, so the designated one is called through its place in
+/// the class's vtable (Decisions/0001).
+struct ClassInitializer {
+    private let function: UnsafeMutableRawPointer
+    private let metadata: UnsafeMutableRawPointer
+
+    init(_ type: NSManagedObject.Type) {
+        let words = unsafeBitCast(type as AnyClass, to: UnsafeMutablePointer<UnsafeMutableRawPointer?>.self)
+        guard let slot = ManagedObjectClasses.initializerSlot, let function = words[slot] else {
+            misuse(
+                "This Swift runtime lays classes out in a way CoreData does not know; "
+                    + "\(type) cannot be made from a fetch.")
+        }
+        self.function = function
+        metadata = UnsafeMutableRawPointer(words)
+    }
+
+    @inline(__always)
+    func make(_ description: NSEntityDescription) -> NSManagedObject {
+        let object = coredata_call_initializer(
+            function, Unmanaged.passRetained(description).toOpaque(), nil, metadata)
+        guard let object else { misuse("init(entity:insertInto:) answered nothing.") }
+        return Unmanaged<NSManagedObject>.fromOpaque(object).takeRetainedValue()
     }
 }

@@ -153,16 +153,28 @@ extension NSManagedObject {
 
     // MARK: The way around
 
-    @usableFromInline final func _slowText(_ slot: Int) -> String? {
+    /// Ends the sleep of a fault whose row is here; answers whether the inlined way is open now.
+    @inline(__always)
+    private final func wakesSilently() -> Bool {
         let state = _state
-        if state.pointee.slow == SlowReason.fault, state.pointee.row != nil {
-            fire()
-            if state.pointee.slow == 0 { return _text(slot) }
-        }
-        return text(at: ownSlot(slot))
+        guard state.pointee.slow == SlowReason.dormant else { return false }
+        state.pointee.slow = 0
+        return true
     }
-    @usableFromInline final func _slowInt(_ slot: Int) -> Int64? { bits(at: ownSlot(slot)).map { Int64(bitPattern: $0) } }
-    @usableFromInline final func _slowDouble(_ slot: Int) -> Double? { bits(at: ownSlot(slot)).map { Double(bitPattern: $0) } }
+
+    @usableFromInline final func _slowText(_ slot: Int) -> String? {
+        wakesSilently() ? _text(slot) : text(at: ownSlot(slot))
+    }
+
+    @usableFromInline final func _slowInt(_ slot: Int) -> Int64? {
+        if wakesSilently() { return _cell(slot).map { Int64(bitPattern: $0) } }
+        return bits(at: ownSlot(slot)).map { Int64(bitPattern: $0) }
+    }
+
+    @usableFromInline final func _slowDouble(_ slot: Int) -> Double? {
+        if wakesSilently() { return _cell(slot).map { Double(bitPattern: $0) } }
+        return bits(at: ownSlot(slot)).map { Double(bitPattern: $0) }
+    }
 
     /// The entity's slot for the class's.
     final func ownSlot(_ slot: Int) -> Int {

@@ -12,6 +12,9 @@ enum SlowReason {
     static let overlay: UInt32 = 2
     /// The class was made for other slots than the entity has: go by name.
     static let foreignSlots: UInt32 = 4
+    /// A fault whose row is here and whose class does nothing when it wakes: the first read only clears this.
+    @usableFromInline static let dormant: UInt32 = 8
+    static let anyFault: UInt32 = fault | dormant
 }
 
 /// Facts about an object's life, as bits. The sets of a context are computed from these (I-2).
@@ -118,7 +121,7 @@ extension UnsafeMutablePointer<ObjectState> {
     func set(_ flags: ObjectFlags) { pointee.flags |= flags.rawValue }
     func clear(_ flags: ObjectFlags) { pointee.flags &= ~flags.rawValue }
 
-    var isFault: Bool { pointee.slow & SlowReason.fault != 0 }
+    var isFault: Bool { pointee.slow & SlowReason.anyFault != 0 }
 
     /// The entity's runtime facts.
     var info: EntityInfo {
@@ -147,7 +150,7 @@ extension UnsafeMutablePointer<ObjectState> {
         pointee.chunk = UnsafeRawPointer(Unmanaged.passRetained(chunk).toOpaque())
         pointee.row = row
         pointee.arena = chunk.arena
-        pointee.slow &= ~SlowReason.fault
+        pointee.slow &= ~SlowReason.anyFault
         if let former { Unmanaged<RowChunk>.fromOpaque(former).release() }
     }
 
@@ -158,6 +161,6 @@ extension UnsafeMutablePointer<ObjectState> {
         pointee.chunk = nil
         pointee.row = nil
         pointee.arena = nil
-        pointee.slow |= SlowReason.fault
+        pointee.slow = pointee.slow & ~SlowReason.dormant | SlowReason.fault
     }
 }
