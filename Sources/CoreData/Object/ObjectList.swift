@@ -66,3 +66,10 @@ extension ContiguousArray<NSManagedObject> {
         }
     }
 }
+
+/// A set of objects, with twice the room: a collision costs a call of `isEqual`.
+func objectSet(_ objects: ContiguousArray<NSManagedObject>) -> Set<NSManagedObject> {
+    var set = Set<NSManagedObject>(minimumCapacity: 2 * objects.count)
+    for object in objects { set.insert(object) }
+    return set
+}

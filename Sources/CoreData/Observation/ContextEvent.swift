@@ -9,9 +9,9 @@ final class ContextEvent {
     let updated: ContiguousArray<NSManagedObject>
     let deleted: ContiguousArray<NSManagedObject>
     let refreshed: ContiguousArray<NSManagedObject>
-    private(set) lazy var insertedSet = ContextEvent.set(inserted)
-    private(set) lazy var updatedSet = ContextEvent.set(updated)
-    private(set) lazy var deletedSet = ContextEvent.set(deleted)
+    private(set) lazy var insertedSet = objectSet(inserted)
+    private(set) lazy var updatedSet = objectSet(updated)
+    private(set) lazy var deletedSet = objectSet(deleted)
 
     init(
         inserted: ContiguousArray<NSManagedObject> = [], updated: ContiguousArray<NSManagedObject> = [],
@@ -58,14 +58,8 @@ final class ContextEvent {
         if !inserted.isEmpty { info[NSInsertedObjectsKey] = insertedSet }
         if !updated.isEmpty { info[NSUpdatedObjectsKey] = updatedSet }
         if !deleted.isEmpty { info[NSDeletedObjectsKey] = deletedSet }
-        if !refreshed.isEmpty { info[NSRefreshedObjectsKey] = ContextEvent.set(refreshed) }
+        if !refreshed.isEmpty { info[NSRefreshedObjectsKey] = objectSet(refreshed) }
         return info
     }
 
-    private static func set(_ objects: ContiguousArray<NSManagedObject>) -> Set<NSManagedObject> {
-        // Twice the room: a collision costs a call of isEqual.
-        var set = Set<NSManagedObject>(minimumCapacity: 2 * objects.count)
-        for object in objects { set.insert(object) }
-        return set
-    }
 }

@@ -62,10 +62,11 @@ final class Statement {
     }
 
     /// - Parameter rows: rows read by whoever stepped the handle by himself.
-    func finish(rows: Int = 0, changes: Int = 0) {
+    /// - Parameter clears: whether bound values are let go; false for a caller who binds every parameter before each run.
+    func finish(rows: Int = 0, changes: Int = 0, clears: Bool = true) {
         let end = trace == nil ? 0 : DispatchTime.now().uptimeNanoseconds
         sqlite3_reset(handle)
-        sqlite3_clear_bindings(handle)
+        if clears { sqlite3_clear_bindings(handle) }
         isRunning = false
         guard let trace, let observer = connection.options.observer else { return }
         self.trace = nil

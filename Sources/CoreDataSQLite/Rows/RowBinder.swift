@@ -17,6 +17,21 @@ struct RowBinder {
         kinds = entity.layout.kinds
     }
 
+    /// Binds key, version and `slots` of `row` to the parameters from `start` on.
+    func bindWhole(_ row: Row, of chunk: RowChunk, to statement: Statement, from start: Int) throws {
+        let layout = chunk.layout
+        if statement.notesBindings || row.version(layout) < 0 {
+            try statement.bind(start, row.key(layout))
+            try statement.bind(start + 1, version: row.version(layout))
+        } else {
+            let index = Int32(truncatingIfNeeded: start)
+            var code = sqlite3_bind_int64(statement.handle, index, row.key(layout))
+            if code == SQLITE_OK { code = sqlite3_bind_int64(statement.handle, index + 1, Int64(row.version(layout))) }
+            if code != SQLITE_OK { try statement.check(code) }
+        }
+        try bind(row, of: chunk, to: statement, from: start + 2)
+    }
+
     /// Binds `slots` of `row` to the parameters from `start` on.
     func bind(_ row: Row, of chunk: RowChunk, to statement: Statement, from start: Int) throws {
         let handle = statement.handle
@@ -36,8 +51,7 @@ struct RowBinder {
                     code = try bind(cell, kind, slot, chunk, handle, index, statement)
                 }
             } else {
-                // Parameters are NULL after `finish`.
-                code = SQLITE_OK
+                code = sqlite3_bind_null(handle, index)
             }
             if code != SQLITE_OK { try statement.check(code) }
             if statement.notesBindings { statement.note { describe(row, slot, chunk) } }

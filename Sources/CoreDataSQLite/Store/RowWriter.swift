@@ -44,13 +44,12 @@ struct RowWriter {
         let statement = try connection.statement(.insert(layout.entity, rows: range.count)) {
             try compiler.insert(binder.entity, rows: range.count)
         }
-        defer { statement.finish(changes: range.count) }
+        // Each run binds all parameters, so none needs to be cleared.
+        defer { statement.finish(changes: range.count, clears: false) }
         var parameter = 1
         for index in range {
             let row = chunk.row(index)
-            try statement.bind(parameter, row.key(layout))
-            try statement.bind(parameter + 1, version: row.version(layout))
-            try binder.bind(row, of: chunk, to: statement, from: parameter + 2)
+            try binder.bindWhole(row, of: chunk, to: statement, from: parameter)
             parameter += 2 + binder.slots.count
         }
         let row = chunk.row(range.lowerBound)
