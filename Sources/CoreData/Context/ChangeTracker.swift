@@ -98,6 +98,23 @@ struct ChangeTracker {
         }
     }
 
+    /// Lists a new object everywhere at once.
+    mutating func insert(_ object: NSManagedObject) {
+        let state = object._state
+        guard !state.has([.dirty, .listed, .event]) else {
+            mark(object, .inserted)
+            enter(object, .eventInserted)
+            if isLogging { log.append(.existence(object, appeared: true)) }
+            return state.set(.fresh)
+        }
+        if event.isEmpty, isLogging { undoManager?.expectChanges() }
+        dirtyCount += 1
+        state.set([.inserted, .listed, .eventInserted, .fresh])
+        dirty.append(object)
+        event.append(object)
+        if isLogging { log.append(.existence(object, appeared: true)) }
+    }
+
     mutating func unmark(_ object: NSManagedObject, _ flags: ObjectFlags) {
         let state = object._state
         guard state.has(flags) else { return }

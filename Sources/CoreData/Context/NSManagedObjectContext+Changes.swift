@@ -29,7 +29,8 @@ extension NSManagedObjectContext {
         while !tracker.unpropagated.isEmpty {
             let batch = tracker.unpropagated
             tracker.unpropagated = []
-            for object in batch where object._state.has(.deleted) && !object._state.has(.propagated) {
+            batch.borrowEach { object in
+                guard object._state.has(.deleted), !object._state.has(.propagated) else { return }
                 object._state.set(.propagated)
                 object.applyDeleteRules()
                 if object._state.has(.inserted) { withdraw(object) }
@@ -110,16 +111,14 @@ extension NSManagedObjectContext {
 extension NSManagedObject {
     /// Applies each relationship's delete rule to the other end.
     fileprivate func applyDeleteRules() {
-        guard let context = managedObjectContext else { return }
-        for index in _state.info.entity.relationships {
-            let relationship = _state.info.schema[index]
+        for relationship in _state.info.relationships {
             switch relationship.description.deleteRule {
             case .noAction, .deny: continue
             case .nullify: clear(relationship)
             case .cascade:
                 let targets = self.targets(of: relationship)
                 clear(relationship)
-                for target in targets { context.delete(target) }
+                for target in targets { managedObjectContext?.delete(target) }
             }
         }
     }

@@ -35,14 +35,11 @@ extension NSManagedObjectContext {
             state.pointee.registry = UnsafeRawPointer(Unmanaged.passRetained(requiredRegistry).toOpaque())
         }
         state.clear([.gone, .persistent, .propagated])
-        state.pointee.number = requiredCoordinator.nextTemporaryNumber()
+        state.pointee.number = nextTemporaryNumber()
         state.pointee.store = 0
         state.pointee.slow |= SlowReason.overlay
-        state.forgetObjectID()
-        tracker.mark(object, .inserted)
-        tracker.enter(object, .eventInserted)
-        logExistence(of: object, appeared: true)
-        state.set(.fresh)
+        if state.pointee.objectID != nil { state.forgetObjectID() }
+        tracker.insert(object)
     }
 
     /// Deletes an object at the next save. Delete rules are applied when pending changes are processed.

@@ -37,6 +37,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final var eventsSinceSave = 0
     /// The class that `init(context:)` was last called for.
     private final var lastClass: (type: ObjectIdentifier, info: EntityInfo)?
+    private final var temporaryNumbers: Range<Int64> = 0..<0
     private final var lastStore: (number: UInt16, version: Int, rows: any RowStore)?
     final var isSettling = false
     final var isSaving = false
@@ -116,6 +117,14 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
             misuse("This context has no persistentStoreCoordinator; set it before using objects.")
         }
         return coordinator
+    }
+
+    /// A number for an unsaved object: below zero, from a block that the coordinator hands out.
+    final func nextTemporaryNumber() -> Int64 {
+        if temporaryNumbers.isEmpty { temporaryNumbers = requiredCoordinator.takeTemporaryNumbers(64) }
+        let number = temporaryNumbers.lowerBound
+        temporaryNumbers = number + 1..<temporaryNumbers.upperBound
+        return -number
     }
 
     /// The rows of a store, remembered as long as no store comes or goes.

@@ -114,9 +114,10 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
 
     // MARK: For contexts
 
-    /// Below zero and never given twice by this coordinator.
-    final func nextTemporaryNumber() -> Int64 {
-        temporaryNumber.wrappingSubtract(1, ordering: .relaxed).newValue
+    /// Numbers for unsaved objects, to be negated; none is given twice by this coordinator.
+    final func takeTemporaryNumbers(_ count: Int64) -> Range<Int64> {
+        let first = temporaryNumber.wrappingAdd(count, ordering: .relaxed).oldValue + 1
+        return first..<first + count
     }
 
     final func rowStore(_ number: UInt16) -> (any RowStore)? { stores.withLock { $0[number]?.rows } }

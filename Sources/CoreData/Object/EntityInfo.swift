@@ -38,6 +38,8 @@ final class EntityInfo: @unchecked Sendable {
     private let bindingLock = NSLock()
     /// To-ones whose targets may be held (I-4).
     let isAcyclic: [Bool]
+    /// All relationships, inherited ones included.
+    let relationships: [ResolvedRelationship]
     /// Relationships that forbid a deletion.
     let denying: [ResolvedRelationship]
 
@@ -66,6 +68,7 @@ final class EntityInfo: @unchecked Sendable {
         }
         toManyRelationships = entity.toMany.map { schema[$0] }
         isAcyclic = slotRelationships.map { $0.map { acyclic[$0.index.rawValue] } ?? false }
+        relationships = entity.relationships.map { schema[$0] }
         denying = entity.relationships.map { schema[$0] }.filter { $0.description.deleteRule == .deny }
         slotInverses = slotRelationships.map { $0?.inverse.map { schema[$0] } }
         boundedRelationships = toManyRelationships.filter {

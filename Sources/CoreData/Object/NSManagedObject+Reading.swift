@@ -129,6 +129,10 @@ extension NSManagedObject {
 
     /// Reads the row of a fault. A read that fails leaves a fault and the error with the context (DESIGN §7).
     final func fire() {
+        if _state.pointee.slow == SlowReason.dormant {
+            _state.pointee.slow = 0
+            return
+        }
         guard _state.isFault, let context = managedObjectContext else { return }
         context.fire(self)
     }

@@ -7,72 +7,66 @@ import CoreDataValues
 import Foundation
 
 extension NSManagedObject {
-    /// Whether slot `slot` can be read from the row at once, and is not nil there.
+    /// The row, if slots can be read from it at once.
     @inlinable @inline(__always)
-    final func _cell(_ slot: Int) -> UInt64? {
-        let state = _state
-        guard state.pointee.slow == 0, let row = state.pointee.row,
-            row[-1 &- (slot &>> 6)] &>> UInt64(truncatingIfNeeded: slot & 63) & 1 == 1
-        else { return nil }
-        return row[slot]
-    }
+    final var _row: UnsafeMutablePointer<UInt64>? { _state.pointee.slow == 0 ? _state.pointee.row : nil }
 
     /// A String attribute.
     @inlinable
     public final func _text(_ slot: Int) -> String? {
-        if let cell = _cell(slot), cell &>> 63 == 0, let arena = _state.pointee.arena {
-            return String(
-                decoding: UnsafeBufferPointer(
-                    start: arena + Int(truncatingIfNeeded: cell &>> 32), count: Int(truncatingIfNeeded: cell & 0xffff_ffff)),
-                as: UTF8.self)
+        if let row = _row {
+            guard _isPresent(row, slot) else { return nil }
+            let cell = row[slot]
+            if cell &>> 63 == 0, let arena = _state.pointee.arena {
+                return String(
+                    decoding: UnsafeBufferPointer(
+                        start: arena + Int(truncatingIfNeeded: cell &>> 32),
+                        count: Int(truncatingIfNeeded: cell & 0xffff_ffff)),
+                    as: UTF8.self)
+            }
         }
         return _slowText(slot)
     }
 
     /// An integer attribute; 0 for nil.
     @inlinable
-    public final func _int(_ slot: Int) -> Int64 {
-        if let cell = _cell(slot) { return Int64(bitPattern: cell) }
-        return _slowInt(slot) ?? 0
-    }
+    public final func _int(_ slot: Int) -> Int64 { _optionalInt(slot) ?? 0 }
 
     /// An integer attribute that may be nil.
     @inlinable
     public final func _optionalInt(_ slot: Int) -> Int64? {
-        if let cell = _cell(slot) { return Int64(bitPattern: cell) }
+        if let row = _row { return _isPresent(row, slot) ? Int64(bitPattern: row[slot]) : nil }
         return _slowInt(slot)
     }
 
     /// A Boolean attribute; false for nil.
     @inlinable
-    public final func _bool(_ slot: Int) -> Bool {
-        if let cell = _cell(slot) { return cell != 0 }
-        return (_slowInt(slot) ?? 0) != 0
-    }
+    public final func _bool(_ slot: Int) -> Bool { _int(slot) != 0 }
 
     /// A Double or Float attribute; 0 for nil.
     @inlinable
-    public final func _double(_ slot: Int) -> Double {
-        if let cell = _cell(slot) { return Double(bitPattern: cell) }
-        return _slowDouble(slot) ?? 0
-    }
+    public final func _double(_ slot: Int) -> Double { _optionalDouble(slot) ?? 0 }
 
     /// A Double or Float attribute that may be nil.
     @inlinable
     public final func _optionalDouble(_ slot: Int) -> Double? {
-        if let cell = _cell(slot) { return Double(bitPattern: cell) }
+        if let row = _row { return _isPresent(row, slot) ? Double(bitPattern: row[slot]) : nil }
         return _slowDouble(slot)
     }
 
     /// A Date attribute.
     @inlinable
     public final func _date(_ slot: Int) -> Date? {
-        if let cell = _cell(slot) { return Date(timeIntervalSinceReferenceDate: Double(bitPattern: cell)) }
-        return _slowDouble(slot).map { Date(timeIntervalSinceReferenceDate: $0) }
+        _optionalDouble(slot).map { Date(timeIntervalSinceReferenceDate: $0) }
     }
 
     /// A Binary attribute.
-    public final func _data(_ slot: Int) -> Data? { data(at: ownSlot(slot)) }
+    @inlinable
+    public final func _data(_ slot: Int) -> Data? {
+        if let row = _row, !_isPresent(row, slot) { return nil }
+        return _slowData(slot)
+    }
+
     /// A UUID attribute.
     public final func _uuid(_ slot: Int) -> UUID? { uuid(at: ownSlot(slot)) }
     /// A URI attribute.
@@ -167,13 +161,16 @@ extension NSManagedObject {
     }
 
     @usableFromInline final func _slowInt(_ slot: Int) -> Int64? {
-        if wakesSilently() { return _cell(slot).map { Int64(bitPattern: $0) } }
-        return bits(at: ownSlot(slot)).map { Int64(bitPattern: $0) }
+        wakesSilently() ? _optionalInt(slot) : bits(at: ownSlot(slot)).map { Int64(bitPattern: $0) }
     }
 
     @usableFromInline final func _slowDouble(_ slot: Int) -> Double? {
-        if wakesSilently() { return _cell(slot).map { Double(bitPattern: $0) } }
-        return bits(at: ownSlot(slot)).map { Double(bitPattern: $0) }
+        wakesSilently() ? _optionalDouble(slot) : bits(at: ownSlot(slot)).map { Double(bitPattern: $0) }
+    }
+
+    @usableFromInline final func _slowData(_ slot: Int) -> Data? {
+        if wakesSilently(), let row = _row, !_isPresent(row, slot) { return nil }
+        return data(at: ownSlot(slot))
     }
 
     /// The entity's slot for the class's.
@@ -186,4 +183,10 @@ extension NSManagedObject {
     }
 
     final func kind(_ slot: Int) -> SlotKind { _state.info.kinds[slot] }
+}
+
+/// Whether a slot's bit in the mask before a row is set.
+@inlinable @inline(__always)
+func _isPresent(_ row: UnsafeMutablePointer<UInt64>, _ slot: Int) -> Bool {
+    row[-1 &- (slot &>> 6)] &>> UInt64(truncatingIfNeeded: slot & 63) & 1 == 1
 }

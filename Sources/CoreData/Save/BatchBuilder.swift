@@ -265,13 +265,13 @@ final class BatchBuilder {
         object.forEachToMany { index, members in
             guard members.isChanged else { return }
             let relationship = object.relationship(toMany: index)
-            let added = members.added.objects.map(\.savedKey)
-            let removed = members.removed.objects.filter { $0._state.has(.persistent) }.map(\.savedKey)
             let inverse = relationship.inverse.map { runtime.schema[$0] }
             if inverse == nil {
                 batch.adoptions.append(
                     AdoptionChange(
-                        relationship: relationship.index, owner: object.savedKey, added: added, removed: removed))
+                        relationship: relationship.index, owner: object.savedKey,
+                        added: members.added.objects.map(\.savedKey),
+                        removed: members.removed.objects.filter { $0._state.has(.persistent) }.map(\.savedKey)))
             } else if let inverse, inverse.isToMany {
                 addLinks(object, relationship, inverse, members)
             }

@@ -10,11 +10,13 @@ struct RowBinder {
     let entity: Entity
     let slots: [Int]
     private let kinds: [SlotKind]
+    private let isText: [Bool]
 
     init(entity: Entity, slots: [Int]) {
         self.entity = entity
         self.slots = slots
         kinds = entity.layout.kinds
+        isText = kinds.map { $0 == .text || $0 == .uri }
     }
 
     /// Binds key, version and `slots` of `row` to the parameters from `start` on.
@@ -42,7 +44,7 @@ struct RowBinder {
             if row.isPresent(slot) {
                 let cell = row[slot]
                 let kind = kinds[slot]
-                if cell >> 63 == 0, kind == .text || kind == .uri {
+                if cell >> 63 == 0, isText[slot] {
                     // The usual text: its bytes lie in the arena.
                     code = UnsafeRawPointer(arena + Int(cell >> 32)).withMemoryRebound(to: CChar.self, capacity: 1) {
                         coredata_sqlite_bind_text_static(handle, index, $0, Int32(truncatingIfNeeded: cell & 0x7fff_ffff))

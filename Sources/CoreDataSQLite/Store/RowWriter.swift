@@ -116,7 +116,11 @@ struct RowWriter {
         }
         defer { statement.finish(changes: range.count) }
         try statement.bind(1, version: expected)
-        for (place, index) in range.enumerated() { try statement.bind(2 + place, group.numbers[index]) }
+        var parameter = 2
+        for index in range {
+            try statement.bind(parameter, group.numbers[index])
+            parameter += 1
+        }
         _ = try statement.step()
         if Int(sqlite3_changes(connection.handle)) == range.count { return nil }
         guard range.count == 1 else { throw SplitNeeded() }
