@@ -88,6 +88,7 @@ struct ChangeTracker {
     }
 
     /// Sets a bit of `ObjectFlags.dirty` and lists the object.
+    @inline(__always)
     mutating func mark(_ object: NSManagedObject, _ flag: ObjectFlags) {
         let state = object._state
         if !state.has(.dirty) { dirtyCount += 1 }
@@ -115,6 +116,14 @@ struct ChangeTracker {
         if isLogging { log.append(.existence(object, appeared: true)) }
     }
 
+    /// Lists a deleted object; its delete rules come later.
+    mutating func delete(_ object: NSManagedObject) {
+        if isLogging { log.append(.existence(object, appeared: false)) }
+        mark(object, .deleted)
+        enter(object, .eventDeleted)
+        unpropagated.append(object)
+    }
+
     mutating func unmark(_ object: NSManagedObject, _ flags: ObjectFlags) {
         let state = object._state
         guard state.has(flags) else { return }
@@ -129,6 +138,7 @@ struct ChangeTracker {
     }
 
     /// Makes an object part of the open event.
+    @inline(__always)
     mutating func enter(_ object: NSManagedObject, _ flag: ObjectFlags) {
         let state = object._state
         if event.isEmpty, isLogging, flag != .eventRefreshed { undoManager?.expectChanges() }

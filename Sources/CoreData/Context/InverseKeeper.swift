@@ -8,9 +8,12 @@ extension NSManagedObject {
 
     /// Sets a to-one and keeps its inverse.
     final func setTarget(_ slot: Int, _ new: NSManagedObject?) {
-        let relationship = relationship(at: slot)
-        if let new { check(new, fits: relationship) }
-        let old = target(at: slot)
+        if let new { check(new, fits: relationship(at: slot)) }
+        replaceTarget(slot, target(at: slot), new)
+    }
+
+    /// Sets a to-one whose present target is known.
+    final func replaceTarget(_ slot: Int, _ old: NSManagedObject?, _ new: NSManagedObject?) {
         guard let back = _state.info.slotInverses[slot], old !== new else { return writeTarget(slot, new, old) }
         switch back.place {
         case .toMany(let index):

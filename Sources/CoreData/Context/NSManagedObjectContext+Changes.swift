@@ -134,7 +134,7 @@ extension NSManagedObject {
 
     final func clear(_ relationship: ResolvedRelationship) {
         switch relationship.place {
-        case .slot(let slot): if target(at: slot) != nil { setTarget(slot, nil) }
+        case .slot(let slot): if let target = target(at: slot) { replaceTarget(slot, target, nil) }
         case .toMany(let index): for member in members(at: index) { removeMember(index, member) }
         case .fetched: break
         }

@@ -57,10 +57,7 @@ extension NSManagedObjectContext {
     final func remove(_ object: NSManagedObject) {
         if object._state.isFault { object.fire() }
         guard !object._state.has([.deleted, .gone]) else { return }
-        logExistence(of: object, appeared: false)
-        tracker.mark(object, .deleted)
-        tracker.enter(object, .eventDeleted)
-        tracker.unpropagated.append(object)
+        tracker.delete(object)
     }
 
     /// Takes a pending deletion back.
