@@ -67,11 +67,7 @@ final class Pool: @unchecked Sendable {
 
     /// Readers first, so that the writer is the last to close and moves the log into the file.
     func close() {
-        let readers = idle.withLock { idle in
-            defer { idle = nil }
-            return idle
-        }
-        withExtendedLifetime(readers) {}
+        idle.withLock { $0 = nil }
         writerLock.withLock { writer = nil }
     }
 }
