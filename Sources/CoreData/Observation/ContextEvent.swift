@@ -53,7 +53,9 @@ final class ContextEvent {
     var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty }
 
     /// The keys and sets of the did-change and did-save notifications; empty kinds are left out.
-    var userInfo: [AnyHashable: Any] {
+    private(set) lazy var userInfo: [AnyHashable: Any] = makeUserInfo()
+
+    private func makeUserInfo() -> [AnyHashable: Any] {
         var info: [AnyHashable: Any] = [:]
         if !inserted.isEmpty { info[NSInsertedObjectsKey] = insertedSet }
         if !updated.isEmpty { info[NSUpdatedObjectsKey] = updatedSet }

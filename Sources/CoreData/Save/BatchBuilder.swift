@@ -46,7 +46,12 @@ final class BatchBuilders {
 
     /// Gives every new object its number: from its store's block for the tree of its entity, in order of insertion.
     func assignKeys(_ inserted: ContiguousArray<NSManagedObject>) throws {
+        guard let first = inserted.first else { return }
         let infos = context.runtime.infos
+        let entity = first._state.pointee.entity
+        if inserted.count < 64, inserted.allSatisfy({ $0._state.pointee.entity == entity }) {
+            return try assignKeys(inserted, of: infos[Int(entity)])
+        }
         var homes: [NumberedStore?] = Array(repeating: nil, count: infos.count)
         var counts: [Family: Int] = [:]
         try inserted.borrowEach { object in
@@ -76,6 +81,17 @@ final class BatchBuilders {
             state.pointee.assigned = open?.next ?? 0
             state.pointee.assignedStore = family.store
             open?.next += 1
+        }
+    }
+
+    /// The usual small save: objects of one entity.
+    private func assignKeys(_ inserted: ContiguousArray<NSManagedObject>, of info: EntityInfo) throws {
+        let store = try context.requiredCoordinator.store(for: info).number
+        var next = try firstKey(inserted.count, in: Family(store: store, root: info.entity.root))
+        inserted.borrowEach { object in
+            object._state.pointee.assigned = next
+            object._state.pointee.assignedStore = store
+            next += 1
         }
     }
 

@@ -35,7 +35,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         self.url = url
         self.number = number
         self.configurationName = configurationName ?? "PF_DEFAULT_CONFIGURATION_NAME"
-        identifier = (try? rows.metadata().uuid) ?? ""
+        identifier = rows.identifier
         isReadOnly = options.isReadOnly
         givenOptions = options.given
         self.coordinator = coordinator

@@ -14,6 +14,7 @@ package final class SQLiteStore: RowStore {
     package let schema: Schema
     package let url: URL
     package let options: SQLiteOptions
+    package let identifier: String
     private let map: StoreMap
     private let selects: SelectCompiler
     private let writes: WriteCompiler
@@ -34,7 +35,9 @@ package final class SQLiteStore: RowStore {
         writes = WriteCompiler(map)
         constraints = try ConstraintNames(map)
         shapes = ShapeCache(map)
-        pool = try StoreOpener(url: url, map: map, options: options, counter: counter).open().pool
+        let opened = try StoreOpener(url: url, map: map, options: options, counter: counter).open()
+        pool = opened.pool
+        identifier = opened.metadata.uuid
     }
 
     /// Statements prepared and run so far, over all connections.

@@ -9,6 +9,8 @@ package enum FetchStep: Sendable { case more, stop }
 /// Every method may be called from any thread; a store does its own locking. Errors are `StoreError`.
 package protocol RowStore: AnyObject, Sendable {
     var schema: Schema { get }
+    /// The store's identity (`NSStoreUUID`) as it was when the store was opened; costs nothing.
+    var identifier: String { get }
     /// The store's identity (`NSStoreUUID`) and what else is recorded beside the rows.
     func metadata() throws -> StoreMetadata
     /// Replaces the application's own metadata; written with the next commit or at once.

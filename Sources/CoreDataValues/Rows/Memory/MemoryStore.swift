@@ -16,6 +16,7 @@ package final class MemoryStore: RowStore {
     }
 
     package let schema: Schema
+    package let identifier: String
     private let state: Mutex<State>
     /// Which entities the configuration has, nil for all.
     private let contained: Set<EntityIndex>?
@@ -31,6 +32,7 @@ package final class MemoryStore: RowStore {
         }
         self.schema = schema
         contained = configuration == nil ? nil : Set(entities.map(\.index))
+        identifier = uuid.uuidString
         let hashes = Dictionary(uniqueKeysWithValues: entities.map { ($0.name, $0.versionHash) })
         state = Mutex(
             State(
