@@ -166,7 +166,7 @@ extension NSManagedObjectContext {
                 // Reading fulfils the object and wakes it.
                 if try read(state.key) == nil { loseRow(of: object) }
             } catch {
-                if readError == nil { readError = error }
+                if readError == nil { readError = CocoaError.unread(object.objectID, key: nil, cause: error) }
             }
             return
         }
@@ -183,7 +183,8 @@ extension NSManagedObjectContext {
         if shouldDeleteInaccessibleFaults {
             tracker.mark(object, .deleted)
         } else if readError == nil {
-            readError = CocoaError.missingObject(object.objectID)
+            readError = CocoaError.unread(
+                object.objectID, key: nil, cause: CocoaError.missingObject(object.objectID))
         }
     }
 
@@ -212,7 +213,9 @@ extension NSManagedObjectContext {
             members.base = .rows(batches)
             members.readAt = rowTime
         } catch {
-            if readError == nil { readError = CocoaError.reading(error) }
+            if readError == nil {
+                readError = CocoaError.unread(owner.objectID, key: owner.relationship(toMany: index).name, cause: error)
+            }
         }
     }
 

@@ -58,6 +58,8 @@ extension NSManagedObjectContext {
         schedule: ScheduledTaskType = .immediate, _ block: @escaping @Sendable () throws -> T
     ) async rethrows -> T {
         if schedule == .immediate, isHeldByCaller { return try holding(block) }
+        await ActiveContexts.shared.enter()
+        defer { ActiveContexts.shared.leave() }
         let outcome: Outcome<T> = await withUnsafeContinuation { continuation in
             queue.async {
                 self.holding {

@@ -56,6 +56,7 @@ extension CocoaError {
         case let error as StoreError: CocoaError(error)
         case let error as SchemaError: CocoaError(error)
         case let error as ModelFileError: CocoaError(error)
+        case let error as CoreDataValues.PredicateError: CocoaError.coreData(134060, error.sentence)
         default: error
         }
     }

@@ -1,6 +1,7 @@
 // Making the errors of contexts and coordinators.
 
 import CoreDataValues
+import CoreDataValues
 import Foundation
 
 extension CocoaError {
@@ -20,6 +21,20 @@ extension CocoaError {
         coreData(
             133000, "No object \(id.uriRepresentation().absoluteString) is in the store; it was deleted or never saved.",
             [NSAffectedObjectsErrorKey: [id]])
+    }
+
+    /// What a read inside a getter could not throw: 134060, with the cause, the object's ID and the key (DESIGN §7).
+    static func unread(_ id: NSManagedObjectID, key: String?, cause: any Error) -> CocoaError {
+        let cause = presenting(cause)
+        let what = key.map { "\(id.entity.name ?? "").\($0)" } ?? id.entity.name ?? "An object"
+        var info: [String: Any] = [NSUnderlyingErrorKey: cause, NSAffectedObjectsErrorKey: [id]]
+        info[NSValidationKeyErrorKey] = key
+        return coreData(
+            134060,
+            "\(what) of \(id.uriRepresentation().absoluteString) could not be read and answered as empty: "
+                + "\((cause as? CocoaError)?.userInfo[NSLocalizedDescriptionKey] as? String ?? "\(cause)") "
+                + "Nothing was written since; remove the cause and save again, or roll back.",
+            info)
     }
 
     static func reading(_ error: any Error) -> any Error { presenting(error) }

@@ -63,35 +63,3 @@ package final class StoreMap: Sendable {
         joinOfRelationship[relationship].map { joins[$0] }
     }
 }
-
-/// Finds properties that this store has no form for.
-struct StorableCheck {
-    let schema: Schema
-
-    func run(_ roots: Set<EntityIndex>) throws {
-        for entity in schema.entities where roots.contains(entity.root) {
-            for attribute in entity.draft.attributes where !attribute.isTransient {
-                guard let reason = refusal(attribute) else { continue }
-                throw StoreError(
-                    134060,
-                    "The attribute \(entity.name).\(attribute.name) is \(reason), which SQLite stores of this "
-                        + "version do not support. Make it transient or give it another type.",
-                    entity: entity.name, property: attribute.name)
-            }
-        }
-    }
-
-    private func refusal(_ attribute: Attribute) -> String? {
-        if attribute.derivationExpression != nil { return "derived" }
-        switch attribute.type {
-        case .integer16, .integer32, .integer64, .decimal, .double, .float, .string, .boolean, .date, .binary,
-            .uuid,
-            .uri:
-            return nil
-        case .undefined: return "of undefined type"
-        case .transformable: return "transformable"
-        case .objectID: return "an object ID"
-        case .composite: return "composite"
-        }
-    }
-}

@@ -33,6 +33,7 @@ package final class MemoryStore: RowStore {
         self.schema = schema
         contained = configuration == nil ? nil : Set(entities.map(\.index))
         identifier = uuid.uuidString
+        try StorableCheck(schema: schema).run(Set(entities.map(\.root)))
         let hashes = Dictionary(uniqueKeysWithValues: entities.map { ($0.name, $0.versionHash) })
         state = Mutex(
             State(

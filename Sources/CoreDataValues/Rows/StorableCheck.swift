@@ -1,0 +1,36 @@
+// Attributes that cannot be stored yet.
+
+/// Finds attributes that no store has a form for yet.
+package struct StorableCheck {
+    private let schema: Schema
+
+    package init(schema: Schema) { self.schema = schema }
+
+    /// - Throws: 134060 `unsupported`, naming the first such entity and attribute of the trees under `roots`.
+    package func run(_ roots: Set<EntityIndex>) throws(StoreError) {
+        for entity in schema.entities where roots.contains(entity.root) {
+            for attribute in entity.draft.attributes where !attribute.isTransient {
+                guard let reason = refusal(attribute) else { continue }
+                throw StoreError(
+                    134060,
+                    "unsupported: the attribute \(entity.name).\(attribute.name) is \(reason), which the stores of this version "
+                        + "cannot keep. Make it transient or give it another type.",
+                    entity: entity.name, property: attribute.name)
+            }
+        }
+    }
+
+    private func refusal(_ attribute: Attribute) -> String? {
+        if attribute.derivationExpression != nil { return "derived" }
+        switch attribute.type {
+        case .integer16, .integer32, .integer64, .decimal, .double, .float, .string, .boolean, .date, .binary,
+            .uuid,
+            .uri:
+            return nil
+        case .undefined: return "of undefined type"
+        case .transformable: return "transformable"
+        case .objectID: return "an object ID"
+        case .composite: return "composite"
+        }
+    }
+}
