@@ -54,13 +54,15 @@ struct StoreOpener {
     }
 
     private func recognise(_ connection: Connection, _ pragmas: Pragmas) throws -> StoreMetadata {
-        let tables = try connection.run("SELECT COUNT(*) FROM sqlite_master WHERE type = 'table'")
-        if tables == "0" {
+        // How many tables there are, and whether Z_METADATA is one of them, in one statement.
+        let tables = try connection.run(
+            "SELECT CASE WHEN COUNT(*) = 0 THEN 'none' WHEN SUM(name = 'Z_METADATA') = 1 THEN 'known' ELSE 'other' END "
+                + "FROM sqlite_master WHERE type = 'table'")
+        if tables == "none" {
             if options.isReadOnly { throw notAStore("holds no tables") }
             return try create(connection, pragmas)
         }
-        let known = try connection.run("SELECT COUNT(*) FROM sqlite_master WHERE name = 'Z_METADATA'")
-        guard known == "1", let metadata = try MetadataRecord.read(connection) else {
+        guard tables == "known", let metadata = try MetadataRecord.read(connection) else {
             throw notAStore("is a SQLite database without Core Data's metadata")
         }
         if !options.ignoresVersionHashes {
