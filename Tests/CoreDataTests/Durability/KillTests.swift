@@ -6,7 +6,8 @@ import Testing
 @testable import CoreData
 @testable import CoreDataVictim
 
-@Suite("Durability", .serialized) struct KillTests {
+@Suite("Durability", .serialized, .enabled(if: VictimProcess.strace != nil, VictimProcess.whySkipped))
+struct KillTests {
     private let folder = Folder()
 
     /// A store with rows, closed, and what it holds before and after an undisturbed save.
@@ -37,7 +38,6 @@ import Testing
         "A save killed at its n-th write leaves a sound file with exactly the old or the new rows",
         arguments: ["pwrite64", "ftruncate", "unlink", "fdatasync"])
     func kill(_ call: String) throws {
-        guard VictimProcess.hasStrace() else { return }
         let (store, old, new) = try prepared()
         var found = (old: 0, new: 0)
         for number in 1...1000 {
@@ -65,7 +65,6 @@ import Testing
         "A store whose creation is killed at its n-th write can be opened again, empty or complete",
         arguments: ["pwrite64", "ftruncate", "unlink", "fdatasync"])
     func killCreation(_ call: String) throws {
-        guard VictimProcess.hasStrace() else { return }
         var found = (empty: 0, full: 0)
         for number in 1...1000 {
             let victim = folder.file("new-\(call)-\(number).sqlite")
@@ -106,7 +105,6 @@ import Testing
         "A save whose n-th write or sync fails throws and changes nothing; once the cause is gone it works",
         arguments: [("pwrite64", "ENOSPC"), ("fdatasync", "EIO"), ("ftruncate", "EIO")])
     func fault(_ call: String, _ error: String) throws {
-        guard VictimProcess.hasStrace() else { return }
         let (store, _, _) = try prepared()
         let undisturbed = try copy(store, "undisturbed")
         let calls = try VictimProcess.calls(of: call, in: "retry", undisturbed, log: folder.file("calls"))

@@ -1,0 +1,132 @@
+// The refusals of opening, as a table, and what their tests need.
+
+import CCoreDataSQLite
+import CoreDataValues
+import Foundation
+import Testing
+
+@testable import CoreDataSQLite
+
+/// One way in which opening refuses. PATH and FOLDER in the sentence stand for the file and the folder it is in.
+struct Refusal: Sendable, CustomTestStringConvertible {
+    let name: String
+    let code: Int
+    let sentence: String
+    var file = "Model.sqlite"
+    var change: @Sendable (inout SQLiteOptions) -> Void = { _ in }
+    /// Makes what lies at the path; what it returns is kept until the refusal is checked.
+    var prepare: @Sendable (Folder) throws -> Raw? = { _ in nil }
+
+    var testDescription: String { name }
+
+    static let all = [
+        Refusal(
+            name: "no database", code: 134080,
+            sentence: "Preparing a statement failed for the store at PATH: the file is not a SQLite database. "
+                + "Check the path; nothing in the file was changed.",
+            prepare: {
+                try Data(repeating: 0x41, count: 5000).write(to: $0.file)
+                return nil
+            }),
+        Refusal(
+            name: "a database that is no store, with rows in its log", code: 134080,
+            sentence: "The file at PATH is a SQLite database without Core Data's metadata, so it is not a Core "
+                + "Data store. Check the path; nothing was changed.",
+            prepare: {
+                let raw = try Raw($0.file)
+                raw.run("PRAGMA journal_mode = WAL; CREATE TABLE notes (id INTEGER PRIMARY KEY)")
+                return raw
+            }),
+        Refusal(
+            name: "a folder", code: 134080,
+            sentence: "The store's path PATH is a folder. Name a file in it, for example Model.sqlite.",
+            prepare: {
+                try FileManager.default.createDirectory(at: $0.file, withIntermediateDirectories: false)
+                return nil
+            }),
+        Refusal(
+            name: "a missing folder", code: 134080,
+            sentence: "The folder FOLDER of the store Model.sqlite does not exist. Create it first.",
+            file: "absent/Model.sqlite"),
+        Refusal(
+            name: "no store to read", code: 134080,
+            sentence: "There is no store at PATH, and a store that is opened read-only is not created.",
+            change: { $0.isReadOnly = true }),
+        Refusal(
+            name: "an unknown setting", code: 134060,
+            sentence: "The store option no_such_setting = 1 is no setting of SQLite's. Correct or remove it "
+                + "(NSSQLitePragmasOption).",
+            change: { $0.pragmas = ["no_such_setting": "1"] }),
+        Refusal(
+            name: "a malformed setting", code: 134060,
+            sentence: "The store option synchronous = 1; DROP TABLE x is no setting of SQLite's. Correct or "
+                + "remove it (NSSQLitePragmasOption).",
+            change: { $0.pragmas = ["synchronous": "1; DROP TABLE x"] }),
+    ]
+}
+
+/// The bytes of a store's file and side files, of those that exist.
+struct Bytes {
+    private var files: [String: Data] = [:]
+
+    init(_ file: URL) {
+        for suffix in ["", "-wal", "-shm"] {
+            files[suffix] = try? Data(contentsOf: URL(fileURLWithPath: file.path + suffix))
+        }
+        // Whoever reads a log notes in the shared index how far: five marks of four bytes each.
+        if let index = files["-shm"], index.count >= 120 {
+            files["-shm"]?.replaceSubrange(100..<120, with: Data(count: 20))
+        }
+    }
+
+    /// The suffixes of the files that are not as they were, are gone or, for the store's own, new.
+    func differing(from before: Bytes) -> [String] {
+        ["", "-wal", "-shm"].filter { ($0.isEmpty || before.files[$0] != nil) && files[$0] != before.files[$0] }
+    }
+}
+
+/// A connection past our own code.
+final class Raw {
+    private var handle: OpaquePointer?
+    init(_ file: URL) throws {
+        #expect(sqlite3_open(file.path, &handle) == SQLITE_OK)
+    }
+    deinit { sqlite3_close_v2(handle) }
+    func run(_ sql: String) { #expect(sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK, "\(sql)") }
+}
+
+/// A mounted file system; nil where mounting is not allowed.
+struct Mount {
+    private let url: URL
+
+    init?(_ arguments: [String], then options: String? = nil, at url: URL) {
+        self.url = url
+        guard Self.run("mount", arguments) else { return nil }
+        if let options, !Self.run("mount", ["-o", options, url.path]) {
+            undo()
+            return nil
+        }
+    }
+
+    /// Whether this process may mount, found by trying.
+    static let isPermitted: Bool = {
+        guard let folder = try? Folder(),
+            let mount = Mount(["-t", "tmpfs", "tmpfs", folder.url.path], at: folder.url)
+        else { return false }
+        mount.undo()
+        return true
+    }()
+    static let whySkipped: Comment = "no file system can be mounted here"
+
+    func undo() { _ = Self.run("umount", [url.path]) }
+
+    private static func run(_ program: String, _ arguments: [String]) -> Bool {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = [program] + arguments
+        process.standardError = FileHandle.nullDevice
+        guard (try? process.run()) != nil else { return false }
+        process.waitUntilExit()
+        return process.terminationStatus == 0
+    }
+}
