@@ -73,7 +73,7 @@ extension NSManagedObjectContext {
         undoManager?.endEvent()
         for object in all {
             withdraw(object)
-            object._state.dropRelationships(keepingValues: true)
+            object._state.breakCycles()
         }
         guard !all.isEmpty else { return }
         NotificationCenter.default.post(

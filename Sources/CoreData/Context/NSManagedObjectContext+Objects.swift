@@ -170,7 +170,7 @@ extension UnsafeMutablePointer<ObjectState> {
     }
 
     /// Breaks cycles of an abandoned object: to-one targets and members go, plain values stay.
-    func dropRelationships(keepingValues: Bool) {
+    func breakCycles() {
         dropRelationships()
         guard let overlay else { return }
         for slot in 0..<info.layout.slotCount where info.layout.kinds[slot] == .toOne && overlay.isPresent(slot) {

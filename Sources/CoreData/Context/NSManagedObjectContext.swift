@@ -77,7 +77,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         if let checkpointObserver { NotificationCenter.default.removeObserver(checkpointObserver) }
         registry?.context = nil
         // Changed relationships hold their objects; an abandoned context must not leave such cycles behind.
-        for object in tracker.clear() { object._state.dropRelationships(keepingValues: true) }
+        for object in tracker.clear() { object._state.breakCycles() }
         trackerStorage.deinitialize(count: 1)
         trackerStorage.deallocate()
     }

@@ -69,7 +69,7 @@ final class EntityInfo: @unchecked Sendable {
         toManyRelationships = entity.toMany.map { schema[$0] }
         isAcyclic = slotRelationships.map { $0.map { acyclic[$0.index.rawValue] } ?? false }
         relationships = entity.relationships.map { schema[$0] }
-        denying = entity.relationships.map { schema[$0] }.filter { $0.description.deleteRule == .deny }
+        denying = relationships.filter { $0.description.deleteRule == .deny }
         slotInverses = slotRelationships.map { $0?.inverse.map { schema[$0] } }
         boundedRelationships = toManyRelationships.filter {
             !$0.description.isOptional || $0.description.minCount > 0 || $0.description.maxCount > 1
@@ -139,8 +139,6 @@ final class EntityInfo: @unchecked Sendable {
         let made = ClassBinding(type, for: entity)
         binding.store(UnsafeRawPointer(Unmanaged.passRetained(made).toOpaque()), ordering: .releasing)
     }
-
-    var managedObjectClass: NSManagedObject.Type { classBinding.type }
 
     /// Makes an object that belongs to no context, without reading or writing anything.
     func makeObject() -> NSManagedObject { classBinding.make(description) }

@@ -109,8 +109,6 @@ struct ObjectState {
     }
 }
 
-typealias StatePointer = UnsafeMutablePointer<ObjectState>
-
 extension UnsafeMutablePointer<ObjectState> {
     var life: ObjectFlags {
         get { ObjectFlags(rawValue: pointee.flags) }
