@@ -7,6 +7,24 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
 ]
 
+/// Tests of the object graph, a target a subject.
+let objectTests: [Target] = [
+    "FaultTests",
+    "RelationshipTests",
+    "AttributeTests",
+    "DerivationTests",
+    "ConflictTests",
+    "ChildContextTests",
+    "StackTests",
+    "ConcurrencyTests",
+    "LifeCycleTests",
+].map { name in
+    .testTarget(
+        name: name,
+        dependencies: ["CoreData", "CoreDataValues", "CoreDataSQLite", "CCoreDataSQLite", "CoreDataTestSupport"],
+        swiftSettings: strict)
+}
+
 let package = Package(
     name: "OpenCoreData",
     products: [
@@ -59,13 +77,18 @@ let package = Package(
         .testTarget(
             name: "CoreDataTests",
             dependencies: [
-                "CoreData", "CoreDataValues", "CoreDataSQLite", "CCoreDataSQLite", "CoreDataVictim",
+                "CoreData", "CoreDataValues", "CoreDataSQLite", "CCoreDataSQLite", "CoreDataTestSupport",
+                "CoreDataVictim",
             ],
             swiftSettings: strict),
+        // The models and stacks that tests of objects share.
+        .target(
+            name: "CoreDataTestSupport", dependencies: ["CoreData", "CoreDataValues"],
+            path: "Tests/CoreDataTestSupport", swiftSettings: strict),
         // The process that durability tests kill.
         .executableTarget(
             name: "CoreDataVictim", dependencies: ["CoreData"], path: "Tests/CoreDataVictim",
             swiftSettings: strict),
         .testTarget(name: "ExampleTests", dependencies: ["CCoreDataSQLite"], swiftSettings: strict),
-    ]
+    ] + objectTests
 )

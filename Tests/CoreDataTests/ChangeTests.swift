@@ -1,5 +1,6 @@
 // Sets, flags, identity, refreshing and dropping of objects in a context.
 
+import CoreDataTestSupport
 import CoreDataValues
 import Foundation
 import Testing

@@ -1,5 +1,6 @@
 // Saves that fail, and that nothing has changed then.
 
+import CoreDataTestSupport
 import CoreDataValues
 import Foundation
 import Testing

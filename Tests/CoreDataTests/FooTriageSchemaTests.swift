@@ -1,5 +1,6 @@
 // The tables and indexes of the sample model, written by hand from the description of the file format.
 
+import CoreDataTestSupport
 import Foundation
 import Testing
 

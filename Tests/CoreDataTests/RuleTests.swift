@@ -1,5 +1,6 @@
 // Delete rules, and values that a save refuses.
 
+import CoreDataTestSupport
 import CoreDataValues
 import Foundation
 import Testing

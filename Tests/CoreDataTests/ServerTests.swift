@@ -1,3 +1,4 @@
+import CoreDataTestSupport
 import CoreDataValues
 import Foundation
 import Testing

@@ -1,5 +1,6 @@
 // What a person may undo, redo and name.
 
+import CoreDataTestSupport
 import Foundation
 import Testing
 

@@ -1,6 +1,7 @@
 // Every way of fetching answers alike: both stores, saved or pending, and the evaluator over all objects.
 
 import CoreDataFoundation
+import CoreDataTestSupport
 import CoreDataValues
 import Foundation
 import Testing

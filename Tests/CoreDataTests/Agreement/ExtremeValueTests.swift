@@ -1,5 +1,6 @@
 // Values at the edges of their types, through a context and back.
 
+import CoreDataTestSupport
 import CoreDataValues
 import Foundation
 import Testing

@@ -1,5 +1,6 @@
 // What a request may ask for besides rows, and what it may not ask.
 
+import CoreDataTestSupport
 import Foundation
 import Testing
 

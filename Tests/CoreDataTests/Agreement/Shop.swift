@@ -1,5 +1,6 @@
 // The model and the rows that all ways of fetching must agree about.
 
+import CoreDataTestSupport
 import CoreDataValues
 import Foundation
 

@@ -1,5 +1,6 @@
 // A save that is killed, or whose disk fails, leaves the old rows or the new ones.
 
+import CoreDataTestSupport
 import Foundation
 import Testing
 

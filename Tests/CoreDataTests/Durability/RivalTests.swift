@@ -1,5 +1,6 @@
 // Two processes, one store.
 
+import CoreDataTestSupport
 import Foundation
 import Testing
 

@@ -1,5 +1,6 @@
 // The other side of the oracle: the same actions on a real context, and the comparison of the two.
 
+import CoreDataTestSupport
 import CoreDataValues
 import Foundation
 

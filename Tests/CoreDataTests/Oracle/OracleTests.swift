@@ -1,5 +1,6 @@
 // Random sequences on a context, step by step against the reference; a failing one is made small and printed.
 
+import CoreDataTestSupport
 import Foundation
 import Testing
 

@@ -5,14 +5,14 @@ import Foundation
 
 @testable import CoreData
 
-enum Clinic {
-    static func attribute(_ name: String, _ type: AttributeType, optional: Bool = true) -> Attribute {
+package enum Clinic {
+    package static func attribute(_ name: String, _ type: AttributeType, optional: Bool = true) -> Attribute {
         var attribute = Attribute(name: name, type: type)
         attribute.isOptional = optional
         return attribute
     }
 
-    static func toOne(_ name: String, _ destination: String, inverse: String?, rule: DeleteRule = .nullify) -> Relationship {
+    package static func toOne(_ name: String, _ destination: String, inverse: String?, rule: DeleteRule = .nullify) -> Relationship {
         var relationship = Relationship(name: name, destinationName: destination)
         relationship.inverseName = inverse
         relationship.isOptional = true
@@ -20,7 +20,7 @@ enum Clinic {
         return relationship
     }
 
-    static func toMany(
+    package static func toMany(
         _ name: String, _ destination: String, inverse: String?, ordered: Bool = false, rule: DeleteRule = .nullify
     ) -> Relationship {
         var relationship = toOne(name, destination, inverse: inverse, rule: rule)
@@ -31,7 +31,7 @@ enum Clinic {
 
     /// Patient ⇄ Ward (one to many), Patient ⇄ Doctor (many to many), Patient ⇄ Visit (ordered, cascade), Patient ⇄ Bed (one to
     /// one), Place ◁ Ward (inheritance), Doctor ⇄ Badge (deny).
-    static func draft() -> SchemaDraft {
+    package static func draft() -> SchemaDraft {
         var draft = SchemaDraft()
         var patient = EntityDraft(name: "Patient")
         patient.attributes = [
@@ -69,27 +69,27 @@ enum Clinic {
         return draft
     }
 
-    static func model() -> NSManagedObjectModel { NSManagedObjectModel(draft: draft()) }
+    package static func model() -> NSManagedObjectModel { NSManagedObjectModel(draft: draft()) }
 }
 
 /// A folder of a test, removed when it is let go.
-final class Folder {
-    let url: URL
-    init() {
+package final class Folder {
+    package let url: URL
+    package init() {
         url = FileManager.default.temporaryDirectory.appendingPathComponent("coredata-\(UUID().uuidString)")
         try? FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
     }
     deinit { try? FileManager.default.removeItem(at: url) }
-    func file(_ name: String) -> URL { url.appendingPathComponent(name) }
+    package func file(_ name: String) -> URL { url.appendingPathComponent(name) }
 }
 
 /// A coordinator with one store, and contexts on it.
-final class Stack {
-    let folder = Folder()
-    let coordinator: NSPersistentStoreCoordinator
-    let context: NSManagedObjectContext
+package final class Stack {
+    package let folder = Folder()
+    package let coordinator: NSPersistentStoreCoordinator
+    package let context: NSManagedObjectContext
 
-    init(
+    package init(
         _ type: String = NSSQLiteStoreType, model: NSManagedObjectModel = Clinic.model(), undo: Bool = true,
         options: [AnyHashable: Any]? = nil
     ) throws {
@@ -102,7 +102,7 @@ final class Stack {
         if undo { context.undoManager = UndoManager() }
     }
 
-    func another() -> NSManagedObjectContext {
+    package func another() -> NSManagedObjectContext {
         let other = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         other.persistentStoreCoordinator = coordinator
         return other
@@ -110,13 +110,13 @@ final class Stack {
 }
 
 extension NSManagedObjectContext {
-    func make(_ entity: String, _ values: [String: Any] = [:]) -> NSManagedObject {
+    package func make(_ entity: String, _ values: [String: Any] = [:]) -> NSManagedObject {
         let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: self)
         for (key, value) in values { object.setValue(value, forKey: key) }
         return object
     }
 
-    func all(_ entity: String) throws -> [NSManagedObject] {
+    package func all(_ entity: String) throws -> [NSManagedObject] {
         try fetch(NSFetchRequest<NSManagedObject>(entityName: entity))
     }
 }

@@ -4,27 +4,27 @@ import Foundation
 
 @testable import CoreData
 
-final class Watched: NSManagedObject {
-    var calls: [String] = []
+package final class Watched: NSManagedObject {
+    package var calls: [String] = []
     /// Run once by the next `willSave`.
-    var atWillSave: ((Watched) -> Void)?
+    package var atWillSave: ((Watched) -> Void)?
 
-    override func awakeFromInsert() {
+    package override func awakeFromInsert() {
         super.awakeFromInsert()
         calls.append("awakeFromInsert")
     }
 
-    override func awakeFromFetch() {
+    package override func awakeFromFetch() {
         super.awakeFromFetch()
         calls.append("awakeFromFetch")
     }
 
-    override func prepareForDeletion() {
+    package override func prepareForDeletion() {
         super.prepareForDeletion()
         calls.append("prepareForDeletion")
     }
 
-    override func willSave() {
+    package override func willSave() {
         super.willSave()
         calls.append("willSave")
         let body = atWillSave
@@ -32,28 +32,28 @@ final class Watched: NSManagedObject {
         body?(self)
     }
 
-    override func didSave() {
+    package override func didSave() {
         super.didSave()
         calls.append("didSave")
     }
 
-    override func validateForInsert() throws {
+    package override func validateForInsert() throws {
         calls.append("validateForInsert")
         try super.validateForInsert()
     }
 
-    override func validateForUpdate() throws {
+    package override func validateForUpdate() throws {
         calls.append("validateForUpdate")
         try super.validateForUpdate()
     }
 
-    override func validateForDelete() throws {
+    package override func validateForDelete() throws {
         calls.append("validateForDelete")
         try super.validateForDelete()
     }
 
     /// The clinic with this class for patients, under the name given.
-    static func model(_ name: String = "CoreDataTests.Watched") -> NSManagedObjectModel {
+    package static func model(_ name: String = "CoreDataTestSupport.Watched") -> NSManagedObjectModel {
         var draft = Clinic.draft()
         draft.entities[0].className = name
         return NSManagedObjectModel(draft: draft)

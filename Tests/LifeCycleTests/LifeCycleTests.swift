@@ -1,5 +1,6 @@
 // Calls to objects, their classes, and a log of notifications.
 
+import CoreDataTestSupport
 import Foundation
 import Testing
 
@@ -69,7 +70,7 @@ import Testing
             ])
     }
 
-    @Test("A model's class name is found as Module.Class", arguments: ["CoreDataTests.Watched"])
+    @Test("A model's class name is found as Module.Class", arguments: ["CoreDataTestSupport.Watched"])
     func qualified(_ name: String) throws {
         let stack = try Stack(model: Watched.model(name))
         #expect(stack.context.make("Patient") is Watched)
@@ -83,45 +84,5 @@ import Testing
         patient.setValue("Ada", forKey: "name")
         try stack.context.save()
         #expect(try stack.another().all("Patient").first is Watched)
-    }
-}
-
-/// The notifications of one context, in order.
-final class NotificationLog {
-    private(set) var entries: [(name: String, info: [AnyHashable: Any])] = []
-    var onEach: ((String) -> Void)?
-    private var observers: [any NSObjectProtocol] = []
-
-    init(_ context: NSManagedObjectContext) {
-        let names: [(Notification.Name, String)] = [
-            (.NSManagedObjectContextObjectsDidChange, "didChange"),
-            (.NSManagedObjectContextWillSave, "willSave:"),
-            (.NSManagedObjectContextDidSave, "didSave:"),
-        ]
-        let log = Weak(self)
-        for (name, short) in names {
-            observers.append(
-                NotificationCenter.default.addObserver(forName: name, object: context, queue: nil) {
-                    log.object?.note(short, $0.userInfo ?? [:])
-                })
-        }
-    }
-
-    deinit { observers.forEach { NotificationCenter.default.removeObserver($0) } }
-
-    private func note(_ name: String, _ info: [AnyHashable: Any]) {
-        entries.append((name, info))
-        onEach?(name)
-    }
-
-    func objects(_ place: Int, _ key: String) -> Set<NSManagedObject> {
-        entries[place].info[key] as? Set<NSManagedObject> ?? []
-    }
-
-    func clear() { entries = [] }
-
-    private final class Weak: @unchecked Sendable {
-        weak var object: NotificationLog?
-        init(_ object: NotificationLog) { self.object = object }
     }
 }
