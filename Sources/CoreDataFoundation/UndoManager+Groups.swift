@@ -9,18 +9,21 @@ extension UndoManager {
 
     func openGroup(isEvent: Bool) {
         open.append(UndoGroup(isEvent: isEvent))
-        post(.NSUndoManagerDidOpenUndoGroup)
+        post(UndoManager.didOpen)
     }
 
     /// Closes the innermost group: into the one around it, or onto the stack that is being recorded.
     func closeGroup() {
         guard let group = open.last else { return }
-        let userInfo: [AnyHashable: Any]? =
-            group.isDiscardable ? [NSUndoManagerGroupIsDiscardableKey: true] : nil
-        post(.NSUndoManagerWillCloseUndoGroup, userInfo: userInfo)
+        post(UndoManager.willClose, of: group)
         open.removeLast()
         if !group.isEmpty { keep(group) }
-        post(.NSUndoManagerDidCloseUndoGroup, userInfo: userInfo)
+        post(UndoManager.didClose, of: group)
+    }
+
+    private func post(_ awaited: AwaitedName, of group: UndoGroup? = nil) {
+        guard let name = awaited.ifAwaited else { return }
+        post(name, userInfo: group?.isDiscardable == true ? [NSUndoManagerGroupIsDiscardableKey: true] : nil)
     }
 
     private func keep(_ group: UndoGroup) {

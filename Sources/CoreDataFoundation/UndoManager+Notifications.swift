@@ -15,10 +15,14 @@ extension NSNotification.Name {
     public static let NSUndoManagerDidUndoChange = NSNotification.Name("NSUndoManagerDidUndoChangeNotification")
     public static let NSUndoManagerWillRedoChange = NSNotification.Name("NSUndoManagerWillRedoChangeNotification")
     public static let NSUndoManagerDidRedoChange = NSNotification.Name("NSUndoManagerDidRedoChangeNotification")
-    public static let NSUndoManagerDidOpenUndoGroup =
-        NSNotification.Name("NSUndoManagerDidOpenUndoGroupNotification")
-    public static let NSUndoManagerWillCloseUndoGroup =
-        NSNotification.Name("NSUndoManagerWillCloseUndoGroupNotification")
-    public static let NSUndoManagerDidCloseUndoGroup =
-        NSNotification.Name("NSUndoManagerDidCloseUndoGroupNotification")
+    public static var NSUndoManagerDidOpenUndoGroup: NSNotification.Name { UndoManager.didOpen.asked }
+    public static var NSUndoManagerWillCloseUndoGroup: NSNotification.Name { UndoManager.willClose.asked }
+    public static var NSUndoManagerDidCloseUndoGroup: NSNotification.Name { UndoManager.didClose.asked }
+}
+
+extension UndoManager {
+    // Posted at every event.
+    static let didOpen = AwaitedName("NSUndoManagerDidOpenUndoGroupNotification")
+    static let willClose = AwaitedName("NSUndoManagerWillCloseUndoGroupNotification")
+    static let didClose = AwaitedName("NSUndoManagerDidCloseUndoGroupNotification")
 }

@@ -42,8 +42,7 @@ extension NSManagedObjectContext {
         guard !event.isEmpty else { return }
         lastEvent = tracker.dirtyCount > 0 ? event : nil
         eventsSinceSave += 1
-        NotificationCenter.default.post(
-            name: .NSManagedObjectContextObjectsDidChange, object: self, userInfo: event.userInfo)
+        post(ContextNotice.didChange, event.userInfo)
     }
 
     // MARK: Dropping
@@ -76,9 +75,7 @@ extension NSManagedObjectContext {
             object._state.breakCycles()
         }
         guard !all.isEmpty else { return }
-        NotificationCenter.default.post(
-            name: .NSManagedObjectContextObjectsDidChange, object: self,
-            userInfo: [NSInvalidatedAllObjectsKey: all.map(\.objectID)])
+        post(ContextNotice.didChange, [NSInvalidatedAllObjectsKey: all.map(\.objectID)])
     }
 
     /// Brings an object up to date: with `mergeChanges` its changes stay on top of the row read anew, without it they are dropped

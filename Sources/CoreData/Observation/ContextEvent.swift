@@ -56,12 +56,11 @@ final class ContextEvent {
     private(set) lazy var userInfo: [AnyHashable: Any] = makeUserInfo()
 
     private func makeUserInfo() -> [AnyHashable: Any] {
-        var info: [AnyHashable: Any] = [:]
+        var info = [AnyHashable: Any](minimumCapacity: 4)
         if !inserted.isEmpty { info[NSInsertedObjectsKey] = insertedSet }
         if !updated.isEmpty { info[NSUpdatedObjectsKey] = updatedSet }
         if !deleted.isEmpty { info[NSDeletedObjectsKey] = deletedSet }
         if !refreshed.isEmpty { info[NSRefreshedObjectsKey] = objectSet(refreshed) }
         return info
     }
-
 }

@@ -126,7 +126,8 @@ final class BatchBuilders {
     }
 
     func finish() -> [StoreBatch] {
-        builders.sorted { $0.key < $1.key }.map { $0.value.finish() }
+        if let last, builders.count == 1 { return [last.builder.finish()] }
+        return builders.sorted { $0.key < $1.key }.map { $0.value.finish() }
     }
 }
 
@@ -137,8 +138,8 @@ final class BatchBuilder {
     private var batch = ChangeBatch()
     private struct Lists {
         var written: ContiguousArray<WrittenRow> = []
-        var open: ContiguousArray<RowChunk?>
-        var deletes: ContiguousArray<OpenDelete>
+        var open: ContiguousArray<RowChunk?> = []
+        var deletes: ContiguousArray<OpenDelete> = []
     }
     /// Behind a pointer like a context's tracker: these are touched for every object.
     private let lists: UnsafeMutablePointer<Lists>
@@ -146,13 +147,16 @@ final class BatchBuilder {
         _read { yield lists.pointee.written }
         _modify { yield &lists.pointee.written }
     }
-    /// The chunk that new rows of each entity go into.
+    /// The chunk that new rows of each entity go into; empty until there is one.
     private var open: ContiguousArray<RowChunk?> {
         _read { yield lists.pointee.open }
         _modify { yield &lists.pointee.open }
     }
-    private var updates: [UpdateShape: OpenUpdate] = [:]
-    /// By entity.
+    /// Groups that take further rows.
+    private var groups: ContiguousArray<OpenUpdate> = []
+    /// More shapes than these are rare; the group that waited longest is closed then.
+    private static let groupLimit = 16
+    /// By entity; empty until there is one.
     private var deletes: ContiguousArray<OpenDelete> {
         _read { yield lists.pointee.deletes }
         _modify { yield &lists.pointee.deletes }
@@ -162,8 +166,6 @@ final class BatchBuilder {
         var numbers: [Int64] = []
         var expected: [Int32] = []
     }
-
-    private var lastGroup: OpenUpdate?
 
     private struct UpdateShape: Hashable {
         var entity: EntityIndex
@@ -183,12 +185,8 @@ final class BatchBuilder {
     init(_ store: NumberedStore, _ runtime: ModelRuntime) {
         self.store = store
         self.runtime = runtime
-        let none = runtime.infos.count
         lists = .allocate(capacity: 1)
-        lists.initialize(
-            to: Lists(
-                open: ContiguousArray(repeating: nil, count: none),
-                deletes: ContiguousArray(repeating: OpenDelete(), count: none)))
+        lists.initialize(to: Lists())
     }
 
     deinit {
@@ -199,6 +197,7 @@ final class BatchBuilder {
     func insert(_ object: NSManagedObject) throws {
         let state = object._state
         let entity = Int(state.pointee.entity)
+        if open.isEmpty { open = ContiguousArray(repeating: nil, count: runtime.infos.count) }
         let chunk: RowChunk
         if let last = open[entity], !last.isFull {
             chunk = last
@@ -232,17 +231,14 @@ final class BatchBuilder {
 
     /// The open group of a shape; most saves have one or two shapes.
     private func openGroup(_ shape: UpdateShape, _ info: EntityInfo) -> OpenUpdate {
-        if let last = lastGroup, last.shape == shape, !last.chunk.isFull { return last }
-        if let found = updates[shape] {
-            if !found.chunk.isFull {
-                lastGroup = found
-                return found
-            }
-            close(found)
+        if let place = groups.lastIndex(where: { $0.shape == shape }) {
+            if !groups[place].chunk.isFull { return groups[place] }
+            close(groups.remove(at: place))
+        } else if groups.count == BatchBuilder.groupLimit {
+            close(groups.removeFirst())
         }
         let made = OpenUpdate(shape, RowChunk(layout: info.layout, capacity: 64, arenaCapacity: 8192))
-        updates[shape] = made
-        lastGroup = made
+        groups.append(made)
         return made
     }
 
@@ -271,6 +267,7 @@ final class BatchBuilder {
     func delete(_ object: NSManagedObject) throws {
         let state = object._state
         let entity = Int(state.pointee.entity)
+        if deletes.isEmpty { deletes = ContiguousArray(repeating: OpenDelete(), count: runtime.infos.count) }
         deletes[entity].numbers.append(state.pointee.number)
         deletes[entity].expected.append(state.version)
         if state.pointee.toMany != nil { try addRelationships(of: object) }
@@ -315,7 +312,6 @@ final class BatchBuilder {
     }
 
     private func close(_ group: OpenUpdate) {
-        updates[group.shape] = nil
         let slots = group.shape.mask.enumerated().flatMap { word, bits in
             (0..<64).filter { bits >> UInt64($0) & 1 == 1 }.map { word * 64 + $0 }
         }
@@ -324,7 +320,7 @@ final class BatchBuilder {
     }
 
     func finish() -> StoreBatch {
-        for group in updates.values { close(group) }
+        for group in groups { close(group) }
         for (entity, group) in deletes.enumerated() {
             guard !group.numbers.isEmpty else { continue }
             batch.deletes.append(

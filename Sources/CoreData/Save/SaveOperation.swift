@@ -20,7 +20,7 @@ struct SaveOperation {
         try callWillSave()
         collect()
         try validate()
-        post(.NSManagedObjectContextWillSave, nil)
+        context.post(ContextNotice.willSave)
         let batches = try pack()
         do {
             try commit(batches)
@@ -132,7 +132,7 @@ struct SaveOperation {
         inserted.borrowEach { object in object.didSave() }
         updated.borrowEach { object in object.didSave() }
         deleted.borrowEach { object in object.didSave() }
-        post(.NSManagedObjectContextDidSave, event.userInfo)
+        context.post(ContextNotice.didSave, event.userInfo)
     }
 
     /// The last event, if it told of the same objects; its sets are made already.
@@ -149,10 +149,6 @@ struct SaveOperation {
             return last
         }
         return ContextEvent(inserted: inserted, updated: updated, deleted: deleted)
-    }
-
-    private func post(_ name: NSNotification.Name, _ info: [AnyHashable: Any]?) {
-        NotificationCenter.default.post(name: name, object: context, userInfo: info)
     }
 
     // MARK: What counts as a change

@@ -11,6 +11,9 @@ final class Connection: @unchecked Sendable {
     let options: SQLiteOptions
     let counter: StatementCounter
     private var cache = StatementCache()
+    private var beginning: Statement?
+    private var committing: Statement?
+    private var rollingBack: Statement?
 
     /// Without the memory statistics an insert costs 0.91 (YARDSTICKS §3). Works only before SQLite is first
     /// used in the process; later it changes nothing.
@@ -48,6 +51,7 @@ final class Connection: @unchecked Sendable {
 
     deinit {
         cache.removeAll()
+        (beginning, committing, rollingBack) = (nil, nil, nil)
         sqlite3_close_v2(handle)
     }
 
@@ -75,6 +79,11 @@ final class Connection: @unchecked Sendable {
         return statement
     }
 
+    /// How new rows of an entity are bound, worked out once.
+    func binder(of entity: Entity, _ slots: () throws -> [Int]) rethrows -> RowBinder {
+        try cache.binder(of: entity, slots)
+    }
+
     /// Runs a statement for its effect and answers its first value, as text.
     @discardableResult
     func run(_ sql: String) throws -> String? {
@@ -88,23 +97,24 @@ final class Connection: @unchecked Sendable {
     /// Runs `body` in a transaction: committed when it returns true, rolled back when it returns false or
     /// throws.
     func transaction(_ body: () throws -> Bool) throws {
-        try runKept(.begin, "BEGIN IMMEDIATE")
+        try run(&beginning, "BEGIN IMMEDIATE")
         do {
             if try body() {
-                try runKept(.commit, "COMMIT")
+                try run(&committing, "COMMIT")
             } else {
-                try runKept(.rollback, "ROLLBACK")
+                try run(&rollingBack, "ROLLBACK")
             }
         } catch {
             // A full disk or an I/O error has ended the transaction already.
-            if sqlite3_get_autocommit(handle) == 0 { try? runKept(.rollback, "ROLLBACK") }
+            if sqlite3_get_autocommit(handle) == 0 { try? run(&rollingBack, "ROLLBACK") }
             throw error
         }
     }
 
-    private func runKept(_ key: StatementKey, _ sql: String) throws {
-        let statement = try statement(key) { sql }
-        defer { statement.finish() }
+    private func run(_ kept: inout Statement?, _ sql: String) throws {
+        let statement = try kept ?? Statement(sql, on: self)
+        kept = statement
+        defer { statement.finish(clears: false) }
         _ = try statement.step()
     }
 

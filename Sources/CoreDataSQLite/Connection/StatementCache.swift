@@ -6,7 +6,6 @@ import Synchronization
 
 /// What a kept statement is for.
 enum StatementKey: Hashable {
-    case begin, commit, rollback
     case insert(EntityIndex, rows: Int)
     case update(EntityIndex, slots: [Int])
     case delete(EntityIndex, rows: Int)
@@ -50,6 +49,16 @@ struct StatementCache {
         last = nil
         if byKey.count >= Self.limit { byKey = [:] }
         byKey[key] = statement
+    }
+
+    /// How each entity's new rows are bound.
+    private var binders: [Int: RowBinder] = [:]
+
+    mutating func binder(of entity: Entity, _ slots: () throws -> [Int]) rethrows -> RowBinder {
+        if let known = binders[entity.index.value] { return known }
+        let made = RowBinder(entity: entity, slots: try slots())
+        binders[entity.index.value] = made
+        return made
     }
 
     mutating func removeAll() {

@@ -18,7 +18,7 @@ struct RowWriter {
 
     func insert(_ chunk: RowChunk) throws -> [Conflict] {
         let entity = map.schema[chunk.layout.entity]
-        let binder = RowBinder(entity: entity, slots: try compiler.storedSlots(of: entity))
+        let binder = try connection.binder(of: entity) { try compiler.storedSlots(of: entity) }
         var conflicts: [Conflict] = []
         var start = 0
         while start < chunk.count {
