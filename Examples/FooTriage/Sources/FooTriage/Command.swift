@@ -56,11 +56,12 @@ struct Command: ParsableCommand {
 
     func run() throws {
         let storeURL = URL(fileURLWithPath: store)
+        // A model that cannot be read must not cost the store.
+        let model = try Triage.prepModel(model.map(URL.init(fileURLWithPath:)) ?? ModelFile.find())
         if reset { try StoreFile(storeURL).remove() }
-        let modelURL = try model.map(URL.init(fileURLWithPath:)) ?? ModelFile.find()
-        let triage = try Triage(model: modelURL, store: storeURL, sql: sql)
+        let triage = try Triage(model: model, store: storeURL, sql: sql)
         try triage.fillTable()
-        try printTable(model: triage.model, store: storeURL, sql: sql)
+        try printTable(model: model, store: storeURL, sql: sql)
     }
 
     /// A model error reads `PATH:LINE:COLUMN: error: TEXT` already; other errors get the word in front.

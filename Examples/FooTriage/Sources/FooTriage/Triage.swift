@@ -9,9 +9,9 @@ final class Triage {
     let model: NSManagedObjectModel
     let context: NSManagedObjectContext
 
-    /// - Throws: when the model cannot be read or has no place for the table, or when the store cannot be opened.
-    init(model url: URL, store: URL, sql: Bool) throws {
-        model = try Triage.prepModel(url)
+    /// - Throws: when the store cannot be opened.
+    init(model: NSManagedObjectModel, store: URL, sql: Bool) throws {
+        self.model = model
         context = try Triage.link2file(model, store: store, sql: sql)
     }
 
@@ -20,9 +20,13 @@ final class Triage {
     }
 
     /// Reads the model from its XML, so that an attribute added there is in the next new store.
+    ///
+    /// - Throws: when it cannot be read or has no place for the table.
     static func prepModel(_ url: URL) throws -> NSManagedObjectModel {
-        // `NSManagedObjectModel(contentsOf:)` answers nil where this says what is wrong, with file, line and column.
-        let model = try NSManagedObjectModel(loading: url)
+        guard let model = NSManagedObjectModel(contentsOf: url) else {
+            // Asked again by our own initialiser, it says what is wrong, with file, line and column.
+            return try NSManagedObjectModel(loading: url)
+        }
         let attributes = model.entitiesByName["Injury"]?.attributesByName ?? [:]
         guard attributes["id"] != nil, attributes["name"] != nil else {
             throw Failure("the model at \(url.path) needs an entity Injury with the attributes id and name.")
