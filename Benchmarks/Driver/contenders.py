@@ -26,20 +26,26 @@ WORK = BUILD / "yardstick"
 # toMany            one injury after the other, all its patients; read every attribute
 # commit            500 transactions of one new patient
 # open              open the file and read one patient
+# toOneWalk         one hop from each patient to an injury that was reached before
+# toManyPrefetch    all injuries with all their patients, in as few statements as the contender can; read every attribute
+# faults            a tenth of the patients, of which the keys are known, one after the other; read every attribute
+# undo              take one change of each patient back
+# redo              do it again
+# saveDirty         save another weight of one patient in a hundred, while all are in memory; setting it is not counted
 # free              let go of all fetched patients
 # memory            heap that fetched patients keep
 TASKS = [
     "insert", "fetch", "fetchRead", "filter", "lookup", "lookupRegistered", "update", "delete", "toOne",
-    "toMany", "commit", "open", "free", "memory",
+    "toMany", "commit", "open", "free", "memory", "toOneWalk", "toManyPrefetch", "faults", "undo", "redo", "saveDirty",
 ]
-WRITING = {"insert", "update", "delete", "commit"}
+WRITING = {"insert", "update", "delete", "commit", "saveDirty"}
 
 
 def unit_count(task, rows):
     """How many rows, objects, look-ups or transactions a task is about."""
     return {
         "filter": min(rows, 100), "lookup": rows // 2, "lookupRegistered": rows // 2, "update": rows // 10,
-        "delete": rows // 10, "commit": 500, "open": 1,
+        "delete": rows // 10, "commit": 500, "open": 1, "faults": rows // 10, "saveDirty": rows // 100,
     }.get(task, rows)
 
 
@@ -54,9 +60,10 @@ class Contender:
         return task not in self.lacks
 
 
-NO_OBJECTS = {"fetch", "lookupRegistered"}
+NO_GRAPH = {"toOneWalk", "undo", "redo"}
+NO_OBJECTS = {"fetch", "lookupRegistered", "toManyPrefetch", "faults", "saveDirty"} | NO_GRAPH
 CONTENDERS = [
-    Contender("c", "plain C", BUILD / "plainc", "plain", {"lookupRegistered"}),
+    Contender("c", "plain C", BUILD / "plainc", "plain", {"lookupRegistered"} | NO_GRAPH),
     Contender("swift", "C API from Swift", RELEASE / "RawSwift", "plain", NO_OBJECTS),
     Contender("grdb", "GRDB, by hand", RELEASE / "GRDBRecords", "plain", NO_OBJECTS),
     Contender(

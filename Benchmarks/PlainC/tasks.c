@@ -183,6 +183,62 @@ Checksum task_to_many(void) {
     return checksum;
 }
 
+// The injuries, and for each of them its patients: what a prefetch replaces.
+Checksum task_to_many_prefetch(void) {
+    Checksum checksum = {0};
+    sqlite3_stmt *injuries = prepare("SELECT id,name FROM injury");
+    sqlite3_stmt *select = prepare("SELECT " ROW_COLUMNS " FROM patient WHERE injury=?1");
+    begin_region();
+    while (step(injuries)) {
+        sqlite3_bind_int64(select, 1, sqlite3_column_int64(injuries, 0));
+        while (step(select)) {
+            Row row;
+            read_row(select, &row);
+            add_row(&checksum, &row);
+            free_row(&row);
+        }
+        sqlite3_reset(select);
+    }
+    sqlite3_reset(injuries);
+    end_region();
+    sqlite3_finalize(injuries);
+    sqlite3_finalize(select);
+    return checksum;
+}
+
+// The first tenth of the rows, looked up one by one.
+Checksum task_faults(void) {
+    Checksum checksum = {0};
+    int count = row_total / 10;
+    int64_t *keys = malloc(sizeof(int64_t) * (size_t)count);
+    for (int i = 0; i < count; i++) keys[i] = i + 1;
+    sqlite3_stmt *select = prepare("SELECT " ROW_COLUMNS " FROM patient WHERE id=?1");
+    begin_region();
+    look_up(select, keys, count, &checksum);
+    end_region();
+    free(keys);
+    sqlite3_finalize(select);
+    return checksum;
+}
+
+// Every hundredth row gets another weight.
+Checksum task_save_dirty(void) {
+    sqlite3_stmt *change = prepare("UPDATE patient SET weight=?2 WHERE id=?1");
+    int64_t count = 0;
+    begin_region();
+    execute("BEGIN IMMEDIATE");
+    for (int i = 0; i < row_total; i += 100) {
+        sqlite3_bind_int64(change, 1, i + 1);
+        sqlite3_bind_double(change, 2, i);
+        run_once(change);
+        count++;
+    }
+    execute("COMMIT");
+    end_region();
+    sqlite3_finalize(change);
+    return (Checksum){count, 0};
+}
+
 Checksum task_commit(void) {
     Row row;
     make_row(&row, 1, row_total);

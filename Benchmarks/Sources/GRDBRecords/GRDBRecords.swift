@@ -22,7 +22,8 @@ struct GRDBRecords<Patient: PatientRecord>: Contender {
         case .open: try openAndAsk(path, region)
         case .free: try free(open(path), region)
         case .memory: try memory(open(path), region)
-        case .fetch, .lookupRegistered: throw Failure.noCounterpart(task)
+        case .fetch, .lookupRegistered, .toOneWalk, .toManyPrefetch, .faults, .undo, .redo, .saveDirty:
+            throw Failure.noCounterpart(task)
         }
     }
 

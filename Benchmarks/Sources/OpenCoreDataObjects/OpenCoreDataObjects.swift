@@ -33,6 +33,8 @@ struct OpenCoreDataObjects: Contender {
         case .commit: try commit(stack, region)
         case .free: try free(stack.context, region)
         case .memory: try memory(stack.context, region)
+        case .toOneWalk, .toManyPrefetch, .faults, .undo, .redo, .saveDirty:
+            try GraphTasks(rows: rows, stack: stack, region: region).run(task)
         case .open: throw Failure("open has no stack yet")
         }
     }

@@ -7,6 +7,7 @@ import Foundation
 public enum Task: String, CaseIterable, Sendable {
     case insert, fetch, fetchRead, filter, lookup, lookupRegistered, update, delete, toOne, toMany, commit,
         open
+    case toOneWalk, toManyPrefetch, faults, undo, redo, saveDirty
     case free, memory
     /// Writes the database that the other tasks start from.
     case seed

@@ -1,0 +1,111 @@
+// The tasks that only a graph of objects has: walks, faults, undo, and a save among many clean objects.
+
+import CoreData
+import Yardstick
+
+struct GraphTasks {
+    let rows: Int
+    let stack: Stack
+    let region: Region
+    private var context: NSManagedObjectContext { stack.context }
+
+    func run(_ task: Task) throws -> Checksum {
+        switch task {
+        case .toOneWalk: try toOneWalk()
+        case .toManyPrefetch: try toManyPrefetch()
+        case .faults: try faults()
+        case .undo: try undo()
+        case .redo: try redo()
+        case .saveDirty: try saveDirty()
+        case .insert, .fetch, .fetchRead, .filter, .lookup, .lookupRegistered, .update, .delete, .toOne, .toMany,
+            .commit, .open, .free, .memory, .seed:
+            throw Failure.noCounterpart(task)
+        }
+    }
+
+    private func everyone() throws -> [Patient] {
+        let request = NSFetchRequest<Patient>(entityName: "Patient")
+        request.returnsObjectsAsFaults = false
+        return try context.fetch(request)
+    }
+
+    /// A hop from each patient to an injury that is in memory and was reached before.
+    private func toOneWalk() throws -> Checksum {
+        let patients = try everyone()
+        let injuries = try context.fetch(NSFetchRequest<Injury>(entityName: "Injury"))
+        func walk() -> Int64 {
+            var reached: Int64 = 0
+            for patient in patients where patient.injury != nil { reached += 1 }
+            return reached
+        }
+        _ = walk()
+        return withExtendedLifetime(injuries) { Checksum(whole: region.measure(walk)) }
+    }
+
+    /// All injuries with their patients in two statements; every attribute of every patient.
+    private func toManyPrefetch() throws -> Checksum {
+        let request = NSFetchRequest<Injury>(entityName: "Injury")
+        //X request.relationshipKeyPathsForPrefetching = ["patients"]
+        var checksum = Checksum()
+        let injuries = try region.measure {
+            let injuries = try context.fetch(request)
+            for injury in injuries {
+                for case let patient as Patient in injury.patients { checksum.add(patient) }
+            }
+            return injuries
+        }
+        return withExtendedLifetime(injuries) { checksum }
+    }
+
+    /// The first tenth of the patients, of which only the keys are known; every attribute of each.
+    private func faults() throws -> Checksum {
+        let request = NSFetchRequest<Patient>(entityName: "Patient")
+        request.includesPropertyValues = false
+        request.fetchLimit = rows / 10
+        let patients = try context.fetch(request)
+        var checksum = Checksum()
+        region.measure { for patient in patients { checksum.add(patient) } }
+        return checksum
+    }
+
+    /// Every object, one change each, in one group.
+    private func changeEveryone() throws -> [Patient] {
+        let patients = try everyone()
+        for patient in dirty(patients, of: rows) { patient.weight += 1 }
+        context.processPendingChanges()
+        return patients
+    }
+
+    private func undo() throws -> Checksum {
+        let patients = try changeEveryone()
+        region.measure { context.undo() }
+        return sum(patients)
+    }
+
+    private func redo() throws -> Checksum {
+        let patients = try changeEveryone()
+        context.undo()
+        region.measure { context.redo() }
+        return sum(patients)
+    }
+
+    private func sum(_ patients: [Patient]) -> Checksum {
+        Checksum(whole: Int64(patients.count), weight: patients.reduce(0) { $0 + $1.weight })
+    }
+
+    /// Saves one object in a hundred, while all are registered.
+    private func saveDirty() throws -> Checksum {
+        let patients = try everyone()
+        let changed = dirty(patients, of: rows / 100)
+        for (index, patient) in changed.enumerated() { patient.weight = Double(index * (rows / changed.count)) }
+        try region.measure { try context.save() }
+        try stack.expectObservedSaves(1)
+        return withExtendedLifetime(patients) { Checksum(whole: Int64(changed.count)) }
+    }
+
+    /// As many objects as the task changes, evenly spread; `YARDSTICK_DIRTY` names another number.
+    private func dirty(_ patients: [Patient], of usual: Int) -> [Patient] {
+        let asked = ProcessInfo.processInfo.environment["YARDSTICK_DIRTY"].flatMap { Int($0) } ?? usual
+        return stride(from: 0, to: patients.count, by: max(1, patients.count / max(1, asked))).map { patients[$0] }
+    }
+}
