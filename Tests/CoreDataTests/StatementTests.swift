@@ -19,10 +19,10 @@ import Testing
     @Test("Each numbered statement has a test that begins with its number, or a deviation", .enabled(if: isThere()))
     func statements() throws {
         let text = try String(contentsOf: Self.list, encoding: .utf8)
-        let numbers = text.split(separator: "\n").compactMap { $0.prefixMatch(of: /(\d+)\.\d+ /) }
+        let numbers = text.split(separator: "\n").compactMap { $0.prefixMatch(of: #/(\d+)\.\d+ /#) }
             .filter { Self.sections.contains(String($0.output.1)) }
             .map { $0.output.0.dropLast() }
-        try #require(numbers.count > 80)
+        try #require(numbers.count >= 75)
         let tests = try Self.tests()
         let deviations = try String(
             contentsOf: Self.root.appendingPathComponent("Documentation/Deviations.md"), encoding: .utf8)

@@ -13,16 +13,23 @@ struct PredicateCompiler {
     func compile(_ predicate: Predicate) throws -> String {
         switch predicate {
         case .constant(let value): return value ? "1" : "0"
-        case .and(let parts): return try join(parts, " AND ", empty: "1")
-        case .or(let parts): return try join(parts, " OR ", empty: "0")
+        case .and: return try join(predicate.conjuncts, " AND ", empty: "1")
+        case .or: return try join(predicate.disjuncts, " OR ", empty: "0")
         case .not(let part): return "((\(try compile(part))) IS NOT TRUE)"
         case .comparison(let comparison): return try compile(comparison)
         }
     }
 
+    /// Joined in halves: SQLite takes a thousand levels of an expression, and a chain is as deep as it is long.
     private func join(_ parts: [Predicate], _ word: String, empty: String) throws -> String {
         if parts.isEmpty { return empty }
-        return "(" + (try parts.map(compile).joined(separator: word)) + ")"
+        return balanced(try parts.map(compile)[...], word)
+    }
+
+    private func balanced(_ parts: ArraySlice<String>, _ word: String) -> String {
+        guard parts.count > 100 else { return "(" + parts.joined(separator: word) + ")" }
+        let middle = parts.startIndex + parts.count / 2
+        return "(" + balanced(parts[..<middle], word) + word + balanced(parts[middle...], word) + ")"
     }
 
     private func compile(_ comparison: Comparison) throws -> String {

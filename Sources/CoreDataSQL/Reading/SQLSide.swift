@@ -58,9 +58,8 @@ struct SQLSide {
         }
     }
 
-    /// The value as this side stores it; nil for an object that can never be on this side.
-    ///
-    /// - Throws: when the two can not be compared.
+    /// The value as this side stores it; nil for one that can never be on this side, such as a text in a column of numbers:
+    /// equality with it is false, as in memory.
     func coerced(_ value: Value) throws -> Value? {
         switch (family, value) {
         case (_, .null): return .null
@@ -73,10 +72,9 @@ struct SQLSide {
         case (.keys, .key(let key)):
             guard let entity, scope.schema.entities.indices.contains(key.entity.value) else { return nil }
             return scope.schema[key.entity].root == entity.root ? .int(key.number) : nil
-        case (.numbers, _), (.texts, _), (.identifiers, _), (.blobs, _), (.tagged, _), (.keys, _),
-            (.members, _):
-            throw unsupportedPredicate(
-                "a comparison of \(name) (\(family.rawValue)) with a value of another kind", scope.entity)
+        case (.numbers, _), (.texts, _), (.identifiers, _), (.blobs, _), (.keys, _): return nil
+        case (.tagged, _), (.members, _):
+            throw unsupportedPredicate("a comparison of \(name) (\(family.rawValue)) with a value", scope.entity)
         }
     }
 }

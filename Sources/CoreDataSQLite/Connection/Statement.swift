@@ -17,6 +17,8 @@ final class Statement {
         var bindings: [String] = []
         var start = DispatchTime.now().uptimeNanoseconds
         var rows = 0
+        /// Rows that the connection had changed before.
+        var changed: Int32 = 0
     }
 
     init(_ sql: String, on connection: Connection) throws {
@@ -58,18 +60,20 @@ final class Statement {
         connection.counter.ran()
         guard connection.options.observer != nil else { return }
         if trace == nil { trace = Trace() }
+        trace?.changed = sqlite3_total_changes(connection.handle)
         trace?.start = DispatchTime.now().uptimeNanoseconds
     }
 
     /// - Parameter rows: rows read by whoever stepped the handle by himself.
     /// - Parameter clears: whether bound values are let go; false for a caller who binds every parameter before each run.
-    func finish(rows: Int = 0, changes: Int = 0, clears: Bool = true) {
+    func finish(rows: Int = 0, clears: Bool = true) {
         let end = trace == nil ? 0 : DispatchTime.now().uptimeNanoseconds
         sqlite3_reset(handle)
         if clears { sqlite3_clear_bindings(handle) }
         isRunning = false
         guard let trace, let observer = connection.options.observer else { return }
         self.trace = nil
+        let changes = Int(sqlite3_total_changes(connection.handle) - trace.changed)
         observer(
             StatementEvent(
                 sql: sql, bindings: trace.bindings, rows: trace.rows + rows + changes,

@@ -77,7 +77,7 @@ struct LinkWriter {
 
     private func run(_ statement: Statement, _ rows: [[Int64]]) throws {
         for values in rows {
-            defer { statement.finish(changes: 1) }
+            defer { statement.finish() }
             for (index, value) in values.enumerated() { try statement.bind(index + 1, value) }
             _ = try statement.step()
         }

@@ -45,7 +45,7 @@ struct RowWriter {
             try compiler.insert(binder.entity, rows: range.count)
         }
         // Each run binds all parameters, so none needs to be cleared.
-        defer { statement.finish(changes: range.count, clears: false) }
+        defer { statement.finish(clears: false) }
         var parameter = 1
         for index in range {
             let row = chunk.row(index)
@@ -71,7 +71,7 @@ struct RowWriter {
         return try zip(0..<group.chunk.count, group.expected).compactMap { index, expected in
             let row = group.chunk.row(index)
             let key = RowKey(entity: group.entity, number: row.key(layout))
-            defer { statement.finish(changes: 1) }
+            defer { statement.finish() }
             try statement.bind(1, version: row.version(layout))
             try binder.bind(row, of: group.chunk, to: statement, from: 2)
             try statement.bind(2 + slots.count, key.number)
@@ -114,7 +114,7 @@ struct RowWriter {
         let statement = try connection.statement(.delete(group.entity, rows: range.count)) {
             try compiler.delete(entity, rows: range.count)
         }
-        defer { statement.finish(changes: range.count) }
+        defer { statement.finish() }
         try statement.bind(1, version: expected)
         var parameter = 2
         for index in range {

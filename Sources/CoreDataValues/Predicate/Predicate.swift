@@ -9,6 +9,27 @@ package indirect enum Predicate: Sendable, Hashable {
     case not(Predicate)
 }
 
+extension Predicate {
+    /// The parts of an AND, those of ANDs inside it included, in order. Without recursion: such chains can be long.
+    package var conjuncts: [Predicate] {
+        flattened { if case .and(let parts) = $0 { parts } else { nil } }
+    }
+
+    /// The parts of an OR, those of ORs inside it included, in order.
+    package var disjuncts: [Predicate] {
+        flattened { if case .or(let parts) = $0 { parts } else { nil } }
+    }
+
+    private func flattened(_ parts: (Predicate) -> [Predicate]?) -> [Predicate] {
+        var waiting = [self]
+        var flat: [Predicate] = []
+        while let next = waiting.popLast() {
+            if let inner = parts(next) { waiting += inner.reversed() } else { flat.append(next) }
+        }
+        return flat
+    }
+}
+
 /// Two expressions and how they are compared.
 package struct Comparison: Sendable, Hashable {
     package enum Operator: Sendable, Hashable, CaseIterable {

@@ -11,7 +11,12 @@ package struct KeyPathCheck {
 
     package func run(_ plan: FetchPlan) throws(StoreError) {
         let entity = schema[plan.entity]
-        if let predicate = plan.predicate { try check(predicate, entity) }
+        if let predicate = plan.predicate {
+            if let name = predicate.freeVariables.sorted().first {
+                throw refusal("the variable $\(name), which has no value; substitute it first", entity)
+            }
+            try check(predicate, entity)
+        }
         for term in plan.sort { try checkSort(term.keyPath, entity) }
     }
 
@@ -21,9 +26,23 @@ package struct KeyPathCheck {
         case .comparison(let comparison):
             try check(comparison.left, entity)
             try check(comparison.right, entity)
+            try checkMembers(comparison, entity)
         case .and(let parts), .or(let parts): for part in parts { try check(part, entity) }
         case .not(let part): try check(part, entity)
         }
+    }
+
+    /// A to-many is compared member by member, as SQL can; not as a whole.
+    private func checkMembers(_ comparison: Comparison, _ entity: Entity) throws(StoreError) {
+        guard comparison.modifier == .direct, comparison.op != .contains, comparison.op != .in,
+            case .keyPath(let path) = comparison.left, let last = try walk(path, from: entity).last,
+            last.isToMany, path.last == last.name
+        else { return }
+        throw refusal("the to-many \(last.name) as a whole; compare its members (ANY, ALL) or its @count", entity)
+    }
+
+    private func refusal(_ what: String, _ entity: Entity) -> StoreError {
+        StoreError(134060, "The predicate on \(entity.name) uses \(what).", entity: entity.name)
     }
 
     private func check(_ expression: Expression, _ entity: Entity) throws(StoreError) {
