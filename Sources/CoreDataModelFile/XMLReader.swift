@@ -25,6 +25,7 @@ final class XMLReader {
     init(_ contents: [UInt8], path: String) throws(SchemaError) {
         self.path = path
         try Self.refuseOtherEncodings(contents, path: path)
+        if contents.isEmpty { throw SchemaError("the file is empty; it should hold a model", location: Self.start(of: path)) }
         let bytes = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: max(1, contents.count))
         _ = bytes.initialize(from: contents)
         let text = UnsafeBufferPointer(start: bytes.baseAddress, count: contents.count)

@@ -64,7 +64,7 @@ struct BrokenFilesTests {
     }
 
     static let notXML: [Broken] = [
-        Broken(1, 1, "no well-formed XML", ""),
+        Broken(1, 1, "the file is empty", ""),
         Broken(1, 1, "no well-formed XML", "bplist00"),
         Broken(1, 1, "no UTF-8", "<\u{0}m\u{0}"),
         Broken(1, 1, "its root is <plist>", "<plist><dict/></plist>"),
