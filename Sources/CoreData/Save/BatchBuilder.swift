@@ -197,6 +197,26 @@ final class BatchBuilder {
     }
 
     func insert(_ object: NSManagedObject) throws {
+        try insert(object, key: object._state.pointee.assigned, version: 1)
+    }
+
+    /// A row that another writer deleted comes again, whole and under its key, with its relationships as far as they are known.
+    func reinsert(_ object: NSManagedObject) throws {
+        let state = object._state
+        try insert(object, key: state.pointee.number, version: max(state.version, 0) &+ 1)
+    }
+
+    /// A row that must have the version that was read.
+    func check(_ object: NSManagedObject) {
+        let state = object._state
+        batch.checks.append(
+            VersionCheck(
+                entity: EntityIndex(rawValue: state.pointee.entity), numbers: [state.pointee.number],
+                expected: [state.version]))
+    }
+
+    @inline(__always)
+    private func insert(_ object: NSManagedObject, key: Int64, version: Int32) throws {
         let state = object._state
         let entity = Int(state.pointee.entity)
         let chunk: RowChunk
@@ -212,7 +232,7 @@ final class BatchBuilder {
             batch.inserts.append(chunk)
         }
         written.append(WrittenRow(object: object, chunk: chunk, row: chunk.count))
-        object.pack(into: chunk, key: state.pointee.assigned, version: 1)
+        object.pack(into: chunk, key: key, version: version)
         if state.pointee.toMany != nil { try addRelationships(of: object) }
     }
 
