@@ -54,6 +54,8 @@ struct TargetMove {
             let isPresent = owner === target
             if owner.toManyState(index) == nil, isStored == isPresent { continue }
             context.saveMemory?.remember(owner)
+            // Its version rose when the other writer changed its members.
+            if read?.row != stored?.row { owner.forgetRowIfClean() }
             let members = owner.makeToManyState(index)
             members.setStored(object._state.key, isStored)
             members.settle(object, isStored: isStored, isPresent: isPresent)

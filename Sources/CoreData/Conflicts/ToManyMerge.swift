@@ -26,18 +26,24 @@ struct ToManyMerge {
         let order = members.order
         if belongsToMember {
             if members.added.isEmpty, members.removed.isEmpty { members.base = .fault }
-        } else if members.isChanged {
+        } else if members.isChanged || !members.isFault {
             mergePairs(object, opposite?.toManyIndex, context)
-        } else {
-            members.base = .fault
         }
         if relationship.isOrdered, let order { merge(order, object) }
     }
 
     private func mergePairs(_ object: NSManagedObject, _ opposite: Int?, _ context: NSManagedObjectContext) {
+        let known = Set(members.storedKeys(in: object._state.pointee.store))
         members.order = nil
         members.base = .fault
         let stored = Set(object.committedMembers(at: index))
+        if let opposite {
+            for key in known.symmetricDifference(stored.map { $0._state.key }) {
+                guard let other = context.registered(key), let others = other.toManyState(opposite) else { continue }
+                context.saveMemory?.remember(other)
+                others.setStored(object._state.key, !known.contains(key))
+            }
+        }
         let drops = type == .rollbackMergePolicyType
         for member in members.added.objects + members.removed.objects {
             let isStored = stored.contains(member)
@@ -78,13 +84,18 @@ extension ToMany {
 
     /// Makes what is known of the stored members say whether one is among them. Members that were not read stay unread.
     func setStored(_ member: ObjectKey, _ isStored: Bool) {
-        let known: ContiguousArray<ObjectKey>
-        switch base {
-        case .fault: return
-        case .keys(let keys): known = keys
-        case .rows(let batches): known = ContiguousArray(batches.flatMap { $0.keys(inStore: member.store) })
-        }
+        guard !isFault else { return }
+        let known = storedKeys(in: member.store)
         guard known.contains(member) != isStored else { return }
         base = .keys(isStored ? known + [member] : known.filter { $0 != member })
+    }
+
+    /// The stored members as far as they were read.
+    func storedKeys(in store: UInt16) -> ContiguousArray<ObjectKey> {
+        switch base {
+        case .fault: []
+        case .keys(let keys): keys
+        case .rows(let batches): ContiguousArray(batches.flatMap { $0.keys(inStore: store) })
+        }
     }
 }

@@ -204,6 +204,7 @@ final class BatchBuilder {
     func reinsert(_ object: NSManagedObject) throws {
         let state = object._state
         try insert(object, key: state.pointee.number, version: max(state.version, 0) &+ 1)
+        addKnownPairs(of: object)
     }
 
     /// A row that must have the version that was read.
@@ -332,6 +333,21 @@ final class BatchBuilder {
         let removed = members.removed.objects.filter { named($0) && $0._state.has(.persistent) }.map(\.savedKey)
         guard !added.isEmpty || !removed.isEmpty else { return }
         batch.links.append(LinkChange(relationship: relationship.index, owner: own, added: added, removed: removed))
+    }
+
+    /// The pairs of many-to-manys that were stored, for a row whose deletion took them along.
+    private func addKnownPairs(of object: NSManagedObject) {
+        object.forEachToMany { index, members in
+            let relationship = object.relationship(toMany: index)
+            guard let inverse = relationship.inverse.map({ runtime.schema[$0] }), inverse.isToMany else { return }
+            let stored = members.storedKeys(in: object._state.pointee.store).filter { key in
+                !members.removed.objects.contains { $0._state.key == key }
+            }
+            guard !stored.isEmpty else { return }
+            batch.links.append(
+                LinkChange(
+                    relationship: relationship.index, owner: object.savedKey, added: stored.map(\.row), removed: []))
+        }
     }
 
     private func close(_ group: OpenUpdate) {
