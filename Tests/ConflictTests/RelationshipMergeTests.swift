@@ -172,6 +172,46 @@ import Testing
         #expect(!rivals.mine.hasChanges)
     }
 
+    @Test("An object written again does not point at rows that went with it", arguments: Rivalry.allCases)
+    func writtenAgainAlone(_ rivalry: Rivalry) throws {
+        let rivals = try Rivals(rivalry)
+        rivals.mine.mergePolicy = NSMergePolicy.overwrite
+        let ward = rivals.mine.make("Ward", ["name": "North"])
+        let doctors = ["a", "b"].map { rivals.mine.make("Doctor", ["name": $0]) }
+        let patient = rivals.mine.make("Patient", ["name": "Ada", "ward": ward, "doctors": NSSet(array: doctors)])
+        try rivals.mine.save()
+        _ = patient.names("doctors")
+        for object in [patient, ward, doctors[0]] { rivals.theirs.delete(try rivals.their(object)) }
+        try rivals.theirs.save()
+        patient.set("age", 40)
+        try rivals.mine.save()
+        let stored = try #require(rivals.stored(patient))
+        #expect(stored.one("ward") == nil && patient.one("ward") == nil)
+        #expect(stored.names("doctors") == ["b"] && patient.names("doctors") == ["b"])
+        #expect(stored.text("name") == "Ada" && stored.int("age") == 40)
+    }
+
+    @Test("Members that a deletion released stay released when their owner is written again", arguments: Rivalry.allCases)
+    func released(_ rivalry: Rivalry) throws {
+        let rivals = try Rivals(rivalry)
+        rivals.mine.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+        let ward = rivals.mine.make("Ward", ["name": "North"])
+        let patients = ["a", "b"].map { rivals.mine.make("Patient", ["name": $0, "ward": ward]) }
+        try rivals.mine.save()
+        _ = ward.names("patients")
+        rivals.theirs.delete(try rivals.their(ward))
+        try rivals.theirs.save()
+        ward.set("beds", 3)
+        let third = rivals.mine.make("Patient", ["name": "c", "ward": ward])
+        try rivals.mine.save()
+        #expect(rivals.stored(ward)?.names("patients") == ["c"] && rivals.stored(ward)?.int("beds") == 3)
+        #expect(ward.many("patients") == [third])
+        #expect(patients.allSatisfy { $0.one("ward") == nil })
+        patients[0].set("ward", ward)
+        try rivals.mine.save()
+        #expect(rivals.stored(ward)?.names("patients") == ["a", "c"])
+    }
+
     @Test("A member that joined meanwhile does not stay behind when its owner is deleted", arguments: Rivalry.allCases)
     func joinedMeanwhile(_ rivalry: Rivalry) throws {
         let rivals = try Rivals(rivalry)

@@ -16,7 +16,11 @@ struct MergeResolution {
             guard !object._state.has(.gone), let context = object.managedObjectContext else { continue }
             let found = try conflict.found ?? readAgain(object, in: context)
             context.saveMemory?.remember(object)
-            if object.isDeleted { settleDeletion(of: object, found, context) } else { settle(object, found, context) }
+            if object.isDeleted {
+                settleDeletion(of: object, found, context)
+            } else {
+                try settle(object, found, context)
+            }
         }
     }
 
@@ -28,7 +32,7 @@ struct MergeResolution {
 
     // MARK: Changed here
 
-    private func settle(_ object: NSManagedObject, _ found: StoredRow, _ context: NSManagedObjectContext) {
+    private func settle(_ object: NSManagedObject, _ found: StoredRow, _ context: NSManagedObjectContext) throws {
         switch found {
         case .row(let row):
             Rebase(object, onto: row, type, context).run()
@@ -37,6 +41,7 @@ struct MergeResolution {
             case .mergeByPropertyStoreTrumpMergePolicyType, .rollbackMergePolicyType, .errorMergePolicyType:
                 context.drop(object)
             case .mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType:
+                try Reinsertion(object, context).run()
                 context.saveMemory?.reinsert(object)
                 if !object._state.has(.updated) { context.tracker.touch(object) }
             }

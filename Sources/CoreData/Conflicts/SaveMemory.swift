@@ -7,12 +7,14 @@ import Foundation
 final class SaveMemory {
     private let context: NSManagedObjectContext
     private let tracker: ChangeTracker
+    private let rowTime: Int
     private var mementos: [ObjectIdentifier: Memento] = [:]
     private var reinserted: Set<ObjectIdentifier> = []
 
     init(_ context: NSManagedObjectContext) {
         self.context = context
         tracker = context.tracker
+        rowTime = context.rowTime
         for object in tracker.dirty { remember(object) }
         for object in tracker.event { remember(object) }
         for object in context.checkedObjects { remember(object) }
@@ -43,7 +45,8 @@ final class SaveMemory {
         }
         context.tracker = tracker
         for memento in mementos.values { memento.restore() }
-        context.rowTime += 1
+        context.rowTime = rowTime
+        context.failedMerges += 1
     }
 }
 

@@ -40,6 +40,8 @@ extension SaveOperation {
         let wasLogging = context.tracker.isLogging
         context.saveMemory = memory
         context.tracker.isLogging = false
+        // Above all row times that a failed merge has used, so that no rows which one read count as present later.
+        context.rowTime += (1 + context.failedMerges) << 32
         defer { context.saveMemory = nil }
         do {
             let batches = try commitSettled(refusal, policy, memory)

@@ -94,6 +94,7 @@ extension NSManagedObject {
     final func forgetRowIfClean() {
         let state = _state
         guard state.has(.persistent), !state.has([.inserted, .updated, .deleted]), state.overlay == nil else { return }
+        managedObjectContext?.saveMemory?.remember(self)
         state.detachRow()
     }
 

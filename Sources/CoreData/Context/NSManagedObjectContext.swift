@@ -45,6 +45,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final var checkedObjects: ContiguousArray<NSManagedObject> = []
     /// What a save that settles conflicts must be able to take back.
     final var saveMemory: SaveMemory?
+    /// How many saves took back what their policy had done.
+    final var failedMerges = 0
     final var isSettling = false
     final var isSaving = false
     /// Goes up whenever rows that objects hold may have become old: at saves and refreshes.
