@@ -149,7 +149,7 @@ extension NSManagedObjectContext {
     }
 
     /// Calls `awakeFromFetch` with change tracking off.
-    private func wake(_ object: NSManagedObject) {
+    final func wake(_ object: NSManagedObject) {
         let former = tracker.isSuspended
         tracker.isSuspended = true
         object.awakeFromFetch()

@@ -25,7 +25,7 @@ extension NSManagedObjectContext {
     }
 
     /// Applies the delete rules of deleted objects until no new deletion follows.
-    private func propagateDeletes() {
+    final func propagateDeletes() {
         while !tracker.unpropagated.isEmpty {
             let batch = tracker.unpropagated
             tracker.unpropagated = []
@@ -38,11 +38,17 @@ extension NSManagedObjectContext {
         }
     }
 
-    private func post(_ event: ContextEvent) {
+    final func post(_ event: ContextEvent) {
         guard !event.isEmpty else { return }
         lastEvent = tracker.dirtyCount > 0 ? event : nil
         eventsSinceSave += 1
         post(ContextNotice.didChange, event.userInfo)
+    }
+
+    /// Ends the event in which a merge policy changed objects, when their save is through.
+    final func tellSettledConflicts() {
+        post(ContextEvent(taking: &tracker))
+        lastEvent = nil
     }
 
     // MARK: Dropping
@@ -67,6 +73,7 @@ extension NSManagedObjectContext {
     public final func reset() {
         undoManager?.removeAllActions(withTarget: self)
         readError = nil
+        checkedObjects = []
         let all = allObjects
         _ = tracker.clear()
         undoManager?.endEvent()

@@ -39,6 +39,14 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     private final var lastClass: (type: ObjectIdentifier, info: EntityInfo)?
     private final var temporaryNumbers: Range<Int64> = 0..<0
     private final var lastStore: (number: UInt16, version: Int, rows: any RowStore)?
+    /// nil for `NSMergePolicy.error`.
+    final var chosenPolicy: NSMergePolicy?
+    /// Unchanged objects whose rows the next save compares (`detectConflicts`).
+    final var checkedObjects: ContiguousArray<NSManagedObject> = []
+    /// What a save that settles conflicts must be able to take back.
+    final var saveMemory: SaveMemory?
+    /// How many saves took back what their policy had done.
+    final var failedMerges = 0
     final var isSettling = false
     final var isSaving = false
     /// Goes up whenever rows that objects hold may have become old: at saves and refreshes.

@@ -90,7 +90,7 @@ extension NSManagedObject {
         _state.has(.persistent) ? value(committedSource(slot), slot) : .null
     }
 
-    private func value(_ source: Source, _ slot: Int) -> Value {
+    final func value(_ source: Source, _ slot: Int) -> Value {
         if case .null = source { return .null }
         switch kind(slot) {
         case .int: return NSManagedObject.bits(source, slot).map { .int(Int64(bitPattern: $0)) } ?? .null

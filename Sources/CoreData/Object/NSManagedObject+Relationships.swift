@@ -53,7 +53,7 @@ extension NSManagedObject {
     }
 
     /// The entity of the row that a to-one points at: the tag's, or the destination if it has no sub-entities.
-    private func targetEntity(at slot: Int, _ row: UnsafeMutablePointer<UInt64>) -> UInt16 {
+    final func targetEntity(at slot: Int, _ row: UnsafeMutablePointer<UInt64>) -> UInt16 {
         let destinations = relationship(at: slot).destinations
         guard destinations.count > 1, row.isPresent(slot + 1) else { return destinations.lowerBound }
         let tag = UInt16(truncatingIfNeeded: row[slot + 1] &- 1)

@@ -137,6 +137,8 @@ open class NSManagedObject: NSObject {
     open func prepareForDeletion() {}
     open func willTurnIntoFault() {}
     open func didTurnIntoFault() {}
+    /// The values were reset from a snapshot, for the reasons given. Changes made here are not noticed.
+    open func awake(fromSnapshotEvents flags: NSSnapshotEventType) {}
 
     /// Checks the object before its first save; throws one error, or 1560 with all of them.
     open func validateForInsert() throws { try Validation.check(self, for: .insert) }

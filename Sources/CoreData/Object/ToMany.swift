@@ -13,7 +13,8 @@ final class ToMany {
         case keys(ContiguousArray<ObjectKey>)
     }
 
-    private struct Contents {
+    /// All that the object holds; a copy of it can be put back.
+    struct Contents {
         var base: Base
         var readAt = 0
         var added = ObjectList()
@@ -23,6 +24,11 @@ final class ToMany {
 
     /// Behind a pointer for the same reason as a context's tracker: linking is part of every insertion.
     private let contents: UnsafeMutablePointer<Contents>
+
+    var everything: Contents {
+        get { contents.pointee }
+        set { contents.pointee = newValue }
+    }
 
     var base: Base {
         get { contents.pointee.base }

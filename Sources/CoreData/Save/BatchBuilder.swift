@@ -195,6 +195,27 @@ final class BatchBuilder {
     }
 
     func insert(_ object: NSManagedObject) throws {
+        try insert(object, key: object._state.pointee.assigned, version: 1)
+    }
+
+    /// A row that another writer deleted comes again, whole and under its key, with its relationships as far as they are known.
+    func reinsert(_ object: NSManagedObject) throws {
+        let state = object._state
+        try insert(object, key: state.pointee.number, version: max(state.version, 0) &+ 1)
+        addKnownPairs(of: object)
+    }
+
+    /// A row that must have the version that was read.
+    func check(_ object: NSManagedObject) {
+        let state = object._state
+        batch.checks.append(
+            VersionCheck(
+                entity: EntityIndex(rawValue: state.pointee.entity), numbers: [state.pointee.number],
+                expected: [state.version]))
+    }
+
+    @inline(__always)
+    private func insert(_ object: NSManagedObject, key: Int64, version: Int32) throws {
         let state = object._state
         let entity = Int(state.pointee.entity)
         if open.isEmpty { open = ContiguousArray(repeating: nil, count: runtime.infos.count) }
@@ -211,7 +232,7 @@ final class BatchBuilder {
             batch.inserts.append(chunk)
         }
         written.append(WrittenRow(object: object, chunk: chunk, row: chunk.count))
-        object.pack(into: chunk, key: state.pointee.assigned, version: 1)
+        object.pack(into: chunk, key: key, version: version)
         if state.pointee.toMany != nil { try addRelationships(of: object) }
     }
 
@@ -309,6 +330,21 @@ final class BatchBuilder {
         let removed = members.removed.objects.filter { named($0) && $0._state.has(.persistent) }.map(\.savedKey)
         guard !added.isEmpty || !removed.isEmpty else { return }
         batch.links.append(LinkChange(relationship: relationship.index, owner: own, added: added, removed: removed))
+    }
+
+    /// The pairs of many-to-manys that were stored, for a row whose deletion took them along.
+    private func addKnownPairs(of object: NSManagedObject) {
+        object.forEachToMany { index, members in
+            let relationship = object.relationship(toMany: index)
+            guard let inverse = relationship.inverse.map({ runtime.schema[$0] }), inverse.isToMany else { return }
+            let stored = members.storedKeys(in: object._state.pointee.store).filter { key in
+                !members.removed.objects.contains { $0._state.key == key }
+            }
+            guard !stored.isEmpty else { return }
+            batch.links.append(
+                LinkChange(
+                    relationship: relationship.index, owner: object.savedKey, added: stored.map(\.row), removed: []))
+        }
     }
 
     private func close(_ group: OpenUpdate) {

@@ -4,36 +4,76 @@ import CoreDataValues
 import Foundation
 
 enum ConflictError {
-    /// 133021 when a uniqueness constraint is broken, else 133020; the objects are in the user info.
-    static func error(_ conflicts: [Conflict], in context: NSManagedObjectContext, store: NumberedStore) -> CocoaError {
-        let sentences = conflicts.map { sentence($0, context.runtime) }
-        let isConstraint = conflicts.contains { if case .constraint = $0.kind { true } else { false } }
+    /// 133020 with the conflicts.
+    static func error(_ conflicts: [NSMergeConflict]) -> CocoaError {
+        .coreData(
+            133020, distinct(conflicts.map(sentence)),
+            [
+                NSPersistentStoreSaveConflictsErrorKey: conflicts,
+                NSAffectedObjectsErrorKey: conflicts.map(\.sourceObject),
+            ])
+    }
+
+    /// 133021 with the conflicts, and one 1551 for each object that claims what is taken.
+    static func error(_ conflicts: [NSConstraintConflict]) -> CocoaError {
+        let objects = conflicts.flatMap(\.conflictingObjects)
         return .coreData(
-            isConstraint ? 133021 : 133020, sentences.joined(separator: " "),
-            [NSAffectedObjectsErrorKey: conflicts.compactMap { object($0, context, store) }])
+            133021, distinct(conflicts.map(sentence)),
+            [
+                NSPersistentStoreSaveConflictsErrorKey: conflicts, NSAffectedObjectsErrorKey: objects,
+                NSDetailedErrorsKey: conflicts.flatMap(details),
+            ])
     }
 
-    private static func object(
-        _ conflict: Conflict, _ context: NSManagedObjectContext, _ store: NumberedStore
-    ) -> NSManagedObject? {
-        context.tracker.dirty.first { object in
-            let state = object._state.pointee
-            return object.savedKey.number == conflict.key.number
-                && context.runtime.schema[EntityIndex(rawValue: state.entity)].root
-                    == context.runtime.schema[conflict.key.entity].root
+    private static func details(_ conflict: NSConstraintConflict) -> [CocoaError] {
+        conflict.conflictingObjects.map { object in
+            var info: [String: Any] = [
+                NSValidationObjectErrorKey: object, NSValidationKeyErrorKey: conflict.constraint.joined(separator: ", "),
+            ]
+            info[NSValidationValueErrorKey] =
+                conflict.constraint.count == 1
+                ? conflict.constraintValues[conflict.constraint[0]] : conflict.constraintValues
+            return .coreData(1551, sentence(conflict), info)
         }
     }
 
-    private static func sentence(_ conflict: Conflict, _ runtime: ModelRuntime) -> String {
-        let name = "\(runtime.schema[conflict.key.entity].name) \(conflict.key.number)"
-        switch conflict.kind {
-        case .changed(let version):
-            return "\(name) was changed by another writer since it was read (version \(conflict.expected), now \(version)); "
-                + "refresh it and save again."
-        case .deleted: return "\(name) was deleted by another writer since it was read; refresh or delete it."
-        case .constraint(let attributes):
-            return "\(name) repeats the values of \(attributes.joined(separator: ", ")) of another row, which must be unique; "
-                + "change them or delete one of the two."
+    private static func sentence(_ conflict: NSMergeConflict) -> String {
+        let name = name(conflict.sourceObject)
+        guard conflict.newVersionNumber != 0 else {
+            return "\(name) was deleted by another writer since it was read; refresh or delete it."
         }
+        return "\(name) was changed by another writer since it was read (version \(conflict.oldVersionNumber), "
+            + "now \(conflict.newVersionNumber)); refresh it and save again."
+    }
+
+    private static func sentence(_ conflict: NSConstraintConflict) -> String {
+        let entity = conflict.conflictingObjects.first?.entity.name ?? ""
+        let names = conflict.constraint.joined(separator: ", ")
+        let cure = "which must be unique; change them or delete one of the two."
+        guard let row = conflict.databaseObject else {
+            return "\(conflict.conflictingObjects.count) objects of \(entity) have the same values of \(names), " + cure
+        }
+        return "\(entity) repeats the values of \(names) of \(name(row)), " + cure
+    }
+
+    private static func name(_ object: NSManagedObject) -> String {
+        "\(object.entity.name ?? "") \(object._state.pointee.number)"
+    }
+
+    private static func distinct(_ sentences: [String]) -> String {
+        var seen: Set<String> = []
+        return sentences.filter { seen.insert($0).inserted }.joined(separator: " ")
+    }
+}
+
+extension CocoaError {
+    /// The conflicts that made a save fail, for 133020; for 133021 see `persistentStoreConstraintConflicts`.
+    public var persistentStoreSaveConflicts: [NSMergeConflict]? {
+        userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict]
+    }
+
+    /// The broken constraints that made a save fail, for 133021.
+    public var persistentStoreConstraintConflicts: [NSConstraintConflict]? {
+        userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSConstraintConflict]
     }
 }

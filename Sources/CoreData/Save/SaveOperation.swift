@@ -6,10 +6,12 @@ import Foundation
 /// Collects, writes and adopts the changes of one context. A value used once; until the commit succeeds it changes nothing that
 /// a failed save would have to take back, except what `willSave` did.
 struct SaveOperation {
-    private let context: NSManagedObjectContext
-    private var inserted: ContiguousArray<NSManagedObject> = []
-    private var updated: ContiguousArray<NSManagedObject> = []
-    private var deleted: ContiguousArray<NSManagedObject> = []
+    let context: NSManagedObjectContext
+    var inserted: ContiguousArray<NSManagedObject> = []
+    var updated: ContiguousArray<NSManagedObject> = []
+    var deleted: ContiguousArray<NSManagedObject> = []
+    /// Whether a merge policy changed objects; their event is told once the save is through.
+    var hasSettledConflicts = false
 
     /// How often `willSave` may change things before the save gives up (1.7).
     private static let passes = 1000
@@ -21,9 +23,9 @@ struct SaveOperation {
         collect()
         try validate()
         context.post(ContextNotice.willSave)
-        let batches = try pack()
+        var batches = try pack()
         do {
-            try commit(batches)
+            if let refusal = try commit(batches) { batches = try settle(refusal) }
         } catch {
             forgetAssignedKeys()
             throw error
@@ -53,7 +55,7 @@ struct SaveOperation {
         }
     }
 
-    private mutating func collect() {
+    mutating func collect() {
         let dirty = context.tracker.dirty
         inserted.reserveCapacity(dirty.count)
         dirty.borrowEach { object in
@@ -68,7 +70,7 @@ struct SaveOperation {
         }
     }
 
-    private func validate() throws {
+    func validate() throws {
         var errors: [any Error] = []
         inserted.borrowEach { object in Validation.collect(&errors) { try object.validateForInsert() } }
         updated.borrowEach { object in Validation.collect(&errors) { try object.validateForUpdate() } }
@@ -90,10 +92,12 @@ struct SaveOperation {
         try deleted.borrowEach { object in
             if !object._state.has(.inaccessible) { try builders.builder(for: object).delete(object) }
         }
+        if !context.checkedObjects.isEmpty { try addChecks(builders) }
         return builders.finish()
     }
 
-    private func commit(_ batches: [StoreBatch]) throws {
+    /// Answers the conflicts of the first store that refuses its batch.
+    func commit(_ batches: [StoreBatch]) throws -> Refusal? {
         for batch in batches where !batch.batch.isEmpty {
             let outcome: CommitOutcome
             do {
@@ -101,10 +105,9 @@ struct SaveOperation {
             } catch {
                 throw CocoaError.saving(error)
             }
-            if case .conflicts(let conflicts) = outcome {
-                throw ConflictError.error(conflicts, in: context, store: batch.store)
-            }
+            if case .conflicts(let conflicts) = outcome { return Refusal(store: batch.store, conflicts: conflicts) }
         }
+        return nil
     }
 
     private func forgetAssignedKeys() {
@@ -127,8 +130,10 @@ struct SaveOperation {
     }
 
     private func finish() {
+        if hasSettledConflicts { context.tellSettledConflicts() }
         let event = eventForSave()
         _ = context.tracker.clear()
+        if !context.checkedObjects.isEmpty { context.checkedObjects = [] }
         inserted.borrowEach { object in object.didSave() }
         updated.borrowEach { object in object.didSave() }
         deleted.borrowEach { object in object.didSave() }

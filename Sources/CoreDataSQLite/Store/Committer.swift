@@ -34,6 +34,7 @@ struct Committer {
         try connection.transaction {
             let rows = RowWriter(
                 map: map, compiler: compiler, constraints: constraints, connection: connection)
+            for check in batch.checks { conflicts += try rows.check(check) }
             for group in batch.deletes { conflicts += try rows.delete(group, singly: singly) }
             if vacates {
                 for sql in try ValueExchange(map: map).vacating(batch) {

@@ -147,6 +147,15 @@ struct RowWriter {
         }
     }
 
+    /// Rows that are not written but must be as they were read.
+    func check(_ check: VersionCheck) throws -> [Conflict] {
+        try zip(check.numbers, check.expected).compactMap { number, expected in
+            let found = try conflict(RowKey(entity: check.entity, number: number), expected)
+            if case .changed(let version) = found.kind, version == expected { return nil }
+            return found
+        }
+    }
+
     /// Why no row matched: it has another version, or it is gone.
     private func conflict(_ key: RowKey, _ expected: Int32) throws -> Conflict {
         let statement = try connection.statement(.version(key.entity)) {

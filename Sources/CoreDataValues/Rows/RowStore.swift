@@ -95,10 +95,25 @@ package struct ChangeBatch: Sendable {
     package var orders: [OrderChange] = []
     /// One-to-many relationships without inverse keep their key in the destination's table.
     package var adoptions: [AdoptionChange] = []
+    /// Rows that are not written but must have the version given.
+    package var checks: [VersionCheck] = []
     package init() {}
 
     package var isEmpty: Bool {
         inserts.isEmpty && updates.isEmpty && deletes.isEmpty && links.isEmpty && orders.isEmpty && adoptions.isEmpty
+            && checks.isEmpty
+    }
+}
+
+/// Rows of one entity that a save relies on without writing them, with the versions they were read with.
+package struct VersionCheck: Sendable {
+    package let entity: EntityIndex
+    package let numbers: [Int64]
+    package let expected: [Int32]
+    package init(entity: EntityIndex, numbers: [Int64], expected: [Int32]) {
+        self.entity = entity
+        self.numbers = numbers
+        self.expected = expected
     }
 }
 

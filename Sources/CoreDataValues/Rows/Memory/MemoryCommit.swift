@@ -19,6 +19,11 @@ struct MemoryCommit {
         for chunk in batch.inserts { try readInserts(chunk) }
         for group in batch.updates { try readUpdates(group, &expected) }
         for group in batch.deletes { readDeletes(group) }
+        for check in batch.checks {
+            for (number, version) in zip(check.numbers, check.expected) {
+                _ = current(RowKey(entity: check.entity, number: number), expected: version)
+            }
+        }
         if conflicts.isEmpty { checkConstraints(expected) }
     }
 

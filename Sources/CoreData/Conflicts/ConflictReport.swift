@@ -1,0 +1,189 @@
+// From the conflicts that a store names to the conflicts that policies and errors show.
+
+import CoreDataValues
+import Foundation
+
+/// Finds the objects and rows behind the conflicts of one commit.
+struct ConflictReport {
+    private let context: NSManagedObjectContext
+    private let store: NumberedStore
+    private let conflicts: [Conflict]
+    private let objects: [RowKey: NSManagedObject]
+
+    init(_ conflicts: [Conflict], in context: NSManagedObjectContext, store: NumberedStore) {
+        self.context = context
+        self.store = store
+        self.conflicts = conflicts
+        let schema = context.runtime.schema
+        var objects: [RowKey: NSManagedObject] = [:]
+        for object in Array(context.tracker.dirty) + Array(context.checkedObjects) {
+            guard !object._state.has(.gone), object.savedStore == store.number else { continue }
+            let key = object.savedKey
+            objects[RowKey(entity: schema[key.entity].root, number: key.number)] = object
+        }
+        self.objects = objects
+    }
+
+    private func object(_ key: RowKey) -> NSManagedObject? {
+        objects[RowKey(entity: context.runtime.schema[key.entity].root, number: key.number)]
+    }
+
+    // MARK: Other writers
+
+    /// Rows that were changed or deleted meanwhile, each once.
+    ///
+    /// - Throws: what the store says when the rows are read.
+    func merges() throws -> [NSMergeConflict] {
+        var keys: [RowKey] = []
+        var seen: Set<RowKey> = []
+        for conflict in conflicts where !conflict.isConstraint {
+            if seen.insert(conflict.key).inserted { keys.append(conflict.key) }
+        }
+        guard !keys.isEmpty else { return [] }
+        let rows = try StoredRows(keys, in: store.rows)
+        return keys.compactMap { key in
+            guard let object = object(key) else { return nil }
+            let cached = context.requiredCoordinator.cachedRow(for: object._state.key)
+            return NSMergeConflict(object, cached: cached, stored: rows[key])
+        }
+    }
+
+    // MARK: Constraints
+
+    /// One entity's constraint with the values that are claimed.
+    private struct Claim: Hashable {
+        let owner: EntityIndex
+        let names: [String]
+        let values: [Value]
+    }
+
+    /// - Throws: what the store says when the rows that have the values are searched.
+    func constraints() throws -> [NSConstraintConflict] {
+        var claims: [Claim] = []
+        for conflict in conflicts {
+            guard case .constraint(let names) = conflict.kind, let object = object(conflict.key),
+                let claim = claim(names, of: object), !claims.contains(claim)
+            else { continue }
+            claims.append(claim)
+        }
+        return try claims.map(conflict)
+    }
+
+    private func claim(_ names: [String], of object: NSManagedObject) -> Claim? {
+        let schema = context.runtime.schema
+        var entity: Entity? = object._state.info.entity
+        while let current = entity {
+            if current.draft.uniquenessConstraints.contains(names) {
+                return values(names, of: object).map { Claim(owner: current.index, names: names, values: $0) }
+            }
+            entity = current.parent.map { schema[$0] }
+        }
+        return nil
+    }
+
+    /// What an object claims, texts as bytes: `String` holds é and e with an accent for one, stores do not.
+    private func values(_ names: [String], of object: NSManagedObject) -> [Value]? {
+        var values: [Value] = []
+        for name in names {
+            guard case .slot(let slot)? = object.place(of: name) else { return nil }
+            let value = object.value(at: slot)
+            if value.isNull { return nil }
+            if case .text(let text) = value { values.append(.data(Data(text.utf8))) } else { values.append(value) }
+        }
+        return values
+    }
+
+    private func conflict(_ claim: Claim) throws -> NSConstraintConflict {
+        let schema = context.runtime.schema
+        let owner = schema[claim.owner]
+        let claimants: ContiguousArray<NSManagedObject> = context.tracker.dirty.filter { object in
+            let state = object._state
+            return state.has([.inserted, .updated]) && !state.has([.deleted, .gone]) && object.savedStore == store.number
+                && state.info.entity.isKind(of: owner) && values(claim.names, of: object) == claim.values
+        }
+        let row = try storedRow(of: claim, owner, claimants)
+        let snapshots: [Any] = claimants.map { object in
+            object.lastRead.map { object.dictionary(of: $0) } ?? object.initialValues
+        }
+        return NSConstraintConflict(
+            constraint: claim.names, database: row?.object, databaseSnapshot: row.map { $0.object.dictionary(of: $0.snapshot) },
+            conflicting: Array(claimants), conflictingSnapshots: snapshots)
+    }
+
+    /// The row that has the values and keeps them.
+    private func storedRow(
+        of claim: Claim, _ owner: Entity, _ claimants: ContiguousArray<NSManagedObject>
+    ) throws -> (object: NSManagedObject, snapshot: RowSnapshot)? {
+        guard let claimant = claimants.first else { return nil }
+        var plan = FetchPlan(entity: owner.index)
+        plan.predicate = .and(
+            claim.names.map { name in
+                guard case .slot(let slot)? = claimant.place(of: name) else { return .constant(false) }
+                return .comparison(Comparison(.keyPath([name]), .equal, .constant(claimant.value(at: slot))))
+            })
+        var found: [RowSnapshot] = []
+        do {
+            try store.rows.fetch(plan) { batch in
+                for chunk in batch.chunks {
+                    found += (0..<chunk.count).map { RowSnapshot(chunk: chunk, row: chunk.row($0)) }
+                }
+                return .more
+            }
+        } catch { throw CocoaError.reading(error) }
+        for snapshot in found {
+            let layout = snapshot.chunk.layout
+            let key = ObjectKey(number: snapshot.row.key(layout), entity: layout.entity, store: store.number)
+            let object = context.object(for: key)
+            if claimants.contains(where: { $0 === object }) || gaveUp(object, claim) { continue }
+            object.takeStoredRow(snapshot)
+            return (object, snapshot)
+        }
+        return nil
+    }
+
+    /// Whether this save takes the values from the row.
+    private func gaveUp(_ object: NSManagedObject, _ claim: Claim) -> Bool {
+        if object._state.has(.deleted) { return true }
+        return object._state.has(.updated) && values(claim.names, of: object) != claim.values
+    }
+}
+
+extension Conflict {
+    var isConstraint: Bool { if case .constraint = kind { true } else { false } }
+}
+
+extension NSManagedObject {
+    /// The store that the running save writes this object to.
+    final var savedStore: UInt16 {
+        let state = _state.pointee
+        return state.assigned != 0 ? state.assignedStore : state.store
+    }
+
+    /// What a new object of the entity starts with, by name, nil as `NSNull`.
+    fileprivate final var initialValues: [String: Any] {
+        var values: [String: Any] = [:]
+        for property in _state.info.entity.slots where !property.isTransient && property.kind != .entityTag {
+            values[property.name] = property.attribute?.defaultValue.object ?? NSNull()
+        }
+        return values
+    }
+
+    /// Takes the store's row if nothing is changed here.
+    fileprivate final func takeStoredRow(_ snapshot: RowSnapshot) {
+        let state = _state
+        guard !state.has([.inserted, .updated, .deleted]) else { return }
+        let wasFault = state.isFault
+        state.attach(snapshot.chunk, row: snapshot.row)
+        state.dropTargets()
+        guard wasFault else { return }
+        state.pointee.slow |= SlowReason.fault
+        fire()
+    }
+}
+
+extension NSPersistentStoreCoordinator {
+    /// The row that the coordinator keeps for a key, nil when it keeps none: the first of the two places that tell a conflict (6.1).
+    ///
+    /// A coordinator without a row cache knows no rows; then the context's own snapshot stands for the first place.
+    final func cachedRow(for key: ObjectKey) -> RowSnapshot? { nil }
+}

@@ -1,0 +1,135 @@
+// How the ready-made policies settle broken uniqueness constraints.
+
+import CoreDataValues
+import Foundation
+
+/// Makes one object of those that claim the same values. The one whose row exists, else the first, stays what it is (its ID, and
+/// whatever points at it); the policy's type says whose values it has afterwards.
+///
+/// | type | values of the survivor | what pointed at the other |
+/// |---|---|---|
+/// | objectTrump | those of the new object that are not nil, the rest its own | moves to the survivor |
+/// | overwrite | all of the new object | moves |
+/// | storeTrump | its own | moves |
+/// | rollback | its own | is cleared, as by a deletion |
+///
+/// An object that has a row already and was changed into another row's values loses that change under storeTrump and rollback. Under
+/// objectTrump and overwrite it stays, and the other row is deleted after what pointed at it was moved.
+struct ConstraintResolution {
+    private let type: NSMergePolicyType
+    init(_ type: NSMergePolicyType) { self.type = type }
+
+    func resolve(_ conflicts: [NSConstraintConflict]) throws {
+        if type == .errorMergePolicyType { throw ConflictError.error(conflicts) }
+        for conflict in conflicts {
+            var claimants = conflict.conflictingObjects
+            let existing: NSManagedObject
+            if let row = conflict.databaseObject {
+                existing = row
+            } else {
+                let place = claimants.firstIndex { !$0._state.has(.inserted) } ?? 0
+                guard claimants.count > 1 else { continue }
+                existing = claimants.remove(at: place)
+            }
+            for claimant in claimants where claimant !== existing {
+                guard let context = claimant.managedObjectContext, !claimant.isDeleted, !existing.isDeleted else { continue }
+                context.saveMemory?.remember(claimant)
+                context.saveMemory?.remember(existing)
+                settle(claimant, existing, conflict.constraint, context)
+            }
+        }
+    }
+
+    private func settle(
+        _ claimant: NSManagedObject, _ existing: NSManagedObject, _ constraint: [String], _ context: NSManagedObjectContext
+    ) {
+        let isNew = claimant._state.has(.inserted)
+        let merger = ObjectMerger(context)
+        switch type {
+        case .errorMergePolicyType: break
+        case .mergeByPropertyObjectTrumpMergePolicyType where isNew:
+            merger.copyValues(of: claimant, to: existing, nils: false)
+            merger.moveLinks(of: claimant, to: existing)
+            merger.remove(claimant)
+        case .overwriteMergePolicyType where isNew:
+            merger.copyValues(of: claimant, to: existing, nils: true)
+            merger.moveLinks(of: claimant, to: existing)
+            merger.remove(claimant)
+        case .mergeByPropertyStoreTrumpMergePolicyType where isNew:
+            merger.moveLinks(of: claimant, to: existing)
+            merger.remove(claimant)
+        case .rollbackMergePolicyType where isNew:
+            merger.remove(claimant)
+        case .mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType:
+            merger.moveLinks(of: existing, to: claimant)
+            merger.remove(existing)
+        case .mergeByPropertyStoreTrumpMergePolicyType:
+            merger.takeBack(constraint, of: claimant)
+        case .rollbackMergePolicyType:
+            guard let read = claimant.lastRead else { return }
+            Rebase(claimant, onto: read, .rollbackMergePolicyType, context).run()
+        }
+    }
+}
+
+/// Makes one object of two.
+private struct ObjectMerger {
+    private let context: NSManagedObjectContext
+    init(_ context: NSManagedObjectContext) { self.context = context }
+
+    /// Attributes and to-ones that both entities have.
+    func copyValues(of source: NSManagedObject, to target: NSManagedObject, nils: Bool) {
+        if target._state.isFault { target.fire() }
+        for (slot, property) in source._state.info.entity.slots.enumerated()
+        where !property.isTransient && property.kind != .entityTag {
+            guard case .slot(let place)? = target.place(of: property.name), target.kind(place) == property.kind else { continue }
+            if property.kind == .toOne {
+                let new = source.target(at: slot)
+                guard new != nil || nils, new !== target.target(at: place) else { continue }
+                if let new { context.saveMemory?.remember(new) }
+                target.setTarget(place, new)
+            } else {
+                let new = source.value(at: slot)
+                guard nils || !new.isNull, new != target.value(at: place) else { continue }
+                target.setValue(new, at: place)
+            }
+        }
+        awake(target)
+    }
+
+    /// Members of to-manys, and owners that hold the source in theirs.
+    func moveLinks(of source: NSManagedObject, to target: NSManagedObject) {
+        for relationship in source._state.info.toManyRelationships {
+            guard let index = relationship.toManyIndex, case .toMany(let place)? = target.place(of: relationship.name) else {
+                continue
+            }
+            for member in source.members(at: index) where member !== target {
+                context.saveMemory?.remember(member)
+                source.removeMember(index, member)
+                target.addMember(place, member)
+            }
+        }
+    }
+
+    /// Deletes an object by the rules of its relationships.
+    func remove(_ object: NSManagedObject) { context.remove(object) }
+
+    /// Drops the change of some attributes.
+    func takeBack(_ names: [String], of object: NSManagedObject) {
+        let state = object._state
+        for name in names {
+            guard case .slot(let slot)? = object.place(of: name), object.kind(slot) != .toOne else { continue }
+            state.overlay?.remove(slot, object.kind(slot))
+        }
+        context.tracker.enter(object, .eventRefreshed)
+        if !SaveOperation.isChanged(object) { context.tracker.unmark(object, .updated) }
+        awake(object)
+    }
+
+    private func awake(_ object: NSManagedObject) {
+        let wasSuspended = context.tracker.isSuspended
+        context.tracker.isSuspended = true
+        object.awake(fromSnapshotEvents: .mergePolicy)
+        context.tracker.isSuspended = wasSuspended
+    }
+}

@@ -1,0 +1,127 @@
+// Putting an object's changes on top of another row than they were made on.
+
+import CoreDataValues
+import Foundation
+
+/// Moves one object from the row that the context read to the row that the store has: *decide slot by slot · take the row ·
+/// put values and targets where they belong · merge to-manys*.
+struct Rebase {
+    private let object: NSManagedObject
+    private let type: NSMergePolicyType
+    private let context: NSManagedObjectContext
+    private let fresh: RowSnapshot
+    private let info: EntityInfo
+
+    /// Whose value a slot has afterwards.
+    private enum Side {
+        /// What was set here.
+        case changed
+        /// What the context last read, although the store has another.
+        case read
+        case stored
+    }
+
+    init(_ object: NSManagedObject, onto fresh: RowSnapshot, _ type: NSMergePolicyType, _ context: NSManagedObjectContext) {
+        self.object = object
+        self.fresh = fresh
+        self.type = type
+        self.context = context
+        info = object._state.info
+    }
+
+    func run() {
+        let state = object._state
+        if state.isFault { object.fire() }
+        guard fresh.chunk.layout.slotCount == info.layout.slotCount else { return }
+        let read = object.lastRead
+        context.rowTime += 1
+        var moves: [TargetMove] = []
+        var attributes: [(slot: Int, side: Side)] = []
+        for (slot, property) in info.entity.slots.enumerated() where !property.isTransient && property.kind != .entityTag {
+            let side = side(slot, read)
+            if property.kind == .toOne { moves.append(move(slot, side, read)) } else { attributes.append((slot, side)) }
+        }
+        let merges = toManyMerges()
+        for (slot, side) in attributes { place(slot, side, read) }
+        state.attach(fresh.chunk, row: fresh.row)
+        state.dropTargets()
+        for move in moves { move.settle(object, context) }
+        for merge in merges { merge.settle(object, context) }
+        endChanges()
+    }
+
+    /// What is changed is told by comparison with the row that the context read (6.3).
+    private func side(_ slot: Int, _ read: RowSnapshot?) -> Side {
+        let isChangedHere = object._state.overlay.map { $0.isPresent(slot) && object.differs(slot, $0) } ?? false
+        let isChangedThere = read.map { !agrees($0, slot) } ?? true
+        switch type {
+        case .errorMergePolicyType: return .changed
+        case .mergeByPropertyStoreTrumpMergePolicyType: return isChangedHere && !isChangedThere ? .changed : .stored
+        case .mergeByPropertyObjectTrumpMergePolicyType: return isChangedHere ? .changed : .stored
+        case .overwriteMergePolicyType: return isChangedHere ? .changed : isChangedThere ? .read : .stored
+        case .rollbackMergePolicyType: return .stored
+        }
+    }
+
+    private func agrees(_ read: RowSnapshot, _ slot: Int) -> Bool {
+        guard info.kinds[slot] == .toOne else { return read.agrees(with: fresh, in: slot) }
+        return object.targetKey(at: slot, of: read)?.row == object.targetKey(at: slot, of: fresh)?.row
+    }
+
+    // MARK: Attributes
+
+    private func place(_ slot: Int, _ side: Side, _ read: RowSnapshot?) {
+        switch side {
+        case .changed: break
+        case .stored: object._state.overlay?.remove(slot, info.kinds[slot])
+        case .read:
+            let overlay = object._state.makeOverlay()
+            if let read, read.row.isPresent(slot) {
+                object.copy(read.chunk, read.row, slot, to: overlay)
+            } else {
+                overlay.setNull(slot, info.kinds[slot])
+            }
+        }
+    }
+
+    // MARK: Relationships
+
+    private func move(_ slot: Int, _ side: Side, _ read: RowSnapshot?) -> TargetMove {
+        let former = object.target(at: slot)
+        let stored = object.targetKey(at: slot, of: fresh)
+        let target: NSManagedObject?
+        switch side {
+        case .changed: target = former
+        case .read: target = read.flatMap { object.targetKey(at: slot, of: $0) }.map { context.object(for: $0) }
+        case .stored: target = stored.map { context.object(for: $0) }
+        }
+        let isGoing = target?._state.has([.deleted, .gone]) ?? false
+        return TargetMove(
+            slot: slot, read: read.flatMap { object.targetKey(at: slot, of: $0) }, stored: stored, former: former,
+            target: isGoing ? nil : target)
+    }
+
+    private func toManyMerges() -> [ToManyMerge] {
+        info.toManyRelationships.indices.compactMap { index in
+            object.toManyState(index).map { ToManyMerge(index: index, relationship: info.toManyRelationships[index], $0, type) }
+        }
+    }
+
+    // MARK: The end
+
+    /// An object that has nothing left to write takes no part in the save.
+    private func endChanges() {
+        let state = object._state
+        context.tracker.enter(object, .eventRefreshed)
+        if SaveOperation.isChanged(object) {
+            if !state.has([.inserted, .updated, .deleted]) { context.tracker.touch(object) }
+        } else if state.has(.updated) {
+            context.tracker.unmark(object, .updated)
+            state.clear(.eventUpdated)
+        }
+        let wasSuspended = context.tracker.isSuspended
+        context.tracker.isSuspended = true
+        object.awake(fromSnapshotEvents: .mergePolicy)
+        context.tracker.isSuspended = wasSuspended
+    }
+}

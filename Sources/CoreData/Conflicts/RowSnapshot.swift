@@ -1,0 +1,99 @@
+// Rows as conflicts see them: what a context read, what the coordinator knows, what the store has.
+
+import CoreDataValues
+import Foundation
+
+/// One row of a chunk, which it keeps alive.
+struct RowSnapshot {
+    let chunk: RowChunk
+    let row: UnsafeMutablePointer<UInt64>
+
+    /// `Z_OPT`; -1 when the store has NULL there.
+    var version: Int32 { row.version(chunk.layout) }
+
+    /// Whether a slot has the same value here and there, byte for byte.
+    func agrees(with other: RowSnapshot, in slot: Int) -> Bool {
+        guard row.isPresent(slot), other.row.isPresent(slot) else {
+            return row.isPresent(slot) == other.row.isPresent(slot)
+        }
+        guard chunk.layout.kinds[slot].isArena else { return row[slot] == other.row[slot] }
+        return chunk.withBytes(of: row[slot]) { other.chunk.holds($0, other.row[slot]) }
+    }
+}
+
+/// What a store answers for a key.
+enum StoredRow {
+    case row(RowSnapshot)
+    case gone
+
+    var row: RowSnapshot? { if case .row(let row) = self { row } else { nil } }
+}
+
+/// Rows read from a store at the moment of a conflict, past every cache.
+struct StoredRows {
+    private var found: [RowKey: RowSnapshot] = [:]
+    private let schema: Schema
+
+    /// - Throws: what the store says.
+    init(_ keys: [RowKey], in store: any RowStore) throws {
+        schema = store.schema
+        let schema = schema
+        for (root, group) in Dictionary(grouping: keys, by: { schema[$0.entity].root }) {
+            var found: [RowKey: RowSnapshot] = [:]
+            do {
+                try store.rows(for: Array(Set(group.map(\.number))), in: root) { batch in
+                    for chunk in batch.chunks {
+                        for index in 0..<chunk.count {
+                            let row = chunk.row(index)
+                            found[RowKey(entity: root, number: row.key(chunk.layout))] = RowSnapshot(chunk: chunk, row: row)
+                        }
+                    }
+                    return .more
+                }
+            } catch { throw CocoaError.reading(error) }
+            self.found.merge(found) { $1 }
+        }
+    }
+
+    subscript(key: RowKey) -> StoredRow {
+        found[RowKey(entity: schema[key.entity].root, number: key.number)].map { .row($0) } ?? .gone
+    }
+}
+
+extension NSManagedObject {
+    /// The row that the context last read or saved; nil for a new object and for a fault.
+    final var lastRead: RowSnapshot? {
+        let state = _state
+        guard state.has(.persistent), let row = state.pointee.row, let chunk = state.chunk else { return nil }
+        return RowSnapshot(chunk: chunk, row: row)
+    }
+
+    /// A row of this object's entity as a dictionary: stored attributes and to-ones, nil as `NSNull`, targets as their IDs.
+    final func dictionary(of snapshot: RowSnapshot) -> [String: Any] {
+        var values: [String: Any] = [:]
+        for (slot, property) in _state.info.entity.slots.enumerated() where !property.isTransient {
+            switch property.kind {
+            case .entityTag: continue
+            case .toOne:
+                values[property.name] = targetKey(at: slot, of: snapshot).flatMap { objectID(for: $0) } ?? NSNull()
+            case .int, .bool, .double, .float, .date, .text, .data, .externalData, .uuid, .uri, .decimal, .transformable:
+                let source: Source = snapshot.row.isPresent(slot) ? .row(snapshot.row, snapshot.chunk) : .null
+                values[property.name] = value(source, slot).object ?? NSNull()
+            }
+        }
+        return values
+    }
+
+    /// The target that a row names.
+    final func targetKey(at slot: Int, of snapshot: RowSnapshot) -> ObjectKey? {
+        guard snapshot.row.isPresent(slot) else { return nil }
+        return ObjectKey(
+            number: Int64(bitPattern: snapshot.row[slot]),
+            entity: EntityIndex(rawValue: targetEntity(at: slot, snapshot.row)), store: _state.pointee.store)
+    }
+
+    private func objectID(for key: ObjectKey) -> NSManagedObjectID? {
+        guard let context = _state.registry?.context else { return nil }
+        return NSManagedObjectID(key: key, identity: context.identities, info: context.runtime.infos[key.entity.value])
+    }
+}

@@ -1,0 +1,130 @@
+// The part of a save that begins when a store refuses a batch.
+
+import CoreDataValues
+import Foundation
+
+/// What a store refused, with the store.
+struct Refusal {
+    let store: NumberedStore
+    let conflicts: [Conflict]
+
+    /// The same rows in the same state: nothing was settled.
+    func repeats(_ other: Refusal) -> Bool { store.number == other.store.number && marks == other.marks }
+
+    private var marks: Set<String> {
+        Set(
+            conflicts.map { conflict in
+                switch conflict.kind {
+                case .changed(let version): "\(conflict.key) \(conflict.expected) \(version)"
+                case .deleted: "\(conflict.key) \(conflict.expected) gone"
+                case .constraint(let names): "\(conflict.key) \(names)"
+                }
+            })
+    }
+}
+
+extension SaveOperation {
+    /// How often a save tries again while other writers keep coming first.
+    private static let rounds = 100
+
+    /// Lets the context's policy settle the conflicts and commits again: *report · resolve · join what changed · pack · commit*.
+    ///
+    /// The store has rolled back. If it cannot be settled, everything becomes what it was and the error is thrown.
+    mutating func settle(_ refusal: Refusal) throws -> [StoreBatch] {
+        let policy = context.chosenPolicy ?? .error
+        if policy.onlyThrows {
+            try resolve(refusal, policy)
+            return []
+        }
+        let memory = SaveMemory(context)
+        let wasLogging = context.tracker.isLogging
+        context.saveMemory = memory
+        context.tracker.isLogging = false
+        // Above all row times that a failed merge has used, so that no rows which one read count as present later.
+        context.rowTime += (1 + context.failedMerges) << 32
+        defer { context.saveMemory = nil }
+        do {
+            let batches = try commitSettled(refusal, policy, memory)
+            context.tracker.isLogging = wasLogging
+            hasSettledConflicts = true
+            return batches
+        } catch {
+            memory.restore()
+            throw error
+        }
+    }
+
+    private mutating func commitSettled(
+        _ refusal: Refusal, _ policy: NSMergePolicy, _ memory: SaveMemory
+    ) throws -> [StoreBatch] {
+        var refusal = refusal
+        for _ in 0..<SaveOperation.rounds {
+            try resolve(refusal, policy)
+            try context.throwReadError()
+            try joinChanges()
+            let batches = try packAgain(memory)
+            guard let next = try commit(batches) else { return batches }
+            if next.repeats(refusal) { break }
+            refusal = next
+        }
+        throw try error(of: refusal)
+    }
+
+    /// Conflicts with other writers first: what they leave of broken constraints shows when the batch is written again.
+    private func resolve(_ refusal: Refusal, _ policy: NSMergePolicy) throws {
+        let report = ConflictReport(refusal.conflicts, in: context, store: refusal.store)
+        let merges = try report.merges()
+        if !merges.isEmpty { return try policy.resolve(optimisticLockingConflicts: merges) }
+        let constraints = try report.constraints()
+        if !constraints.isEmpty { try policy.resolve(constraintConflicts: constraints) }
+    }
+
+    private func error(of refusal: Refusal) throws -> any Error {
+        let report = ConflictReport(refusal.conflicts, in: context, store: refusal.store)
+        let merges = try report.merges()
+        return merges.isEmpty ? ConflictError.error(try report.constraints()) : ConflictError.error(merges)
+    }
+
+    /// Applies delete rules, tells objects that join the save, and checks everything that is written now.
+    private mutating func joinChanges() throws {
+        var known = Set((inserted + updated + deleted).map { ObjectIdentifier($0) })
+        context.propagateDeletes()
+        while true {
+            let joined = context.tracker.dirty.filter {
+                $0._state.has(.dirty) && !$0._state.has(.inaccessible) && known.insert(ObjectIdentifier($0)).inserted
+            }
+            if joined.isEmpty { break }
+            for object in joined { object.willSave() }
+            context.propagateDeletes()
+        }
+        inserted = []
+        updated = []
+        deleted = []
+        collect()
+        try validate()
+    }
+
+    /// As `pack()`, but new objects keep the keys they have, and rows that are gone are written again.
+    private func packAgain(_ memory: SaveMemory) throws -> [StoreBatch] {
+        let builders = BatchBuilders(context)
+        try builders.assignKeys(inserted.filter { $0._state.pointee.assigned == 0 })
+        try inserted.borrowEach { try builders.builder(for: $0).insert($0) }
+        try updated.borrowEach { object in
+            let builder = try builders.builder(for: object)
+            if memory.isReinserted(object) { try builder.reinsert(object) } else { try builder.update(object) }
+        }
+        try deleted.borrowEach { object in
+            if !object._state.has(.inaccessible) { try builders.builder(for: object).delete(object) }
+        }
+        try addChecks(builders) { !memory.isReinserted($0) }
+        return builders.finish()
+    }
+
+    /// Unchanged objects whose rows must be as they were read (`detectConflicts`).
+    func addChecks(_ builders: BatchBuilders, _ isWanted: (NSManagedObject) -> Bool = { _ in true }) throws {
+        for object in context.checkedObjects where isWanted(object) {
+            guard !object._state.has([.gone, .inaccessible]), object.lastRead != nil else { continue }
+            try builders.builder(for: object).check(object)
+        }
+    }
+}

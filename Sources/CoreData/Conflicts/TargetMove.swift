@@ -1,0 +1,121 @@
+// A to-one that has another target after a merge, and the other sides of it.
+
+import CoreDataValues
+import Foundation
+
+/// What a merge makes of one to-one of one object.
+struct TargetMove {
+    let slot: Int
+    /// The target in the row that the context read.
+    let read: ObjectKey?
+    /// The target in the row that the store has.
+    let stored: ObjectKey?
+    /// The target before the merge.
+    let former: NSManagedObject?
+    /// The target afterwards.
+    let target: NSManagedObject?
+
+    /// *write this side · make the other sides say the same*; the object stands on the store's row already.
+    func settle(_ object: NSManagedObject, _ context: NSManagedObjectContext) {
+        let state = object._state
+        if target?._state.key.row == stored?.row, target == nil || target?._state.has(.persistent) == true {
+            state.overlay?.remove(slot, .toOne)
+        } else if let target {
+            state.makeOverlay().set(slot, target as AnyObject)
+        } else {
+            state.makeOverlay().setNull(slot, .toOne)
+        }
+        // Neither side moved it.
+        if read?.row == stored?.row, former === target { return }
+        guard let inverse = state.info.slotInverses[slot] else { return }
+        switch inverse.place {
+        case .toMany(let index): settleMembers(object, index, inverse, context)
+        case .slot(let opposite): settleOpposite(object, opposite, context)
+        case .fetched: break
+        }
+    }
+
+    private func involved(_ context: NSManagedObjectContext) -> [NSManagedObject] {
+        var found: [NSManagedObject] = []
+        let candidates = [
+            read.flatMap { context.registered($0) }, stored.flatMap { context.registered($0) }, former, target,
+        ]
+        for case let other? in candidates where !found.contains(where: { $0 === other }) { found.append(other) }
+        return found
+    }
+
+    // MARK: To-many on the other side
+
+    private func settleMembers(
+        _ object: NSManagedObject, _ index: Int, _ inverse: ResolvedRelationship, _ context: NSManagedObjectContext
+    ) {
+        for owner in involved(context) where !owner._state.has(.gone) {
+            let isStored = stored.map { $0 == owner._state.key } ?? false
+            let isPresent = owner === target
+            if owner.toManyState(index) == nil, isStored == isPresent { continue }
+            context.saveMemory?.remember(owner)
+            // Its version rose when the other writer changed its members.
+            if read?.row != stored?.row { owner.forgetRowIfClean() }
+            let members = owner.makeToManyState(index)
+            members.setStored(object._state.key, isStored)
+            members.settle(object, isStored: isStored, isPresent: isPresent)
+            owner.placeInOrder(object, isPresent: isPresent, index, inverse)
+            if isStored != isPresent { owner.didChangeRelationship() }
+        }
+    }
+
+    // MARK: To-one on the other side
+
+    private func settleOpposite(_ object: NSManagedObject, _ opposite: Int, _ context: NSManagedObjectContext) {
+        for other in involved(context) where !other._state.has(.gone) {
+            context.saveMemory?.remember(other)
+            other.forgetRowIfClean()
+        }
+        for other in [former, read.flatMap { context.registered($0) }] {
+            guard let other, other !== target, !other._state.has(.gone) else { continue }
+            if other.target(at: opposite) === object { other.writeTarget(opposite, nil) }
+        }
+        if let stored, target?._state.key.row != stored.row {
+            let other = context.object(for: stored)
+            context.saveMemory?.remember(other)
+            if other.target(at: opposite) === object { other.writeTarget(opposite, nil) }
+        }
+        guard let target, target.target(at: opposite) !== object else { return }
+        if let rival = target.target(at: opposite), rival !== object, rival.target(at: slot) === target {
+            context.saveMemory?.remember(rival)
+            rival.writeTarget(slot, nil)
+        }
+        target.writeTarget(opposite, object)
+    }
+}
+
+extension NSManagedObject {
+    /// Lets a clean object's row go, so that it is read anew.
+    final func forgetRowIfClean() {
+        let state = _state
+        guard state.has(.persistent), !state.has([.inserted, .updated, .deleted]), state.overlay == nil else { return }
+        managedObjectContext?.saveMemory?.remember(self)
+        state.detachRow()
+    }
+
+    /// Keeps the order of an ordered to-many in step with its members after a merge.
+    final func placeInOrder(
+        _ member: NSManagedObject, isPresent: Bool, _ index: Int, _ relationship: ResolvedRelationship
+    ) {
+        guard relationship.isOrdered, let members = toManyState(index) else { return }
+        guard var order = members.order else {
+            if !members.isChanged {
+                members.base = .fault
+            } else {
+                members.order = ContiguousArray(self.members(at: index))
+            }
+            return
+        }
+        if isPresent {
+            if !order.contains(where: { $0 === member }) { order.append(member) }
+        } else {
+            order.removeAll { $0 === member }
+        }
+        members.order = order
+    }
+}

@@ -1,0 +1,95 @@
+// Two writers of the same rows, and what tests ask about them.
+
+import CoreDataTestSupport
+import CoreDataValues
+import Foundation
+import Testing
+
+@testable import CoreData
+
+/// How the other writer reaches the rows.
+enum Rivalry: String, CaseIterable, Sendable {
+    /// Another context of the same coordinator.
+    case sqlite, memory
+    /// Another coordinator over the same file, as another process would have.
+    case otherCoordinator
+}
+
+/// A context that is tested, and another writer of the same rows.
+final class Rivals {
+    let folder = Folder()
+    let mine: NSManagedObjectContext
+    let theirs: NSManagedObjectContext
+    private let coordinators: [NSPersistentStoreCoordinator]
+    /// Objects need their contexts.
+    private var readers: [NSManagedObjectContext] = []
+
+    init(_ rivalry: Rivalry, draft: SchemaDraft = Clinic.draft(), undo: Bool = false) throws {
+        let file = folder.file("store.sqlite")
+        let type = rivalry == .memory ? NSInMemoryStoreType : NSSQLiteStoreType
+        coordinators = try (0..<(rivalry == .otherCoordinator ? 2 : 1)).map { _ in
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel(draft: draft))
+            _ = try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: file)
+            return coordinator
+        }
+        mine = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        theirs = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        mine.persistentStoreCoordinator = coordinators[0]
+        theirs.persistentStoreCoordinator = coordinators[coordinators.count - 1]
+        if undo { mine.undoManager = UndoManager() }
+    }
+
+    /// A context that has seen nothing yet.
+    func reader() -> NSManagedObjectContext {
+        let reader = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        reader.persistentStoreCoordinator = coordinators[coordinators.count - 1]
+        readers.append(reader)
+        return reader
+    }
+
+    /// The other writer's object for the same row.
+    func their(_ object: NSManagedObject) throws -> NSManagedObject {
+        try #require(Self.same(object, in: theirs))
+    }
+
+    /// The stored row of an object, nil if it is gone.
+    func stored(_ object: NSManagedObject) -> NSManagedObject? { Self.same(object, in: reader()) }
+
+    private static func same(_ object: NSManagedObject, in context: NSManagedObjectContext) -> NSManagedObject? {
+        let url = object.objectID.uriRepresentation()
+        guard let id = context.persistentStoreCoordinator?.managedObjectID(forURIRepresentation: url) else { return nil }
+        return try? context.existingObject(with: id)
+    }
+
+    /// A saved patient that both sides know.
+    func patient(_ values: [String: Any] = ["name": "Ada", "age": 30, "code": 1, "weight": 1.5]) throws -> NSManagedObject {
+        let patient = mine.make("Patient", values)
+        try mine.save()
+        _ = try their(patient).value(forKey: "name")
+        return patient
+    }
+}
+
+func refusal(_ body: () throws -> Void) -> CocoaError? {
+    do {
+        try body()
+        return nil
+    } catch { return error as? CocoaError }
+}
+
+extension NSManagedObject {
+    func text(_ key: String) -> String? { value(forKey: key) as? String }
+    func int(_ key: String) -> Int? { value(forKey: key) as? Int }
+    func one(_ key: String) -> NSManagedObject? { value(forKey: key) as? NSManagedObject }
+    func many(_ key: String) -> Set<NSManagedObject> {
+        if let set = value(forKey: key) as? NSSet { return Set(set.compactMap { $0 as? NSManagedObject }) }
+        return Set(ordered(key))
+    }
+    func ordered(_ key: String) -> [NSManagedObject] {
+        (value(forKey: key) as? NSOrderedSet)?.array.compactMap { $0 as? NSManagedObject } ?? []
+    }
+    func names(_ key: String) -> [String] { many(key).compactMap { $0.text("name") }.sorted() }
+    /// The version of the row that the object was read from.
+    var rowVersion: Int { withExtendedLifetime(self) { Int(_state.version) } }
+    func set(_ key: String, _ value: Any?) { setValue(value, forKey: key) }
+}
