@@ -37,22 +37,19 @@ extension KeyValueReachable where Self: NSObject {
 /// The rules of key-value coding for things of any type.
 package enum KeyValue {
     package static func value(of object: Any?, forKeyPath keyPath: String) -> Any? {
-        let path = keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-        do {
-            return try ExpressionEvaluator(.keyPath(path)).value(Operand(any: object)).object
-        } catch {
-            preconditionFailure(error.sentence)
-        }
+        walk(keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init)[...], from: object)
     }
 
     package static func value(of object: Any?, forKey key: String) -> Any? {
         guard let object = unwrapped(object) else { return nil }
         if let coded = object as? any KeyValueCoding { return coded.value(forKey: key) }
         if let found = entry(of: object, key) { return found.value }
+        if let members = Operand.members(of: object) {
+            return key.hasPrefix("@") ? walk([key][...], from: object) : values(ofMembers: object, members, forKey: key)
+        }
         switch Operand(any: object) {
-        case .collection: return value(of: object, forKeyPath: key)
         case .value(let value): return ExpressionEvaluator.property(of: value, key)
-        case .source, .opaque: break
+        case .source, .opaque, .collection: break
         }
         if let found = property(of: object, key) { return found.value }
         preconditionFailure("\(type(of: object)) has no value for the key “\(key)”.")
@@ -93,6 +90,8 @@ package enum KeyValue {
     }
 
     /// A stored property, read by reflection, also an inherited one.
+    package static func storedProperty(of object: Any, _ key: String) -> (value: Any?, Void)? { property(of: object, key) }
+
     private static func property(of object: Any, _ key: String) -> (value: Any?, Void)? {
         var mirror: Mirror? = Mirror(reflecting: object)
         while let current = mirror {

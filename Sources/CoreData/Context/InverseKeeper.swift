@@ -27,7 +27,8 @@ extension NSManagedObject {
             if let new {
                 let former = new.target(at: opposite)
                 new.writeTarget(opposite, self)
-                if let former, former !== self { former.writeTarget(slot, nil) }
+                // The new target may have been its own: then it has been written already.
+                if let former, former !== self, former !== new || slot != opposite { former.writeTarget(slot, nil) }
             }
         case .fetched: break
         }
@@ -37,7 +38,7 @@ extension NSManagedObject {
     final func writeTarget(_ slot: Int, _ new: NSManagedObject?) { writeTarget(slot, new, target(at: slot)) }
 
     /// The same for a caller who knows the target that goes.
-    private func writeTarget(_ slot: Int, _ new: NSManagedObject?, _ old: NSManagedObject?) {
+    final func writeTarget(_ slot: Int, _ new: NSManagedObject?, _ old: NSManagedObject?) {
         let state = _state
         if !state.has(.gone), let context = state.registry?.context {
             if state.isFault { fire() }
@@ -48,36 +49,6 @@ extension NSManagedObject {
         }
         let overlay = state.makeOverlay()
         if let new { overlay.set(slot, new as AnyObject) } else { overlay.setNull(slot, .toOne) }
-    }
-
-    /// An object of another context, or of an entity that the relationship does not lead to, is a broken contract.
-    @inline(__always)
-    private func check(_ new: NSManagedObject, fits relationship: ResolvedRelationship) {
-        let there = new._state
-        if there.pointee.registry == _state.pointee.registry, there.pointee.registry != nil,
-            relationship.accepts(there.pointee.entity)
-        {
-            return
-        }
-        checkSlowly(new, fits: relationship)
-    }
-
-    private func checkSlowly(_ new: NSManagedObject, fits relationship: ResolvedRelationship) {
-        let info = new._state.info
-        guard info.schema === _state.info.schema,
-            info.entity.isKind(of: info.schema[relationship.destination])
-        else {
-            misuse(
-                "\(entity.name ?? "").\(relationship.name) leads to "
-                    + "\(_state.info.schema[relationship.destination].name), not to \(new.entity.name ?? "?").")
-        }
-        guard new._state.pointee.registry == _state.pointee.registry || new._state.registry == nil
-            || _state.registry == nil
-        else {
-            misuse(
-                "\(entity.name ?? "").\(relationship.name) was given an object of another context. "
-                    + "Pass its objectID and call object(with:) on the context of the owner.")
-        }
     }
 
     // MARK: To-many
@@ -110,18 +81,6 @@ extension NSManagedObject {
         }
     }
 
-    /// Replaces all members. An ordered relationship takes the order of `new`.
-    final func setMembers(_ index: Int, _ new: ContiguousArray<NSManagedObject>) {
-        let wanted = Set(new)
-        let present = members(at: index)
-        for member in present where !wanted.contains(member) { removeMember(index, member) }
-        let kept = Set(present)
-        for member in new where !kept.contains(member) { addMember(index, member) }
-        guard relationship(toMany: index).isOrdered else { return }
-        var seen = Set<NSManagedObject>()
-        arrange(index, new.filter { seen.insert($0).inserted })
-    }
-
     /// Puts the members of an ordered to-many into a new order.
     final func arrange(_ index: Int, _ order: ContiguousArray<NSManagedObject>) {
         let present = ContiguousArray(members(at: index))
@@ -139,9 +98,7 @@ extension NSManagedObject {
             logPosition(of: member, toMany: index)
             if let opposite { member.logPosition(of: self, toMany: opposite) }
         }
-        if !member._state.has(.fresh) {
-            log { .link(self, toMany: Int32(index), member: member, added: added) }
-        }
+        logLink(index, member, added: added)
         if added { link(member, toMany: index) } else { unlink(member, toMany: index) }
         guard let opposite, !(member === self && opposite == index) else { return }
         if added { member.link(self, toMany: opposite) } else { member.unlink(self, toMany: opposite) }
@@ -151,9 +108,8 @@ extension NSManagedObject {
     final func link(_ member: NSManagedObject, toMany index: Int) {
         let members = makeToManyState(index)
         if relationship(toMany: index).isOrdered {
-            var order = members.order ?? ContiguousArray(committedMembers(at: index))
-            order.append(member)
-            members.order = order
+            openOrder(of: members, at: index)
+            members.order?.append(member)
         }
         members.link(member)
         didChangeRelationship()
@@ -162,12 +118,16 @@ extension NSManagedObject {
     final func unlink(_ member: NSManagedObject, toMany index: Int) {
         let members = makeToManyState(index)
         if relationship(toMany: index).isOrdered {
-            var order = members.order ?? ContiguousArray(committedMembers(at: index))
-            order.removeAll { $0 === member }
-            members.order = order
+            openOrder(of: members, at: index)
+            if let place = members.order?.lastIndex(where: { $0 === member }) { members.order?.remove(at: place) }
         }
         members.unlink(member)
         didChangeRelationship()
+    }
+
+    /// Gives an ordered to-many an order of its own, which is then changed in place.
+    private func openOrder(of members: ToMany, at index: Int) {
+        if members.order == nil { members.order = ContiguousArray(self.members(at: index)) }
     }
 
     /// Moves a member of an ordered to-many to a place.
@@ -183,16 +143,25 @@ extension NSManagedObject {
 
     // MARK: Log
 
-    private func logPosition(of member: NSManagedObject, toMany index: Int) {
+    final func logPosition(of member: NSManagedObject, toMany index: Int) {
         guard relationship(toMany: index).isOrdered else { return }
         log {
-            guard let place = members(at: index).firstIndex(where: { $0 === member }) else { return nil }
+            guard let place = position(of: member, toMany: index) else { return nil }
             return .position(self, toMany: Int32(index), member: member, index: place)
         }
     }
 
+    final func logLink(_ index: Int, _ member: NSManagedObject, added: Bool) {
+        if !member._state.has(.fresh) { log { .link(self, toMany: Int32(index), member: member, added: added) } }
+    }
+
+    private func position(of member: NSManagedObject, toMany index: Int) -> Int? {
+        if let order = makeToManyState(index).order { return order.lastIndex { $0 === member } }
+        return members(at: index).lastIndex { $0 === member }
+    }
+
     /// Logs a change of a relationship, unless undoing this object's insertion will take it back anyway.
-    private func log(_ change: () -> GraphChange?) {
+    final func log(_ change: () -> GraphChange?) {
         guard !_state.has(.fresh), !_state.has(.gone), let context = _state.registry?.context,
             context.tracker.isLogging, !context.tracker.isSuspended, let change = change()
         else { return }
@@ -204,8 +173,6 @@ extension NSManagedObject {
         for slot in 0..<_state.info.layout.slotCount where _state.info.slotRelationships[slot] != nil {
             if target(at: slot) != nil { setTarget(slot, nil) }
         }
-        for index in 0..<_state.info.entity.toMany.count {
-            for member in members(at: index) { removeMember(index, member) }
-        }
+        for index in 0..<_state.info.entity.toMany.count { setMembers(index, []) }
     }
 }

@@ -29,12 +29,19 @@ extension NSManagedObjectContext {
         while !tracker.unpropagated.isEmpty {
             let batch = tracker.unpropagated
             tracker.unpropagated = []
+            var unread: ContiguousArray<NSManagedObject> = []
             batch.borrowEach { object in
                 guard object._state.has(.deleted), !object._state.has(.propagated) else { return }
                 object._state.set(.propagated)
                 object.applyDeleteRules()
+                if readError != nil {
+                    // What could not be read may be incomplete: the rules are applied again when the error was thrown.
+                    object._state.clear(.propagated)
+                    return unread.append(object)
+                }
                 if object._state.has(.inserted) { withdraw(object) }
             }
+            guard unread.isEmpty else { return tracker.unpropagated.append(contentsOf: unread) }
         }
     }
 
@@ -117,12 +124,13 @@ extension NSManagedObject {
     fileprivate func applyDeleteRules() {
         for relationship in _state.info.relationships {
             switch relationship.description.deleteRule {
-            case .noAction, .deny: continue
+            // Nothing may point at an object that never had a row; a saved one is left to the rule.
+            case .noAction, .deny: if _state.has(.inserted) { clear(relationship) }
             case .nullify: clear(relationship)
             case .cascade:
-                let targets = self.targets(of: relationship)
+                // Before the two are parted, so that `prepareForDeletion` of the other end still sees this one (1.6).
+                for target in targets(of: relationship) { managedObjectContext?.delete(target) }
                 clear(relationship)
-                for target in targets { managedObjectContext?.delete(target) }
             }
         }
     }
@@ -139,7 +147,7 @@ extension NSManagedObject {
     final func clear(_ relationship: ResolvedRelationship) {
         switch relationship.place {
         case .slot(let slot): if let target = target(at: slot) { replaceTarget(slot, target, nil) }
-        case .toMany(let index): for member in members(at: index) { removeMember(index, member) }
+        case .toMany(let index): setMembers(index, [])
         case .fetched: break
         }
     }

@@ -20,12 +20,21 @@ extension NSManagedObjectContext {
         guard !state.info.entity.isAbstract else {
             misuse("The entity \(object.entity.name ?? "") is abstract; insert one of its sub-entities.")
         }
+        let hasRelationships = state.pointee.overlay != nil || state.pointee.toMany != nil
         enter(object)
+        if hasRelationships { insertCompanions(of: object) }
         let overlay = state.makeOverlay()
         for (slot, value) in state.info.defaults where !overlay.isPresent(slot) {
             object.store(value, in: overlay, slot)
         }
         object.awakeFromInsert()
+    }
+
+    /// Objects that were related before they had a context come into it together.
+    private func insertCompanions(of object: NSManagedObject) {
+        for relationship in object._state.info.relationships {
+            for other in object.targets(of: relationship) where other._state.registry == nil { insert(other) }
+        }
     }
 
     /// Gives an object a temporary key and makes it a pending insertion; logs that it came.
@@ -92,6 +101,7 @@ extension NSManagedObjectContext {
                 Unmanaged.passUnretained(object).toOpaque(), number: state.pointee.number,
                 entity: state.pointee.entity, store: state.pointee.store)
         }
+        if state.has(.inserted), runtime.hasOneWayRelationships { hasStrays = true }
         tracker.unmark(object, .dirty)
         if state.has(.persistent) { state.dropRelationships() }
         state.clear([.registered, .propagated, .fresh, .persistent])

@@ -12,10 +12,12 @@ extension NSManagedObjectContext {
     ///   a uniqueness constraint is broken, and what the store says.
     public final func save() throws {
         try throwReadError()
-        processPendingChanges()
-        guard hasChanges else { return }
+        // From here on delete rules that wait for the save are applied too.
         isSaving = true
         defer { isSaving = false }
+        processPendingChanges()
+        try throwReadError()
+        guard hasChanges else { return }
         var operation = SaveOperation(self)
         try operation.run()
     }

@@ -49,6 +49,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final var failedMerges = 0
     final var isSettling = false
     final var isSaving = false
+    /// An object that has no row and will have none may be the target of a relationship: the next save looks.
+    final var hasStrays = false
+    /// Changes that `willChangeValue` announced and `didChangeValue` will complete.
+    final var openChanges: [OpenChange] = []
     /// Goes up whenever rows that objects hold may have become old: at saves and refreshes.
     final var rowTime = 0
     final var checkpointObserver: (any NSObjectProtocol)?

@@ -11,6 +11,8 @@ final class ModelRuntime: @unchecked Sendable {
     unowned let model: NSManagedObjectModel
     private(set) var infos: [EntityInfo] = []
     private let acyclic: [Bool]
+    /// Whether a relationship has no inverse, so that deleting its target leaves it pointing at nothing.
+    let hasOneWayRelationships: Bool
     private let classes = Mutex<[ObjectIdentifier: EntityInfo]>([:])
     private static let used = Mutex<[WeakRuntime]>([])
 
@@ -20,6 +22,7 @@ final class ModelRuntime: @unchecked Sendable {
         self.schema = schema
         self.model = model
         acyclic = ModelRuntime.acyclicRelationships(schema)
+        hasOneWayRelationships = schema.relationships.contains { $0.inverse == nil }
         infos = schema.entities.map { entity in
             EntityInfo(entity: entity, schema: schema, description: model.entityDescription(at: entity.index),
                 acyclic: acyclic)

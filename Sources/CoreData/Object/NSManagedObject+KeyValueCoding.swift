@@ -38,11 +38,24 @@ extension NSManagedObject {
         let property = _state.info.entity.slots[slot]
         guard let attribute = property.attribute, let value, !(value is NSNull) else { return .null }
         do {
-            return try CoreData.value(value, as: attribute.type, entity: entity.name ?? "", property: attribute.name)
+            return try CoreData.value(
+                NSManagedObject.widened(value, attribute.type), as: NSManagedObject.widened(attribute.type),
+                entity: entity.name ?? "", property: attribute.name)
         } catch { misuse(error.sentence) }
     }
 
-    private func object(_ value: Any?, _ key: String) -> NSManagedObject? {
+    /// A number that is too large for its attribute is kept until the save, which refuses it (1610, 1620).
+    private static func widened(_ type: CoreDataValues.AttributeType) -> CoreDataValues.AttributeType {
+        type == .integer16 || type == .integer32 ? .integer64 : type
+    }
+
+    /// Any number is a Boolean: true unless it is 0, as `NSNumber.boolValue` has it.
+    private static func widened(_ value: Any, _ type: CoreDataValues.AttributeType) -> Any {
+        guard type == .boolean, let number = AnyNumber(value) else { return value }
+        return number.double != 0
+    }
+
+    final func object(_ value: Any?, _ key: String) -> NSManagedObject? {
         guard let value, !(value is NSNull) else { return nil }
         guard let object = value as? NSManagedObject else {
             misuse("\(entity.name ?? "").\(key) is a to-one relationship and was given \(type(of: value)).")
@@ -50,22 +63,31 @@ extension NSManagedObject {
         return object
     }
 
-    private func objects(_ value: Any?, _ key: String) -> ContiguousArray<NSManagedObject> {
+    final func objects(_ value: Any?, _ key: String) -> ContiguousArray<NSManagedObject> {
         switch value {
         case nil, is NSNull: return []
-        case let set as NSSet: return ContiguousArray(set.compactMap { $0 as? NSManagedObject })
-        case let set as NSOrderedSet: return ContiguousArray(set.array.compactMap { $0 as? NSManagedObject })
-        case let set as Set<NSManagedObject>: return ContiguousArray(set)
+        case let set as Set<NSManagedObject> where !(value is NSSet): return ContiguousArray(set)
+        case let set as NSSet: return members(set.allObjects, key)
+        case let set as NSOrderedSet: return members(set.array, key)
         case let array as [NSManagedObject]: return ContiguousArray(array)
+        case let array as [Any]: return members(array, key)
         case .some(let other):
             misuse("\(entity.name ?? "").\(key) is a to-many relationship and was given \(type(of: other)).")
         }
     }
 
-    private func requirePlace(_ key: String) -> PropertyPlace {
-        guard let place = place(of: key) else {
-            misuse("the entity \(entity.name ?? "") is not key value coding-compliant for the key \"\(key)\".")
-        }
+    private func members(_ objects: [Any], _ key: String) -> ContiguousArray<NSManagedObject> {
+        ContiguousArray(
+            objects.map { member in
+                guard let object = member as? NSManagedObject else {
+                    misuse("\(entity.name ?? "").\(key) is a to-many relationship and was given a \(type(of: member)) in it.")
+                }
+                return object
+            })
+    }
+
+    final func requirePlace(_ key: String) -> PropertyPlace {
+        guard let place = place(of: key) else { refuse(key) }
         return place
     }
 
@@ -131,36 +153,48 @@ extension NSManagedObject {
 }
 
 extension NSManagedObject: KeyValueCoding {
-    /// The value of a property. Reads the row of a fault.
-    ///
-    /// Numbers come as `NSNumber` (`as? Int`, `as? Int16`, `as? Bool` all work), Decimal as `NSDecimalNumber`, to-manys as `NSSet` or
-    /// `NSOrderedSet`. A key that the entity lacks goes to `value(forUndefinedKey:)`, which traps.
-    public func value(forKey key: String) -> Any? {
+    /// A property by name, also one that the entity lacks if the class answers for it.
+    public final subscript(key: String) -> Any? {
+        get { value(forKey: key) }
+        set { setValue(newValue, forKey: key) }
+    }
+
+    final func anyValue(forKey key: String) -> Any? {
         guard let place = place(of: key) else { return value(forUndefinedKey: key) }
         return anyValue(place)
     }
 
-    /// Sets a property; nil and `NSNull` clear it. A relationship's inverse follows at once.
-    public func setValue(_ value: Any?, forKey key: String) {
+    final func setAnyValue(_ value: Any?, forKey key: String) {
         guard let place = place(of: key) else { return setValue(value, forUndefinedKey: key) }
+        if case .slot(let slot) = place, value == nil || value is NSNull {
+            switch kind(slot) {
+            case .int, .bool, .double, .float: return setNilValueForKey(key)
+            case .decimal, .date, .text, .data, .externalData, .uuid, .uri, .transformable, .toOne, .entityTag: break
+            }
+        }
         setAnyValue(value, place, key: key)
     }
 
-    public func value(forUndefinedKey key: String) -> Any? { anyValue(requirePlace(key)) }
-    public func setValue(_ value: Any?, forUndefinedKey key: String) { _ = requirePlace(key) }
+    final func clearValue(_ key: String) { setAnyValue(nil, requirePlace(key), key: key) }
 
-    /// The value without notice to anyone.
-    public func primitiveValue(forKey key: String) -> Any? { anyValue(requirePlace(key)) }
+    final func values(of keys: [String]) -> [String: Any] {
+        var values: [String: Any] = [:]
+        for key in keys { values[key] = value(forKey: key) ?? NSNull() }
+        return values
+    }
 
-    /// Sets a value without logging it, marking the object changed, or keeping inverses.
-    public func setPrimitiveValue(_ value: Any?, forKey key: String) {
-        guard case .slot(let slot) = requirePlace(key) else { return setAnyValue(value, requirePlace(key), key: key) }
-        if _state.isFault { fire() }
-        let overlay = _state.makeOverlay()
-        if kind(slot) == .toOne {
-            if let target = object(value, key) { overlay.set(slot, target as AnyObject) } else { overlay.setNull(slot, .toOne) }
-        } else {
-            store(converted(value, slot), in: overlay, slot)
+    final func setValues(_ values: [String: Any]) {
+        for (key, value) in values { setValue(value is NSNull ? nil : value, forKey: key) }
+    }
+
+    final func setPrimitive(_ value: Any?, _ key: String) {
+        switch requirePlace(key) {
+        case .slot(let slot):
+            if kind(slot) == .toOne { return setTargetSilently(slot, object(value, key)) }
+            if _state.isFault { fire() }
+            store(converted(value, slot), in: _state.makeOverlay(), slot)
+        case .toMany(let index): setMembersSilently(index, objects(value, key))
+        case .fetched: misuse("\(entity.name ?? "").\(key) is a fetched property; it cannot be set.")
         }
     }
 }

@@ -156,7 +156,11 @@ extension NSManagedObject {
         if let order = members.order { return order.contains { $0 === object } }
         if members.hasAdded(object) { return true }
         if members.hasRemoved(object) { return false }
-        guard _state.has(.persistent), object._state.has(.persistent) else { return false }
-        return committedMembers(at: index).contains { $0 === object }
+        guard _state.has(.persistent), object._state.has(.persistent), let context = _state.registry?.context else {
+            return false
+        }
+        members.dropOldRows(context.rowTime, store: _state.pointee.store)
+        if members.isFault { context.fire(self, toMany: index, members) }
+        return members.held(object._state.key, store: _state.pointee.store)
     }
 }

@@ -1,6 +1,7 @@
 // A managed object: identity, values and relationships of one row.
 
 import CCoreDataRuntime
+import CoreDataFoundation
 import CoreDataValues
 import Foundation
 
@@ -139,6 +140,52 @@ open class NSManagedObject: NSObject {
     open func didTurnIntoFault() {}
     /// The values were reset from a snapshot, for the reasons given. Changes made here are not noticed.
     open func awake(fromSnapshotEvents flags: NSSnapshotEventType) {}
+
+    // MARK: Values by name
+
+    /// The value of a property, read from the store if the object is a fault.
+    ///
+    /// Numbers come as `NSNumber` (`as? Int`, `as? Int16`, `as? Bool` all work), Decimal as `NSDecimalNumber`, to-manys as
+    /// `NSSet` or `NSOrderedSet`. A key that the entity lacks goes to `value(forUndefinedKey:)`.
+    open func value(forKey key: String) -> Any? { anyValue(forKey: key) }
+    /// Sets a property; nil and `NSNull` clear it. A relationship's inverse follows at once.
+    open func setValue(_ value: Any?, forKey key: String) { setAnyValue(value, forKey: key) }
+    /// The value at the end of dotted keys; collection operators (`@count`, `@sum.age` …) apply where they stand.
+    open func value(forKeyPath keyPath: String) -> Any? { KeyValue.value(of: self, forKeyPath: keyPath) }
+    open func setValue(_ value: Any?, forKeyPath keyPath: String) { KeyValue.set(value, on: self, forKeyPath: keyPath) }
+    /// Answers for keys that the entity lacks: by a stored property of the class; a key that nobody knows ends the process.
+    open func value(forUndefinedKey key: String) -> Any? { undefinedValue(key) }
+    /// Ends the process: nothing can be set by this key. Override it to take such values.
+    open func setValue(_ value: Any?, forUndefinedKey key: String) { refuse(key) }
+    /// Called when nil is set for a number; clears the attribute.
+    open func setNilValueForKey(_ key: String) { clearValue(key) }
+    /// Values by key, nil as `NSNull`.
+    open func dictionaryWithValues(forKeys keys: [String]) -> [String: Any] { values(of: keys) }
+    /// Sets all values of a dictionary, `NSNull` as nil.
+    open func setValuesForKeys(_ keyedValues: [String: Any]) { setValues(keyedValues) }
+    /// The members of a to-many without order, as a set that stays in step with the relationship and writes into it.
+    open func mutableSetValue(forKey key: String) -> NSMutableSet { mutableSet(key) }
+    /// The members of an ordered to-many, as an ordered set that stays in step with the relationship and writes into it.
+    open func mutableOrderedSetValue(forKey key: String) -> NSMutableOrderedSet { mutableOrderedSet(key) }
+    /// The value without notice to anyone. A to-many is a copy.
+    open func primitiveValue(forKey key: String) -> Any? { anyValue(requirePlace(key)) }
+    /// Sets a value without logging it, marking the object changed, or keeping inverses.
+    open func setPrimitiveValue(_ value: Any?, forKey key: String) { setPrimitive(value, key) }
+    /// Reads the row of a fault; a custom accessor calls it before it reads a primitive value.
+    open func willAccessValue(forKey key: String?) { announceAccess(key) }
+    open func didAccessValue(forKey key: String?) {}
+    /// A custom accessor calls this before it writes a primitive value: an undo will know the former value.
+    open func willChangeValue(forKey key: String) { announceChange(key) }
+    /// A custom accessor calls this when it wrote a primitive value: the inverse of a relationship follows.
+    open func didChangeValue(forKey key: String) { completeChange(key) }
+    open func willChangeValue(
+        forKey key: String, withSetMutation kind: NSKeyValueSetMutationKind, using objects: Set<AnyHashable>
+    ) { announceChange(key, kind, objects) }
+    open func didChangeValue(
+        forKey key: String, withSetMutation kind: NSKeyValueSetMutationKind, using objects: Set<AnyHashable>
+    ) { completeChange(key) }
+    open func willChange(_ change: NSKeyValueChange, valuesAt indexes: IndexSet, forKey key: String) { announceChange(key) }
+    open func didChange(_ change: NSKeyValueChange, valuesAt indexes: IndexSet, forKey key: String) { completeChange(key) }
 
     /// Checks the object before its first save; throws one error, or 1560 with all of them.
     open func validateForInsert() throws { try Validation.check(self, for: .insert) }

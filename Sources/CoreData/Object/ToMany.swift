@@ -17,9 +17,11 @@ final class ToMany {
     struct Contents {
         var base: Base
         var readAt = 0
+        var stamp = 0
         var added = ObjectList()
         var removed = ObjectList()
         var order: ContiguousArray<NSManagedObject>?
+        var keys: Set<ObjectKey>?
     }
 
     /// Behind a pointer for the same reason as a context's tracker: linking is part of every insertion.
@@ -32,8 +34,14 @@ final class ToMany {
 
     var base: Base {
         get { contents.pointee.base }
-        set { contents.pointee.base = newValue }
+        set {
+            contents.pointee.base = newValue
+            contents.pointee.keys = nil
+            contents.pointee.stamp &+= 1
+        }
     }
+    /// Another number after each change of the members.
+    var stamp: Int { contents.pointee.stamp }
     /// The context's `rowTime` when rows were read: later ones may have taken their place since.
     var readAt: Int {
         get { contents.pointee.readAt }
@@ -50,7 +58,10 @@ final class ToMany {
     /// The present members in order, once an ordered relationship was changed.
     var order: ContiguousArray<NSManagedObject>? {
         _read { yield contents.pointee.order }
-        _modify { yield &contents.pointee.order }
+        _modify {
+            contents.pointee.stamp &+= 1
+            yield &contents.pointee.order
+        }
     }
 
     init(base: Base) {
@@ -65,17 +76,41 @@ final class ToMany {
 
     var isFault: Bool { if case .fault = base { true } else { false } }
 
+    /// How many members there were when they were last read or saved; 0 for a fault.
+    var baseCount: Int {
+        switch base {
+        case .fault: 0
+        case .rows(let batches): batches.reduce(0) { $0 + $1.count }
+        case .keys(let keys): keys.count
+        }
+    }
+
     var isChanged: Bool { !added.isEmpty || !removed.isEmpty || order != nil }
 
     func hasAdded(_ member: NSManagedObject) -> Bool { !added.isEmpty && added.contains(member) }
     func hasRemoved(_ member: NSManagedObject) -> Bool { !removed.isEmpty && removed.contains(member) }
 
+    /// Whether a row was a member when the members were last read or saved. The first question costs a look at all of
+    /// them, further ones are quick.
+    func held(_ key: ObjectKey, store: UInt16) -> Bool {
+        if contents.pointee.keys == nil {
+            switch base {
+            case .fault: return false
+            case .rows(let batches): contents.pointee.keys = Set(batches.flatMap { $0.keys(inStore: store) })
+            case .keys(let keys): contents.pointee.keys = Set(keys)
+            }
+        }
+        return contents.pointee.keys?.contains(key) ?? false
+    }
+
     /// Takes an object in that is no member, or a removed one back.
     func link(_ member: NSManagedObject) {
+        contents.pointee.stamp &+= 1
         if removed.isEmpty || !removed.remove(member) { added.append(member) }
     }
 
     func unlink(_ member: NSManagedObject) {
+        contents.pointee.stamp &+= 1
         if added.isEmpty || !added.remove(member) { removed.append(member) }
     }
 

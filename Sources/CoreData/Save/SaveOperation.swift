@@ -48,6 +48,7 @@ struct SaveOperation {
                         + "set a value there only if it differs.")
             }
             pending.borrowEach { object in if object._state.has(.dirty) { object.willSave() } }
+            if !context.tracker.unpropagated.isEmpty { context.propagateDeletes() }
             let changed = context.tracker.event
             context.settle()
             pending = changed.filter { $0._state.has(.dirty) }
@@ -87,6 +88,7 @@ struct SaveOperation {
     private func pack() throws -> [StoreBatch] {
         let builders = BatchBuilders(context)
         try builders.assignKeys(inserted)
+        try checkRelationships()
         try inserted.borrowEach { try builders.builder(for: $0).insert($0) }
         try updated.borrowEach { try builders.builder(for: $0).update($0) }
         try deleted.borrowEach { object in
@@ -94,6 +96,14 @@ struct SaveOperation {
         }
         if !context.checkedObjects.isEmpty { try addChecks(builders) }
         return builders.finish()
+    }
+
+    private func checkRelationships() throws {
+        guard let check = RelationshipCheck(context) else { return }
+        do { try check.run(inserted, updated) } catch {
+            forgetAssignedKeys()
+            throw error
+        }
     }
 
     /// Answers the conflicts of the first store that refuses its batch.

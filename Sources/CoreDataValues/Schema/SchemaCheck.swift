@@ -119,6 +119,10 @@ extension SchemaCheck {
                     "the property name “\(Self.shown(name))” of “\(entity.name)” \(flaw). Rename it",
                     entity.name, name,
                     location)
+            } else if let owner = Self.owner(ofMember: name) {
+                report(
+                    "“\(entity.name)” declares the property “\(name)”, which is a member of every \(owner). Rename it",
+                    entity.name, name, location)
             } else if !seen.insert(name).inserted {
                 report(
                     "“\(entity.name)” declares the property “\(name)” twice. Rename or remove one",

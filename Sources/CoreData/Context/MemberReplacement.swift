@@ -1,0 +1,103 @@
+// Replacing all members of a to-many at once: what differs is written, on both sides, and nothing else.
+
+import CoreDataValues
+
+extension NSManagedObject {
+    /// Replaces all members. An ordered relationship takes the order of `new`; repetitions count once.
+    ///
+    /// Compares old and new by one look-up a member; only members that come or go are written, with their other side.
+    final func setMembers(_ index: Int, _ new: ContiguousArray<NSManagedObject>) {
+        let relationship = relationship(toMany: index)
+        let present = ContiguousArray(members(at: index))
+        if new.isEmpty, present.isEmpty { return }
+        let wanted = objectSet(new)
+        let kept = objectSet(present)
+        let unique = wanted.count == new.count ? new : NSManagedObject.unique(new)
+        for member in unique where !kept.contains(member) { check(member, fits: relationship) }
+        if relationship.isOrdered {
+            if present.elementsEqual(unique, by: ===) { return }
+            return replaceOrder(index, present.filter { !wanted.contains($0) }, unique.filter { !kept.contains($0) }, unique)
+        }
+        let isPaired = opposite(of: relationship)?.isToMany ?? true
+        for member in present where !wanted.contains(member) {
+            if isPaired { writeLink(index, member, added: false) } else { removeMember(index, member) }
+        }
+        for member in unique where !kept.contains(member) {
+            if isPaired { writeLink(index, member, added: true) } else { addMember(index, member) }
+        }
+    }
+
+    private static func unique(_ objects: ContiguousArray<NSManagedObject>) -> ContiguousArray<NSManagedObject> {
+        var seen = Set<NSManagedObject>()
+        return objects.filter { seen.insert($0).inserted }
+    }
+
+    private func opposite(of relationship: ResolvedRelationship) -> ResolvedRelationship? {
+        relationship.inverse.map { _state.info.schema[$0] }
+    }
+
+    /// An ordered to-many is written once as a whole: member by member, each step would search all the others.
+    ///
+    /// The former order is logged first, so that an undo puts it back last, when all members are there again.
+    private func replaceOrder(
+        _ index: Int, _ gone: ContiguousArray<NSManagedObject>, _ came: ContiguousArray<NSManagedObject>,
+        _ order: ContiguousArray<NSManagedObject>
+    ) {
+        log { .order(self, toMany: Int32(index), old: ContiguousArray(self.members(at: index))) }
+        let place = opposite(of: relationship(toMany: index))?.place
+        let members = makeToManyState(index)
+        for member in gone {
+            release(member, index, from: place)
+            members.unlink(member)
+        }
+        for member in came {
+            take(member, index, at: place)
+            members.link(member)
+        }
+        members.order = order
+        didChangeRelationship()
+    }
+
+    /// Writes the other side of a member that goes.
+    private func release(_ member: NSManagedObject, _ index: Int, from opposite: PropertyPlace?) {
+        switch opposite {
+        case .slot(let slot): member.writeTarget(slot, nil, self)
+        case .toMany(let back):
+            logLink(index, member, added: false)
+            guard member !== self || back != index else { return }
+            member.logPosition(of: self, toMany: back)
+            member.unlink(self, toMany: back)
+        case nil: logLink(index, member, added: false)
+        case .fetched: break
+        }
+    }
+
+    /// Writes the other side of a member that comes; it leaves its former owner.
+    private func take(_ member: NSManagedObject, _ index: Int, at opposite: PropertyPlace?) {
+        switch opposite {
+        case .slot(let slot):
+            let old = member.target(at: slot)
+            if let old, old !== self { old.logPosition(of: member, toMany: index) }
+            member.writeTarget(slot, self, old)
+            if let old, old !== self { old.unlink(member, toMany: index) }
+        case .toMany(let back):
+            logLink(index, member, added: true)
+            if member !== self || back != index { member.link(self, toMany: back) }
+        case nil: logLink(index, member, added: true)
+        case .fetched: break
+        }
+    }
+
+    /// Replaces the members on this side only, unseen by undo and change tracking: what primitive setters do.
+    final func setMembersSilently(_ index: Int, _ new: ContiguousArray<NSManagedObject>) {
+        let relationship = relationship(toMany: index)
+        for member in new { check(member, fits: relationship) }
+        let present = members(at: index)
+        let members = makeToManyState(index)
+        let (wanted, kept) = (objectSet(new), objectSet(ContiguousArray(present)))
+        let unique = NSManagedObject.unique(new)
+        for member in present where !wanted.contains(member) { members.unlink(member) }
+        for member in unique where !kept.contains(member) { members.link(member) }
+        if relationship.isOrdered { members.order = unique }
+    }
+}

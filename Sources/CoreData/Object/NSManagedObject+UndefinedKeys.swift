@@ -1,0 +1,58 @@
+// Keys that the entity lacks: what the class itself answers for, and what is said of the others.
+
+import CoreDataFoundation
+import Foundation
+
+extension NSManagedObject {
+    /// A fact of every managed object, or a stored property of the class.
+    final func undefinedValue(_ key: String) -> Any? {
+        switch key {
+        case "objectID": return objectID
+        case "entity": return entity
+        case "managedObjectContext": return managedObjectContext
+        case "isInserted", "inserted": return isInserted
+        case "isUpdated", "updated": return isUpdated
+        case "isDeleted", "deleted": return isDeleted
+        case "isFault", "fault": return isFault
+        case "hasChanges": return hasChanges
+        case "faultingState": return faultingState
+        case "self": return self
+        case "description": return description
+        default: break
+        }
+        guard let found = KeyValue.storedProperty(of: self, key) else { refuse(key) }
+        return found.value
+    }
+
+    /// Ends the process: nobody answers for this key.
+    final func refuse(_ key: String) -> Never {
+        let name = entity.name ?? ""
+        let nearest = NSManagedObject.nearest(to: key, among: _state.info.entity.places.keys)
+        misuse(
+            "the entity \(name) is not key value coding-compliant for the key \"\(key)\". "
+                + (nearest.map { "Did you mean \"\($0)\"?" } ?? "Its keys are in its model."))
+    }
+
+    /// The key that is spelled most alike, if it is alike at all.
+    private static func nearest(to key: String, among keys: some Collection<String>) -> String? {
+        let best = keys.map { (distance(key.lowercased(), $0.lowercased()), $0) }.min { $0 < $1 }
+        guard let best, best.0 <= max(1, key.count / 3) else { return nil }
+        return best.1
+    }
+
+    /// How many letters must be put in, taken out or changed.
+    private static func distance(_ a: String, _ b: String) -> Int {
+        let (a, b) = (Array(a), Array(b))
+        var row = Array(0...b.count)
+        for (i, letter) in a.enumerated() {
+            var diagonal = row[0]
+            row[0] = i + 1
+            for (j, other) in b.enumerated() {
+                let above = row[j + 1]
+                row[j + 1] = min(above + 1, row[j] + 1, diagonal + (letter == other ? 0 : 1))
+                diagonal = above
+            }
+        }
+        return row[b.count]
+    }
+}

@@ -1,0 +1,81 @@
+// A model with every shape of relationship, and how tests speak of it.
+
+import CoreDataTestSupport
+import CoreDataValues
+import Foundation
+
+@testable import CoreData
+
+enum Web {
+    /// Node (and Boss, a kind of Node), Tag, Step, Badge, Animal (abstract: Dog, Cat).
+    static func draft() -> SchemaDraft {
+        var draft = SchemaDraft()
+        var node = entity("Node")
+        node.relationships = [
+            Clinic.toOne("parent", "Node", inverse: "children"), Clinic.toMany("children", "Node", inverse: "parent"),
+            Clinic.toMany("friends", "Node", inverse: "friends"), Clinic.toOne("spouse", "Node", inverse: "spouse"),
+            Clinic.toOne("mentor", "Node", inverse: "pupil"), Clinic.toOne("pupil", "Node", inverse: "mentor"),
+            Clinic.toOne("badge", "Badge", inverse: "node"), Clinic.toMany("tags", "Tag", inverse: "nodes"),
+            Clinic.toMany("list", "Tag", inverse: "lists", ordered: true),
+            Clinic.toMany("steps", "Step", inverse: "node", ordered: true),
+            Clinic.toOne("pet", "Animal", inverse: "keepers"), Clinic.toMany("zoo", "Animal", inverse: "keeper"),
+            Clinic.toMany("walks", "Animal", inverse: "walkers"),
+            Clinic.toOne("favorite", "Node", inverse: nil), Clinic.toMany("likes", "Tag", inverse: nil),
+        ]
+        var boss = EntityDraft(name: "Boss")
+        boss.parentName = "Node"
+        boss.attributes = [Clinic.attribute("rank", .integer32)]
+        var tag = entity("Tag")
+        tag.relationships = [
+            Clinic.toMany("nodes", "Node", inverse: "tags"), Clinic.toMany("lists", "Node", inverse: "list"),
+        ]
+        var step = entity("Step")
+        step.relationships = [Clinic.toOne("node", "Node", inverse: "steps")]
+        var badge = entity("Badge")
+        badge.relationships = [Clinic.toOne("node", "Node", inverse: "badge")]
+        var animal = entity("Animal")
+        animal.isAbstract = true
+        animal.relationships = [
+            Clinic.toMany("keepers", "Node", inverse: "pet"), Clinic.toOne("keeper", "Node", inverse: "zoo"),
+            Clinic.toMany("walkers", "Node", inverse: "walks"),
+        ]
+        var dog = EntityDraft(name: "Dog")
+        dog.parentName = "Animal"
+        var cat = EntityDraft(name: "Cat")
+        cat.parentName = "Animal"
+        draft.entities = [node, boss, tag, step, badge, animal, dog, cat]
+        return draft
+    }
+
+    private static func entity(_ name: String) -> EntityDraft {
+        var draft = EntityDraft(name: name)
+        draft.attributes = [Clinic.attribute("n", .integer32)]
+        return draft
+    }
+
+    static func stack(_ type: String = NSSQLiteStoreType, undo: Bool = true) throws -> Stack {
+        try Stack(type, model: NSManagedObjectModel(draft: draft()), undo: undo)
+    }
+}
+
+extension NSManagedObject {
+    func one(_ key: String) -> NSManagedObject? { value(forKey: key) as? NSManagedObject }
+
+    /// The members of a to-many in their order; without order by `n`.
+    func many(_ key: String) -> [NSManagedObject] {
+        if let set = value(forKey: key) as? NSOrderedSet { return set.array.compactMap { $0 as? NSManagedObject } }
+        return (value(forKey: key) as? NSSet)?.allObjects.compactMap { $0 as? NSManagedObject } ?? []
+    }
+
+    func members(_ key: String) -> Set<NSManagedObject> { Set(many(key)) }
+}
+
+/// What a block throws, as an error of the Cocoa domain.
+func thrown(_ body: () throws -> Void) -> CocoaError? {
+    do {
+        try body()
+        return nil
+    } catch { return error as? CocoaError }
+}
+
+let bothStores = [NSSQLiteStoreType, NSInMemoryStoreType]
