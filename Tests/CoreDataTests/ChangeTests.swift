@@ -20,7 +20,7 @@ import Testing
         return patient
     }
 
-    @Test("Flags and sets follow an object from insertion to deletion")
+    @Test("3.1 Flags and sets follow an object from insertion to deletion")
     func flags() throws {
         let patient = context.make("Patient", ["name": "Ada"])
         context.processPendingChanges()
@@ -41,7 +41,7 @@ import Testing
         #expect(!patient.isDeleted && !context.hasChanges)
     }
 
-    @Test("An object inserted and deleted without a save was never there")
+    @Test("3.3 An object inserted and deleted without a save was never there")
     func cameAndWent() throws {
         let patient = context.make("Patient", ["name": "Ada"])
         context.delete(patient)
@@ -50,7 +50,7 @@ import Testing
         #expect(patient.managedObjectContext == nil)
     }
 
-    @Test("Setting an equal value updates the object and changes nothing")
+    @Test("3.6 Setting an equal value updates the object and changes nothing")
     func equalValue() throws {
         let patient = try saved()
         patient.setValue("Ada", forKey: "name")
@@ -61,7 +61,7 @@ import Testing
         #expect(patient._state.version == 1)
     }
 
-    @Test("changedValues has the new values, committedValues the saved ones, nil as NSNull, of both ends")
+    @Test("3.5 changedValues has the new values, committedValues the saved ones, nil as NSNull, of both ends")
     func values() throws {
         let patient = try saved()
         let ward = context.make("Ward", ["name": "North"])

@@ -52,7 +52,7 @@ import Testing
         #expect(name(patient) == "b")
     }
 
-    @Test("Changes made while registration is disabled stay when the others are undone")
+    @Test("5.2 Changes made while registration is disabled stay when the others are undone")
     func disabled() {
         let patient = context.make("Patient", ["name": "a"])
         rename(patient, "b")
@@ -115,7 +115,7 @@ import Testing
         #expect(name(patient) == "d")
     }
 
-    @Test("Redoing an insertion brings the same object back without awakeFromInsert")
+    @Test("1.2 Redoing an insertion brings the same object back without awakeFromInsert")
     func sameObject() throws {
         let stack = try Stack(model: Watched.model())
         let patient = try #require(stack.context.make("Patient", ["name": "a"]) as? Watched)
@@ -127,7 +127,7 @@ import Testing
         #expect(patient.calls.filter { $0 == "awakeFromInsert" }.count == 1)
     }
 
-    @Test("Without an undo manager undo does nothing and rollback works")
+    @Test("5.1 Without an undo manager undo does nothing and rollback works")
     func without() throws {
         let stack = try Stack(undo: false)
         let patient = stack.context.make("Patient", ["name": "a"])
@@ -140,7 +140,7 @@ import Testing
         #expect(!stack.context.hasChanges)
     }
 
-    @Test("Rollback and reset leave nothing to undo or redo")
+    @Test("5.4 Rollback and reset leave nothing to undo or redo")
     func emptied() throws {
         let patient = context.make("Patient", ["name": "a"])
         try context.save()

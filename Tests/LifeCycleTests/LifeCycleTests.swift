@@ -45,7 +45,7 @@ import Testing
         #expect(!other.hasChanges)
     }
 
-    @Test("A change in willSave is saved, and willSave is called again for it")
+    @Test("1.7 A change in willSave is saved, and willSave is called again for it")
     func changeInWillSave() throws {
         let stack = try Stack(model: Watched.model())
         let patient = try #require(stack.context.make("Patient", ["name": "Ada"]) as? Watched)
@@ -56,7 +56,7 @@ import Testing
         #expect(!stack.context.hasChanges)
     }
 
-    @Test("didSave comes before the did-save notification, willSave before the write")
+    @Test("1.9 didSave comes before the did-save notification, willSave before the write")
     func notificationOrder() throws {
         let stack = try Stack(model: Watched.model())
         let patient = try #require(stack.context.make("Patient", ["name": "Ada"]) as? Watched)

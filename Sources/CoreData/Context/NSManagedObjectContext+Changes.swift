@@ -71,6 +71,9 @@ extension NSManagedObjectContext {
         for object in changed { object._state.revert() }
         for object in inserted { withdraw(object) }
         _ = tracker.clear()
+        tracker.isSuspended = true
+        for object in changed { object.awake(fromSnapshotEvents: .rollback) }
+        tracker.isSuspended = false
         tracker.isLogging = logging
         undoManager?.endEvent()
         post(ContextEvent(deleted: inserted, refreshed: changed))

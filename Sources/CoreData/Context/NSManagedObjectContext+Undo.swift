@@ -43,7 +43,21 @@ extension NSManagedObjectContext {
         let touched = tracker.touched ?? []
         tracker.touched = nil
         for object in touched { lookAgain(at: object) }
+        awake(log, touched)
         settle()
+    }
+
+    /// Tells objects that an undo or redo gave them other values; what they write then is no change.
+    private func awake(_ log: ContiguousArray<GraphChange>, _ touched: ContiguousArray<NSManagedObject>) {
+        let wasSuspended = tracker.isSuspended
+        tracker.isSuspended = true
+        defer { tracker.isSuspended = wasSuspended }
+        for case .existence(let object, let appeared) in log {
+            object.awake(fromSnapshotEvents: appeared ? .undoInsertion : .undoDeletion)
+        }
+        for object in touched where !object._state.has([.gone, .deleted]) {
+            object.awake(fromSnapshotEvents: .undoUpdate)
+        }
     }
 
     /// An object that an undo brought back to its saved state is not changed any more.

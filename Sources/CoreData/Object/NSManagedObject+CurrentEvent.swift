@@ -1,0 +1,106 @@
+// What changed in an object since its context last told of changes.
+
+import CoreDataValues
+import Foundation
+
+extension NSManagedObject {
+    /// The properties that changed since the last did-change notification, with their values before, nil as `NSNull`.
+    ///
+    /// Read from the context's log, which is there while the context has an undo manager; without one these are the properties
+    /// that changed since the last save (a deviation). Empty for an object that is not part of the open event.
+    public final func changedValuesForCurrentEvent() -> [String: Any] {
+        let state = _state
+        guard state.pointee.flags & ObjectFlags.event.rawValue != 0, let context = state.registry?.context else { return [:] }
+        guard context.tracker.isLogging, !state.has(.fresh) else { return committedValues(forKeys: Array(changedValues().keys)) }
+        var former = FormerProperties(self)
+        for change in context.tracker.log.reversed() { former.takeBack(change) }
+        return former.values
+    }
+}
+
+/// The values of one object as they were before an event, found by going back through its log.
+private struct FormerProperties {
+    private let object: NSManagedObject
+    private(set) var values: [String: Any] = [:]
+    /// Where the members that moved point at, as far as the log was gone back.
+    private var targets: [ObjectIdentifier: NSManagedObject?] = [:]
+
+    init(_ object: NSManagedObject) { self.object = object }
+
+    mutating func takeBack(_ change: GraphChange) {
+        switch change {
+        case .existence: break
+        case .attribute(let changed, let slot, let old):
+            if changed === object { values[name(slot)] = old.object(object, Int(slot)) ?? NSNull() }
+        case .target(let changed, let slot, let old):
+            if changed === object { values[name(slot)] = old ?? NSNull() as Any }
+            moveBack(changed, slot: Int(slot), to: old)
+        case .link(let changed, let index, let member, let added):
+            if changed === object { setMember(member, of: Int(index), isMember: !added) }
+        case .position(let changed, let index, _, _), .order(let changed, let index, _):
+            if changed === object { _ = members(of: Int(index)) }
+        }
+    }
+
+    /// A member's to-one says who its owner was.
+    private mutating func moveBack(_ member: NSManagedObject, slot: Int, to old: NSManagedObject?) {
+        let relationship = member.relationship(at: slot)
+        guard let inverse = relationship.inverse, case .toMany(let index)? = object.place(of: object._state.info.schema[inverse].name),
+            object._state.info.entity.toMany[index] == inverse
+        else { return }
+        let present = targets[ObjectIdentifier(member)] ?? member.target(at: slot)
+        if present === object { setMember(member, of: index, isMember: false) }
+        if old === object { setMember(member, of: index, isMember: true) }
+        targets[ObjectIdentifier(member)] = .some(old)
+    }
+
+    private mutating func setMember(_ member: NSManagedObject, of index: Int, isMember: Bool) {
+        var members = members(of: index)
+        members.removeAll { $0 === member }
+        if isMember { members.append(member) }
+        let relationship = object.relationship(toMany: index)
+        values[relationship.name] = relationship.isOrdered ? NSOrderedSet(array: members) as Any : Set(members)
+    }
+
+    private mutating func members(of index: Int) -> [NSManagedObject] {
+        let relationship = object.relationship(toMany: index)
+        switch values[relationship.name] {
+        case let set as Set<NSManagedObject>: return Array(set)
+        case let ordered as NSOrderedSet: return ordered.array as? [NSManagedObject] ?? []
+        default:
+            let present = object.members(at: index)
+            values[relationship.name] = relationship.isOrdered ? NSOrderedSet(array: present) as Any : Set(present)
+            return present
+        }
+    }
+
+    private func name(_ slot: Int32) -> String { object._state.info.entity.slots[Int(slot)].name }
+}
+
+extension FormerValue {
+    /// The value as key-value coding hands it out.
+    fileprivate func object(_ owner: NSManagedObject, _ slot: Int) -> Any? {
+        switch self {
+        case .null: nil
+        case .bits(let bits): owner.value(bits, slot).object
+        case .text(let text): owner.kind(slot) == .uri ? Value.uri(text).object : text
+        case .data(let data): data
+        case .uuid(let uuid): uuid
+        case .reference(let object): object
+        case .row(let chunk, let row): owner.value(.row(row, chunk), slot).object
+        }
+    }
+}
+
+extension NSManagedObject {
+    /// A number, flag or date by its bits.
+    fileprivate final func value(_ bits: UInt64, _ slot: Int) -> Value {
+        switch kind(slot) {
+        case .bool: .bool(bits != 0)
+        case .double, .float: .double(Double(bitPattern: bits))
+        case .date: .date(Double(bitPattern: bits))
+        case .int, .text, .uri, .data, .externalData, .uuid, .decimal, .transformable, .toOne, .entityTag:
+            .int(Int64(bitPattern: bits))
+        }
+    }
+}
