@@ -99,6 +99,35 @@ def check_yardstick(counter):
                 "another SQLite or compiler, or the yardstick was changed. Ratios to it would mislead.")
 
 
+# What a save and an undo cost must not depend on how many objects are registered: 100 of them change.
+SCALE_TASKS, SCALE_ROWS, SCALE_DIRTY, SCALE_DRIFT = ("saveDirty", "undo"), (10_000, 1_000_000), 100, 0.10
+
+
+def check_scale():
+    """Counts a save and an undo of 100 objects among few and among many clean ones; answers the sentences of what fails."""
+    failures = []
+    counts = {task: [scaled(task, rows) for rows in SCALE_ROWS] for task in SCALE_TASKS}
+    for task, (few, many) in counts.items():
+        drift = many / few - 1
+        print(f"scale         {task:17} {few:12.0f} at {SCALE_ROWS[0]}, {many:12.0f} at {SCALE_ROWS[1]} objects ({drift:+.1%})")
+        if abs(drift) > SCALE_DRIFT:
+            failures.append(
+                f"{task} of {SCALE_DIRTY} objects differs by {drift:+.1%} between {SCALE_ROWS[0]} and {SCALE_ROWS[1]} registered ones.")
+    return failures
+
+
+def scaled(task, rows):
+    runs = Runs(rows, {"YARDSTICK_DIRTY": str(SCALE_DIRTY)})
+    output = WORK / f"callgrind-{os.getpid():08}.out"
+    command = ["valgrind", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={output}"]
+    runs.run_once(OURS, task, command)
+    totals = re.search(r"^totals: (\d+)", output.read_text(), re.MULTILINE)
+    output.unlink()
+    if not totals or int(totals[1]) == 0:
+        raise Stop(f"callgrind counted no instruction of {OURS.title} at {task}.")
+    return int(totals[1])
+
+
 def count(counter, tasks):
     counts = {"instructions": {}, "statements": {}, "allocations": {}, "memory": {}}
     for task in tasks:
@@ -210,6 +239,8 @@ def main():
     if options.update:
         update(counts)
     failures = compare(counts)
+    if set(SCALE_TASKS) <= set(options.tasks):
+        failures += check_scale()
     if failures:
         raise Stop("budgets are exceeded:\n" + "\n".join(failures))
 

@@ -198,6 +198,16 @@ class Runs:
             for path in dict.fromkeys(paths):
                 remove_database(path)
 
+    def run_once(self, contender, task, prefix):
+        """One repetition without warming up, its result unchecked."""
+        path = WORK / f"run-{os.getpid():08}.sqlite"
+        remove_database(path)
+        shutil.copyfile(self.seed(contender.layout), path)
+        try:
+            self.invoke(contender, task, [path], prefix)
+        finally:
+            remove_database(path)
+
     def digest(self, contender, task, report, path):
         """What the program read, or what it left in the file; equal for all contenders of a task."""
         if task not in WRITING:
