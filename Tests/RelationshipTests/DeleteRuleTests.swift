@@ -1,5 +1,6 @@
 // Delete rules: what happens to the other end, and when.
 
+import CCoreDataSQLite
 import CoreDataTestSupport
 import CoreDataValues
 import Foundation
@@ -135,6 +136,28 @@ import Testing
         #expect(Mourner.prepared.first { $0.n == 0 }?.hadOwner == true)
         try other.save()
         #expect(try stack.another().all("Thing").isEmpty)
+    }
+
+    @Test("4.5 A cascade that cannot read its members writes nothing; when it can, the save deletes them all")
+    func unreadable() throws {
+        let (stack, owner, _) = try family(.cascade, NSSQLiteStoreType, late: false)
+        let context = stack.another()
+        let fault = context.object(with: owner.objectID)
+        try rename("ZTHING", to: "ZAWAY", in: stack)
+        context.delete(fault)
+        context.processPendingChanges()
+        #expect(thrown { try context.save() } != nil)
+        try rename("ZAWAY", to: "ZTHING", in: stack)
+        #expect(try stack.another().all("Owner").count == 1)
+        try context.save()
+        #expect(try stack.another().all("Thing").isEmpty)
+    }
+
+    private func rename(_ table: String, to name: String, in stack: Stack) throws {
+        var connection: OpaquePointer?
+        defer { sqlite3_close(connection) }
+        try #require(sqlite3_open(stack.folder.file("store.sqlite").path, &connection) == SQLITE_OK)
+        try #require(sqlite3_exec(connection, "ALTER TABLE \(table) RENAME TO \(name)", nil, nil, nil) == SQLITE_OK)
     }
 
     @Test("4.6 Nullify on a required inverse makes the save fail with 1570 on the other object", arguments: bothStores)

@@ -112,6 +112,12 @@ import Testing
         owner._replace(at: 0, toMany: list, with: tags[3])
         #expect(present("list", "lists") == [3, 4, 1, 2])
         #expect(numbers(owner._orderedSet(list).array) == [3, 4, 1, 2])
+        let other = stack.context.make("Node", ["parent": owner])
+        other.mutableSetValue(forKeyPath: "parent.tags").remove(tags[2])
+        other.mutableOrderedSetValue(forKeyPath: "parent.list").add(tags[5])
+        #expect(present() == [0] && present("list", "lists") == [3, 4, 1, 2, 5])
+        owner._add([tags[2]], toMany: set)
+        owner._remove([tags[5]], toMany: list)
         #expect(owner._mutableSet(set).count == 2 && owner._mutableOrderedSet(list).count == 4)
     }
 

@@ -18,6 +18,7 @@ private final class Run {
     var future: [Graph] = []
     var trace: [String] = []
     private var made = 0
+    private var saved = Graph()
     let undoes: Bool
 
     init(_ type: String, seed: UInt64, undo: Bool) throws {
@@ -37,6 +38,8 @@ private final class Run {
         case 80..<85: return try save()
         case 85..<92 where undoes: return undo()
         case 92..<96 where undoes: return redo()
+        case 85..<88: return rollback()
+        case 88..<91: return refresh()
         default: write()
         }
         // Setting an equal value is an event too (3.6), with an undo action of its own.
@@ -173,7 +176,19 @@ private final class Run {
     private func save() throws {
         trace.append("save")
         try context.save()
+        saved = graph
         try compare(with: stack.another())
+    }
+
+    private func rollback() {
+        trace.append("rollback")
+        context.rollback()
+        graph = saved
+    }
+
+    private func refresh() {
+        trace.append("refresh")
+        context.refreshAllObjects()
     }
 
     private func undo() {

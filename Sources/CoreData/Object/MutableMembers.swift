@@ -10,6 +10,26 @@ extension NSManagedObject {
         return _mutableSet(index)
     }
 
+    /// The live set at the end of a key path.
+    public final func mutableSetValue(forKeyPath keyPath: String) -> NSMutableSet {
+        let (owner, key) = owner(atEndOf: keyPath)
+        return owner.mutableSetValue(forKey: key)
+    }
+
+    /// The live ordered set at the end of a key path.
+    public final func mutableOrderedSetValue(forKeyPath keyPath: String) -> NSMutableOrderedSet {
+        let (owner, key) = owner(atEndOf: keyPath)
+        return owner.mutableOrderedSetValue(forKey: key)
+    }
+
+    private func owner(atEndOf keyPath: String) -> (NSManagedObject, String) {
+        guard let dot = keyPath.lastIndex(of: ".") else { return (self, keyPath) }
+        guard let owner = value(forKeyPath: String(keyPath[..<dot])) as? NSManagedObject else {
+            misuse("The key path \(keyPath) of \(entity.name ?? "") leads to no object whose members could be changed.")
+        }
+        return (owner, String(keyPath[keyPath.index(after: dot)...]))
+    }
+
     /// For generated classes: the live set of a to-many.
     public final func _mutableSet(_ index: Int) -> NSMutableSet { MutableMembers(of: self, index) }
 }
