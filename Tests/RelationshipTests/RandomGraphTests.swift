@@ -79,6 +79,8 @@ private final class Run {
         let candidates = graph.entities.keys.sorted().filter { Graph.isKind(graph.entities[$0] ?? "", of: link.destination) }
         var new = candidates.shuffled(using: &random)
         if !link.isToMany {
+            // Few and oneself, so that pairs meet again.
+            if Bool.random(using: &random) { new = ([id] + candidates.prefix(2)).filter(candidates.contains).shuffled(using: &random) }
             new = Array(new.prefix(Int.random(in: 0...5, using: &random) == 0 ? 0 : 1))
         } else {
             new = Array(new.prefix(Int.random(in: 0...4, using: &random)))
