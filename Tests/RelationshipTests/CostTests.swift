@@ -48,7 +48,7 @@ import Testing
         try context.save()
     }
 
-    @Test("Adding one member to a to-many of 10,000 does not read the others; a many-to-many needs them only for saved pairs")
+    @Test("Adding a member to a to-many of 10,000 does not read the others")
     func addition() throws {
         let (stack, parent) = try family(10_000)
         let other = stack.another()

@@ -33,7 +33,9 @@ import Testing
         return NSManagedObjectModel(draft: draft)
     }
 
-    private func family(_ rule: DeleteRule, _ type: String, late: Bool) throws -> (Stack, NSManagedObject, [NSManagedObject]) {
+    private func family(
+        _ rule: DeleteRule, _ type: String, late: Bool
+    ) throws -> (Stack, NSManagedObject, [NSManagedObject]) {
         let stack = try Stack(type, model: model(rule))
         stack.context.propagatesDeletesAtEndOfEvent = !late
         let owner = stack.context.make("Owner", ["n": 1])
@@ -117,7 +119,9 @@ import Testing
         #expect(try stack.another().all("Thing").first?.one("owner") == nil)
     }
 
-    @Test("4.5 Cascade goes through faults, prepares each object once while it still has its relationships, and ends in cycles", arguments: bothStores)
+    @Test(
+        "4.5 Cascade goes through faults, prepares each object once while it still has its relationships, and ends in cycles",
+        arguments: bothStores)
     func cascade(_ type: String) throws {
         let stack = try Stack(type, model: model(.cascade, className: "RelationshipTests.Mourner"))
         let owner = stack.context.make("Owner", ["n": 1])

@@ -117,7 +117,9 @@ import Testing
         #expect(found.one("pet")?.many("keepers") == [found])
     }
 
-    @Test("4.2 Without an inverse nothing is kept in step, and a deleted destination leaves a dangling key", arguments: bothStores)
+    @Test(
+        "4.2 Without an inverse nothing is kept in step, and a deleted destination leaves a dangling key",
+        arguments: bothStores)
     func oneWay(_ type: String) throws {
         let stack = try Web.stack(type)
         let context = stack.context

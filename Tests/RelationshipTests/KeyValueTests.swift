@@ -174,7 +174,10 @@ private func said(_ result: ExitTest.Result?, _ words: String...) -> Bool {
     func coercion() throws {
         let stack = try Stack()
         let patient = stack.context.make("Patient", ["name": "Ada"])
-        for one in [1, Int8(1), UInt64(1), 1.0, Float(1), true, Decimal(1), NSNumber(value: 1), NSDecimalNumber(value: 1)] as [Any] {
+        let ones: [Any] = [
+            1, Int8(1), UInt64(1), 1.0, Float(1), true, Decimal(1), NSNumber(value: 1), NSDecimalNumber(value: 1),
+        ]
+        for one in ones {
             for key in ["age", "code", "weight", "awake", "fee"] {
                 patient.setValue(one, forKey: key)
                 #expect(patient.value(forKey: key) as? Double == 1, "\(key) \(one)")
@@ -220,7 +223,7 @@ private func said(_ result: ExitTest.Result?, _ words: String...) -> Bool {
         #expect(patient.name == "Bo")
     }
 
-    @Test("Primitive changes between willChangeValue and didChangeValue reach the inverse, by whole value or by set mutation")
+    @Test("Primitive changes between willChangeValue and didChangeValue reach the inverse")
     func announced() throws {
         let stack = try Stack(model: Watched.model("RelationshipTests.Talkative"))
         let context = stack.context

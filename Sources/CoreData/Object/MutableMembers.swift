@@ -36,9 +36,9 @@ extension NSManagedObject {
 
 /// The members of a to-many. Each call asks or writes the relationship; the set has no members of its own.
 ///
-/// Adding and removing write both sides and do not read the members, unless objects of a many-to-many are saved already. What
-/// changes all members at once costs one pass over them. Foundation on Linux cannot cast a set of another class to a Swift
-/// `Set`: use `allObjects`, a loop, or `value(forKey:)` for that.
+/// Adding and removing write both sides and do not read the members, unless objects of a many-to-many are saved
+/// already. What changes all members at once costs one pass over them. Foundation on Linux cannot cast a set of another
+/// class to a Swift `Set`: use `allObjects`, a loop, or `value(forKey:)` for that.
 final class MutableMembers: NSMutableSet {
     private let owner: NSManagedObject
     private let index: Int
@@ -116,6 +116,7 @@ extension NSManagedObject {
         let members = makeToManyState(index)
         if let order = members.order { return order.count }
         guard _state.registry?.context != nil else { return self.members(at: index).count }
-        return members.isFault ? self.members(at: index).count : members.baseCount + members.added.count - members.removed.count
+        if members.isFault { return self.members(at: index).count }
+        return members.baseCount + members.added.count - members.removed.count
     }
 }
