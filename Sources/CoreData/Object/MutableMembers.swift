@@ -10,15 +10,35 @@ extension NSManagedObject {
         return _mutableSet(index)
     }
 
+    /// The live set at the end of a key path.
+    public final func mutableSetValue(forKeyPath keyPath: String) -> NSMutableSet {
+        let (owner, key) = owner(atEndOf: keyPath)
+        return owner.mutableSetValue(forKey: key)
+    }
+
+    /// The live ordered set at the end of a key path.
+    public final func mutableOrderedSetValue(forKeyPath keyPath: String) -> NSMutableOrderedSet {
+        let (owner, key) = owner(atEndOf: keyPath)
+        return owner.mutableOrderedSetValue(forKey: key)
+    }
+
+    private func owner(atEndOf keyPath: String) -> (NSManagedObject, String) {
+        guard let dot = keyPath.lastIndex(of: ".") else { return (self, keyPath) }
+        guard let owner = value(forKeyPath: String(keyPath[..<dot])) as? NSManagedObject else {
+            misuse("The key path \(keyPath) of \(entity.name ?? "") leads to no object whose members could be changed.")
+        }
+        return (owner, String(keyPath[keyPath.index(after: dot)...]))
+    }
+
     /// For generated classes: the live set of a to-many.
     public final func _mutableSet(_ index: Int) -> NSMutableSet { MutableMembers(of: self, index) }
 }
 
 /// The members of a to-many. Each call asks or writes the relationship; the set has no members of its own.
 ///
-/// Adding and removing write both sides and do not read the members, unless objects of a many-to-many are saved already. What
-/// changes all members at once costs one pass over them. Foundation on Linux cannot cast a set of another class to a Swift
-/// `Set`: use `allObjects`, a loop, or `value(forKey:)` for that.
+/// Adding and removing write both sides and do not read the members, unless objects of a many-to-many are saved
+/// already. What changes all members at once costs one pass over them. Foundation on Linux cannot cast a set of another
+/// class to a Swift `Set`: use `allObjects`, a loop, or `value(forKey:)` for that.
 final class MutableMembers: NSMutableSet {
     private let owner: NSManagedObject
     private let index: Int
@@ -96,6 +116,7 @@ extension NSManagedObject {
         let members = makeToManyState(index)
         if let order = members.order { return order.count }
         guard _state.registry?.context != nil else { return self.members(at: index).count }
-        return members.isFault ? self.members(at: index).count : members.baseCount + members.added.count - members.removed.count
+        if members.isFault { return self.members(at: index).count }
+        return members.baseCount + members.added.count - members.removed.count
     }
 }

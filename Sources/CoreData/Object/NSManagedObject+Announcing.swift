@@ -88,12 +88,10 @@ extension NSManagedObject {
             }
         case .fetched, nil: return
         }
-        if !_state.has(.gone) { context.tracker.touch(self) }
     }
 
     private func complete(_ change: OpenChange, target slot: Int) {
         let after = target(at: slot)
-        guard after !== change.before.first else { return }
         setTargetSilently(slot, change.before.first)
         setTarget(slot, after)
     }

@@ -36,7 +36,7 @@ extension NSManagedObject {
     /// The key that is spelled most alike, if it is alike at all.
     private static func nearest(to key: String, among keys: some Collection<String>) -> String? {
         let best = keys.map { (distance(key.lowercased(), $0.lowercased()), $0) }.min { $0 < $1 }
-        guard let best, best.0 <= max(1, key.count / 3) else { return nil }
+        guard let best, best.0 <= max(2, key.count / 3), best.0 < key.count else { return nil }
         return best.1
     }
 

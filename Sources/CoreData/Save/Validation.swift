@@ -74,7 +74,7 @@ enum Validation {
         guard object.toManyState(index) != nil || object._state.has(.inserted) else { return }
         let count = object.members(at: index).count
         if count == 0, description.isOptional { return }
-        if count == 0 {
+        if count == 0, description.minCount == 0 {
             errors.append(error(1570, object, description.name, nil, "must have at least one member"))
         } else if count < description.minCount {
             errors.append(
