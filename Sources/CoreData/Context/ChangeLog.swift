@@ -69,7 +69,7 @@ extension NSManagedObject {
         case .int, .bool, .double, .float, .date: overlay.setBits(slot, row[slot])
         case .text, .uri: if let text = NSManagedObject.text(source, slot) { overlay.set(slot, text) }
         case .data, .externalData, .transformable:
-            if let data = NSManagedObject.data(source, slot, kind(slot)) { overlay.set(slot, data) }
+            if let data = data(source, slot) { overlay.set(slot, data) }
         case .uuid: if let uuid = NSManagedObject.uuid(source, slot) { overlay.set(slot, uuid) }
         case .decimal:
             if let number = NSManagedObject.decimal(source, slot) {

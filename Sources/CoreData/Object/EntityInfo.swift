@@ -28,6 +28,8 @@ final class EntityInfo: @unchecked Sendable {
     /// The inverse of each slot's relationship.
     let slotInverses: [ResolvedRelationship?]
     let hasTransientSlots: Bool
+    /// Slots whose values the store computes.
+    let derivedSlots: [Int]
     let transientMask: [UInt64]
     /// Mask words without a bit.
     let noSlots: [UInt64]
@@ -80,6 +82,7 @@ final class EntityInfo: @unchecked Sendable {
             transient[slot >> 6] |= 1 << UInt64(slot & 63)
         }
         transientMask = transient
+        derivedSlots = entity.derivedSlots
         hasTransientSlots = entity.slots.contains { $0.isTransient }
     }
 

@@ -101,8 +101,9 @@ struct SaveOperation {
             } catch {
                 throw CocoaError.saving(error)
             }
-            if case .conflicts(let conflicts) = outcome {
-                throw ConflictError.error(conflicts, in: context, store: batch.store)
+            switch outcome {
+            case .committed(let touched): context.rowsWereTouched(touched, store: batch.store.number)
+            case .conflicts(let conflicts): throw ConflictError.error(conflicts, in: context, store: batch.store)
             }
         }
     }

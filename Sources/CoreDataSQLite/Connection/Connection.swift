@@ -10,6 +10,8 @@ final class Connection: @unchecked Sendable {
     let path: String
     let options: SQLiteOptions
     let counter: StatementCounter
+    /// What triggers have reported since it was last cleared.
+    let touched = TouchedRows()
     private var cache = StatementCache()
 
     /// Without the memory statistics an insert costs 0.91 (YARDSTICKS §3). Works only before SQLite is first
@@ -44,6 +46,7 @@ final class Connection: @unchecked Sendable {
         _ = coredata_sqlite_defensive(opened, 1)
         _ = coredata_sqlite_trusted_schema(opened, 0)
         TextFunctions.register(on: opened)
+        DerivedFunctions.register(on: opened, touched: touched)
     }
 
     deinit {

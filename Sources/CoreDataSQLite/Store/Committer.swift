@@ -11,6 +11,8 @@ struct Committer {
     let map: StoreMap
     let compiler: WriteCompiler
     let constraints: ConstraintNames
+    let derivedTexts: DerivedTexts
+    let files: ExternalStaging?
     let connection: Connection
 
     func commit(_ batch: ChangeBatch) throws -> CommitOutcome {
@@ -31,7 +33,9 @@ struct Committer {
     ///   theirs.
     private func attempt(_ batch: ChangeBatch, vacates: Bool, singly: Bool) throws -> CommitOutcome {
         var conflicts: [Conflict] = []
+        connection.touched.clear()
         try connection.transaction {
+            try files?.noteReplaced(connection)
             let rows = RowWriter(
                 map: map, compiler: compiler, constraints: constraints, connection: connection)
             for group in batch.deletes { conflicts += try rows.delete(group, singly: singly) }
@@ -43,13 +47,34 @@ struct Committer {
             for group in batch.updates { conflicts += try rows.update(group) }
             for chunk in batch.inserts { conflicts += try rows.insert(chunk) }
             guard conflicts.isEmpty else { return false }
+            if !derivedTexts.isEmpty { try deriveTexts(batch, rows) }
             let links = LinkWriter(map: map, compiler: compiler, connection: connection)
             for change in batch.adoptions { try links.adopt(change) }
             for change in batch.links { try links.link(change) }
             for change in batch.orders { try links.order(change) }
             return true
         }
-        return conflicts.isEmpty ? .committed : .conflicts(conflicts)
+        return conflicts.isEmpty ? .committed(touched: touched()) : .conflicts(conflicts)
+    }
+
+    private func deriveTexts(_ batch: ChangeBatch, _ rows: RowWriter) throws {
+        let inserts = batch.inserts.map { ($0, $0.layout.entity, nil as [Int]?) }
+        for (chunk, entity, slots) in inserts + batch.updates.map({ ($0.chunk, $0.entity, $0.slots) }) {
+            let statements = derivedTexts.statements(for: entity, slots: slots)
+            if statements.isEmpty { continue }
+            let keys = (0..<chunk.count).map { chunk.row($0).key(chunk.layout) }
+            for sql in statements { try rows.run(sql, keys: keys) }
+            for key in keys { connection.touched.insert(.init(entity: Int64(entity.number), number: key)) }
+        }
+    }
+
+    /// What triggers reported, as keys; a number that is no entity of the model is somebody else's.
+    private func touched() -> [RowKey] {
+        if connection.touched.rows.isEmpty { return [] }
+        let entities = Int64(map.schema.entities.count)
+        return connection.touched.rows.filter { (1...max(1, entities)).contains($0.entity) }.map {
+            RowKey(entity: EntityIndex(Int($0.entity) - 1), number: $0.number)
+        }
     }
 }
 

@@ -48,9 +48,16 @@ struct ModelMatch {
             switch (expected[name], metadata.versionHashes[name]) {
             case (nil, _): Difference(name: name, kind: .onlyInStore)
             case (_, nil): Difference(name: name, kind: .onlyInModel)
-            case (let a?, let b?): a == b ? nil : Difference(name: name, kind: .changed)
+            case (let a?, let b?): a == b || fits(name, b) ? nil : Difference(name: name, kind: .changed)
             }
         }
+    }
+
+    /// A hash that cannot be compared (store format §4.5): the columns decide.
+    private func fits(_ name: String, _ recorded: Data) -> Bool {
+        guard let entity = map.schema.entity(named: name), VersionHash.isForeign(recorded, for: entity) else { return false }
+        let difference = Difference(name: name, kind: .changed)
+        return (try? ColumnDifference(map: map, connection: connection).sentences(for: [difference]).isEmpty) ?? false
     }
 }
 

@@ -114,7 +114,10 @@ struct MemoryChanges {
     let removed: [MemoryRow]
 
     /// *free claims · remove · put · link · adopt · order*
-    func apply(to tables: inout MemoryTables, schema: Schema) {
+    ///
+    /// - Returns: the rows whose derived attributes changed.
+    func apply(to tables: inout MemoryTables, schema: Schema, derived: MemoryDerivation?) -> [RowKey] {
+        let former = derived?.concerned(by: self, in: tables) ?? [:]
         for row in replaced + removed { tables.constraints.free(ConstraintIndex.claims(of: row, schema: schema)) }
         for change in batch.links where !change.removed.isEmpty {
             tables.link(
@@ -134,5 +137,6 @@ struct MemoryChanges {
         for change in batch.adoptions { tables.adopt(change) }
         for change in batch.orders { tables.order(change, schema: schema) }
         for root in Set(written.map { schema[$0.key.entity].root }) { tables.trees[root]?.settle() }
+        return derived?.derive(concerned: former, changes: self, in: &tables) ?? []
     }
 }

@@ -1,0 +1,55 @@
+// Values that lie in files beside the store: read when they are asked for, every time anew.
+
+import CoreDataValues
+import Foundation
+
+extension NSManagedObject {
+    /// A Binary or Transformable value as bytes; reads the file of one that its row only refers to.
+    final func data(_ source: Source, _ slot: Int) -> Data? {
+        let kind = kind(slot)
+        guard kind == .externalData, case .row(let row, let chunk) = source,
+            let name = chunk.withBytes(of: row[slot], ExternalReference.name)
+        else { return NSManagedObject.data(source, slot, kind) }
+        return externalData(named: name, slot)
+    }
+
+    /// Whether a changed value differs from the row's. Values in the row and values in files never have the same length, so that a
+    /// file is only read for a value that would go to one.
+    final func differsExternally(_ value: Data, _ row: UnsafeMutablePointer<UInt64>, _ chunk: RowChunk, _ slot: Int) -> Bool {
+        let isReferred = chunk.withBytes(of: row[slot]) { ExternalReference.name(in: $0) != nil }
+        if isReferred, value.count <= ExternalReference.threshold { return true }
+        return data(.row(row, chunk), slot) != value
+    }
+
+    /// A read that fails answers nil and leaves the error with the context (DESIGN §7).
+    private func externalData(named name: String, _ slot: Int) -> Data? {
+        guard let context = managedObjectContext, let store = context.rows(of: _state.pointee.store) else { return nil }
+        do {
+            return try store.externalData(named: name)
+        } catch {
+            // Another save may have replaced the value, and its file with it, since the row was read.
+            if let present = presentData(in: store, slot, insteadOf: name) { return present }
+            if context.readError == nil {
+                context.readError = CocoaError.unread(objectID, key: _state.info.entity.slots[slot].name, cause: error)
+            }
+            return nil
+        }
+    }
+
+    /// The value that the store has now; nil when its row still names the same file.
+    private func presentData(in store: any RowStore, _ slot: Int, insteadOf name: String) -> Data? {
+        let (state, info) = (_state, _state.info)
+        var found: RowChunk?
+        try? store.rows(for: [state.pointee.number], in: info.schema[info.entity.index].root) { batch in
+            found = batch.first
+            return .stop
+        }
+        guard let chunk = found, chunk.count == 1, chunk.layout.entity == info.entity.index else { return nil }
+        let row = chunk.row(0)
+        guard row.isPresent(slot) else { return nil }
+        guard let present = chunk.withBytes(of: row[slot], ExternalReference.name) else {
+            return NSManagedObject.data(.row(row, chunk), slot, .externalData)
+        }
+        return present == name ? nil : try? store.externalData(named: present)
+    }
+}
