@@ -15,9 +15,10 @@ package struct DerivedTriggers: Sendable {
         try map.derived.flatMap { derived in
             let table = try map.table(of: derived.entity)
             guard let column = table.column(of: derived.slot, in: derived.entity) else { return [String]() }
+            let entity = map.schema[derived.entity]
             let target = Target(
-                table: table.name, column: table.columns[column].name, entity: map.schema[derived.entity].name,
-                attribute: derived.name)
+                table: table.name, column: table.columns[column].name, entity: entity.name, attribute: derived.name,
+                entities: entity.parent == nil ? nil : entity.index.number...entity.last.number)
             switch derived.derivation {
             case .now: return now(target)
             case .text: return []
@@ -54,8 +55,10 @@ package struct DerivedTriggers: Sendable {
         let owner = bare(members.owner)
         let (new, old) = ("Z_PK = NEW.\(owner)", "Z_PK = OLD.\(owner)")
         let (isNew, wasOld) = ("NEW.\(owner) NOT NULL", "OLD.\(owner) NOT NULL")
+        // A row that is its own member is counted by SOURCE_INSERT already.
+        let isOther = members.table == target.table ? "\(isNew) AND NEW.\(owner) <> NEW.Z_PK" : isNew
         return [
-            target.trigger(members.table, "PARAMETER_INSERT", .insert, when: isNew, set: up, where: new),
+            target.trigger(members.table, "PARAMETER_INSERT", .insert, when: isOther, set: up, where: new),
             target.trigger(
                 members.table, "PARAMETER_UPDATE_INCREMENT", .update(columns), when: isNew, set: more, where: new),
             target.trigger(
@@ -135,6 +138,8 @@ private struct Target {
     let column: String
     let entity: String
     let attribute: String
+    /// The entities of the table that have the attribute, nil for all.
+    let entities: ClosedRange<Int>?
 
     var value: String { bare(column) }
 
@@ -145,6 +150,15 @@ private struct Target {
         _ other: String?, _ role: String, _ event: Event, when: String? = nil, set expression: String,
         where rows: String, isInsert: Bool = false
     ) -> String {
+        var (when, rows) = (when.map { "(\($0))" }, rows)
+        // The form of older stores (framework 1044); newer ones have none where an attribute belongs to the whole table.
+        if let entities {
+            if other == nil {
+                when = "\(entities.lowerBound) <= NEW.Z_ENT AND NEW.Z_ENT <= \(entities.upperBound)"
+            } else {
+                rows += " AND \(entities.lowerBound) <= Z_ENT AND Z_ENT <= \(entities.upperBound)"
+            }
+        }
         let watched = other ?? table
         let name = bare("Z_DA_\(watched)_\(entity)_\(attribute)_\(role)")
         let moment =
@@ -154,7 +168,7 @@ private struct Target {
             case .delete: "AFTER DELETE"
             }
         let notice = "NSCoreDataDATrigger\(isInsert ? "Insert" : "")UpdatedAffectedObjectValue"
-        let condition = when.map { " WHEN (\($0))" } ?? ""
+        let condition = when.map { " WHEN \($0)" } ?? ""
         return "CREATE TRIGGER \(name) \(moment) ON \(bare(watched)) FOR EACH ROW\(condition) BEGIN "
             + "UPDATE \(bare(table)) SET \(value) = \(expression) WHERE \(rows); "
             + "SELECT \(notice)(\(literal(table)), Z_ENT, Z_PK, \(literal(attribute)), \(value)) "
