@@ -169,8 +169,7 @@ import Testing
                 })
         }
         #expect(error?.code.rawValue == 134060)
-        let sentence = "\(error?.userInfo[NSLocalizedDescriptionKey] ?? "")"
-        #expect(sentence.contains("Author.odd") && sentence.contains(broken.why), "\(sentence)")
+        #expect(error.sentence.contains("Author.odd") && error.sentence.contains(broken.why), "\(error.sentence)")
     }
 
     @Test("A derivation is an expression in code and a text in the model file")

@@ -83,6 +83,11 @@ extension NSManagedObject {
     }
 }
 
+extension CocoaError? {
+    /// What the error says to people.
+    var sentence: String { self?.userInfo[NSLocalizedDescriptionKey] as? String ?? "" }
+}
+
 /// A connection without any code of the project.
 final class Raw {
     private var handle: OpaquePointer?

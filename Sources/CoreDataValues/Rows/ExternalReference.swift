@@ -20,6 +20,11 @@ package enum ExternalReference {
         return UUID(uuidString: name) == nil ? nil : name
     }
 
+    /// What a predicate may not ask, as part of a sentence: the bytes may lie outside the table.
+    package static func refusal(_ attribute: String) -> String {
+        "a comparison of \(attribute), whose bytes may be in a file of their own (only nil can be asked for)"
+    }
+
     package static func cell(named name: String) -> Data { Data([fileTag] + Array(name.utf8) + [0]) }
 }
 

@@ -21,9 +21,22 @@ package struct KeyPathCheck {
         case .comparison(let comparison):
             try check(comparison.left, entity)
             try check(comparison.right, entity)
+            try checkBytes(comparison.left, against: comparison.right, entity)
+            try checkBytes(comparison.right, against: comparison.left, entity)
         case .and(let parts), .or(let parts): for part in parts { try check(part, entity) }
         case .not(let part): try check(part, entity)
         }
+    }
+
+    /// Bytes that another kind of store keeps in files can only be compared with nil.
+    private func checkBytes(_ side: Expression, against other: Expression, _ entity: Entity) throws(StoreError) {
+        if other == .constant(.null) { return }
+        guard case .keyPath(let path) = side, let name = path.last else { return }
+        let owner = try walk(path, from: entity).last.map { schema[$0.destination] } ?? entity
+        guard case .slot(let slot)? = owner.places[name], owner.slots[slot].kind == .externalData else { return }
+        throw StoreError(
+            134060, "The predicate on \(entity.name) uses \(ExternalReference.refusal(name)). Fetch without it.",
+            entity: entity.name, property: name)
     }
 
     private func check(_ expression: Expression, _ entity: Entity) throws(StoreError) {
