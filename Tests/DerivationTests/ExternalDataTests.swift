@@ -206,6 +206,32 @@ struct Album {
         #expect(album.names() == referred)
     }
 
+    @Test("Undo after a save brings back a replaced and a deleted value, although their files are gone")
+    func undoSaved() throws {
+        let album = Album()
+        let context = try album.open()
+        context.undoManager = UndoManager()
+        let photo = context.make("Photo", ["name": "a", "data": Album.large])
+        let other = context.make("Print", ["name": "b", "negative": Album.bytes(333_000)])
+        try context.save()
+        photo.setValue(Album.bytes(200_000, 8), forKey: "data")
+        try context.save()
+        context.delete(other)
+        try context.save()
+        #expect(album.names().count == 1)
+        context.undo()
+        try context.save()
+        #expect(try context.all("Print").first?.value(forKey: "negative") as? Data == Album.bytes(333_000))
+        context.undo()
+        #expect(photo.value(forKey: "data") as? Data == Album.large)
+        try context.save()
+        #expect(photo.anew("data") as? Data == Album.large)
+        context.redo()
+        try context.save()
+        #expect(photo.anew("data") as? Data == Album.bytes(200_000, 8))
+        #expect(album.names().count == 2)
+    }
+
     @Test("An equal value is no change, and reads what was replaced elsewhere as it is now")
     func stale() throws {
         let album = Album()

@@ -36,6 +36,7 @@ extension NSManagedObject {
         guard let overlay = state.overlay, overlay.isPresent(slot) else {
             if state.isFault { fire() }
             guard let row = state.pointee.row, let chunk = state.chunk, row.isPresent(slot) else { return .null }
+            if kind(slot) == .externalData { return data(.row(row, chunk), slot).map { .data($0) } ?? .null }
             return .row(chunk, row)
         }
         if overlay.isNull(slot) { return .null }

@@ -30,6 +30,8 @@ final class EntityInfo: @unchecked Sendable {
     let hasTransientSlots: Bool
     /// Slots whose values the store computes.
     let derivedSlots: [Int]
+    /// Slots whose values may lie in files.
+    let externalSlots: [Int]
     let transientMask: [UInt64]
     /// Mask words without a bit.
     let noSlots: [UInt64]
@@ -83,6 +85,7 @@ final class EntityInfo: @unchecked Sendable {
         }
         transientMask = transient
         derivedSlots = entity.derivedSlots
+        externalSlots = entity.slots.indices.filter { entity.slots[$0].kind == .externalData }
         hasTransientSlots = entity.slots.contains { $0.isTransient }
     }
 

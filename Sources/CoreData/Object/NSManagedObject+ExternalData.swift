@@ -21,6 +21,17 @@ extension NSManagedObject {
         return data(.row(row, chunk), slot) != value
     }
 
+    /// Reads what lies in files, because the save that is about to delete the row takes them away and an undo wants them back.
+    final func keepExternalValues() {
+        let state = _state
+        for slot in state.info.externalSlots where state.overlay?.isPresent(slot) != true {
+            guard let row = state.pointee.row, let chunk = state.chunk, row.isPresent(slot),
+                chunk.withBytes(of: row[slot], ExternalReference.name) != nil, let value = data(.row(row, chunk), slot)
+            else { continue }
+            state.makeOverlay().set(slot, value)
+        }
+    }
+
     /// A read that fails answers nil and leaves the error with the context (DESIGN §7).
     private func externalData(named name: String, _ slot: Int) -> Data? {
         guard let context = managedObjectContext, let store = context.rows(of: _state.pointee.store) else { return nil }

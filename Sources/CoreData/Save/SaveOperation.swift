@@ -83,6 +83,7 @@ struct SaveOperation {
 
     /// One batch a store.
     private func pack() throws -> [StoreBatch] {
+        if context.undoManager != nil { deleted.borrowEach { $0.keepExternalValues() } }
         let builders = BatchBuilders(context)
         try builders.assignKeys(inserted)
         try inserted.borrowEach { try builders.builder(for: $0).insert($0) }
