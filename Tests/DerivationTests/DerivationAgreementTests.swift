@@ -48,7 +48,9 @@ import Testing
             book.setValue(try pick("Author", context, &random), forKey: "author")
         case 3: context.make("Tag", ["weight": real]).setValue(Set(try context.all("Author").prefix(3)), forKey: "authors")
         case 4: _ = context.make("Country", ["code": "C\(number)"])
-        case 5: context.make("Node", ["name": "K\(number)", "size": number]).setValue(try pick("Node", context, &random), forKey: "parent")
+        case 5:
+            let node = context.make("Node", ["name": "K\(number)", "size": number])
+            node.setValue(try pick("Node", context, &random), forKey: "parent")
         case 6: try pick("Book", context, &random)?.setValue(try pick("Author", context, &random), forKey: "author")
         case 7:
             let book = try pick("Book", context, &random)

@@ -10,9 +10,11 @@ import Testing
 @testable import CoreDataSQLite
 
 @Suite("Triggers of derived attributes") struct DerivedTriggerTests {
-    /// The model of CoreDataPlus's SampleModel2_V1, whose store Apple's Core Data wrote; its transformables are taken as bytes.
+    /// The model of CoreDataPlus's SampleModel2_V1, whose store Apple's Core Data wrote; its transformables
+    /// are taken as bytes.
     ///
-    /// - Parameter hasInverse: false for an older version, in which pages and books know nothing of each other.
+    /// - Parameter hasInverse: false for an older version, in which pages and books know nothing of each
+    /// other.
     static func sample(hasInverse: Bool = true) -> SchemaDraft {
         func attribute(_ name: String, _ type: AttributeType, optional: Bool = false) -> Attribute {
             Clinic.attribute(name, type, optional: optional)
@@ -135,7 +137,8 @@ import Testing
         try FileManager.default.copyItem(at: stores.appendingPathComponent(isNewer ? Self.newer : Self.older), to: url)
         let coordinator = NSPersistentStoreCoordinator(
             managedObjectModel: NSManagedObjectModel(draft: Self.sample(hasInverse: isNewer)))
-        // Not compared: in the store's model the books of an author number at most -1, which no model file can say.
+        // Not compared: in the store's model the books of an author number at most -1, which no model file
+        // can say.
         try coordinator.addPersistentStore(
             ofType: NSSQLiteStoreType, configurationName: nil, at: url,
             options: [NSIgnorePersistentStoreVersioningOption: true])

@@ -8,72 +8,10 @@ import Testing
 @testable import CoreData
 @testable import CoreDataSQLite
 
-/// A store whose photos may lie in files.
-struct Album {
-    let folder = Folder()
-    var url: URL { folder.file("Album.v2.sqlite") }
-    var files: URL { folder.file(".Album.v2_SUPPORT/_EXTERNAL_DATA") }
-
-    static func model() -> NSManagedObjectModel {
-        var photo = EntityDraft(name: "Photo")
-        var data = Clinic.attribute("data", .binary)
-        data.allowsExternalBinaryDataStorage = true
-        photo.attributes = [Clinic.attribute("name", .string), data]
-        photo.uniquenessConstraints = [["name"]]
-        var print = EntityDraft(name: "Print")
-        print.parentName = "Photo"
-        var more = Clinic.attribute("negative", .binary)
-        more.allowsExternalBinaryDataStorage = true
-        print.attributes = [more]
-        var draft = SchemaDraft()
-        draft.entities = [photo, print]
-        return NSManagedObjectModel(draft: draft)
-    }
-
-    func open(readOnly: Bool = false) throws -> NSManagedObjectContext {
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model())
-        try coordinator.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: nil, at: url,
-            options: readOnly ? [NSReadOnlyPersistentStoreOption: true] : nil)
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
-        return context
-    }
-
-    /// What another stack reads of the first photo.
-    func firstValue() throws -> Data? {
-        let context = try open()
-        return try context.all("Photo").first?.value(forKey: "data") as? Data
-    }
-
-    func names() -> [String] { ((try? FileManager.default.contentsOfDirectory(atPath: files.path)) ?? []).sorted() }
-
-    func pending() -> [String] {
-        let support = files.deletingLastPathComponent().path
-        return ((try? FileManager.default.contentsOfDirectory(atPath: support)) ?? []).filter { $0.hasSuffix(".pending") }
-    }
-
-    func column(_ name: String = "ZDATA") throws -> [String?] {
-        try Raw(url).texts("SELECT hex(\(name)) FROM ZPHOTO WHERE \(name) IS NOT NULL ORDER BY Z_PK")
-    }
-
-    /// The name in the only column that refers to a file, read without our code.
-    func referred() throws -> [String] {
-        try Raw(url).texts(
-            "SELECT CAST(substr(ZDATA, 2, 36) AS TEXT) FROM ZPHOTO WHERE length(ZDATA) = 38 AND hex(substr(ZDATA, 1, 1)) = '02'"
-        ).compactMap { $0 }.sorted()
-    }
-
-    static func bytes(_ count: Int, _ seed: UInt8 = 3) -> Data {
-        var data = Data(repeating: seed, count: count)
-        for index in stride(from: 0, to: count, by: 1009) { data[index] = UInt8(truncatingIfNeeded: index) }
-        return data
-    }
-    static let large = bytes(300_000)
-}
-
 @Suite("External binary storage") struct ExternalDataTests {
-    @Test("A value up to 100 KB lies in the row behind the tag 01, a longer one in a file, and both read as they were", arguments: [0, 1, 1023, 1024, 102_400, 102_401, 1_000_000])
+    @Test(
+        "A value up to 100 KB lies in the row behind the tag 01, a longer one in a file, and both read as they were",
+        arguments: [0, 1, 1023, 1024, 102_400, 102_401, 1_000_000])
     func threshold(_ count: Int) throws {
         let album = Album()
         let value = Album.bytes(count)
@@ -299,10 +237,14 @@ struct Album {
         // Longer than our threshold and in the row, shorter and in a file: both may come from elsewhere.
         let name = UUID().uuidString
         try Data([4, 2]).write(to: album.files.appendingPathComponent(name))
-        try Raw(album.url).texts("UPDATE ZPHOTO SET ZDATA = x'01' || zeroblob(0) || CAST(x'\(String(repeating: "2A", count: 200_000))' AS BLOB) WHERE ZNAME = 'a'")
-        try Raw(album.url).texts("UPDATE ZPHOTO SET ZDATA = x'02\(name.utf8.map { String(format: "%02X", $0) }.joined())00' WHERE ZNAME = 'b'")
+        let inline = "01" + String(repeating: "2A", count: 200_000)
+        let reference = "02" + name.utf8.map { String(format: "%02X", $0) }.joined() + "00"
+        try Raw(album.url).texts("UPDATE ZPHOTO SET ZDATA = x'\(inline)' WHERE ZNAME = 'a'")
+        try Raw(album.url).texts("UPDATE ZPHOTO SET ZDATA = x'\(reference)' WHERE ZNAME = 'b'")
         let reader = try album.open(readOnly: true)
-        let photos = try reader.all("Photo").sorted { "\($0.value(forKey: "name") ?? "")" < "\($1.value(forKey: "name") ?? "")" }
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Photo")
+        request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+        let photos = try reader.fetch(request)
         #expect(photos[0].value(forKey: "data") as? Data == Data(repeating: 0x2A, count: 200_000))
         #expect(photos[1].value(forKey: "data") as? Data == Data([4, 2]))
     }

@@ -16,8 +16,8 @@ enum Library {
         return attribute
     }
 
-    /// Author ⇄ Book (one to many, Novel ◁ Book), Author ⇄ Tag (many to many), Author → Note (without inverse), Author ⇄ Country,
-    /// Node ⇄ Node.
+    /// Author ⇄ Book (one to many, Novel ◁ Book), Author ⇄ Tag (many to many), Author → Note (without
+    /// inverse), Author ⇄ Country, Node ⇄ Node.
     static func draft() -> SchemaDraft {
         var author = EntityDraft(name: "Author")
         author.attributes = [

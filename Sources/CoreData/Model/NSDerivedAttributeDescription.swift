@@ -6,17 +6,20 @@ import Foundation
 
 /// An attribute whose value the store derives from other properties when an object is saved.
 ///
-/// The object shows the new value once it is refreshed. What is assigned to the attribute is never written, but it satisfies an
-/// attribute that is not optional until the first save.
+/// The object shows the new value once it is refreshed. What is assigned to the attribute is never written,
+/// but it satisfies an attribute that is not optional until the first save.
 open class NSDerivedAttributeDescription: NSAttributeDescription {
     public override init() { super.init() }
 
-    /// What the value is derived by: `now()`, `canonical:(a)`, `uppercase:(a)`, `lowercase:(a)`, an attribute at the end of to-ones,
-    /// `toMany.@count` or `toMany.@sum.a`.
+    /// What the value is derived by: `now()`, `canonical:(a)`, `uppercase:(a)`, `lowercase:(a)`, an attribute
+    /// at the end of to-ones, `toMany.@count` or `toMany.@sum.a`.
     ///
     /// A store refuses anything else with 134060 when it is added. Asking costs the reading of a text.
     open var derivationExpression: NSExpression? {
-        get { derivationText.flatMap { try? FormatParser.expression($0) }.flatMap(NSDerivedAttributeDescription.expression) }
+        get {
+            derivationText.flatMap { try? FormatParser.expression($0) }
+                .flatMap(NSDerivedAttributeDescription.expression)
+        }
         set { derivationText = newValue?.description }
     }
 

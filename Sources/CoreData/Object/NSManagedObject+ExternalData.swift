@@ -13,20 +13,24 @@ extension NSManagedObject {
         return externalData(named: name, slot)
     }
 
-    /// Whether a changed value differs from the row's. Values in the row and values in files never have the same length, so that a
-    /// file is only read for a value that would go to one.
-    final func differsExternally(_ value: Data, _ row: UnsafeMutablePointer<UInt64>, _ chunk: RowChunk, _ slot: Int) -> Bool {
+    /// Whether a changed value differs from the row's. Values in the row and values in files never have the
+    /// same length, so that a file is only read for a value that would go to one.
+    final func differsExternally(
+        _ value: Data, _ row: UnsafeMutablePointer<UInt64>, _ chunk: RowChunk, _ slot: Int
+    ) -> Bool {
         let isReferred = chunk.withBytes(of: row[slot]) { ExternalReference.name(in: $0) != nil }
         if isReferred, value.count <= ExternalReference.threshold { return true }
         return data(.row(row, chunk), slot) != value
     }
 
-    /// Reads what lies in files, because the save that is about to delete the row takes them away and an undo wants them back.
+    /// Reads what lies in files, because the save that is about to delete the row takes them away and an undo
+    /// wants them back.
     final func keepExternalValues() {
         let state = _state
         for slot in state.info.externalSlots where state.overlay?.isPresent(slot) != true {
             guard let row = state.pointee.row, let chunk = state.chunk, row.isPresent(slot),
-                chunk.withBytes(of: row[slot], ExternalReference.name) != nil, let value = data(.row(row, chunk), slot)
+                chunk.withBytes(of: row[slot], ExternalReference.name) != nil,
+                let value = data(.row(row, chunk), slot)
             else { continue }
             state.makeOverlay().set(slot, value)
         }

@@ -3,8 +3,8 @@
 import CoreDataValues
 
 extension NSManagedObjectContext {
-    /// Makes faults read such rows again. An object that has its values keeps them until it is refreshed (4.11); members of to-manys
-    /// that were read before are read anew when their owner asks.
+    /// Makes faults read such rows again. An object that has its values keeps them until it is refreshed
+    /// (4.11); members of to-manys that were read before are read anew when their owner asks.
     final func rowsWereTouched(_ keys: [RowKey], store: UInt16) {
         guard !keys.isEmpty, let registry else { return }
         rowTime += 1

@@ -4,9 +4,10 @@ import CoreDataValues
 
 /// Triggers by name (store format §10): `Z_DA_<table>_<entity>_<attribute>_<role>`.
 ///
-/// The forms of `toMany.@count`, of a key path over one to-one and of `now()` are those of Apple-written stores, to the letter. A
-/// sum, a longer path and a relationship with a join table follow them. `canonical:` and its like have no trigger here: their
-/// column is written with the row (`DerivedTexts`), because the function that Core Data's triggers call for it is not known.
+/// The forms of `toMany.@count`, of a key path over one to-one and of `now()` are those of Apple-written
+/// stores, to the letter. A sum, a longer path and a relationship with a join table follow them. `canonical:`
+/// and its like have no trigger here: their column is written with the row (`DerivedTexts`), because the
+/// function that Core Data's triggers call for it is not known.
 package struct DerivedTriggers: Sendable {
     package let map: StoreMap
     package init(_ map: StoreMap) { self.map = map }
@@ -67,7 +68,8 @@ package struct DerivedTriggers: Sendable {
         ]
     }
 
-    /// Whole numbers are added and taken away; of others, whose sum depends on the order, the sum is made anew.
+    /// Whole numbers are added and taken away; of others, whose sum depends on the order, the sum is made
+    /// anew.
     private func sum(_ target: Target, _ members: Members, _ slot: Int) throws -> [String] {
         let relationship = members.relationship
         let memberTable = try map.table(of: relationship.destination)
@@ -151,7 +153,8 @@ private struct Target {
         where rows: String, isInsert: Bool = false
     ) -> String {
         var (when, rows) = (when.map { "(\($0))" }, rows)
-        // The form of older stores (framework 1044); newer ones have none where an attribute belongs to the whole table.
+        // The form of older stores (framework 1044); newer ones have none where an attribute belongs to the
+        // whole table.
         if let entities {
             if other == nil {
                 when = "\(entities.lowerBound) <= NEW.Z_ENT AND NEW.Z_ENT <= \(entities.upperBound)"

@@ -2,7 +2,8 @@
 
 import CoreDataValues
 
-/// The attributes that are `canonical:`, `uppercase:` or `lowercase:` of another one, and the statements that write them.
+/// The attributes that are `canonical:`, `uppercase:` or `lowercase:` of another one, and the statements that
+/// write them.
 package struct DerivedTexts: Sendable {
     private struct Text: Sendable {
         let source: Int
@@ -32,7 +33,8 @@ package struct DerivedTexts: Sendable {
         isEmpty = texts.allSatisfy(\.isEmpty)
     }
 
-    /// The statements for rows of an entity, of which these slots were written, nil for all. Each takes keys as a JSON list.
+    /// The statements for rows of an entity, of which these slots were written, nil for all. Each takes keys
+    /// as a JSON list.
     package func statements(for entity: EntityIndex, slots: [Int]?) -> [String] {
         texts[entity.value].filter { slots?.contains($0.source) ?? true }.map(\.sql)
     }

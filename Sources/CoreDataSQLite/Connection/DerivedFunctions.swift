@@ -18,8 +18,8 @@ final class TouchedRows {
     func clear() { if !rows.isEmpty { rows = [] } }
 }
 
-/// Registers what Core Data's own triggers call: notices of changed rows, and the time. They are INNOCUOUS, because triggers run
-/// with an untrusted schema; they read nothing and change nothing in the database.
+/// Registers what Core Data's own triggers call: notices of changed rows, and the time. They are INNOCUOUS,
+/// because triggers run with an untrusted schema; they read nothing and change nothing in the database.
 enum DerivedFunctions {
     /// Names that occur in Apple-written stores (store format §10), with the number of their arguments.
     private static let notices = [
@@ -84,8 +84,8 @@ enum DerivedFunctions {
     }
 }
 
-/// Gives meaning to the text functions of triggers that somebody else wrote: a trigger of `canonical:(name)` calls some function of
-/// the name's column, and what that function has to answer is in the model.
+/// Gives meaning to the text functions of triggers that somebody else wrote: a trigger of `canonical:(name)`
+/// calls some function of the name's column, and what that function has to answer is in the model.
 struct ForeignTextTriggers {
     let map: StoreMap
 
@@ -97,7 +97,8 @@ struct ForeignTextTriggers {
             guard let column = table.column(of: slot, in: derived.entity) else { continue }
             let prefix = "Z_DA_\(table.name)_\(map.schema[derived.entity].name)_\(derived.name)_"
             let statement = try Statement(
-                "SELECT sql FROM sqlite_master WHERE type = 'trigger' AND substr(name, 1, length(?1)) = ?1", on: connection)
+                "SELECT sql FROM sqlite_master WHERE type = 'trigger' AND substr(name, 1, length(?1)) = ?1",
+                on: connection)
             defer { statement.finish() }
             try statement.bind(1, .text(prefix))
             while try statement.step() {
@@ -122,9 +123,12 @@ struct ForeignTextTriggers {
     }
 
     private func isKnown(_ name: String, _ connection: Connection) throws -> Bool {
-        let words: Set<String> = ["ON", "OF", "IN", "VALUES", "SET", "FROM", "WHEN", "WHERE", "AND", "OR", "NOT", "SELECT"]
+        let words: Set<String> = [
+            "ON", "OF", "IN", "VALUES", "SET", "FROM", "WHEN", "WHERE", "AND", "OR", "NOT", "SELECT",
+        ]
         if words.contains(name.uppercased()) { return true }
-        let statement = try Statement("SELECT 1 FROM pragma_function_list WHERE name = lower(?) OR name = ?", on: connection)
+        let statement = try Statement(
+            "SELECT 1 FROM pragma_function_list WHERE name = lower(?) OR name = ?", on: connection)
         defer { statement.finish() }
         try statement.bind(1, .text(name))
         try statement.bind(2, .text(name))

@@ -47,7 +47,8 @@ struct ExternalColumns: Sendable {
     func stage(_ batch: ChangeBatch, store: String) throws -> ExternalStaging? {
         let concerned =
             batch.inserts.contains { !slots(of: $0.layout.entity).isEmpty }
-            || batch.updates.contains { !changed($0).isEmpty } || batch.deletes.contains { !slots(of: $0.entity).isEmpty }
+            || batch.updates.contains { !changed($0).isEmpty }
+            || batch.deletes.contains { !slots(of: $0.entity).isEmpty }
         return concerned ? try ExternalStaging(batch, columns: self, store: store) : nil
     }
 
@@ -63,8 +64,9 @@ struct ExternalColumns: Sendable {
         return try slots.flatMap { slot -> [String] in
             let column = quoted(try name(of: slot, in: entity))
             let statement = try connection.statement(
-                "SELECT CAST(substr(\(column), 2, 36) AS TEXT) FROM \(table) WHERE \"Z_PK\" IN (SELECT value FROM "
-                    + "json_each(?1)) AND length(\(column)) = \(ExternalReference.size) AND substr(\(column), 1, 1) = x'02'")
+                "SELECT CAST(substr(\(column), 2, 36) AS TEXT) FROM \(table) "
+                    + "WHERE \"Z_PK\" IN (SELECT value FROM json_each(?1)) "
+                    + "AND length(\(column)) = \(ExternalReference.size) AND substr(\(column), 1, 1) = x'02'")
             defer { statement.finish() }
             try statement.bind(1, .text(keysAsJSON(keys)))
             var names: [String] = []
@@ -77,7 +79,8 @@ struct ExternalColumns: Sendable {
 
     // MARK: After a crash
 
-    /// Ends what a killed process left half done: of the files it noted, those that no row refers to are removed.
+    /// Ends what a killed process left half done: of the files it noted, those that no row refers to are
+    /// removed.
     func sweep(_ connection: Connection, store: String) throws {
         for note in PendingFiles.abandoned(in: folder, store: store) {
             for name in note.names where try !isReferred(name, connection) { folder.remove(name) }
@@ -97,10 +100,12 @@ struct ExternalColumns: Sendable {
     }
 }
 
-/// The files of one save: written before its transaction, removed when it fails; what it replaced is removed when it is done.
+/// The files of one save: written before its transaction, removed when it fails; what it replaced is removed
+/// when it is done.
 ///
-/// The chunk of a save holds the reference from here on, so that neither the object nor the row cache keeps the value. Until the
-/// commit returns the chunk is the save's alone (I-1); a failed save gets its values back.
+/// The chunk of a save holds the reference from here on, so that neither the object nor the row cache keeps
+/// the value. Until the commit returns the chunk is the save's alone (I-1); a failed save gets its values
+/// back.
 final class ExternalStaging {
     private let columns: ExternalColumns
     private let batch: ChangeBatch
@@ -129,8 +134,9 @@ final class ExternalStaging {
             for slot in slots where row.isPresent(slot) && row[slot] >> 63 == 1 {
                 let place = Int(row[slot] & ~(1 << 63))
                 let value = chunk.large[place]
-                guard value.count > ExternalReference.threshold + 1, value.first == ExternalReference.inlineTag else { continue }
-                try move(value, at: place, of: chunk)
+                if value.count > ExternalReference.threshold + 1, value.first == ExternalReference.inlineTag {
+                    try move(value, at: place, of: chunk)
+                }
             }
         }
     }
@@ -139,7 +145,9 @@ final class ExternalStaging {
         let name = UUID().uuidString
         try pending.add([name])
         moved.append((chunk, place, value, name))
-        try value.withUnsafeBytes { try columns.folder.write(UnsafeRawBufferPointer(rebasing: $0.dropFirst()), to: name) }
+        try value.withUnsafeBytes { tagged in
+            try columns.folder.write(UnsafeRawBufferPointer(rebasing: tagged.dropFirst()), to: name)
+        }
         chunk.fill.pointee.large[place] = ExternalReference.cell(named: name)
     }
 

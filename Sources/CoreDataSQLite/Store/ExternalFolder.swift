@@ -3,7 +3,8 @@
 import CoreDataValues
 import Foundation
 
-/// `.<name>_SUPPORT/_EXTERNAL_DATA` next to the store's file; `<name>` is the file's name without extension (store format §12).
+/// `.<name>_SUPPORT/_EXTERNAL_DATA` next to the store's file; `<name>` is the file's name without extension
+/// (store format §12).
 package struct ExternalFolder: Sendable {
     /// `.<name>_SUPPORT`, which other things of the store may share.
     package let support: URL
@@ -36,7 +37,8 @@ package struct ExternalFolder: Sendable {
         }
     }
 
-    /// Writes a new file and waits until it is on the disk: a row that refers to it may be there after a power failure.
+    /// Writes a new file and waits until it is on the disk: a row that refers to it may be there after a
+    /// power failure.
     func write(_ bytes: UnsafeRawBufferPointer, to name: String) throws {
         let handle = open(file(name).path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
         guard handle >= 0 else { throw failure("creating", name) }
@@ -85,7 +87,8 @@ package struct ExternalFolder: Sendable {
         try FileManager.default.removeItem(at: folder.support)
     }
 
-    /// Copies the files of a store that is copied or takes the place of another; the target's own are removed first.
+    /// Copies the files of a store that is copied or takes the place of another; the target's own are removed
+    /// first.
     package static func copy(from source: URL, to target: URL) throws {
         try replace(source, target) { try FileManager.default.copyItem(at: $0, to: $1) }
     }

@@ -1,12 +1,14 @@
-// A note of the files that a running save adds and gives up, for the case that its process does not live to see the end.
+// A note of the files that a running save adds and gives up, for the case that its process does not live to
+// see the end.
 
 import CoreDataValues
 import Foundation
 
 /// A file `<store>-<UUID>.pending` in the store's support folder, a name a line, locked while its save runs.
 ///
-/// Whoever opens the store takes the lock of each note: if it is free, the save's process is gone, and files of the note that no
-/// row refers to are removed. A note that is lost with the power leaves orphans, which nothing reads.
+/// Whoever opens the store takes the lock of each note: if it is free, the save's process is gone, and files
+/// of the note that no row refers to are removed. A note that is lost with the power leaves orphans, which
+/// nothing reads.
 final class PendingFiles {
     private let folder: ExternalFolder
     private let url: URL
@@ -27,10 +29,11 @@ final class PendingFiles {
         }
         let text = Array((names.joined(separator: "\n") + "\n").utf8)
         guard handle >= 0, write(handle, text, text.count) == text.count else {
+            let reason = String(cString: strerror(errno))
             throw StoreError(
                 134030,
-                "A large value cannot be saved: writing \(url.path) failed (\(String(cString: strerror(errno)))). Make "
-                    + "room or change the permissions of the folder; nothing of this save was written.", path: url.path)
+                "A large value cannot be saved: writing \(url.path) failed (\(reason)). Make room or change the "
+                    + "permissions of the folder; nothing of this save was written.", path: url.path)
         }
     }
 
@@ -56,14 +59,17 @@ final class PendingFiles {
         }
     }
 
-    /// Notes of a store that nobody holds. Costs the listing of one folder, or a failed look-up when there is none.
+    /// Notes of a store that nobody holds. Costs the listing of one folder, or a failed look-up when there is
+    /// none.
     static func abandoned(in folder: ExternalFolder, store: String) -> [Abandoned] {
         guard let files = try? FileManager.default.contentsOfDirectory(atPath: folder.support.path) else { return [] }
         return files.filter { $0.hasPrefix(store + "-") && $0.hasSuffix(".pending") }.compactMap { file in
             let url = folder.support.appendingPathComponent(file)
             let handle = open(url.path, O_RDONLY | O_CLOEXEC)
             guard handle >= 0 else { return nil }
-            guard flock(handle, LOCK_EX | LOCK_NB) == 0, let text = try? String(contentsOf: url, encoding: .utf8) else {
+            guard flock(handle, LOCK_EX | LOCK_NB) == 0,
+                let text = try? String(contentsOf: url, encoding: .utf8)
+            else {
                 close(handle)
                 return nil
             }

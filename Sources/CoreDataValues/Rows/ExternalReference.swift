@@ -12,8 +12,8 @@ package enum ExternalReference {
     /// Values longer than this go to a file of their own.
     package static let threshold = 100 * 1024
 
-    /// The name in a cell that refers to a file, nil for a value in the row. Only a UUID is taken for a name, so that no cell can
-    /// point out of the folder.
+    /// The name in a cell that refers to a file, nil for a value in the row. Only a UUID is taken for a name,
+    /// so that no cell can point out of the folder.
     package static func name(in cell: UnsafeRawBufferPointer) -> String? {
         guard cell.count == size, cell[0] == fileTag, cell[size - 1] == 0 else { return nil }
         let name = String(decoding: cell[1..<size - 1], as: UTF8.self)

@@ -52,7 +52,8 @@ extension Entity {
 extension Schema {
     /// The derived attributes of the trees under `roots`, each once, under the entity that declares it.
     ///
-    /// - Throws: 134060 `unsupported` for a derivation that Core Data does not document or that cannot be computed.
+    /// - Throws: 134060 `unsupported` for a derivation that Core Data does not document or that cannot be
+    /// computed.
     package func derivedAttributes(in roots: Set<EntityIndex>) throws(StoreError) -> [DerivedAttribute] {
         var all: [DerivedAttribute] = []
         for entity in entities where roots.contains(entity.root) {

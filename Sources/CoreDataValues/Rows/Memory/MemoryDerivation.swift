@@ -2,7 +2,8 @@
 
 import Foundation
 
-/// Finds the rows whose derived values a batch can change, and computes them: as many rows as a store with triggers would touch.
+/// Finds the rows whose derived values a batch can change, and computes them: as many rows as a store with
+/// triggers would touch.
 struct MemoryDerivation: Sendable {
     /// Places of derived attributes, by their place in `attributes`.
     typealias Concerned = [Int: Set<Int64>]
@@ -19,8 +20,8 @@ struct MemoryDerivation: Sendable {
 
     // MARK: Which rows
 
-    /// The rows that depend on a row of the batch as the tables stand: asked before and after the batch is applied, because
-    /// what left an owner concerns the old one, and what came the new one.
+    /// The rows that depend on a row of the batch as the tables stand: asked before and after the batch is
+    /// applied, because what left an owner concerns the old one, and what came the new one.
     func concerned(by changes: MemoryChanges, in tables: MemoryTables) -> Concerned {
         var result: Concerned = [:]
         let keys = (changes.written + changes.replaced + changes.removed).map(\.key)
@@ -59,7 +60,9 @@ struct MemoryDerivation: Sendable {
 
     private func isIn(_ key: RowKey, _ entity: EntityIndex) -> Bool { schema[key.entity].root == schema[entity].root }
 
-    private func owners(of member: RowKey, in relationship: ResolvedRelationship, _ tables: MemoryTables) -> Set<Int64> {
+    private func owners(
+        of member: RowKey, in relationship: ResolvedRelationship, _ tables: MemoryTables
+    ) -> Set<Int64> {
         guard let inverse = relationship.inverse else {
             return tables.owners[relationship.index]?[member.number].map { [$0] } ?? []
         }
@@ -95,7 +98,9 @@ struct MemoryDerivation: Sendable {
         return Array(touched)
     }
 
-    private func value(of attribute: DerivedAttribute, _ row: MemoryRow, _ tables: MemoryTables, now: Double) -> Value {
+    private func value(
+        of attribute: DerivedAttribute, _ row: MemoryRow, _ tables: MemoryTables, now: Double
+    ) -> Value {
         switch attribute.derivation {
         case .now: return .date(now)
         case .text(let form, let slot):
