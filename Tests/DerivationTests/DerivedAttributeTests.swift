@@ -133,6 +133,27 @@ import Testing
         #expect(author.anew("key") == nil)
     }
 
+    @Test("A derived text can be unique: 133021 names the constraint, and nothing is written", arguments: Library.stores)
+    func unique(_ type: String) throws {
+        let model = Library.model { $0.entities[0].uniquenessConstraints = [["key"]] }
+        let stack = try Stack(type, model: model)
+        let first = stack.context.make("Author", ["name": "Ärger"])
+        try stack.context.save()
+        let second = stack.context.make("Author", ["name": "ARGER"])
+        _ = stack.context.make("Author", ["name": "free"])
+        let error = #expect(throws: CocoaError.self) { try stack.context.save() }
+        #expect(error?.code.rawValue == 133021 && error.sentence.contains("key"), "\(error.sentence)")
+        #expect(try stack.another().all("Author").count == 1)
+        second.setValue("Ast", forKey: "name")
+        try stack.context.save()
+        first.setValue("ast", forKey: "name")
+        #expect(throws: CocoaError.self) { try stack.context.save() }
+        stack.context.delete(second)
+        try stack.context.save()
+        #expect(first.anew("key") as? String == "ast")
+        #expect(try stack.another().all("Author").count == 2)
+    }
+
     @Test("A refused save derives nothing", arguments: Library.stores)
     func refused(_ type: String) throws {
         let stack = try Stack(

@@ -245,6 +245,20 @@ import Testing
             _ = try open { $0.entities[6].attributes.append(Clinic.attribute("more", .string)) }
         }
         #expect(error?.code == 134100 && error?.sentence.contains("Node.more") == true)
+        // A plain attribute that the model derives now has no trigger, so that nobody would derive it.
+        let plain = folder.file("plain.sqlite")
+        var draft = Library.draft()
+        for entity in draft.entities.indices {
+            for index in draft.entities[entity].attributes.indices {
+                draft.entities[entity].attributes[index].derivationExpression = nil
+            }
+        }
+        try SQLiteStore(url: plain, schema: Schema(checking: draft), configuration: nil, options: SQLiteOptions()).close()
+        let underived = #expect(throws: StoreError.self) {
+            _ = try SQLiteStore(
+                url: plain, schema: Schema(checking: Library.draft()), configuration: nil, options: SQLiteOptions())
+        }
+        #expect(underived?.code == 134100)
         let other = #expect(throws: StoreError.self) {
             _ = try open { $0.entities[4].attributes[0].isOptional = false }
         }

@@ -13,13 +13,14 @@ extension NSManagedObject {
         return externalData(named: name, slot)
     }
 
-    /// Whether a changed value differs from the row's. Values in the row and values in files never have the
-    /// same length, so that a file is only read for a value that would go to one.
+    /// Whether a changed value differs from the row's. A file is only read for a value of the same length.
     final func differsExternally(
         _ value: Data, _ row: UnsafeMutablePointer<UInt64>, _ chunk: RowChunk, _ slot: Int
     ) -> Bool {
-        let isReferred = chunk.withBytes(of: row[slot]) { ExternalReference.name(in: $0) != nil }
-        if isReferred, value.count <= ExternalReference.threshold { return true }
+        if let name = chunk.withBytes(of: row[slot], ExternalReference.name) {
+            let store = managedObjectContext?.rows(of: _state.pointee.store)
+            guard store?.externalSize(named: name) == value.count else { return true }
+        }
         return data(.row(row, chunk), slot) != value
     }
 

@@ -47,7 +47,10 @@ struct Committer {
             for group in batch.updates { conflicts += try rows.update(group) }
             for chunk in batch.inserts { conflicts += try rows.insert(chunk) }
             guard conflicts.isEmpty else { return false }
-            if !derivedTexts.isEmpty { try deriveTexts(batch, rows) }
+            if !derivedTexts.isEmpty {
+                conflicts += try deriveTexts(batch, rows)
+                guard conflicts.isEmpty else { return false }
+            }
             let links = LinkWriter(map: map, compiler: compiler, connection: connection)
             for change in batch.adoptions { try links.adopt(change) }
             for change in batch.links { try links.link(change) }
@@ -57,15 +60,36 @@ struct Committer {
         return conflicts.isEmpty ? .committed(touched: touched()) : .conflicts(conflicts)
     }
 
-    private func deriveTexts(_ batch: ChangeBatch, _ rows: RowWriter) throws {
-        let inserts = batch.inserts.map { ($0, $0.layout.entity, nil as [Int]?) }
-        for (chunk, entity, slots) in inserts + batch.updates.map({ ($0.chunk, $0.entity, $0.slots) }) {
-            let statements = derivedTexts.statements(for: entity, slots: slots)
-            if statements.isEmpty { continue }
-            let keys = (0..<chunk.count).map { chunk.row($0).key(chunk.layout) }
-            for sql in statements { try rows.run(sql, keys: keys) }
-            for key in keys { connection.touched.insert(.init(entity: Int64(entity.number), number: key)) }
+    /// Answers the rows whose derived text is another row's unique value.
+    private func deriveTexts(_ batch: ChangeBatch, _ rows: RowWriter) throws -> [Conflict] {
+        var conflicts: [Conflict] = []
+        for chunk in batch.inserts {
+            let expected = Array(repeating: Int32(0), count: chunk.count)
+            conflicts += try deriveTexts(of: chunk, slots: nil, expected, rows)
         }
+        for group in batch.updates {
+            conflicts += try deriveTexts(of: group.chunk, slots: group.slots, group.expected, rows)
+        }
+        return conflicts
+    }
+
+    private func deriveTexts(
+        of chunk: RowChunk, slots: [Int]?, _ expected: [Int32], _ rows: RowWriter
+    ) throws -> [Conflict] {
+        let (entity, layout) = (chunk.layout.entity, chunk.layout)
+        let statements = derivedTexts.statements(for: entity, slots: slots)
+        if statements.isEmpty { return [] }
+        let keys = (0..<chunk.count).map { chunk.row($0).key(layout) }
+        for key in keys { connection.touched.insert(.init(entity: Int64(entity.number), number: key)) }
+        var conflicts: [Conflict] = []
+        for sql in statements where try rows.conflict(in: sql, keys: keys) != nil {
+            for (key, version) in zip(keys, expected) {
+                guard let names = try rows.conflict(in: sql, keys: [key]) else { continue }
+                conflicts.append(
+                    Conflict(key: RowKey(entity: entity, number: key), expected: version, kind: .constraint(names)))
+            }
+        }
+        return conflicts
     }
 
     /// What triggers reported, as keys; a number that is no entity of the model is somebody else's.

@@ -37,6 +37,11 @@ package struct ExternalFolder: Sendable {
         }
     }
 
+    func size(_ name: String) -> Int? {
+        var facts = stat()
+        return stat(file(name).path, &facts) == 0 ? Int(facts.st_size) : nil
+    }
+
     /// Writes a new file and waits until it is on the disk: a row that refers to it may be there after a
     /// power failure.
     func write(_ bytes: UnsafeRawBufferPointer, to name: String) throws {

@@ -168,6 +168,8 @@ package final class SQLiteStore: RowStore {
         try ExternalFolder(store: url).read(name)
     }
 
+    package func externalSize(named name: String) -> Int? { ExternalFolder(store: url).size(name) }
+
     package func close() throws { pool.close() }
 
     private func refuseIfReadOnly(_ what: String) throws {

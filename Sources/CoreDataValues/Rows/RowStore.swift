@@ -32,6 +32,8 @@ package protocol RowStore: AnyObject, Sendable {
     func commit(_ batch: ChangeBatch) throws -> CommitOutcome
     /// Reads the side file of a value that a cell only refers to (`ExternalReference`).
     func externalData(named name: String) throws -> Data
+    /// How many bytes that would be, without reading them; nil when there is no such file.
+    func externalSize(named name: String) -> Int?
     /// Releases files and connections. Later calls throw.
     func close() throws
 }
@@ -40,6 +42,8 @@ extension RowStore {
     package func externalData(named name: String) throws -> Data {
         throw StoreError(134060, "This kind of store keeps every value in its row and has no file \(name).")
     }
+
+    package func externalSize(named name: String) -> Int? { nil }
 }
 
 /// What a fetch asks of a store.

@@ -5,13 +5,17 @@ struct MemoryCommit {
     private let schema: Schema
     private let tables: MemoryTables
     private let batch: ChangeBatch
+    private let derived: MemoryDerivation?
     private var written: [MemoryRow] = []
     private var replaced: [MemoryRow] = []
     private var removed: [MemoryRow] = []
     private(set) var conflicts: [Conflict] = []
 
     /// *read inserts · read updates · read deletes · check constraints*
-    init(_ batch: ChangeBatch, tables: MemoryTables, schema: Schema) throws(StoreError) {
+    init(
+        _ batch: ChangeBatch, tables: MemoryTables, schema: Schema, derived: MemoryDerivation?
+    ) throws(StoreError) {
+        self.derived = derived
         self.schema = schema
         self.tables = tables
         self.batch = batch
@@ -36,7 +40,7 @@ struct MemoryCommit {
                     134030, "A new row was given the number \(row.key.number), which is taken or not allocated; "
                         + "allocate its number from this store.", entity: schema[row.key.entity].name)
             }
-            written.append(row)
+            written.append(derived?.withTexts(row) ?? row)
         }
     }
 
@@ -55,7 +59,7 @@ struct MemoryCommit {
             replaced.append(old)
             old.version = row.version
             for slot in group.slots where old.values.indices.contains(slot) { old.values[slot] = row.values[slot] }
-            written.append(old)
+            written.append(derived?.withTexts(old) ?? old)
         }
     }
 

@@ -18,6 +18,20 @@ struct MemoryDerivation: Sendable {
         self.schema = schema
     }
 
+    /// A row about to be written, with its derived texts: they may be unique values.
+    func withTexts(_ row: MemoryRow) -> MemoryRow {
+        var row = row
+        for attribute in attributes where isOwn(row.key, attribute) {
+            guard case .text(let form, let slot) = attribute.derivation else { continue }
+            row.values[attribute.slot] = text(form, row.values[slot])
+        }
+        return row
+    }
+
+    private func text(_ form: Derivation.TextForm, _ value: Value) -> Value {
+        if case .text(let text) = value { .text(form.text(text)) } else { .null }
+    }
+
     // MARK: Which rows
 
     /// The rows that depend on a row of the batch as the tables stand: asked before and after the batch is
@@ -89,7 +103,7 @@ struct MemoryDerivation: Sendable {
                 guard var row = tables.row(number, in: root), isOwn(row.key, attribute) else { continue }
                 if case .now = attribute.derivation, !written.contains(row.key) { continue }
                 let value = convert(value(of: attribute, row, tables, now: now), to: attribute.kind)
-                if row.values[attribute.slot] == value { continue }
+                if row.values[attribute.slot] == value, !isText(attribute) { continue }
                 row.values[attribute.slot] = value
                 touched.insert(row.key)
                 tables.trees[root]?.put(row)
@@ -103,9 +117,7 @@ struct MemoryDerivation: Sendable {
     ) -> Value {
         switch attribute.derivation {
         case .now: return .date(now)
-        case .text(let form, let slot):
-            guard case .text(let text) = row.values[slot] else { return .null }
-            return .text(form.text(text))
+        case .text(let form, let slot): return text(form, row.values[slot])
         case .copy(let hops, let slot):
             var place = row
             for hop in hops {
@@ -124,6 +136,11 @@ struct MemoryDerivation: Sendable {
             }
             return numbers.reduce(Number.int(0)) { Number.apply(.add, $0, $1) ?? $0 }.value
         }
+    }
+
+    /// Texts stand in the rows that were written already.
+    private func isText(_ attribute: DerivedAttribute) -> Bool {
+        if case .text = attribute.derivation { true } else { false }
     }
 
     /// The value as its column keeps it.

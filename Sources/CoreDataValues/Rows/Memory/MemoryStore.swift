@@ -105,7 +105,7 @@ package final class MemoryStore: RowStore {
         try withState { state in
             let changes: MemoryChanges
             do {
-                let commit = try MemoryCommit(batch, tables: state.tables, schema: schema)
+                let commit = try MemoryCommit(batch, tables: state.tables, schema: schema, derived: derived)
                 guard commit.conflicts.isEmpty else { return .conflicts(commit.conflicts) }
                 changes = commit.changes()
             }
