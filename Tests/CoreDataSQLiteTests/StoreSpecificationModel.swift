@@ -97,9 +97,9 @@ struct Subject {
     let store: any RowStore
     private let folder: Folder
 
-    init(_ maker: StoreMaker) throws {
+    init(_ maker: StoreMaker, schema given: Schema? = nil) throws {
         folder = try Folder()
-        schema = try Sample.schema.get()
+        schema = try given ?? Sample.schema.get()
         store = try maker.make(schema, folder)
     }
 

@@ -20,12 +20,16 @@ enum Victim {
         case compete
         /// Lets objects outlive their context, coordinator and model.
         case outlive
+        /// Makes a store with values in files.
+        case album
+        /// One save that replaces, gives up and adds such values.
+        case replace
     }
 
     static func main() {
         let arguments = CommandLine.arguments
         guard arguments.count == 3, let deed = Deed(rawValue: arguments[1]) else {
-            say("usage: CoreDataVictim prepare|save|retry|allocate|compete|outlive <store>")
+            say("usage: CoreDataVictim prepare|save|retry|allocate|compete|outlive|album|replace <store>")
             exit(64)
         }
         do {
@@ -44,6 +48,11 @@ enum Victim {
 
     private static func run(_ deed: Deed, _ url: URL) throws {
         if deed == .outlive { return try VictimStore.outlive(url) }
+        if deed == .album || deed == .replace {
+            let album = try VictimAlbum(url)
+            if deed == .album { try album.prepare() } else { try album.change() }
+            return try album.close()
+        }
         let store = try deed == .retry ? VictimStore.opening(url) : VictimStore(url)
         switch deed {
         case .prepare: try store.prepare()
@@ -53,7 +62,7 @@ enum Victim {
         case .retry: try store.saveTwice()
         case .allocate: try store.allocate()
         case .compete: try store.compete()
-        case .outlive: break
+        case .outlive, .album, .replace: break
         }
         try store.close()
     }

@@ -36,6 +36,7 @@ extension NSManagedObject {
         guard let overlay = state.overlay, overlay.isPresent(slot) else {
             if state.isFault { fire() }
             guard let row = state.pointee.row, let chunk = state.chunk, row.isPresent(slot) else { return .null }
+            if kind(slot) == .externalData { return data(.row(row, chunk), slot).map { .data($0) } ?? .null }
             return .row(chunk, row)
         }
         if overlay.isNull(slot) { return .null }
@@ -69,7 +70,7 @@ extension NSManagedObject {
         case .int, .bool, .double, .float, .date: overlay.setBits(slot, row[slot])
         case .text, .uri: if let text = NSManagedObject.text(source, slot) { overlay.set(slot, text) }
         case .data, .externalData, .transformable:
-            if let data = NSManagedObject.data(source, slot, kind(slot)) { overlay.set(slot, data) }
+            if let data = data(source, slot) { overlay.set(slot, data) }
         case .uuid: if let uuid = NSManagedObject.uuid(source, slot) { overlay.set(slot, uuid) }
         case .decimal:
             if let number = NSManagedObject.decimal(source, slot) {

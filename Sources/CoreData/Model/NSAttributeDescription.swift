@@ -55,6 +55,9 @@ open class NSAttributeDescription: NSPropertyDescription {
     }
 
     /// Whether large data may be kept in a file beside the store.
+    ///
+    /// A SQLite store keeps values over 100 KB in `.<store>_SUPPORT/_EXTERNAL_DATA`, a file each, which is read whole whenever the
+    /// value is asked for. Copy that folder with the store. A predicate can only compare such an attribute with nil.
     open var allowsExternalBinaryDataStorage: Bool {
         get { declared.allowsExternalBinaryDataStorage }
         set {

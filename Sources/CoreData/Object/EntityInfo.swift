@@ -28,6 +28,10 @@ final class EntityInfo: @unchecked Sendable {
     /// The inverse of each slot's relationship.
     let slotInverses: [ResolvedRelationship?]
     let hasTransientSlots: Bool
+    /// Slots whose values the store computes.
+    let derivedSlots: [Int]
+    /// Slots whose values may lie in files.
+    let externalSlots: [Int]
     let transientMask: [UInt64]
     /// Mask words without a bit.
     let noSlots: [UInt64]
@@ -80,6 +84,8 @@ final class EntityInfo: @unchecked Sendable {
             transient[slot >> 6] |= 1 << UInt64(slot & 63)
         }
         transientMask = transient
+        derivedSlots = entity.derivedSlots
+        externalSlots = entity.slots.indices.filter { entity.slots[$0].kind == .externalData }
         hasTransientSlots = entity.slots.contains { $0.isTransient }
     }
 

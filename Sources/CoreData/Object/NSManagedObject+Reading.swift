@@ -30,7 +30,7 @@ extension NSManagedObject {
     /// A cell of eight plain bytes.
     final func bits(at slot: Int) -> UInt64? { NSManagedObject.bits(source(slot), slot) }
     final func text(at slot: Int) -> String? { NSManagedObject.text(source(slot), slot) }
-    final func data(at slot: Int) -> Data? { NSManagedObject.data(source(slot), slot, kind(slot)) }
+    final func data(at slot: Int) -> Data? { data(source(slot), slot) }
     final func uuid(at slot: Int) -> UUID? { NSManagedObject.uuid(source(slot), slot) }
     final func decimal(at slot: Int) -> Decimal? { NSManagedObject.decimal(source(slot), slot) }
 
@@ -100,7 +100,7 @@ extension NSManagedObject {
         case .text: return NSManagedObject.text(source, slot).map { .text($0) } ?? .null
         case .uri: return NSManagedObject.text(source, slot).map { .uri($0) } ?? .null
         case .data, .externalData, .transformable:
-            return NSManagedObject.data(source, slot, kind(slot)).map { .data($0) } ?? .null
+            return data(source, slot).map { .data($0) } ?? .null
         case .uuid: return NSManagedObject.uuid(source, slot).map { .uuid($0) } ?? .null
         case .decimal: return NSManagedObject.decimal(source, slot).map { .decimal($0) } ?? .null
         case .toOne: return target(at: slot).map { .key($0._state.key) } ?? .null

@@ -351,8 +351,12 @@ final class BatchBuilder {
         let slots = group.shape.mask.enumerated().flatMap { word, bits in
             (0..<64).filter { bits >> UInt64($0) & 1 == 1 }.map { word * 64 + $0 }
         }
+        // What the store computes is never written; an object with only such changes gets a new version.
+        let derived = runtime.infos[group.shape.entity.value].derivedSlots
         batch.updates.append(
-            UpdateGroup(entity: group.shape.entity, slots: slots, chunk: group.chunk, expected: group.expected))
+            UpdateGroup(
+                entity: group.shape.entity, slots: derived.isEmpty ? slots : slots.filter { !derived.contains($0) },
+                chunk: group.chunk, expected: group.expected))
     }
 
     func finish() -> StoreBatch {

@@ -20,7 +20,7 @@ extension NSManagedObject {
         case .data, .transformable:
             return overlay.pointer(slot, Data.self).pointee.withUnsafeBytes { !chunk.holds($0, cell) }
         case .externalData:
-            return NSManagedObject.data(.row(row, chunk), slot, .externalData) != overlay.pointer(slot, Data.self).pointee
+            return differsExternally(overlay.pointer(slot, Data.self).pointee, row, chunk, slot)
         case .uuid: return NSManagedObject.uuid(.row(row, chunk), slot) != overlay.pointer(slot, UUID.self).pointee
         case .decimal:
             return NSManagedObject.decimal(.row(row, chunk), slot) != NSManagedObject.decimal(.overlay(overlay), slot)

@@ -86,6 +86,7 @@ struct SaveOperation {
 
     /// One batch a store.
     private func pack() throws -> [StoreBatch] {
+        if context.undoManager != nil { deleted.borrowEach { $0.keepExternalValues() } }
         let builders = BatchBuilders(context)
         try builders.assignKeys(inserted)
         try checkRelationships()
@@ -115,7 +116,10 @@ struct SaveOperation {
             } catch {
                 throw CocoaError.saving(error)
             }
-            if case .conflicts(let conflicts) = outcome { return Refusal(store: batch.store, conflicts: conflicts) }
+            switch outcome {
+            case .committed(let touched): context.rowsWereTouched(touched, store: batch.store.number)
+            case .conflicts(let conflicts): return Refusal(store: batch.store, conflicts: conflicts)
+            }
         }
         return nil
     }

@@ -10,6 +10,8 @@ package final class StoreMap: Sendable {
     /// One table for each root entity that the store keeps.
     package let tables: [TableMap]
     package let joins: [JoinTable]
+    /// The derived attributes of the tables.
+    package let derived: [DerivedAttribute]
     private let tableOfEntity: [Int?]
     private let joinOfRelationship: [RelationshipIndex: Int]
 
@@ -25,6 +27,7 @@ package final class StoreMap: Sendable {
         entities = kept
         let roots = Set(kept.map(\.root))
         try StorableCheck(schema: schema).run(roots)
+        derived = try schema.derivedAttributes(in: roots)
         var names = Namespace(["Z_PRIMARYKEY", "Z_METADATA", "Z_MODELCACHE"])
         var tables: [TableMap] = []
         for entity in schema.entities where entity.parent == nil {

@@ -182,6 +182,9 @@ struct PredicateCompiler {
     private func columnSide(_ expression: Expression, with left: SQLSide) throws -> SQLSide? {
         if isConstant(expression) { return nil }
         let other = SQLSide(try operand(expression), scope: scope)
+        if left.family == .tagged || other.family == .tagged {
+            throw unsupported(ExternalReference.refusal((left.family == .tagged ? left : other).name))
+        }
         guard other.family == left.family, left.family != .members else {
             throw unsupported("a comparison of \(left.family.rawValue) with \(other.family.rawValue)")
         }

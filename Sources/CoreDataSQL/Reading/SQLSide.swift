@@ -18,7 +18,7 @@ struct SQLSide {
     let family: Family
     private let entity: Entity?
     private let scope: SelectScope
-    private let name: String
+    let name: String
     /// What texts on this side are folded by, the constants they meet included.
     private var options: Comparison.Options = []
 
@@ -73,7 +73,8 @@ struct SQLSide {
             guard let entity, scope.schema.entities.indices.contains(key.entity.value) else { return nil }
             return scope.schema[key.entity].root == entity.root ? .int(key.number) : nil
         case (.numbers, _), (.texts, _), (.identifiers, _), (.blobs, _), (.keys, _): return nil
-        case (.tagged, _), (.members, _):
+        case (.tagged, _): throw unsupportedPredicate(ExternalReference.refusal(name), scope.entity)
+        case (.members, _):
             throw unsupportedPredicate("a comparison of \(name) (\(family.rawValue)) with a value", scope.entity)
         }
     }

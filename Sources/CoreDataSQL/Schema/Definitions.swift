@@ -12,7 +12,8 @@ package struct Definitions: Sendable {
     /// - Throws: `StoreError` for indexes that have no form here.
     package func statements() throws -> [String] {
         try map.tables.map(table) + map.joins.map(join) + map.tables.flatMap(keyIndexes)
-            + map.joins.map(joinIndex) + map.entities.flatMap(declaredIndexes) + fixed()
+            + map.joins.map(joinIndex) + map.entities.flatMap(declaredIndexes) + DerivedTriggers(map).statements()
+            + fixed()
     }
 
     private func fixed() -> [String] {

@@ -10,6 +10,8 @@ final class Connection: @unchecked Sendable {
     let path: String
     let options: SQLiteOptions
     let counter: StatementCounter
+    /// What triggers have reported since it was last cleared.
+    let touched = TouchedRows()
     private var cache = StatementCache()
     private var beginning: Statement?
     private var committing: Statement?
@@ -47,6 +49,7 @@ final class Connection: @unchecked Sendable {
         _ = coredata_sqlite_defensive(opened, 1)
         _ = coredata_sqlite_trusted_schema(opened, 0)
         TextFunctions.register(on: opened)
+        DerivedFunctions.register(on: opened, touched: touched)
     }
 
     deinit {

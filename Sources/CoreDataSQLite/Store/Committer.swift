@@ -11,6 +11,8 @@ struct Committer {
     let map: StoreMap
     let compiler: WriteCompiler
     let constraints: ConstraintNames
+    let derivedTexts: DerivedTexts
+    let files: ExternalStaging?
     let connection: Connection
 
     func commit(_ batch: ChangeBatch) throws -> CommitOutcome {
@@ -31,7 +33,9 @@ struct Committer {
     ///   theirs.
     private func attempt(_ batch: ChangeBatch, vacates: Bool, singly: Bool) throws -> CommitOutcome {
         var conflicts: [Conflict] = []
+        connection.touched.clear()
         try connection.transaction {
+            try files?.noteReplaced(connection)
             let rows = RowWriter(
                 map: map, compiler: compiler, constraints: constraints, connection: connection)
             for check in batch.checks { conflicts += try rows.check(check) }
@@ -44,13 +48,58 @@ struct Committer {
             for group in batch.updates { conflicts += try rows.update(group) }
             for chunk in batch.inserts { conflicts += try rows.insert(chunk) }
             guard conflicts.isEmpty else { return false }
+            if !derivedTexts.isEmpty {
+                conflicts += try deriveTexts(batch, rows)
+                guard conflicts.isEmpty else { return false }
+            }
             let links = LinkWriter(map: map, compiler: compiler, connection: connection)
             for change in batch.adoptions { try links.adopt(change) }
             for change in batch.links { try links.link(change) }
             for change in batch.orders { try links.order(change) }
             return true
         }
-        return conflicts.isEmpty ? .committed : .conflicts(conflicts)
+        return conflicts.isEmpty ? .committed(touched: touched()) : .conflicts(conflicts)
+    }
+
+    /// Answers the rows whose derived text is another row's unique value.
+    private func deriveTexts(_ batch: ChangeBatch, _ rows: RowWriter) throws -> [Conflict] {
+        var conflicts: [Conflict] = []
+        for chunk in batch.inserts {
+            let expected = Array(repeating: Int32(0), count: chunk.count)
+            conflicts += try deriveTexts(of: chunk, slots: nil, expected, rows)
+        }
+        for group in batch.updates {
+            conflicts += try deriveTexts(of: group.chunk, slots: group.slots, group.expected, rows)
+        }
+        return conflicts
+    }
+
+    private func deriveTexts(
+        of chunk: RowChunk, slots: [Int]?, _ expected: [Int32], _ rows: RowWriter
+    ) throws -> [Conflict] {
+        let (entity, layout) = (chunk.layout.entity, chunk.layout)
+        let statements = derivedTexts.statements(for: entity, slots: slots)
+        if statements.isEmpty { return [] }
+        let keys = (0..<chunk.count).map { chunk.row($0).key(layout) }
+        for key in keys { connection.touched.insert(.init(entity: Int64(entity.number), number: key)) }
+        var conflicts: [Conflict] = []
+        for sql in statements where try rows.conflict(in: sql, keys: keys) != nil {
+            for (key, version) in zip(keys, expected) {
+                guard let names = try rows.conflict(in: sql, keys: [key]) else { continue }
+                conflicts.append(
+                    Conflict(key: RowKey(entity: entity, number: key), expected: version, kind: .constraint(names)))
+            }
+        }
+        return conflicts
+    }
+
+    /// What triggers reported, as keys; a number that is no entity of the model is somebody else's.
+    private func touched() -> [RowKey] {
+        if connection.touched.rows.isEmpty { return [] }
+        let entities = Int64(map.schema.entities.count)
+        return connection.touched.rows.filter { (1...max(1, entities)).contains($0.entity) }.map {
+            RowKey(entity: EntityIndex(Int($0.entity) - 1), number: $0.number)
+        }
     }
 }
 

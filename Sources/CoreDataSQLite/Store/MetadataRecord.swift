@@ -45,7 +45,7 @@ struct MetadataRecord {
         values["NSStoreModelVersionHashesVersion"] = 3
         values["NSStoreModelVersionIdentifiers"] = metadata.modelVersionIdentifiers
         values["_NSAutoVacuumLevel"] = "2"
-        for (key, value) in ModelFigures.values(of: schema) { values[key] = value }
+        for (key, value) in ModelFigures.values(of: schema, recorded: metadata.versionHashes) { values[key] = value }
         let statement = try Statement(
             "INSERT OR REPLACE INTO Z_METADATA (Z_VERSION, Z_UUID, Z_PLIST) VALUES (1, ?, ?)", on: connection)
         defer { statement.finish() }

@@ -48,8 +48,31 @@ struct ModelMatch {
             switch (expected[name], metadata.versionHashes[name]) {
             case (nil, _): Difference(name: name, kind: .onlyInStore)
             case (_, nil): Difference(name: name, kind: .onlyInModel)
-            case (let a?, let b?): a == b ? nil : Difference(name: name, kind: .changed)
+            case (let a?, let b?): a == b || fits(name, b) ? nil : Difference(name: name, kind: .changed)
             }
+        }
+    }
+
+    /// A hash that cannot be compared (store format §4.5): columns and triggers decide.
+    private func fits(_ name: String, _ recorded: Data) -> Bool {
+        guard let entity = map.schema.entity(named: name), VersionHash.isForeign(recorded, for: entity) else {
+            return false
+        }
+        let difference = Difference(name: name, kind: .changed)
+        let columns = try? ColumnDifference(map: map, connection: connection).sentences(for: [difference])
+        return columns?.isEmpty == true && (try? hasTriggers(entity)) == true
+    }
+
+    /// Whether the file derives what the model says is derived; an attribute that was a plain one has no trigger.
+    private func hasTriggers(_ entity: Entity) throws -> Bool {
+        try entity.derivedSlots.allSatisfy { slot in
+            let owner = map.schema[entity.slots[slot].owner].name
+            let statement = try Statement(
+                "SELECT 1 FROM sqlite_master WHERE type = 'trigger' AND name LIKE 'Z_DA_%' AND instr(name, ?) > 0",
+                on: connection)
+            defer { statement.finish() }
+            try statement.bind(1, .text("_\(owner)_\(entity.slots[slot].name)_"))
+            return try statement.step()
         }
     }
 }

@@ -137,6 +137,17 @@ struct RowWriter {
 
     // MARK: Conflicts
 
+    /// Runs a statement over keys and answers the constraint that it breaks.
+    func conflict(in sql: String, keys: [Int64]) throws -> [String]? {
+        do {
+            try run(sql, keys: keys)
+            return nil
+        } catch let error as StoreError where error.sqliteCode == Self.uniqueFailed {
+            guard let attributes = constraints[error.sqliteMessage ?? ""] else { throw error }
+            return attributes
+        }
+    }
+
     private func run(_ statement: Statement, key: RowKey, expected: Int32) throws -> Conflict? {
         do {
             _ = try statement.step()

@@ -19,6 +19,9 @@ package final class SQLiteStore: RowStore {
     private let selects: SelectCompiler
     private let writes: WriteCompiler
     private let constraints: ConstraintNames
+    private let derivedTexts: DerivedTexts
+    /// nil when no attribute may be stored in files.
+    private let externals: ExternalColumns?
     private let pool: Pool
     private let shapes: ShapeCache
     private let keys = KeyBlocks()
@@ -34,10 +37,13 @@ package final class SQLiteStore: RowStore {
         selects = SelectCompiler(map)
         writes = WriteCompiler(map)
         constraints = try ConstraintNames(map)
+        derivedTexts = try DerivedTexts(map)
+        externals = try ExternalColumns(map, url: url)
         shapes = ShapeCache(map)
         let opened = try StoreOpener(url: url, map: map, options: options, counter: counter).open()
         pool = opened.pool
         identifier = opened.metadata.uuid
+        if let externals, !options.isReadOnly { try pool.write { try externals.sweep($0, store: identifier) } }
     }
 
     /// Statements prepared and run so far, over all connections.
@@ -141,11 +147,28 @@ package final class SQLiteStore: RowStore {
     package func commit(_ batch: ChangeBatch) throws -> CommitOutcome {
         if batch.isEmpty { return .committed }
         try refuseIfReadOnly("Changes cannot be saved")
-        return try pool.write { connection in
-            try Committer(map: map, compiler: writes, constraints: constraints, connection: connection)
+        let files = try externals?.stage(batch, store: identifier)
+        do {
+            let outcome = try pool.write { connection in
+                try Committer(
+                    map: map, compiler: writes, constraints: constraints, derivedTexts: derivedTexts, files: files,
+                    connection: connection
+                )
                 .commit(batch)
+            }
+            if let files { files.end(isCommitted: outcome.isCommitted) }
+            return outcome
+        } catch {
+            files?.end(isCommitted: false)
+            throw error
         }
     }
+
+    package func externalData(named name: String) throws -> Data {
+        try ExternalFolder(store: url).read(name)
+    }
+
+    package func externalSize(named name: String) -> Int? { ExternalFolder(store: url).size(name) }
 
     package func close() throws { pool.close() }
 

@@ -23,6 +23,7 @@ struct StoreOpener {
             try pragmas.check(connection)
             let metadata = try recognise(connection, pragmas)
             try pragmas.configure(connection)
+            if !options.isReadOnly { try ForeignTextTriggers(map: map).register(on: connection) }
             connection.checkpointsOnClose(true)
             let pool = Pool(writer: connection, readerAccess: readerAccess, counter: counter) {
                 try pragmas.configureReader($0)
@@ -76,6 +77,12 @@ struct StoreOpener {
     private func adopt(_ metadata: StoreMetadata, _ connection: Connection) throws -> StoreMetadata {
         var current = metadata
         current.versionHashes = hashes
+        // A hash that we cannot compute stays, so that whoever wrote it still knows the store.
+        for entity in map.entities {
+            if let recorded = metadata.versionHashes[entity.name], VersionHash.isForeign(recorded, for: entity) {
+                current.versionHashes[entity.name] = recorded
+            }
+        }
         current.modelVersionIdentifiers = map.schema.versionIdentifiers
         if options.isReadOnly || current.versionHashes == metadata.versionHashes { return metadata }
         try connection.transaction {

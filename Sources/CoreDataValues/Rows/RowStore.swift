@@ -30,8 +30,20 @@ package protocol RowStore: AnyObject, Sendable {
     func allocateKeys(_ count: Int, in root: EntityIndex) throws -> Range<Int64>
     /// Writes a batch as one transaction: all of it or nothing.
     func commit(_ batch: ChangeBatch) throws -> CommitOutcome
+    /// Reads the side file of a value that a cell only refers to (`ExternalReference`).
+    func externalData(named name: String) throws -> Data
+    /// How many bytes that would be, without reading them; nil when there is no such file.
+    func externalSize(named name: String) -> Int?
     /// Releases files and connections. Later calls throw.
     func close() throws
+}
+
+extension RowStore {
+    package func externalData(named name: String) throws -> Data {
+        throw StoreError(134060, "This kind of store keeps every value in its row and has no file \(name).")
+    }
+
+    package func externalSize(named name: String) -> Int? { nil }
 }
 
 /// What a fetch asks of a store.
@@ -183,9 +195,14 @@ package struct AdoptionChange: Sendable {
 }
 
 package enum CommitOutcome: Sendable {
-    case committed
+    /// Everything was written. `touched` are rows that the store changed beyond the batch (derived attributes): what is known
+    /// of their values is out of date, rows of the batch among them.
+    case committed(touched: [RowKey])
     /// Rows that are not as expected; nothing was written.
     case conflicts([Conflict])
+
+    /// Everything was written and nothing else changed.
+    package static var committed: CommitOutcome { .committed(touched: []) }
 }
 
 /// A row that another writer changed or removed since it was read, or that breaks a uniqueness constraint.

@@ -6,7 +6,8 @@ package struct StorableCheck {
 
     package init(schema: Schema) { self.schema = schema }
 
-    /// - Throws: 134060 `unsupported`, naming the first such entity and attribute of the trees under `roots`.
+    /// - Throws: 134060 `unsupported`, naming the first such entity and attribute of the trees under `roots`, also for a derivation
+    ///   that cannot be computed.
     package func run(_ roots: Set<EntityIndex>) throws(StoreError) {
         for entity in schema.entities where roots.contains(entity.root) {
             for attribute in entity.draft.attributes where !attribute.isTransient {
@@ -18,10 +19,10 @@ package struct StorableCheck {
                     entity: entity.name, property: attribute.name)
             }
         }
+        _ = try schema.derivedAttributes(in: roots)
     }
 
     private func refusal(_ attribute: Attribute) -> String? {
-        if attribute.derivationExpression != nil { return "derived" }
         switch attribute.type {
         case .integer16, .integer32, .integer64, .decimal, .double, .float, .string, .boolean, .date, .binary,
             .uuid,

@@ -6,6 +6,7 @@ import Foundation
 ///
 /// Derived and composite attributes enter by what is known of them, like any attribute of their type: the
 /// hash of an entity that has or inherits one is stable, but is not the one that Apple's Core Data computes.
+/// With a derived attribute it also begins with a mark, so that a store can be told by whom it was made.
 package struct VersionHash {
     private let draft: SchemaDraft
 
@@ -27,6 +28,8 @@ package struct VersionHash {
     /// What a sub-entity needs of its parent.
     private struct Hashed {
         var hash: [UInt8]
+        /// Whether an own or inherited attribute is derived.
+        var isDerived: Bool
         /// Own and inherited properties that are stored.
         var properties: [(name: String, hash: [UInt8])]
     }
@@ -63,7 +66,11 @@ package struct VersionHash {
         {
             bytes += Array(constraint.utf8)
         }
-        return Hashed(hash: SHA256.hash(bytes), properties: properties)
+        let isDerived = parent?.isDerived == true || entity.attributes.contains { $0.isDerived }
+        let hash = SHA256.hash(bytes)
+        return Hashed(
+            hash: isDerived ? Self.derivedMark + hash.dropFirst(Self.derivedMark.count) : hash,
+            isDerived: isDerived, properties: properties)
     }
 
     static func hash(_ attribute: Attribute) -> [UInt8] {
@@ -73,6 +80,7 @@ package struct VersionHash {
         bytes += littleEndian(attribute.type.rawValue)
         if attribute.allowsExternalBinaryDataStorage { bytes.append(1) }
         if attribute.preservesValueInHistoryOnDeletion { bytes.append(1) }
+        bytes += Array((attribute.derivationExpression ?? "").utf8)
         return SHA256.hash(bytes)
     }
 
@@ -105,6 +113,20 @@ package struct VersionHash {
 
     private static func precedes(_ a: String, _ b: String) -> Bool {
         a.utf8.lexicographicallyPrecedes(b.utf8)
+    }
+}
+
+// MARK: - Derived attributes
+
+extension VersionHash {
+    /// What our hashes of entities with derived attributes begin with: `OCDD`. How Core Data hashes a derivation is not known
+    /// (store format §4.5).
+    fileprivate static let derivedMark: [UInt8] = [0x4f, 0x43, 0x44, 0x44]
+
+    /// Whether a recorded hash cannot be compared with the entity's: the entity has or inherits a derived attribute, and
+    /// somebody else computed the recorded one.
+    package static func isForeign(_ recorded: Data, for entity: Entity) -> Bool {
+        !entity.derivedSlots.isEmpty && !recorded.starts(with: derivedMark)
     }
 }
 

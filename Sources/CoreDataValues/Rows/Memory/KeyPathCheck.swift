@@ -27,6 +27,8 @@ package struct KeyPathCheck {
             try check(comparison.left, entity)
             try check(comparison.right, entity)
             try checkMembers(comparison, entity)
+            try checkBytes(comparison.left, against: comparison.right, entity)
+            try checkBytes(comparison.right, against: comparison.left, entity)
         case .and(let parts), .or(let parts): for part in parts { try check(part, entity) }
         case .not(let part): try check(part, entity)
         }
@@ -43,6 +45,17 @@ package struct KeyPathCheck {
 
     private func refusal(_ what: String, _ entity: Entity) -> StoreError {
         StoreError(134060, "The predicate on \(entity.name) uses \(what).", entity: entity.name)
+    }
+
+    /// Bytes that another kind of store keeps in files can only be compared with nil.
+    private func checkBytes(_ side: Expression, against other: Expression, _ entity: Entity) throws(StoreError) {
+        if other == .constant(.null) { return }
+        guard case .keyPath(let path) = side, let name = path.last else { return }
+        let owner = try walk(path, from: entity).last.map { schema[$0.destination] } ?? entity
+        guard case .slot(let slot)? = owner.places[name], owner.slots[slot].kind == .externalData else { return }
+        throw StoreError(
+            134060, "The predicate on \(entity.name) uses \(ExternalReference.refusal(name)). Fetch without it.",
+            entity: entity.name, property: name)
     }
 
     private func check(_ expression: Expression, _ entity: Entity) throws(StoreError) {

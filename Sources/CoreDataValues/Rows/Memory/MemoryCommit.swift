@@ -5,13 +5,17 @@ struct MemoryCommit {
     private let schema: Schema
     private let tables: MemoryTables
     private let batch: ChangeBatch
+    private let derived: MemoryDerivation?
     private var written: [MemoryRow] = []
     private var replaced: [MemoryRow] = []
     private var removed: [MemoryRow] = []
     private(set) var conflicts: [Conflict] = []
 
     /// *read inserts · read updates · read deletes · check constraints*
-    init(_ batch: ChangeBatch, tables: MemoryTables, schema: Schema) throws(StoreError) {
+    init(
+        _ batch: ChangeBatch, tables: MemoryTables, schema: Schema, derived: MemoryDerivation?
+    ) throws(StoreError) {
+        self.derived = derived
         self.schema = schema
         self.tables = tables
         self.batch = batch
@@ -41,7 +45,7 @@ struct MemoryCommit {
                     134030, "A new row was given the number \(row.key.number), which is taken or not allocated; "
                         + "allocate its number from this store.", entity: schema[row.key.entity].name)
             }
-            written.append(row)
+            written.append(derived?.withTexts(row) ?? row)
         }
     }
 
@@ -60,7 +64,7 @@ struct MemoryCommit {
             replaced.append(old)
             old.version = row.version
             for slot in group.slots where old.values.indices.contains(slot) { old.values[slot] = row.values[slot] }
-            written.append(old)
+            written.append(derived?.withTexts(old) ?? old)
         }
     }
 
@@ -119,7 +123,10 @@ struct MemoryChanges {
     let removed: [MemoryRow]
 
     /// *free claims · remove · put · link · adopt · order*
-    func apply(to tables: inout MemoryTables, schema: Schema) {
+    ///
+    /// - Returns: the rows whose derived attributes changed.
+    func apply(to tables: inout MemoryTables, schema: Schema, derived: MemoryDerivation?) -> [RowKey] {
+        let former = derived?.concerned(by: self, in: tables) ?? [:]
         for row in replaced + removed { tables.constraints.free(ConstraintIndex.claims(of: row, schema: schema)) }
         for change in batch.links where !change.removed.isEmpty {
             tables.link(
@@ -139,5 +146,6 @@ struct MemoryChanges {
         for change in batch.adoptions { tables.adopt(change) }
         for change in batch.orders { tables.order(change, schema: schema) }
         for root in Set(written.map { schema[$0.key.entity].root }) { tables.trees[root]?.settle() }
+        return derived?.derive(concerned: former, changes: self, in: &tables) ?? []
     }
 }

@@ -18,6 +18,8 @@ package final class MemoryStore: RowStore {
     package let schema: Schema
     package let identifier: String
     private let state: Mutex<State>
+    /// nil when no attribute is derived.
+    private let derived: MemoryDerivation?
     /// Which entities the configuration has, nil for all.
     private let contained: Set<EntityIndex>?
 
@@ -33,7 +35,9 @@ package final class MemoryStore: RowStore {
         self.schema = schema
         contained = configuration == nil ? nil : Set(entities.map(\.index))
         identifier = uuid.uuidString
-        try StorableCheck(schema: schema).run(Set(entities.map(\.root)))
+        let roots = Set(entities.map(\.root))
+        try StorableCheck(schema: schema).run(roots)
+        derived = MemoryDerivation(try schema.derivedAttributes(in: roots), schema: schema)
         let hashes = Dictionary(uniqueKeysWithValues: entities.map { ($0.name, $0.versionHash) })
         state = Mutex(
             State(
@@ -101,12 +105,11 @@ package final class MemoryStore: RowStore {
         try withState { state in
             let changes: MemoryChanges
             do {
-                let commit = try MemoryCommit(batch, tables: state.tables, schema: schema)
+                let commit = try MemoryCommit(batch, tables: state.tables, schema: schema, derived: derived)
                 guard commit.conflicts.isEmpty else { return .conflicts(commit.conflicts) }
                 changes = commit.changes()
             }
-            changes.apply(to: &state.tables, schema: schema)
-            return .committed
+            return .committed(touched: changes.apply(to: &state.tables, schema: schema, derived: derived))
         }
     }
 

@@ -1,0 +1,71 @@
+// Values that lie in files beside the store: read when they are asked for, every time anew.
+
+import CoreDataValues
+import Foundation
+
+extension NSManagedObject {
+    /// A Binary or Transformable value as bytes; reads the file of one that its row only refers to.
+    final func data(_ source: Source, _ slot: Int) -> Data? {
+        let kind = kind(slot)
+        guard kind == .externalData, case .row(let row, let chunk) = source,
+            let name = chunk.withBytes(of: row[slot], ExternalReference.name)
+        else { return NSManagedObject.data(source, slot, kind) }
+        return externalData(named: name, slot)
+    }
+
+    /// Whether a changed value differs from the row's. A file is only read for a value of the same length.
+    final func differsExternally(
+        _ value: Data, _ row: UnsafeMutablePointer<UInt64>, _ chunk: RowChunk, _ slot: Int
+    ) -> Bool {
+        if let name = chunk.withBytes(of: row[slot], ExternalReference.name) {
+            let store = managedObjectContext?.rows(of: _state.pointee.store)
+            guard store?.externalSize(named: name) == value.count else { return true }
+        }
+        return data(.row(row, chunk), slot) != value
+    }
+
+    /// Reads what lies in files, because the save that is about to delete the row takes them away and an undo
+    /// wants them back.
+    final func keepExternalValues() {
+        let state = _state
+        for slot in state.info.externalSlots where state.overlay?.isPresent(slot) != true {
+            guard let row = state.pointee.row, let chunk = state.chunk, row.isPresent(slot),
+                chunk.withBytes(of: row[slot], ExternalReference.name) != nil,
+                let value = data(.row(row, chunk), slot)
+            else { continue }
+            state.makeOverlay().set(slot, value)
+        }
+    }
+
+    /// A read that fails answers nil and leaves the error with the context (DESIGN §7).
+    private func externalData(named name: String, _ slot: Int) -> Data? {
+        guard let context = managedObjectContext, let store = context.rows(of: _state.pointee.store) else { return nil }
+        do {
+            return try store.externalData(named: name)
+        } catch {
+            // Another save may have replaced the value, and its file with it, since the row was read.
+            if let present = presentData(in: store, slot, insteadOf: name) { return present }
+            if context.readError == nil {
+                context.readError = CocoaError.unread(objectID, key: _state.info.entity.slots[slot].name, cause: error)
+            }
+            return nil
+        }
+    }
+
+    /// The value that the store has now; nil when its row still names the same file.
+    private func presentData(in store: any RowStore, _ slot: Int, insteadOf name: String) -> Data? {
+        let (state, info) = (_state, _state.info)
+        var found: RowChunk?
+        try? store.rows(for: [state.pointee.number], in: info.schema[info.entity.index].root) { batch in
+            found = batch.first
+            return .stop
+        }
+        guard let chunk = found, chunk.count == 1, chunk.layout.entity == info.entity.index else { return nil }
+        let row = chunk.row(0)
+        guard row.isPresent(slot) else { return nil }
+        guard let present = chunk.withBytes(of: row[slot], ExternalReference.name) else {
+            return NSManagedObject.data(.row(row, chunk), slot, .externalData)
+        }
+        return present == name ? nil : try? store.externalData(named: present)
+    }
+}

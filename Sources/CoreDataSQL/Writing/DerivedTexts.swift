@@ -1,0 +1,50 @@
+// Derived texts, written with the rows they belong to.
+
+import CoreDataValues
+
+/// The attributes that are `canonical:`, `uppercase:` or `lowercase:` of another one, and the statements that
+/// write them.
+package struct DerivedTexts: Sendable {
+    private struct Text: Sendable {
+        let source: Int
+        let sql: String
+    }
+    /// By entity, inherited ones included.
+    private let texts: [[Text]]
+    package let isEmpty: Bool
+
+    package init(_ map: StoreMap) throws {
+        var texts: [[Text]] = Array(repeating: [], count: map.schema.entities.count)
+        for derived in map.derived {
+            guard case .text(let form, let source) = derived.derivation else { continue }
+            let table = try map.table(of: derived.entity)
+            guard let from = table.column(of: source, in: derived.entity),
+                let to = table.column(of: derived.slot, in: derived.entity)
+            else { continue }
+            let sql =
+                "UPDATE \(quoted(table.name)) SET \(quoted(table.columns[to].name)) = "
+                + "\(Self.function(form))(\(quoted(table.columns[from].name))) "
+                + "WHERE \"Z_PK\" IN (SELECT value FROM json_each(?1))"
+            for entity in derived.entity.value...map.schema[derived.entity].last.value {
+                texts[entity].append(Text(source: source, sql: sql))
+            }
+        }
+        self.texts = texts
+        isEmpty = texts.allSatisfy(\.isEmpty)
+    }
+
+    /// The statements for rows of an entity, of which these slots were written, nil for all. Each takes keys
+    /// as a JSON list.
+    package func statements(for entity: EntityIndex, slots: [Int]?) -> [String] {
+        texts[entity.value].filter { slots?.contains($0.source) ?? true }.map(\.sql)
+    }
+
+    /// The SQL function of a form.
+    package static func function(_ form: Derivation.TextForm) -> String {
+        switch form {
+        case .canonical: "CoreDataCanonical"
+        case .uppercase: "CoreDataUppercase"
+        case .lowercase: "CoreDataLowercase"
+        }
+    }
+}

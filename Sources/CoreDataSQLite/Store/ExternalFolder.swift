@@ -1,0 +1,113 @@
+// The folder beside a store where large values lie in files of their own.
+
+import CoreDataValues
+import Foundation
+
+/// `.<name>_SUPPORT/_EXTERNAL_DATA` next to the store's file; `<name>` is the file's name without extension
+/// (store format §12).
+package struct ExternalFolder: Sendable {
+    /// `.<name>_SUPPORT`, which other things of the store may share.
+    package let support: URL
+    package let files: URL
+    private let path: String
+
+    package init(store: URL) {
+        path = store.path
+        let name = store.deletingPathExtension().lastPathComponent
+        support = store.deletingLastPathComponent().appendingPathComponent(".\(name)_SUPPORT", isDirectory: true)
+        files = support.appendingPathComponent("_EXTERNAL_DATA", isDirectory: true)
+    }
+
+    /// A store without a place of its own keeps everything in its rows.
+    package static func isPossible(for store: URL) -> Bool { store.isFileURL && store.path != "/dev/null" }
+
+    func file(_ name: String) -> URL { files.appendingPathComponent(name) }
+
+    // MARK: Files
+
+    /// Reads a file whole.
+    func read(_ name: String) throws -> Data {
+        do {
+            return try Data(contentsOf: file(name))
+        } catch {
+            throw StoreError(
+                134060,
+                "The file \(file(name).path), which holds a value of the store at \(path), cannot be read. Restore the "
+                    + "folder \(support.lastPathComponent) from a copy of the store.", path: path)
+        }
+    }
+
+    func size(_ name: String) -> Int? {
+        var facts = stat()
+        return stat(file(name).path, &facts) == 0 ? Int(facts.st_size) : nil
+    }
+
+    /// Writes a new file and waits until it is on the disk: a row that refers to it may be there after a
+    /// power failure.
+    func write(_ bytes: UnsafeRawBufferPointer, to name: String) throws {
+        let handle = open(file(name).path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+        guard handle >= 0 else { throw failure("creating", name) }
+        defer { close(handle) }
+        var done = 0
+        while done < bytes.count {
+            guard let base = bytes.baseAddress else { break }
+            let count = Foundation.write(handle, base + done, bytes.count - done)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw failure("writing", name) }
+            done += count
+        }
+        guard fsync(handle) == 0 else { throw failure("writing", name) }
+    }
+
+    /// Makes the names of new files as lasting as the files.
+    func sync() throws {
+        let handle = open(files.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard handle >= 0 else { throw failure("writing", "") }
+        defer { close(handle) }
+        guard fsync(handle) == 0 else { throw failure("writing", "") }
+    }
+
+    func remove(_ name: String) { unlink(file(name).path) }
+
+    func make() throws {
+        do {
+            try FileManager.default.createDirectory(at: files, withIntermediateDirectories: true)
+        } catch { throw failure("creating", "") }
+    }
+
+    private func failure(_ what: String, _ name: String) -> StoreError {
+        let reason = String(cString: strerror(errno))
+        return StoreError(
+            134030,
+            "A large value cannot be saved: \(what) \(file(name).path) failed (\(reason)). Make room or change the "
+                + "permissions of the folder; nothing of this save was written.", path: path)
+    }
+
+    // MARK: Whole stores
+
+    /// Removes the folder of a store that is destroyed.
+    package static func remove(for store: URL) throws {
+        let folder = ExternalFolder(store: store)
+        guard FileManager.default.fileExists(atPath: folder.support.path) else { return }
+        try FileManager.default.removeItem(at: folder.support)
+    }
+
+    /// Copies the files of a store that is copied or takes the place of another; the target's own are removed
+    /// first.
+    package static func copy(from source: URL, to target: URL) throws {
+        try replace(source, target) { try FileManager.default.copyItem(at: $0, to: $1) }
+    }
+
+    /// Moves the files of a store that is moved.
+    package static func move(from source: URL, to target: URL) throws {
+        try replace(source, target) { try FileManager.default.moveItem(at: $0, to: $1) }
+    }
+
+    private static func replace(_ source: URL, _ target: URL, _ body: (URL, URL) throws -> Void) throws {
+        let (from, to) = (ExternalFolder(store: source), ExternalFolder(store: target))
+        if from.support.path == to.support.path { return }
+        try remove(for: target)
+        guard FileManager.default.fileExists(atPath: from.support.path) else { return }
+        try body(from.support, to.support)
+    }
+}

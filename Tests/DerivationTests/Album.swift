@@ -1,0 +1,71 @@
+// A store whose values may lie in files, and what a test sees of them.
+
+import CoreDataTestSupport
+import CoreDataValues
+import Foundation
+
+@testable import CoreData
+
+/// A store whose photos may lie in files.
+struct Album {
+    let folder = Folder()
+    var url: URL { folder.file("Album.v2.sqlite") }
+    var files: URL { folder.file(".Album.v2_SUPPORT/_EXTERNAL_DATA") }
+
+    static func model() -> NSManagedObjectModel {
+        var photo = EntityDraft(name: "Photo")
+        var data = Clinic.attribute("data", .binary)
+        data.allowsExternalBinaryDataStorage = true
+        photo.attributes = [Clinic.attribute("name", .string), data]
+        photo.uniquenessConstraints = [["name"]]
+        var print = EntityDraft(name: "Print")
+        print.parentName = "Photo"
+        var more = Clinic.attribute("negative", .binary)
+        more.allowsExternalBinaryDataStorage = true
+        print.attributes = [more]
+        var draft = SchemaDraft()
+        draft.entities = [photo, print]
+        return NSManagedObjectModel(draft: draft)
+    }
+
+    func open(readOnly: Bool = false) throws -> NSManagedObjectContext {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model())
+        try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: url,
+            options: readOnly ? [NSReadOnlyPersistentStoreOption: true] : nil)
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        return context
+    }
+
+    /// What another stack reads of the first photo.
+    func firstValue() throws -> Data? {
+        let context = try open()
+        return try context.all("Photo").first?.value(forKey: "data") as? Data
+    }
+
+    func names() -> [String] { ((try? FileManager.default.contentsOfDirectory(atPath: files.path)) ?? []).sorted() }
+
+    func pending() -> [String] {
+        let support = files.deletingLastPathComponent().path
+        return ((try? FileManager.default.contentsOfDirectory(atPath: support)) ?? []).filter { $0.hasSuffix(".pending") }
+    }
+
+    func column(_ name: String = "ZDATA") throws -> [String?] {
+        try Raw(url).texts("SELECT hex(\(name)) FROM ZPHOTO WHERE \(name) IS NOT NULL ORDER BY Z_PK")
+    }
+
+    /// The name in the only column that refers to a file, read without our code.
+    func referred() throws -> [String] {
+        try Raw(url).texts(
+            "SELECT CAST(substr(ZDATA, 2, 36) AS TEXT) FROM ZPHOTO WHERE length(ZDATA) = 38 AND hex(substr(ZDATA, 1, 1)) = '02'"
+        ).compactMap { $0 }.sorted()
+    }
+
+    static func bytes(_ count: Int, _ seed: UInt8 = 3) -> Data {
+        var data = Data(repeating: seed, count: count)
+        for index in stride(from: 0, to: count, by: 1009) { data[index] = UInt8(truncatingIfNeeded: index) }
+        return data
+    }
+    static let large = bytes(300_000)
+}

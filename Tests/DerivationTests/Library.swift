@@ -1,0 +1,126 @@
+// A model with every documented derivation, and a small connection of the tests' own.
+
+import CCoreDataSQLite
+import CoreDataTestSupport
+import CoreDataValues
+import Foundation
+import Testing
+
+@testable import CoreData
+
+enum Library {
+    static func derived(_ name: String, _ type: AttributeType, _ expression: String) -> Attribute {
+        var attribute = Clinic.attribute(name, type)
+        attribute.derivationExpression = expression
+        attribute.isReadOnly = true
+        return attribute
+    }
+
+    /// Author ⇄ Book (one to many, Novel ◁ Book), Author ⇄ Tag (many to many), Author → Note (without
+    /// inverse), Author ⇄ Country, Node ⇄ Node.
+    static func draft() -> SchemaDraft {
+        var author = EntityDraft(name: "Author")
+        author.attributes = [
+            Clinic.attribute("name", .string), derived("key", .string, "canonical:(name)"),
+            derived("loud", .string, "uppercase:(name)"), derived("quiet", .string, "lowercase:(name)"),
+            derived("changed", .date, "now()"), derived("bookCount", .integer64, "books.@count"),
+            derived("pageSum", .integer64, "books.@sum.pages"), derived("weightSum", .double, "books.@sum.weight"),
+            derived("tagCount", .integer32, "tags.@count"), derived("tagSum", .double, "tags.@sum.weight"),
+            derived("noteCount", .integer32, "notes.@count"),
+        ]
+        author.relationships = [
+            Clinic.toMany("books", "Book", inverse: "author"), Clinic.toMany("tags", "Tag", inverse: "authors"),
+            Clinic.toMany("notes", "Note", inverse: nil), Clinic.toOne("country", "Country", inverse: "authors"),
+        ]
+        var book = EntityDraft(name: "Book")
+        book.attributes = [
+            Clinic.attribute("title", .string), Clinic.attribute("pages", .integer32), Clinic.attribute("weight", .double),
+            derived("authorName", .string, "author.name"), derived("code", .string, "author.country.code"),
+            derived("titleCopy", .string, "title"),
+        ]
+        book.relationships = [Clinic.toOne("author", "Author", inverse: "books")]
+        var novel = EntityDraft(name: "Novel")
+        novel.parentName = "Book"
+        novel.attributes = [
+            Clinic.attribute("plot", .string), derived("plotCopy", .string, "plot"), derived("writer", .string, "author.name"),
+        ]
+        var tag = EntityDraft(name: "Tag")
+        tag.attributes = [Clinic.attribute("weight", .double)]
+        tag.relationships = [Clinic.toMany("authors", "Author", inverse: "tags")]
+        var note = EntityDraft(name: "Note")
+        note.attributes = [Clinic.attribute("text", .string)]
+        var country = EntityDraft(name: "Country")
+        country.attributes = [Clinic.attribute("code", .string)]
+        country.relationships = [Clinic.toMany("authors", "Author", inverse: "country")]
+        var node = EntityDraft(name: "Node")
+        node.attributes = [
+            Clinic.attribute("name", .string), Clinic.attribute("size", .integer64),
+            derived("childCount", .integer16, "count:(children)"), derived("sizeSum", .integer64, "children.@sum.size"),
+            derived("parentName", .string, "parent.name"),
+        ]
+        node.relationships = [
+            Clinic.toOne("parent", "Node", inverse: "children"), Clinic.toMany("children", "Node", inverse: "parent"),
+        ]
+        var draft = SchemaDraft()
+        draft.entities = [author, book, novel, tag, note, country, node]
+        return draft
+    }
+
+    static func model(_ change: (inout SchemaDraft) -> Void = { _ in }) -> NSManagedObjectModel {
+        var draft = draft()
+        change(&draft)
+        return NSManagedObjectModel(draft: draft)
+    }
+
+    static let stores = [NSSQLiteStoreType, NSInMemoryStoreType]
+}
+
+extension NSManagedObject {
+    /// Reads the object anew and answers a value.
+    func anew(_ key: String) -> Any? {
+        managedObjectContext?.refresh(self, mergeChanges: false)
+        return value(forKey: key)
+    }
+}
+
+extension CocoaError? {
+    /// What the error says to people.
+    var sentence: String { self?.userInfo[NSLocalizedDescriptionKey] as? String ?? "" }
+}
+
+/// A connection without any code of the project.
+final class Raw {
+    private var handle: OpaquePointer?
+
+    init(_ url: URL) throws {
+        try #require(sqlite3_open_v2(url.path, &handle, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK)
+    }
+
+    deinit { sqlite3_close_v2(handle) }
+
+    /// The first column of every row, as text; nil for NULL.
+    @discardableResult
+    func texts(_ sql: String) throws -> [String?] {
+        var statement: OpaquePointer?
+        let code = sqlite3_prepare_v2(handle, sql, -1, &statement, nil)
+        defer { sqlite3_finalize(statement) }
+        try #require(code == SQLITE_OK, "\(sql): \(String(cString: sqlite3_errmsg(handle)))")
+        var found: [String?] = []
+        while true {
+            let step = sqlite3_step(statement)
+            if step == SQLITE_DONE { return found }
+            try #require(step == SQLITE_ROW, "\(sql): \(String(cString: sqlite3_errmsg(handle)))")
+            found.append(sqlite3_column_text(statement, 0).map { String(cString: $0) })
+        }
+    }
+}
+
+/// Stores that Apple's Core Data wrote, beside the package; nil when they are not there.
+enum Corpus {
+    static let stores: URL? = {
+        var root = URL(fileURLWithPath: #filePath)
+        for _ in 0..<4 { root.deleteLastPathComponent() }
+        let folder = root.appendingPathComponent("shared/corpus/stores")
+        return FileManager.default.fileExists(atPath: folder.path) ? folder : nil
+    }()
+}
