@@ -168,6 +168,7 @@ extension SchemaCheck {
         }
         switch found.property {
         case .attribute(let attribute):
+            if attribute.type == .composite { return "which is a composite. Name one of its elements" }
             return attribute.isTransient ? "which is transient and not in the store" : nil
         case .relationship(let other):
             return other.isTransient ? "which is transient and not in the store" : nil
