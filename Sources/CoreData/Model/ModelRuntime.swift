@@ -10,6 +10,8 @@ final class ModelRuntime: @unchecked Sendable {
     /// The model, which owns this and the entity descriptions.
     unowned let model: NSManagedObjectModel
     private(set) var infos: [EntityInfo] = []
+    /// Whether a save has values to transform.
+    let hasTransformables: Bool
     private let acyclic: [Bool]
     private let classes = Mutex<[ObjectIdentifier: EntityInfo]>([:])
     private static let used = Mutex<[WeakRuntime]>([])
@@ -19,11 +21,14 @@ final class ModelRuntime: @unchecked Sendable {
     init(schema: Schema, model: NSManagedObjectModel) {
         self.schema = schema
         self.model = model
-        acyclic = ModelRuntime.acyclicRelationships(schema)
-        infos = schema.entities.map { entity in
+        let acyclic = ModelRuntime.acyclicRelationships(schema)
+        self.acyclic = acyclic
+        let infos = schema.entities.map { entity in
             EntityInfo(entity: entity, schema: schema, description: model.entityDescription(at: entity.index),
                 acyclic: acyclic)
         }
+        self.infos = infos
+        hasTransformables = ModelRuntime.hasTransformables(infos)
         ModelRuntime.used.withLock { $0 = $0.filter { $0.runtime != nil } + [WeakRuntime(runtime: self)] }
     }
 

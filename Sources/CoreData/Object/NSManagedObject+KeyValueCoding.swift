@@ -12,12 +12,13 @@ extension NSManagedObject {
         switch place {
         case .slot(let slot):
             if kind(slot) == .toOne { return target(at: slot) }
+            if kind(slot) == .transformable { return live(at: slot) }
             return value(at: slot).object
         case .toMany(let index):
             let members = members(at: index)
             return relationship(toMany: index).isOrdered
                 ? NSOrderedSet(array: members) as Any : NSSet(array: members) as Any
-        case .fetched: return nil
+        case .fetched(let index): return fetchedObjects(at: index)
         }
     }
 
@@ -27,6 +28,7 @@ extension NSManagedObject {
         switch place {
         case .slot(let slot):
             if kind(slot) == .toOne { return setTarget(slot, object(value, key)) }
+            if kind(slot) == .transformable { return setLive(value, at: slot) }
             setValue(converted(value, slot), at: slot)
         case .toMany(let index): setMembers(index, objects(value, key))
         case .fetched: misuse("\(entity.name ?? "").\(key) is a fetched property; it cannot be set.")
@@ -74,7 +76,13 @@ extension NSManagedObject {
     /// The stored properties that differ from what was last read or saved, with their new values; nil as `NSNull`.
     public final func changedValues() -> [String: Any] {
         var changed: [String: Any] = [:]
-        forEachChangedProperty { changed[$0] = anyValue($1) ?? NSNull() }
+        forEachChangedProperty { name, place in
+            if case .slot(let slot) = place, let composite = _state.info.entity.slots[slot].composite {
+                changed[composite] = value(forKey: composite) ?? NSNull()
+            } else {
+                changed[name] = anyValue(place) ?? NSNull()
+            }
+        }
         return changed
     }
 
@@ -82,13 +90,21 @@ extension NSManagedObject {
     public final func committedValues(forKeys keys: [String]?) -> [String: Any] {
         var committed: [String: Any] = [:]
         for key in keys ?? Array(_state.info.entity.places.keys) {
+            if let composite = compositePlace(of: key) {
+                if !composite.isTransient { committed[key] = dictionary(of: composite, committed: true) ?? NSNull() as Any }
+                continue
+            }
             switch requirePlace(key) {
             case .slot(let slot):
                 guard !_state.info.entity.slots[slot].isTransient else { continue }
+                if keys == nil, let root = _state.info.entity.slots[slot].composite.flatMap({ compositePlace(of: $0) }) {
+                    committed[root.path] = dictionary(of: root, committed: true) ?? NSNull() as Any
+                    continue
+                }
                 if kind(slot) == .toOne {
                     committed[key] = committedTarget(at: slot) ?? NSNull() as Any
                 } else {
-                    committed[key] = committedValue(at: slot).object ?? NSNull()
+                    committed[key] = committedAny(at: slot) ?? NSNull()
                 }
             case .toMany(let index):
                 let members = _state.has(.persistent) ? committedMembers(at: index) : []
@@ -136,13 +152,19 @@ extension NSManagedObject: KeyValueCoding {
     /// Numbers come as `NSNumber` (`as? Int`, `as? Int16`, `as? Bool` all work), Decimal as `NSDecimalNumber`, to-manys as `NSSet` or
     /// `NSOrderedSet`. A key that the entity lacks goes to `value(forUndefinedKey:)`, which traps.
     public func value(forKey key: String) -> Any? {
-        guard let place = place(of: key) else { return value(forUndefinedKey: key) }
+        guard let place = place(of: key) else {
+            if let composite = compositePlace(of: key) { return dictionary(of: composite) }
+            return value(forUndefinedKey: key)
+        }
         return anyValue(place)
     }
 
     /// Sets a property; nil and `NSNull` clear it. A relationship's inverse follows at once.
     public func setValue(_ value: Any?, forKey key: String) {
-        guard let place = place(of: key) else { return setValue(value, forUndefinedKey: key) }
+        guard let place = place(of: key) else {
+            guard let composite = compositePlace(of: key) else { return setValue(value, forUndefinedKey: key) }
+            return setDictionary(value, of: composite) { setAnyValue($1, .slot($0), key: key) }
+        }
         setAnyValue(value, place, key: key)
     }
 
@@ -150,15 +172,24 @@ extension NSManagedObject: KeyValueCoding {
     public func setValue(_ value: Any?, forUndefinedKey key: String) { _ = requirePlace(key) }
 
     /// The value without notice to anyone.
-    public func primitiveValue(forKey key: String) -> Any? { anyValue(requirePlace(key)) }
+    public func primitiveValue(forKey key: String) -> Any? {
+        if let composite = compositePlace(of: key) { return dictionary(of: composite) }
+        return anyValue(requirePlace(key))
+    }
 
     /// Sets a value without logging it, marking the object changed, or keeping inverses.
     public func setPrimitiveValue(_ value: Any?, forKey key: String) {
+        if let composite = compositePlace(of: key) {
+            let slots = _state.info.entity.slots
+            return setDictionary(value, of: composite) { setPrimitiveValue($1, forKey: slots[$0].name) }
+        }
         guard case .slot(let slot) = requirePlace(key) else { return setAnyValue(value, requirePlace(key), key: key) }
         if _state.isFault { fire() }
         let overlay = _state.makeOverlay()
         if kind(slot) == .toOne {
             if let target = object(value, key) { overlay.set(slot, target as AnyObject) } else { overlay.setNull(slot, .toOne) }
+        } else if kind(slot) == .transformable {
+            if let live = checkedLive(value, slot) { overlay.set(slot, live as AnyObject) } else { overlay.setNull(slot, .transformable) }
         } else {
             store(converted(value, slot), in: overlay, slot)
         }

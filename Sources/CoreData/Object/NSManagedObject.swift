@@ -124,6 +124,10 @@ open class NSManagedObject: NSObject {
 
     // MARK: For subclasses
 
+    /// Whether changes of properties that the model does not know leave the object unchanged. Always so here: nothing observes
+    /// them.
+    open class var contextShouldIgnoreUnmodeledPropertyChanges: Bool { true }
+
     /// For generated classes: the names of the entity's slots in order, as the class's accessors number them.
     ///
     /// They are compared once with the model in use; if they differ, the class's accessors go by name. nil for a class whose
@@ -172,8 +176,8 @@ extension UnsafeMutablePointer<ObjectState> {
 
     func dropRelationships() {
         if let toMany = pointee.toMany {
-            for index in 0..<info.entity.toMany.count {
-                if let members = toMany[index] { Unmanaged<ToMany>.fromOpaque(members).release() }
+            for index in 0..<info.relationshipStateCount {
+                if let members = toMany[index] { Unmanaged<AnyObject>.fromOpaque(members).release() }
             }
             toMany.deallocate()
             pointee.toMany = nil
@@ -185,11 +189,11 @@ extension UnsafeMutablePointer<ObjectState> {
     func dropTargets() {
         if let target = pointee.target {
             pointee.target = nil
-            Unmanaged<NSManagedObject>.fromOpaque(target).release()
+            Unmanaged<AnyObject>.fromOpaque(target).release()
         }
         guard let targets = pointee.targets else { return }
         for slot in 0..<info.layout.slotCount {
-            if let target = targets[slot] { Unmanaged<NSManagedObject>.fromOpaque(target).release() }
+            if let target = targets[slot] { Unmanaged<AnyObject>.fromOpaque(target).release() }
         }
         targets.deallocate()
         pointee.targets = nil

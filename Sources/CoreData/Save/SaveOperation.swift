@@ -26,6 +26,7 @@ struct SaveOperation {
             try commit(batches)
         } catch {
             forgetAssignedKeys()
+            if context.runtime.hasTransformables { LiveValues.unpack(inserted + updated) }
             throw error
         }
         adopt(batches)
@@ -83,6 +84,7 @@ struct SaveOperation {
 
     /// One batch a store.
     private func pack() throws -> [StoreBatch] {
+        if context.runtime.hasTransformables { try LiveValues.pack(inserted, updated) }
         let builders = BatchBuilders(context)
         try builders.assignKeys(inserted)
         try inserted.borrowEach { try builders.builder(for: $0).insert($0) }

@@ -86,6 +86,7 @@ extension SchemaCheck {
     }
 
     mutating func checkFetchedProperty(_ fetched: FetchedProperty, of entity: String) {
+        checkPredicate(of: fetched.request, title: "the fetched property “\(entity).\(fetched.name)”", entity, fetched.name)
         guard names.entity(named: fetched.request.entityName) == nil else { return }
         report(
             "the fetched property “\(entity).\(fetched.name)” fetches “\(fetched.request.entityName)”, which the model "
@@ -220,6 +221,8 @@ extension SchemaCheck {
                         + "does not declare. Declare it or correct the name", template.entityName, nil,
                     location)
             }
+            checkPredicate(
+                of: template, title: "the fetch request template “\(template.name)”", template.entityName, nil)
             if template.fetchLimit < 0 || template.fetchBatchSize < 0 {
                 report(
                     "the fetch request template “\(template.name)” has a limit below 0", location: location)
