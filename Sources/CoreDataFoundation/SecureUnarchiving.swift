@@ -14,17 +14,16 @@ open class NSSecureUnarchiveFromDataTransformer: ValueTransformer, ExplainingTra
         case also([AnyClass])
         case any
     }
-    private let allowance: Allowance
+    /// Set once, before anyone else knows the instance.
+    private var allowance = Allowance.own
 
-    public override init() {
-        allowance = .own
-        super.init()
-    }
+    public override init() { super.init() }
 
     /// - Parameter classes: the classes to allow beside those of property lists; nil for any with secure coding.
-    package init(classes: [AnyClass]?) {
-        allowance = classes.map { .also($0) } ?? .any
-        super.init()
+    package static func allowing(_ classes: [AnyClass]?) -> NSSecureUnarchiveFromDataTransformer {
+        let transformer = NSSecureUnarchiveFromDataTransformer()
+        transformer.allowance = classes.map { .also($0) } ?? .any
+        return transformer
     }
 
     /// The classes that an archived object, and objects inside it, may be of. Subclasses add theirs.

@@ -40,8 +40,8 @@ open class ValueTransformer: NSObject, TransformerMaking {
             "NSNegateBoolean": Registered(transformer: NegateBoolean()),
             "NSIsNil": Registered(transformer: NilTest(wanted: true)),
             "NSIsNotNil": Registered(transformer: NilTest(wanted: false)),
-            "NSUnarchiveFromData": Registered(transformer: NSSecureUnarchiveFromDataTransformer(classes: nil)),
-            "NSKeyedUnarchiveFromData": Registered(transformer: NSSecureUnarchiveFromDataTransformer(classes: nil)),
+            "NSUnarchiveFromData": Registered(transformer: NSSecureUnarchiveFromDataTransformer.allowing(nil)),
+            "NSKeyedUnarchiveFromData": Registered(transformer: NSSecureUnarchiveFromDataTransformer.allowing(nil)),
             "NSSecureUnarchiveFromData": Registered(transformer: NSSecureUnarchiveFromDataTransformer()),
         ]
     }

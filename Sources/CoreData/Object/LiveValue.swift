@@ -90,7 +90,7 @@ struct Transformation {
     /// The transformer that the model names, else secure archives, which also may hold the class that the model names.
     private func transformer() throws -> ValueTransformer {
         guard let name = attribute.valueTransformerName, !name.isEmpty else {
-            return NSSecureUnarchiveFromDataTransformer(classes: valueClass.map { [$0] } ?? [])
+            return NSSecureUnarchiveFromDataTransformer.allowing(valueClass.map { [$0] } ?? [])
         }
         if let found = ValueTransformer.registered(name) { return found }
         throw failure(

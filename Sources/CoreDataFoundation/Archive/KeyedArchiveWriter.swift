@@ -51,10 +51,15 @@ struct KeyedArchiveWriter {
 
     private mutating func add(_ any: Any, depth: Int) throws(ArchiveError) -> Int {
         guard depth < KeyedArchive.deepest else {
-            throw ArchiveError("The value holds things more than \(KeyedArchive.deepest) levels deep, or holds itself.")
+            throw ArchiveError("The value holds things more than \(KeyedArchive.deepest) levels deep.")
         }
         guard let value = KeyValue.unwrapped(any) else { return append([:], ["NSNull"]) }
-        if let number = value as? UInt64, number > UInt64(Int64.max) { return append(.large(number)) }
+        if !(value is NSDecimalNumber), let number = value as? UInt64, number > UInt64(Int64.max) {
+            return append(.large(number))
+        }
+        if let number = value as? NSNumber, type(of: value) is AnyClass, number.objCType.pointee == CChar(bitPattern: UInt8(ascii: "c")) {
+            return append(.bool(number.boolValue))
+        }
         if let found = Value(any: value) { return try add(found) }
         let isObject = type(of: value) is AnyClass
         switch value {
