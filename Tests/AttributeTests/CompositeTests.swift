@@ -184,7 +184,7 @@ import Testing
         #expect(error?.message.contains("columns") == true)
         draft.composites[0].attributes[0] = Lab.composite("x", "C39")
         #expect(throws: SchemaError.self) { try Schema(checking: draft) }
-        _ = NSManagedObjectModel(draft: draft).entityVersionHashesByName
+        _ = VersionHash(draft: draft).entityHashes()
     }
 
     @Test("Elements of composites of a model made in code, by accessors and by primitive values")

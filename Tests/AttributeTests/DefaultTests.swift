@@ -66,7 +66,7 @@ import Testing
             return model
         }
         let fine: [(NSAttributeDescription.AttributeType, Any)] = [
-            (.integer16, 5), (.double, 5), (.decimal, 2.5), (.boolean, true), (.string, NSString(string: "x")),
+            (.integer16, 5), (.double, 5.5), (.decimal, 2.5), (.boolean, true), (.string, NSString(string: "x")),
             (.date, NSDate(timeIntervalSinceReferenceDate: 4)), (.binaryData, Data([1])), (.uuid, UUID()),
             (.uri, URL(string: "a:b")!), (.transformable, ["a"]),
         ]

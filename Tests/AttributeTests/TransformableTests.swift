@@ -114,7 +114,8 @@ import Testing
         let saved = stack.context.make("Site", ["name": "kept"])
         try stack.context.save()
         for (key, value, words) in refused {
-            for object in [saved, stack.context.make("Site")] {
+            for isNew in [false, true] {
+                let object = isNew ? stack.context.make("Site") : saved
                 saved.setValue("lost", forKey: "name")
                 object.setValue(value, forKey: key)
                 let error = #expect(throws: CocoaError.self, "\(key)") { try stack.context.save() }

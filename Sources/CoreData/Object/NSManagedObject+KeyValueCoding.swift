@@ -126,7 +126,7 @@ extension NSManagedObject {
             }
         }
         forEachToMany { index, members in
-            if members.isChanged { body(relationship(toMany: index).name, .toMany(index)) }
+            if members.isChanged, !relationship(toMany: index).description.isTransient { body(relationship(toMany: index).name, .toMany(index)) }
         }
     }
 

@@ -98,11 +98,9 @@ struct KeyedArchiveWriter {
     }
 
     private mutating func add(_ dictionary: NSDictionary, _ depth: Int) throws(ArchiveError) -> Int {
-        // Texts in order, so that equal dictionaries give equal bytes.
-        let keys = dictionary.allKeys.sorted { a, b in
-            guard let a = a as? String, let b = b as? String else { return false }
-            return a.utf8.lexicographicallyPrecedes(b.utf8)
-        }
+        // In order, so that equal dictionaries give equal bytes.
+        let keys = dictionary.allKeys.map { (key: $0, text: String(describing: $0)) }
+            .sorted { $0.text.utf8.lexicographicallyPrecedes($1.text.utf8) }.map(\.key)
         let values = keys.map { dictionary.object(forKey: $0) ?? NSNull() }
         let names = dictionary is NSMutableDictionary ? ["NSMutableDictionary", "NSDictionary"] : ["NSDictionary"]
         let keyNodes = try references(keys, depth)
