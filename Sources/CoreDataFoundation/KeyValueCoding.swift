@@ -57,6 +57,7 @@ package enum KeyValue {
 
     package static func set(_ value: Any?, on object: Any?, forKeyPath keyPath: String) {
         guard let dot = keyPath.lastIndex(of: ".") else { return set(value, on: object, forKey: keyPath) }
+        if let (owner, key) = owner(of: keyPath, from: object) { return owner.setValue(value, forKey: key) }
         let owner = KeyValue.value(of: object, forKeyPath: String(keyPath[..<dot]))
         // As on Apple's systems, nothing is set where the path leads through nil.
         if let owner { set(value, on: owner, forKey: String(keyPath[keyPath.index(after: dot)...])) }
@@ -104,7 +105,7 @@ package enum KeyValue {
     }
 
     /// The thing inside any number of optionals; `NSNull` counts as nil.
-    static func unwrapped(_ object: Any?) -> Any? {
+    package static func unwrapped(_ object: Any?) -> Any? {
         guard let object else { return nil }
         if object is NSNull { return nil }
         guard let optional = object as? any Wrapping else { return object }

@@ -152,12 +152,25 @@ struct Substitution {
         return NSCompoundPredicate(type: compound.compoundPredicateType, subpredicates: compound.parts.map(self.predicate))
     }
 
+    /// `$person.name`: with the person given, what the path comes to now.
+    private func path(_ items: [NSExpression]) -> NSExpression {
+        let target = expression(items[0])
+        if case .variable = items[0].content, case .constant(let object) = target.content,
+            case .keyPath(let path) = items[1].content
+        {
+            return NSExpression(
+                forConstantValue: KeyValue.value(of: object, forKeyPath: path.joined(separator: ".")))
+        }
+        return NSExpression(content: .function("valueForKeyPath:", [target, items[1]]))
+    }
+
     private func expression(_ expression: NSExpression) -> NSExpression {
         switch expression.content {
         case .constant, .evaluatedObject, .keyPath, .external: return expression
         case .variable(let name):
             guard let value = variables[name] else { return expression }
             return value as? NSExpression ?? NSExpression(forConstantValue: value)
+        case .function("valueForKeyPath:", let items) where items.count == 2: return path(items)
         case .function(let name, let items): return NSExpression(content: .function(name, items.map(self.expression)))
         case .aggregate(let items): return NSExpression(content: .aggregate(items.map(self.expression)))
         case .subquery(let collection, let variable, let predicate):

@@ -51,7 +51,7 @@ struct ServerTests {
     func unstorable(_ type: String) throws {
         var draft = SchemaDraft()
         var entity = EntityDraft(name: "Shape")
-        entity.attributes = [Clinic.attribute("path", .transformable)]
+        entity.attributes = [Clinic.attribute("path", .undefined)]
         draft.entities = [entity]
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel(draft: draft))
         let folder = Folder()
@@ -61,7 +61,7 @@ struct ServerTests {
         }
         let sentence = error?.userInfo[NSLocalizedDescriptionKey] as? String ?? ""
         #expect(error?.code.rawValue == 134060)
-        #expect(sentence.hasPrefix("unsupported: the attribute Shape.path is transformable"))
+        #expect(sentence.hasPrefix("unsupported: the attribute Shape.path is of undefined type"))
         #expect(!FileManager.default.fileExists(atPath: folder.file("x.sqlite").path))
     }
 

@@ -69,8 +69,11 @@ extension NSManagedObject {
         switch kind(slot) {
         case .int, .bool, .double, .float, .date: overlay.setBits(slot, row[slot])
         case .text, .uri: if let text = NSManagedObject.text(source, slot) { overlay.set(slot, text) }
-        case .data, .externalData, .transformable:
+        case .data, .externalData:
             if let data = data(source, slot) { overlay.set(slot, data) }
+        case .transformable:
+            let data = chunk.withBytes(of: row[slot]) { Data($0) }
+            overlay.set(slot, LiveValue(data: data) as AnyObject)
         case .uuid: if let uuid = NSManagedObject.uuid(source, slot) { overlay.set(slot, uuid) }
         case .decimal:
             if let number = NSManagedObject.decimal(source, slot) {

@@ -107,9 +107,10 @@ extension NSManagedObjectContext {
         } else {
             if state.has(.dirty) { tracker.discard(object) }
             object.willTurnIntoFault()
-            state.revert()
-            state.dropRelationships()
+            if mergeChanges { state.revertUnchanged() } else { state.revert() }
+            if mergeChanges { state.dropStoredRelationships() } else { state.dropRelationships() }
             state.detachRow()
+            if state.info.transientDefaults != nil { state.leaveTransientDefaults() }
             object.didTurnIntoFault()
         }
         tracker.enter(object, .eventRefreshed)
@@ -117,7 +118,10 @@ extension NSManagedObjectContext {
 
     /// Refreshes every object, keeping changes.
     public final func refreshAllObjects() {
-        for object in allObjects { refresh(object, mergeChanges: object.hasChanges) }
+        for object in allObjects {
+            if object._state.info.hasTransientSlots { object.resetTransients() }
+            refresh(object, mergeChanges: object.hasChanges)
+        }
         settle()
     }
 }

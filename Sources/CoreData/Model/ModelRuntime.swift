@@ -10,6 +10,8 @@ final class ModelRuntime: @unchecked Sendable {
     /// The model, which owns this and the entity descriptions.
     unowned let model: NSManagedObjectModel
     private(set) var infos: [EntityInfo] = []
+    /// Whether a save has values to transform.
+    let hasTransformables: Bool
     private let acyclic: [Bool]
     /// Whether a relationship has no inverse, so that deleting its target leaves it pointing at nothing.
     let hasOneWayRelationships: Bool
@@ -21,12 +23,15 @@ final class ModelRuntime: @unchecked Sendable {
     init(schema: Schema, model: NSManagedObjectModel) {
         self.schema = schema
         self.model = model
-        acyclic = ModelRuntime.acyclicRelationships(schema)
+        let acyclic = ModelRuntime.acyclicRelationships(schema)
+        self.acyclic = acyclic
         hasOneWayRelationships = schema.relationships.contains { $0.inverse == nil }
-        infos = schema.entities.map { entity in
+        let infos = schema.entities.map { entity in
             EntityInfo(entity: entity, schema: schema, description: model.entityDescription(at: entity.index),
                 acyclic: acyclic)
         }
+        self.infos = infos
+        hasTransformables = ModelRuntime.hasTransformables(infos)
         ModelRuntime.used.withLock { $0 = $0.filter { $0.runtime != nil } + [WeakRuntime(runtime: self)] }
     }
 

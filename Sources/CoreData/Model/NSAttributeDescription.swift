@@ -1,5 +1,6 @@
 // An attribute of an entity.
 
+import CoreDataFoundation
 import CoreDataValues
 import Foundation
 
@@ -66,6 +67,15 @@ open class NSAttributeDescription: NSPropertyDescription {
         }
     }
 
+    /// A flag for tools; nothing is encrypted.
+    open var allowsCloudEncryption: Bool {
+        get { declared.allowsCloudEncryption }
+        set {
+            requireEditable("allowsCloudEncryption")
+            declared.allowsCloudEncryption = newValue
+        }
+    }
+
     /// Whether the history keeps the value of a deleted object.
     open var preservesValueInHistoryOnDeletion: Bool {
         get { declared.preservesValueInHistoryOnDeletion }
@@ -109,6 +119,8 @@ open class NSAttributeDescription: NSPropertyDescription {
         isOptional = attribute.isOptional
         isTransient = attribute.isTransient
         isIndexed = attribute.isIndexed
+        isIndexedBySpotlight = attribute.isIndexedBySpotlight
+        isStoredInExternalRecord = attribute.isStoredInExternalRecord
         versionHashModifier = attribute.versionHashModifier
         declaredRenamingIdentifier = attribute.renamingIdentifier
         userInfo = attribute.userInfo
@@ -124,11 +136,15 @@ open class NSAttributeDescription: NSPropertyDescription {
         attribute.isOptional = isOptional
         attribute.isTransient = isTransient
         attribute.isIndexed = isIndexed
+        attribute.isIndexedBySpotlight = isIndexedBySpotlight
+        attribute.isStoredInExternalRecord = isStoredInExternalRecord
         attribute.versionHashModifier = versionHashModifier
         attribute.renamingIdentifier = declaredRenamingIdentifier
         attribute.userInfo = textEntries(userInfo)
         attribute.location = location
-        if hasProgramDefault {
+        if hasProgramDefault, declared.type == .transformable {
+            attribute.defaultValue = try transformedDefault(of: entity)
+        } else if hasProgramDefault {
             do {
                 attribute.defaultValue = try CoreData.value(
                     programDefault, as: declared.type, entity: entity, property: name)
@@ -156,6 +172,24 @@ extension CoreDataValues.AttributeType {
         case .objectID: "NSManagedObjectID"
         case .composite: "NSDictionary"
         case .undefined, .transformable: nil
+        }
+    }
+}
+
+extension NSAttributeDescription {
+    /// A program's default for an attribute whose values are objects: the archive of it, as a store would have it.
+    ///
+    /// - Throws: `SchemaError` for a value that the attribute's transformer refuses.
+    fileprivate func transformedDefault(of entity: String) throws(SchemaError) -> Value {
+        guard let value = KeyValue.unwrapped(defaultValue) else { return .null }
+        do {
+            var attribute = declared
+            attribute.name = name
+            return .data(try Transformation(attribute, of: entity).data(of: value))
+        } catch {
+            let sentence = (error as? CocoaError)?.userInfo[NSLocalizedDescriptionKey] as? String ?? "\(error)"
+            throw SchemaError(
+                "The default value does not fit. \(sentence)", entity: entity, property: name, location: location)
         }
     }
 }

@@ -12,6 +12,12 @@ open class NSCompositeAttributeDescription: NSAttributeDescription {
         declared.type = .composite
     }
 
+    open override var versionHash: Data {
+        guard let attribute = try? declaration(in: owner?.name ?? "") else { return Data() }
+        let sorted = elements.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+        return VersionHash.propertyHash(attribute, elements: sorted.map(\.versionHash))
+    }
+
     override func emptyCopy() -> NSPropertyDescription { NSCompositeAttributeDescription() }
 
     override func takeOver(_ other: NSPropertyDescription) {

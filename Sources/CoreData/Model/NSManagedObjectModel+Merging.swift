@@ -66,6 +66,7 @@ extension NSManagedObjectModel {
             }
             for template in model.templates where names.contains(template.entityName) {
                 setFetchTemplate(template, forName: template.name)
+                templateRequests[template.name] = model.templateRequests[template.name]?.byName()
             }
             for composite in model.declared.composites
             where !declared.composites.contains(where: { $0.name == composite.name }) {

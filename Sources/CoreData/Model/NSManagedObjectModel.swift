@@ -32,6 +32,8 @@ open class NSManagedObjectModel: NSObject, NSCopying {
     /// Entities by configuration; the default configuration is not listed.
     final var configurationMembers: [String: [NSEntityDescription]] = [:]
     final var templates: [FetchTemplate] = []
+    /// Those of the templates that a program set, with predicates and sort orders.
+    final var templateRequests: [String: NSFetchRequest<any NSFetchRequestResult>] = [:]
     /// What a model file says beside the above; its entities and names are not used.
     final var declared = SchemaDraft()
 
@@ -61,6 +63,7 @@ open class NSManagedObjectModel: NSObject, NSCopying {
         copy.localizationDictionary = localizationDictionary
         copy.configurationNames = configurationNames
         copy.templates = templates
+        copy.templateRequests = templateRequests.mapValues { $0.byName() }
         copy.declared = declared
         return copy
     }

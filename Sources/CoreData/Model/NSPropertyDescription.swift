@@ -17,6 +17,10 @@ open class NSPropertyDescription: NSObject, NSCopying {
     open var userInfo: [AnyHashable: Any]? { willSet { requireEditable("userInfo") } }
     /// Asks for an index over this property alone. Newer models list `NSEntityDescription.indexes` instead.
     open var isIndexed: Bool = false { willSet { requireEditable("isIndexed") } }
+    /// A flag for tools; there is no Spotlight here.
+    open var isIndexedBySpotlight: Bool = false { willSet { requireEditable("isIndexedBySpotlight") } }
+    /// A flag for tools; there are no external records here.
+    open var isStoredInExternalRecord: Bool = false { willSet { requireEditable("isStoredInExternalRecord") } }
     /// A text that enters the version hash, to mark a change that the hash would not show.
     open var versionHashModifier: String? { willSet { requireEditable("versionHashModifier") } }
     /// The name that the property had in the version before; its name unless set.
@@ -83,6 +87,8 @@ open class NSPropertyDescription: NSObject, NSCopying {
         isTransient = other.isTransient
         userInfo = other.userInfo
         isIndexed = other.isIndexed
+        isIndexedBySpotlight = other.isIndexedBySpotlight
+        isStoredInExternalRecord = other.isStoredInExternalRecord
         versionHashModifier = other.versionHashModifier
         declaredRenamingIdentifier = other.declaredRenamingIdentifier
         validationPredicates = other.validationPredicates

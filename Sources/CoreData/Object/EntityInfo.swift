@@ -32,6 +32,12 @@ final class EntityInfo: @unchecked Sendable {
     let derivedSlots: [Int]
     /// Slots whose values may lie in files.
     let externalSlots: [Int]
+    /// Stored slots whose values are objects in memory.
+    let transformables: [Int]
+    /// Whether a save must look at the overlay's slots one by one before it lets go of it.
+    let adoptsCarefully: Bool
+    /// What transient attributes of an object are that was not given others; nil where none has a default.
+    let transientDefaults: Overlay?
     let transientMask: [UInt64]
     /// Mask words without a bit.
     let noSlots: [UInt64]
@@ -53,8 +59,8 @@ final class EntityInfo: @unchecked Sendable {
         self.layout = entity.layout
         self.description = description
         defaults = entity.slots.enumerated().compactMap { slot, value in
-            guard let initial = value.attribute?.defaultValue, !initial.isNull else { return nil }
-            return (slot, initial)
+            guard let attribute = value.attribute, !attribute.defaultValue.isNull else { return nil }
+            return EntityInfo.initialValue(attribute).map { (slot, $0) }
         }
         required = .allocate(capacity: entity.layout.maskWords)
         required.initialize(repeating: 0, count: entity.layout.maskWords)
@@ -64,8 +70,9 @@ final class EntityInfo: @unchecked Sendable {
             if value.isRequired { required[slot >> 6] |= 1 << UInt64(slot & 63) }
         }
         plainReals = entity.slots.indices.filter { EntityInfo.isPlainReal(entity.slots[$0]) }
+        let composites = entity.compositesToCheck
         checkedSlots = entity.slots.indices.filter {
-            EntityInfo.needsCheck(entity.slots[$0]) && !EntityInfo.isPlainReal(entity.slots[$0])
+            EntityInfo.needsCheck(entity.slots[$0]) && !EntityInfo.isPlainReal(entity.slots[$0]) || composites.contains($0)
         }
         slotRelationships = entity.slots.map { slot in
             slot.kind == .toOne ? slot.relationship.map { schema[$0] } : nil
@@ -87,10 +94,16 @@ final class EntityInfo: @unchecked Sendable {
         derivedSlots = entity.derivedSlots
         externalSlots = entity.slots.indices.filter { entity.slots[$0].kind == .externalData }
         hasTransientSlots = entity.slots.contains { $0.isTransient }
+        transformables = entity.slots.indices.filter {
+            entity.slots[$0].kind == .transformable && !entity.slots[$0].isTransient
+        }
+        adoptsCarefully = hasTransientSlots || !transformables.isEmpty
+        transientDefaults = EntityInfo.transientDefaults(entity, defaults)
     }
 
     deinit {
         if let bound = binding.load(ordering: .acquiring) { Unmanaged<ClassBinding>.fromOpaque(bound).release() }
+        transientDefaults?.deallocate(layout, kinds)
         required.deallocate()
         kinds.deallocate()
     }
@@ -165,6 +178,11 @@ final class ClassBinding: @unchecked Sendable {
         initializer = type == NSManagedObject.self ? nil : ClassInitializer(type)
         sleepsThroughFetch = ManagedObjectClasses.inheritsAwakeFromFetch(type)
         let own = entity.slots.filter { $0.kind != .entityTag }.map(\.name)
+        if entity.hasTransientDefaults, type._managedKeys != nil {
+            // Defaults of transient attributes stand in no row, so reads may not go straight there.
+            slots = (type._managedKeys ?? []).map { key in entity.slots.firstIndex { $0.name == key } ?? -1 }
+            return
+        }
         guard let keys = type._managedKeys, keys != Array(entity.slots.map(\.name).prefix(keys.count)) else {
             slots = nil
             return

@@ -18,6 +18,9 @@ enum ManagedObjectClasses {
         return NSManagedObject.self
     }
 
+    /// The main program's module.
+    static var module: String? { modules.first }
+
     private static let modules: [String] = {
         let executable = Bundle.main.executableURL?.deletingPathExtension().lastPathComponent ?? ""
         return [executable.replacingOccurrences(of: "-", with: "_")]

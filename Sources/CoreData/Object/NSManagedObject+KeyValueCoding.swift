@@ -12,12 +12,13 @@ extension NSManagedObject {
         switch place {
         case .slot(let slot):
             if kind(slot) == .toOne { return target(at: slot) }
+            if kind(slot) == .transformable { return live(at: slot) }
             return value(at: slot).object
         case .toMany(let index):
             let members = members(at: index)
             return relationship(toMany: index).isOrdered
                 ? NSOrderedSet(array: members) as Any : NSSet(array: members) as Any
-        case .fetched: return nil
+        case .fetched(let index): return fetchedObjects(at: index)
         }
     }
 
@@ -27,6 +28,7 @@ extension NSManagedObject {
         switch place {
         case .slot(let slot):
             if kind(slot) == .toOne { return setTarget(slot, object(value, key)) }
+            if kind(slot) == .transformable { return setLive(value, at: slot) }
             setValue(converted(value, slot), at: slot)
         case .toMany(let index): setMembers(index, objects(value, key))
         case .fetched: misuse("\(entity.name ?? "").\(key) is a fetched property; it cannot be set.")
@@ -96,7 +98,13 @@ extension NSManagedObject {
     /// The stored properties that differ from what was last read or saved, with their new values; nil as `NSNull`.
     public final func changedValues() -> [String: Any] {
         var changed: [String: Any] = [:]
-        forEachChangedProperty { changed[$0] = anyValue($1) ?? NSNull() }
+        forEachChangedProperty { name, place in
+            if case .slot(let slot) = place, let composite = _state.info.entity.slots[slot].composite {
+                changed[composite] = value(forKey: composite) ?? NSNull()
+            } else {
+                changed[name] = anyValue(place) ?? NSNull()
+            }
+        }
         return changed
     }
 
@@ -104,13 +112,21 @@ extension NSManagedObject {
     public final func committedValues(forKeys keys: [String]?) -> [String: Any] {
         var committed: [String: Any] = [:]
         for key in keys ?? Array(_state.info.entity.places.keys) {
+            if let composite = compositePlace(of: key) {
+                if !composite.isTransient { committed[key] = dictionary(of: composite, committed: true) ?? NSNull() as Any }
+                continue
+            }
             switch requirePlace(key) {
             case .slot(let slot):
                 guard !_state.info.entity.slots[slot].isTransient else { continue }
+                if keys == nil, let root = _state.info.entity.slots[slot].composite.flatMap({ compositePlace(of: $0) }) {
+                    committed[root.path] = dictionary(of: root, committed: true) ?? NSNull() as Any
+                    continue
+                }
                 if kind(slot) == .toOne {
                     committed[key] = committedTarget(at: slot) ?? NSNull() as Any
                 } else {
-                    committed[key] = committedValue(at: slot).object ?? NSNull()
+                    committed[key] = committedAny(at: slot) ?? NSNull()
                 }
             case .toMany(let index):
                 let members = _state.has(.persistent) ? committedMembers(at: index) : []
@@ -132,7 +148,7 @@ extension NSManagedObject {
             }
         }
         forEachToMany { index, members in
-            if members.isChanged { body(relationship(toMany: index).name, .toMany(index)) }
+            if members.isChanged, !relationship(toMany: index).description.isTransient { body(relationship(toMany: index).name, .toMany(index)) }
         }
     }
 
@@ -160,12 +176,18 @@ extension NSManagedObject: KeyValueCoding {
     }
 
     final func anyValue(forKey key: String) -> Any? {
-        guard let place = place(of: key) else { return value(forUndefinedKey: key) }
+        guard let place = place(of: key) else {
+            if let composite = compositePlace(of: key) { return dictionary(of: composite) }
+            return value(forUndefinedKey: key)
+        }
         return anyValue(place)
     }
 
     final func setAnyValue(_ value: Any?, forKey key: String) {
-        guard let place = place(of: key) else { return setValue(value, forUndefinedKey: key) }
+        guard let place = place(of: key) else {
+            guard let composite = compositePlace(of: key) else { return setValue(value, forUndefinedKey: key) }
+            return setDictionary(value, of: composite) { setAnyValue($1, .slot($0), key: key) }
+        }
         if case .slot(let slot) = place, value == nil || value is NSNull {
             switch kind(slot) {
             case .int, .bool, .double, .float: return setNilValueForKey(key)
@@ -187,12 +209,23 @@ extension NSManagedObject: KeyValueCoding {
         for (key, value) in values { setValue(value is NSNull ? nil : value, forKey: key) }
     }
 
+    final func primitive(_ key: String) -> Any? {
+        if let composite = compositePlace(of: key) { return dictionary(of: composite) }
+        return anyValue(requirePlace(key))
+    }
+
     final func setPrimitive(_ value: Any?, _ key: String) {
+        if let composite = compositePlace(of: key) {
+            let slots = _state.info.entity.slots
+            return setDictionary(value, of: composite) { setPrimitive($1, slots[$0].name) }
+        }
         switch requirePlace(key) {
         case .slot(let slot):
             if kind(slot) == .toOne { return setTargetSilently(slot, object(value, key)) }
             if _state.isFault { fire() }
-            store(converted(value, slot), in: _state.makeOverlay(), slot)
+            let overlay = _state.makeOverlay()
+            guard kind(slot) == .transformable else { return store(converted(value, slot), in: overlay, slot) }
+            if let live = checkedLive(value, slot) { overlay.set(slot, live as AnyObject) } else { overlay.setNull(slot, .transformable) }
         case .toMany(let index): setMembersSilently(index, objects(value, key))
         case .fetched: misuse("\(entity.name ?? "").\(key) is a fetched property; it cannot be set.")
         }

@@ -23,7 +23,9 @@ extension NSManagedObject {
     final func committedSource(_ slot: Int) -> Source {
         let state = _state
         if state.isFault { fire() }
-        guard let row = state.pointee.row, let chunk = state.chunk, row.isPresent(slot) else { return .null }
+        guard let row = state.pointee.row, let chunk = state.chunk, row.isPresent(slot) else {
+            return state.info.transientDefault(slot)
+        }
         return .row(row, chunk)
     }
 
@@ -99,8 +101,8 @@ extension NSManagedObject {
         case .date: return NSManagedObject.bits(source, slot).map { .date(Double(bitPattern: $0)) } ?? .null
         case .text: return NSManagedObject.text(source, slot).map { .text($0) } ?? .null
         case .uri: return NSManagedObject.text(source, slot).map { .uri($0) } ?? .null
-        case .data, .externalData, .transformable:
-            return data(source, slot).map { .data($0) } ?? .null
+        case .data, .externalData: return data(source, slot).map { .data($0) } ?? .null
+        case .transformable: return comparableLive(source, slot)
         case .uuid: return NSManagedObject.uuid(source, slot).map { .uuid($0) } ?? .null
         case .decimal: return NSManagedObject.decimal(source, slot).map { .decimal($0) } ?? .null
         case .toOne: return target(at: slot).map { .key($0._state.key) } ?? .null
@@ -121,7 +123,7 @@ extension NSManagedObject {
         case .double(let value), .date(let value): overlay.setBits(slot, value.bitPattern)
         case .decimal(let value): overlay.set(slot, NSDecimalNumber(decimal: value) as AnyObject)
         case .text(let value), .uri(let value): overlay.set(slot, value)
-        case .data(let value): overlay.set(slot, value)
+        case .data: overlay.put(value, slot, kind(slot))
         case .uuid(let value): overlay.set(slot, value)
         case .key: break
         }

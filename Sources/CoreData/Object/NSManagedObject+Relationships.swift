@@ -68,7 +68,20 @@ extension NSManagedObject {
     }
 
     /// Keeps a target alive with its source: only along relationships that cannot form a cycle (I-4).
-    private func cache(_ target: NSManagedObject, at slot: Int) {
+    private func cache(_ target: NSManagedObject, at slot: Int) { cacheBesideRow(target, at: slot) }
+
+    /// What is kept for a slot beside the row: a target, or the value of a transformable attribute.
+    final func cachedBesideRow(_ slot: Int) -> AnyObject? {
+        let state = _state
+        if let first = state.pointee.target, Int(state.pointee.targetSlot) == slot {
+            return Unmanaged<AnyObject>.fromOpaque(first).takeUnretainedValue()
+        }
+        guard let other = state.pointee.targets?[slot] else { return nil }
+        return Unmanaged<AnyObject>.fromOpaque(other).takeUnretainedValue()
+    }
+
+    /// Keeps an object until the row goes.
+    final func cacheBesideRow(_ target: AnyObject, at slot: Int) {
         let state = _state
         if state.pointee.target == nil {
             state.pointee.target = UnsafeRawPointer(Unmanaged.passRetained(target).toOpaque())
@@ -102,12 +115,14 @@ extension NSManagedObject {
         if let existing = toManyState(index) { return existing }
         let state = _state
         if state.pointee.toMany == nil {
-            let count = max(1, state.info.entity.toMany.count)
+            let count = max(1, state.info.relationshipStateCount)
             let memory = UnsafeMutablePointer<UnsafeRawPointer?>.allocate(capacity: count)
             memory.initialize(repeating: nil, count: count)
             state.pointee.toMany = memory
         }
-        let made = ToMany(base: state.has(.persistent) ? .fault : .keys([]))
+        // The members of a transient relationship are nowhere but here.
+        let isStored = state.has(.persistent) && !relationship(toMany: index).description.isTransient
+        let made = ToMany(base: isStored ? .fault : .keys([]))
         state.pointee.toMany?[index] = UnsafeRawPointer(Unmanaged.passRetained(made).toOpaque())
         return made
     }
@@ -122,7 +137,9 @@ extension NSManagedObject {
 
     final func hasChangedToMany() -> Bool {
         var changed = false
-        forEachToMany { _, members in changed = changed || members.isChanged }
+        forEachToMany { index, members in
+            changed = changed || (members.isChanged && !relationship(toMany: index).description.isTransient)
+        }
         return changed
     }
 

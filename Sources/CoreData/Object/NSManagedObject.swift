@@ -125,6 +125,10 @@ open class NSManagedObject: NSObject {
 
     // MARK: For subclasses
 
+    /// Whether changes of properties that the model does not know leave the object unchanged. Always so here: nothing observes
+    /// them.
+    open class var contextShouldIgnoreUnmodeledPropertyChanges: Bool { true }
+
     /// For generated classes: the names of the entity's slots in order, as the class's accessors number them.
     ///
     /// They are compared once with the model in use; if they differ, the class's accessors go by name. nil for a class whose
@@ -168,7 +172,7 @@ open class NSManagedObject: NSObject {
     /// The members of an ordered to-many, as an ordered set that stays in step with the relationship and writes into it.
     open func mutableOrderedSetValue(forKey key: String) -> NSMutableOrderedSet { mutableOrderedSet(key) }
     /// The value without notice to anyone. A to-many is a copy.
-    open func primitiveValue(forKey key: String) -> Any? { anyValue(requirePlace(key)) }
+    open func primitiveValue(forKey key: String) -> Any? { primitive(key) }
     /// Sets a value without logging it, marking the object changed, or keeping inverses.
     open func setPrimitiveValue(_ value: Any?, forKey key: String) { setPrimitive(value, key) }
     /// Reads the row of a fault; a custom accessor calls it before it reads a primitive value.
@@ -221,8 +225,8 @@ extension UnsafeMutablePointer<ObjectState> {
 
     func dropRelationships() {
         if let toMany = pointee.toMany {
-            for index in 0..<info.entity.toMany.count {
-                if let members = toMany[index] { Unmanaged<ToMany>.fromOpaque(members).release() }
+            for index in 0..<info.relationshipStateCount {
+                if let members = toMany[index] { Unmanaged<AnyObject>.fromOpaque(members).release() }
             }
             toMany.deallocate()
             pointee.toMany = nil
@@ -234,11 +238,11 @@ extension UnsafeMutablePointer<ObjectState> {
     func dropTargets() {
         if let target = pointee.target {
             pointee.target = nil
-            Unmanaged<NSManagedObject>.fromOpaque(target).release()
+            Unmanaged<AnyObject>.fromOpaque(target).release()
         }
         guard let targets = pointee.targets else { return }
         for slot in 0..<info.layout.slotCount {
-            if let target = targets[slot] { Unmanaged<NSManagedObject>.fromOpaque(target).release() }
+            if let target = targets[slot] { Unmanaged<AnyObject>.fromOpaque(target).release() }
         }
         targets.deallocate()
         pointee.targets = nil

@@ -16,7 +16,11 @@ struct ObjectSource: EvaluationSource {
             return .value(object.value(at: slot))
         case .toMany(let index): return .collection(object.members(at: index).map { .source(ObjectSource($0)) })
         case nil where key == "objectID": return .value(identity)
-        case .fetched, nil: return .value(.null)
+        case nil where object.compositePlace(of: key) != nil:
+            guard let composite = object.compositePlace(of: key) else { return .value(.null) }
+            return .source(CompositeSource(composite) { [object] in .value(object.value(at: $0)) })
+        case .fetched(let index): return .collection(object.fetchedObjects(at: index).map { .source(ObjectSource($0)) })
+        case nil: return .value(.null)
         }
     }
 

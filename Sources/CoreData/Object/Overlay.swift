@@ -7,7 +7,7 @@ import Foundation
 ///
 /// The word of presence for slots `64 k …` lies at `-1 - 2k`, that of non-null bits at `-2 - 2k`. A slot that is not present
 /// has the row's value. What a slot holds follows from its kind: `Int64` (int, bool), `Double` (double, float, date), `String`
-/// (text, uri), `Data` (data, externalData), `UUID`, or an object reference (decimal, transformable, toOne).
+/// (text, uri), `Data` (data, externalData), `UUID`, or an object reference (decimal, a `LiveValue` for transformable, toOne).
 struct Overlay {
     let base: UnsafeMutableRawPointer
 

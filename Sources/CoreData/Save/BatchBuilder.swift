@@ -299,6 +299,7 @@ final class BatchBuilder {
         object.forEachToMany { index, members in
             guard members.isChanged else { return }
             let relationship = object.relationship(toMany: index)
+            guard !relationship.description.isTransient else { return }
             let inverse = relationship.inverse.map { runtime.schema[$0] }
             if inverse == nil {
                 batch.adoptions.append(

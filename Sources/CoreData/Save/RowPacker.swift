@@ -17,8 +17,8 @@ extension NSManagedObject {
         case .text, .uri:
             var text = overlay.pointer(slot, String.self).pointee
             return text.withUTF8 { !chunk.holds(UnsafeRawBufferPointer($0), cell) }
-        case .data, .transformable:
-            return overlay.pointer(slot, Data.self).pointee.withUnsafeBytes { !chunk.holds($0, cell) }
+        case .data: return overlay.pointer(slot, Data.self).pointee.withUnsafeBytes { !chunk.holds($0, cell) }
+        case .transformable: return liveDiffers(slot, overlay, cell, chunk)
         case .externalData:
             return differsExternally(overlay.pointer(slot, Data.self).pointee, row, chunk, slot)
         case .uuid: return NSManagedObject.uuid(.row(row, chunk), slot) != overlay.pointer(slot, UUID.self).pointee
@@ -39,6 +39,7 @@ extension NSManagedObject {
         for word in 0..<info.layout.maskWords {
             let changed = state.overlay?.presentMask(word) ?? 0
             var present = changed & (state.overlay?.nonNullMask(word) ?? 0)
+            if info.hasTransientSlots { present &= ~info.transientMask[word] }
             while present != 0 {
                 let slot = word * 64 + present.trailingZeroBitCount
                 present &= present - 1
@@ -63,8 +64,9 @@ extension NSManagedObject {
             row.setCell(slot, overlay.pointer(slot, UInt64.self).pointee)
         case .text, .uri:
             row.setCell(slot, overlay.pointer(slot, String.self).pointee.withUTF8 { chunk.keep(UnsafeRawBufferPointer($0)) })
-        case .data, .transformable:
-            row.setCell(slot, overlay.pointer(slot, Data.self).pointee.withUnsafeBytes { chunk.keep($0) })
+        case .data: row.setCell(slot, overlay.pointer(slot, Data.self).pointee.withUnsafeBytes { chunk.keep($0) })
+        case .transformable:
+            if let bytes = packedBytes(slot, overlay) { row.setCell(slot, bytes.withUnsafeBytes { chunk.store($0) }) }
         case .externalData:
             let tagged = Data([1]) + overlay.pointer(slot, Data.self).pointee
             row.setCell(slot, tagged.withUnsafeBytes { chunk.store($0) })
@@ -115,6 +117,9 @@ extension NSManagedObject {
         state.attach(chunk, row: chunk.row(row))
         state.dropTargets()
         guard let overlay = state.overlay else { return }
+        guard state.info.adoptsCarefully else { return state.dropOverlay() }
+        let live = takeWrittenLiveValues(overlay)
+        defer { for (slot, value) in live { cacheBesideRow(value, at: slot) } }
         guard state.info.hasTransientSlots else { return state.dropOverlay() }
         let slots = state.info.entity.slots
         for slot in slots.indices where overlay.isPresent(slot) && !slots[slot].isTransient {

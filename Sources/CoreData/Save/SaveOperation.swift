@@ -28,6 +28,7 @@ struct SaveOperation {
             if let refusal = try commit(batches) { batches = try settle(refusal) }
         } catch {
             forgetAssignedKeys()
+            if context.runtime.hasTransformables { LiveValues.unpack(inserted + updated) }
             throw error
         }
         adopt(batches)
@@ -87,6 +88,7 @@ struct SaveOperation {
     /// One batch a store.
     private func pack() throws -> [StoreBatch] {
         if context.undoManager != nil { deleted.borrowEach { $0.keepExternalValues() } }
+        if context.runtime.hasTransformables { try LiveValues.pack(inserted, updated) }
         let builders = BatchBuilders(context)
         try builders.assignKeys(inserted)
         try checkRelationships()

@@ -19,6 +19,9 @@ enum Validation {
         }
         for slot in info.checkedSlots { checkValue(object, slot, &errors) }
         for relationship in info.boundedRelationships { checkCount(object, relationship, &errors) }
+        for flaw in info.entity.composites.isEmpty ? [] : object.compositeFlaws() {
+            errors.append(error(1570, object, flaw.key, nil, flaw.sentence))
+        }
         try throwing(errors)
     }
 

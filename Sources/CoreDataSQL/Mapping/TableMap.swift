@@ -66,20 +66,23 @@ struct ColumnPlan {
     private struct Candidate {
         var column: Column
         var group: ColumnGroup
+        /// Whether it keeps an element of a composite.
+        var isElement = false
     }
 
     func columns() -> [Column] {
         var names = Namespace(["Z_PK", "Z_ENT", "Z_OPT"])
         let tree = (root.index.value...root.last.value).map { schema[EntityIndex($0)] }
-        let named = tree.map { entity in
-            candidates(of: entity).map { candidate in
-                let column = candidate.column
-                return Candidate(
-                    column: Column(
+        var named = tree.map { candidates(of: $0) }
+        // Elements of composites take what names are left, so that a new composite renames no column.
+        for isElement in [false, true] {
+            for entity in named.indices {
+                for place in named[entity].indices where named[entity][place].isElement == isElement {
+                    let column = named[entity][place].column
+                    named[entity][place].column = Column(
                         name: names.take(column.name), type: column.type, role: column.role,
-                        entity: column.entity,
-                        property: column.property),
-                    group: candidate.group)
+                        entity: column.entity, property: column.property)
+                }
             }
         }
         return layout(named)
@@ -115,13 +118,14 @@ struct ColumnPlan {
             if slot.kind == .entityTag, let relationship = slot.relationship {
                 name = "Z\(schema[relationship].destination.number)_" + slot.name.uppercased()
             } else {
-                name = "Z" + slot.name.uppercased()
+                let element = slot.composite == nil ? nil : slot.name.split(separator: ".").last.map(String.init)
+                name = "Z" + (element ?? slot.name).uppercased()
             }
             return Candidate(
                 column: Column(
                     name: name, type: slot.kind.columnType, role: .slot(index), entity: entity.index,
                     property: slot.name),
-                group: ColumnGroup(slot.kind))
+                group: ColumnGroup(slot.kind), isElement: slot.composite != nil)
         }
     }
 

@@ -80,10 +80,15 @@ struct KeyPathResolver {
             keyPath.first.map { ["self", "SELF"].contains($0) } == true ? Array(keyPath.dropFirst()) : keyPath
         if path == ["objectID"] { path = [] }
         var walked: [String] = []
-        while let key = path.first {
-            let rest = Array(path.dropFirst())
+        while let name = path.first {
+            let composite = current.entity.compositeKey(of: path)
+            let key = composite?.key ?? name
+            let rest = Array(path.dropFirst(composite?.length ?? 1))
             walked.append(key)
             guard let place = current.entity.places[key] else {
+                if current.entity.composites[key] != nil {
+                    throw unsupported("the composite attribute \(key) as a whole", keyPath)
+                }
                 throw missing(key, in: current.entity, keyPath)
             }
             switch place {

@@ -1,6 +1,6 @@
-// Attributes that cannot be stored yet.
+// Attributes that no store can keep.
 
-/// Finds attributes that no store has a form for yet.
+/// Finds attributes that no store has a form for. Elements of composites are looked at one by one.
 package struct StorableCheck {
     private let schema: Schema
 
@@ -10,8 +10,8 @@ package struct StorableCheck {
     ///   that cannot be computed.
     package func run(_ roots: Set<EntityIndex>) throws(StoreError) {
         for entity in schema.entities where roots.contains(entity.root) {
-            for attribute in entity.draft.attributes where !attribute.isTransient {
-                guard let reason = refusal(attribute) else { continue }
+            for slot in entity.slots where slot.owner == entity.index && !slot.isTransient {
+                guard let attribute = slot.attribute, let reason = refusal(attribute) else { continue }
                 throw StoreError(
                     134060,
                     "unsupported: the attribute \(entity.name).\(attribute.name) is \(reason), which the stores of this version "
@@ -26,10 +26,9 @@ package struct StorableCheck {
         switch attribute.type {
         case .integer16, .integer32, .integer64, .decimal, .double, .float, .string, .boolean, .date, .binary,
             .uuid,
-            .uri:
+            .uri, .transformable:
             return nil
         case .undefined: return "of undefined type"
-        case .transformable: return "transformable"
         case .objectID: return "an object ID"
         case .composite: return "composite"
         }

@@ -17,7 +17,8 @@ struct DraftIndex {
         entities = draft.entities
         positions = Dictionary(
             draft.entities.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
-        own = draft.entities.map(Self.properties)
+        let expansion = CompositeExpansion(draft)
+        own = draft.entities.map { Self.properties(of: $0, expansion) }
     }
 
     func entity(named name: String) -> EntityDraft? { positions[name].map { entities[$0] } }
@@ -59,9 +60,17 @@ struct DraftIndex {
         return line
     }
 
-    private static func properties(of entity: EntityDraft) -> [String: Property] {
+    /// Elements of composites stand under their paths.
+    private static func properties(of entity: EntityDraft, _ expansion: CompositeExpansion) -> [String: Property] {
         var properties: [String: Property] = [:]
-        for attribute in entity.attributes { properties[attribute.name] = .attribute(attribute) }
+        var budget = SchemaLimits.properties
+        for attribute in entity.attributes {
+            properties[attribute.name] = .attribute(attribute)
+            guard attribute.type == .composite else { continue }
+            for leaf in expansion.leaves(of: attribute, budget: &budget) {
+                properties[leaf.attribute.name] = .attribute(leaf.attribute)
+            }
+        }
         for relationship in entity.relationships {
             properties[relationship.name] = .relationship(relationship)
         }

@@ -75,7 +75,10 @@ package final class Entity: Sendable {
     /// Own and inherited relationships, to-one and to-many.
     package let relationships: [RelationshipIndex]
     package let fetchedProperties: [FetchedProperty]
+    /// Elements of composites stand here by their paths, `location.latitude`.
     package let places: [String: PropertyPlace]
+    /// Own and inherited composite attributes, nested ones by their paths.
+    package let composites: [String: CompositePlace]
     package let layout: RowLayout
     /// The hash that stores record. Meaningless for entities with derived or composite attributes.
     package let versionHash: Data
@@ -84,7 +87,7 @@ package final class Entity: Sendable {
         index: EntityIndex, name: String, className: String?, isAbstract: Bool, parent: EntityIndex?,
         root: EntityIndex, last: EntityIndex, children: [EntityIndex], draft: EntityDraft, slots: [Slot],
         toMany: [RelationshipIndex], relationships: [RelationshipIndex], fetchedProperties: [FetchedProperty],
-        places: [String: PropertyPlace], versionHash: Data
+        places: [String: PropertyPlace], composites: [String: CompositePlace] = [:], versionHash: Data
     ) {
         self.index = index
         self.name = name
@@ -100,6 +103,7 @@ package final class Entity: Sendable {
         self.relationships = relationships
         self.fetchedProperties = fetchedProperties
         self.places = places
+        self.composites = composites
         self.layout = RowLayout(entity: index, kinds: slots.map(\.kind))
         self.versionHash = versionHash
     }

@@ -41,6 +41,7 @@ struct SchemaCheck {
         checkComposites()
         for entity in draft.entities {
             checkPropertyNames(of: entity)
+            checkCompositeSize(of: entity)
             for attribute in entity.attributes { checkAttribute(attribute, of: entity.name) }
             for relationship in entity.relationships { checkRelationship(relationship, of: entity) }
             for fetched in entity.fetchedProperties { checkFetchedProperty(fetched, of: entity.name) }

@@ -86,6 +86,7 @@ extension SchemaCheck {
     }
 
     mutating func checkFetchedProperty(_ fetched: FetchedProperty, of entity: String) {
+        checkPredicate(of: fetched.request, title: "the fetched property “\(entity).\(fetched.name)”", entity, fetched.name)
         guard names.entity(named: fetched.request.entityName) == nil else { return }
         report(
             "the fetched property “\(entity).\(fetched.name)” fetches “\(fetched.request.entityName)”, which the model "
@@ -168,6 +169,7 @@ extension SchemaCheck {
         }
         switch found.property {
         case .attribute(let attribute):
+            if attribute.type == .composite { return "which is a composite. Name one of its elements" }
             return attribute.isTransient ? "which is transient and not in the store" : nil
         case .relationship(let other):
             return other.isTransient ? "which is transient and not in the store" : nil
@@ -219,6 +221,8 @@ extension SchemaCheck {
                         + "does not declare. Declare it or correct the name", template.entityName, nil,
                     location)
             }
+            checkPredicate(
+                of: template, title: "the fetch request template “\(template.name)”", template.entityName, nil)
             if template.fetchLimit < 0 || template.fetchBatchSize < 0 {
                 report(
                     "the fetch request template “\(template.name)” has a limit below 0", location: location)

@@ -6,12 +6,14 @@ import Foundation
 struct SchemaResolver {
     private let draft: SchemaDraft
     private let names: DraftIndex
+    private let expansion: CompositeExpansion
     private var order: [EntityDraft] = []
     private var indexes: [String: EntityIndex] = [:]
 
     init(_ draft: SchemaDraft) {
         self.draft = draft
         names = DraftIndex(draft)
+        expansion = CompositeExpansion(draft)
     }
 
     struct Result {
@@ -68,7 +70,7 @@ struct SchemaResolver {
                     children: children[position], draft: entity, slots: plan.slots, toMany: plan.toMany,
                     relationships: (parent?.relationships ?? []) + plan.declared.map(\.index),
                     fetchedProperties: (parent?.fetchedProperties ?? []) + entity.fetchedProperties,
-                    places: plan.places, versionHash: hashes[entity.name] ?? Data()))
+                    places: plan.places, composites: plan.composites, versionHash: hashes[entity.name] ?? Data()))
         }
         return Result(entities: entities, relationships: relationships.compactMap { $0 })
     }
@@ -113,6 +115,7 @@ struct SchemaResolver {
         var toMany: [RelationshipIndex]
         var declared: [ResolvedRelationship] = []
         var places: [String: PropertyPlace]
+        var composites: [String: CompositePlace]
     }
 
     /// Inherited places first, then the entity's own properties by name.
@@ -121,11 +124,14 @@ struct SchemaResolver {
         numbers: [RelationshipName: RelationshipIndex], lasts: [EntityIndex]
     ) -> Places {
         var plan = Places(
-            slots: parent?.slots ?? [], toMany: parent?.toMany ?? [], places: parent?.places ?? [:])
+            slots: parent?.slots ?? [], toMany: parent?.toMany ?? [], places: parent?.places ?? [:],
+            composites: parent?.composites ?? [:])
         let attributes = Dictionary(uniqueKeysWithValues: entity.attributes.map { ($0.name, $0) })
         let relationships = Dictionary(uniqueKeysWithValues: entity.relationships.map { ($0.name, $0) })
         for name in (Array(attributes.keys) + Array(relationships.keys)).sorted(by: Self.byteOrder) {
-            if let attribute = attributes[name] {
+            if let attribute = attributes[name], attribute.type == .composite {
+                addComposite(attribute, owner: index, to: &plan)
+            } else if let attribute = attributes[name] {
                 plan.places[name] = .slot(plan.slots.count)
                 plan.slots.append(Self.slot(attribute, owner: index))
             } else if let relationship = relationships[name] {
@@ -141,6 +147,43 @@ struct SchemaResolver {
             plan.places[property.name] = .fetched(position)
         }
         return plan
+    }
+
+    private func addComposite(_ attribute: Attribute, owner: EntityIndex, to plan: inout Places) {
+        let part = CompositeExpansion.Part(attribute: attribute, isAnchored: !attribute.isOptional)
+        _ = composite(part, root: attribute.name, owner: owner, depth: 0, &plan)
+    }
+
+    /// Gives slots to the leaves of a composite, nested ones included; checks have limited their depth.
+    private func composite(
+        _ part: CompositeExpansion.Part, root: String, owner: EntityIndex, depth: Int, _ plan: inout Places
+    ) -> CompositePlace {
+        var elements: [CompositePlace.Element] = []
+        var required: [Int] = []
+        let prefix = part.attribute.name.count + 1
+        for inner in depth < SchemaLimits.depth ? expansion.elements(of: part) : [] {
+            let name = String(inner.attribute.name.dropFirst(prefix))
+            guard inner.attribute.type != .composite else {
+                let nested = composite(inner, root: root, owner: owner, depth: depth + 1, &plan)
+                elements.append(CompositePlace.Element(name: name, content: .composite(nested)))
+                continue
+            }
+            let slot = plan.slots.count
+            let isRequired = !inner.attribute.isOptional && !inner.attribute.isTransient
+            if isRequired, !part.isAnchored { required.append(slot) }
+            plan.places[inner.attribute.name] = .slot(slot)
+            plan.slots.append(
+                Slot(
+                    name: inner.attribute.name, kind: SlotKind(inner.attribute), attribute: inner.attribute,
+                    relationship: nil, owner: owner, isTransient: inner.attribute.isTransient,
+                    isRequired: isRequired && part.isAnchored, composite: root))
+            elements.append(CompositePlace.Element(name: name, content: .slot(slot)))
+        }
+        let place = CompositePlace(
+            path: part.attribute.name, elements: elements, isOptional: part.attribute.isOptional,
+            isTransient: part.attribute.isTransient, required: required)
+        plan.composites[place.path] = place
+        return place
     }
 
     private func resolve(

@@ -26,7 +26,7 @@ package enum SlotKind: UInt8, Sendable {
     case uri
     /// The UTF-8 text of a decimal number in the arena (`Decimal.description`).
     case decimal
-    /// The bytes of an archived object in the arena; not storable yet.
+    /// The bytes of an archived object in the arena.
     case transformable
     /// A to-one: the number of the target row.
     case toOne
@@ -51,7 +51,7 @@ package enum SlotKind: UInt8, Sendable {
 ///
 /// A class, so that looking at one costs no copy of what the model says of the attribute.
 package final class Slot: Sendable {
-    /// The property's name; an `entityTag` carries its relationship's name.
+    /// The property's name; an `entityTag` carries its relationship's name, an element of a composite its path.
     package let name: String
     package let kind: SlotKind
     /// nil for to-ones and entity tags.
@@ -63,10 +63,12 @@ package final class Slot: Sendable {
     package let isTransient: Bool
     /// Whether a nil is refused at save. Never true for an entity tag.
     package let isRequired: Bool
+    /// The composite attribute that the slot is a leaf of, which the name begins with; nil for all others.
+    package let composite: String?
 
     init(
         name: String, kind: SlotKind, attribute: Attribute?, relationship: RelationshipIndex?, owner: EntityIndex,
-        isTransient: Bool, isRequired: Bool
+        isTransient: Bool, isRequired: Bool, composite: String? = nil
     ) {
         self.name = name
         self.kind = kind
@@ -75,5 +77,6 @@ package final class Slot: Sendable {
         self.owner = owner
         self.isTransient = isTransient
         self.isRequired = isRequired
+        self.composite = composite
     }
 }

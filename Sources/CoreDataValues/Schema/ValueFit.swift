@@ -18,7 +18,8 @@ extension AttributeType {
         case .binary, .transformable: if case .data = value { return true }
         case .uuid: if case .uuid = value { return true }
         case .uri: if case .uri = value { return true }
-        case .undefined, .objectID, .composite: return false
+        case .undefined: if case .key = value { return false } else { return true }
+        case .objectID, .composite: return false
         }
         return false
     }

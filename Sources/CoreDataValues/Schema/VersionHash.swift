@@ -4,13 +4,18 @@ import Foundation
 
 /// Computes the hash of every entity of a draft, byte for byte as Core Data does (store format §4).
 ///
-/// Derived and composite attributes enter by what is known of them, like any attribute of their type: the
+/// Derived attributes enter by what is known of them, composite attributes by the hashes of their elements: the
 /// hash of an entity that has or inherits one is stable, but is not the one that Apple's Core Data computes.
 /// With a derived attribute it also begins with a mark, so that a store can be told by whom it was made.
 package struct VersionHash {
     private let draft: SchemaDraft
 
-    package init(draft: SchemaDraft) { self.draft = draft }
+    private let composites: CompositeHashes
+
+    package init(draft: SchemaDraft) {
+        self.draft = draft
+        composites = CompositeHashes(draft)
+    }
 
     /// Costs one SHA-256 an entity and two a property, and a sort of the properties of each entity.
     package func entityHashes() -> [String: Data] {
@@ -52,7 +57,7 @@ package struct VersionHash {
     private func hash(_ entity: EntityDraft, parent: Hashed?) -> Hashed {
         var properties = parent?.properties ?? []
         for attribute in entity.attributes where !attribute.isTransient {
-            properties.append((attribute.name, Self.hash(attribute)))
+            properties.append((attribute.name, Self.hash(attribute, elements: elements(of: attribute, depth: 0))))
         }
         for relationship in entity.relationships where !relationship.isTransient {
             properties.append((relationship.name, Self.hash(relationship, owner: entity.name)))
@@ -73,7 +78,32 @@ package struct VersionHash {
             isDerived: isDerived, properties: properties)
     }
 
-    static func hash(_ attribute: Attribute) -> [UInt8] {
+    /// What the elements of a composite add, in the order of their names; nothing for other attributes and, in a draft that was
+    /// not checked, for what holds itself.
+    private func elements(of attribute: Attribute, depth: Int) -> [UInt8] {
+        guard attribute.type == .composite, let name = attribute.compositeName, depth <= SchemaLimits.depth else {
+            return []
+        }
+        if let known = composites.hashes[name] { return known }
+        guard let composite = composites.declared[name] else { return [] }
+        composites.hashes[name] = []
+        let bytes = composite.attributes.sorted { Self.precedes($0.name, $1.name) }.flatMap {
+            Self.hash($0, elements: elements(of: $0, depth: depth + 1))
+        }
+        composites.hashes[name] = bytes
+        return bytes
+    }
+
+    /// The composites of a draft, each hashed once.
+    private final class CompositeHashes {
+        let declared: [String: Composite]
+        var hashes: [String: [UInt8]] = [:]
+        init(_ draft: SchemaDraft) {
+            declared = Dictionary(draft.composites.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        }
+    }
+
+    static func hash(_ attribute: Attribute, elements: [UInt8] = []) -> [UInt8] {
         var bytes = common(
             attribute.name, isOptional: attribute.isOptional, isTransient: attribute.isTransient,
             modifier: attribute.versionHashModifier)
@@ -81,6 +111,7 @@ package struct VersionHash {
         if attribute.allowsExternalBinaryDataStorage { bytes.append(1) }
         if attribute.preservesValueInHistoryOnDeletion { bytes.append(1) }
         bytes += Array((attribute.derivationExpression ?? "").utf8)
+        bytes += elements
         return SHA256.hash(bytes)
     }
 

@@ -105,7 +105,12 @@ package struct KeyPathCheck {
     private func walk(_ path: [String], from start: Entity) throws(StoreError) -> [ResolvedRelationship] {
         var entity = start
         var passed: [ResolvedRelationship] = []
-        for (position, key) in path.enumerated() where !key.hasPrefix("@") && key.lowercased() != "self" {
+        var next = 0
+        for (position, name) in path.enumerated() where !name.hasPrefix("@") && name.lowercased() != "self" {
+            guard position >= next else { continue }
+            let composite = entity.compositeKey(of: path[position...])
+            let key = composite?.key ?? name
+            next = position + (composite?.length ?? 1)
             switch entity.places[key] {
             case .slot(let slot)?:
                 let property = entity.slots[slot]
@@ -113,12 +118,14 @@ package struct KeyPathCheck {
                     throw unknown(path, key, entity, "which is transient and not in the store")
                 }
                 guard let index = property.relationship else {
-                    try checkInside(path, position + 1, property, entity)
+                    try checkInside(path, next, property, entity)
                     return passed
                 }
                 passed.append(schema[index])
             case .toMany(let place)?: passed.append(schema[entity.toMany[place]])
             case nil where key == "objectID": return passed
+            case nil where entity.composites[key] != nil:
+                throw unknown(path, key, entity, "which is a composite; name one of its elements")
             case .fetched?, nil:
                 throw unknown(
                     path, key, entity, "which it does not have as a stored property; correct the key path")

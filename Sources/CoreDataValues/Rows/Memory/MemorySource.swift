@@ -24,6 +24,9 @@ struct MemorySource: EvaluationSource {
                     .source(MemorySource(row: $0, tables: tables, schema: schema))
                 })
         case nil where key == "objectID": return .value(identity)
+        case nil where !entity.composites.isEmpty:
+            let values = row.values
+            return entity.composites[key].map { .source(CompositeSource($0) { .value(values[$0]) }) } ?? .value(.null)
         case .fetched?, nil: return .value(.null)
         }
     }

@@ -22,6 +22,9 @@ struct RowMatcher {
         } catch {
             throw StoreError(134060, "The predicate cannot be evaluated: \(error.sentence)")
         }
+        if let name = evaluator?.freeVariables.min() {
+            throw StoreError(134060, "The predicate has the variable $\(name) (give it a value first).")
+        }
     }
 
     func matches(_ source: MemorySource) -> Bool { evaluator?.matches(source) ?? true }

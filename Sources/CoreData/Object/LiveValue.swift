@@ -1,0 +1,110 @@
+// Values that are kept as objects in memory: those of transformable attributes, and transient ones of any type.
+
+import CoreDataFoundation
+import CoreDataValues
+import Foundation
+
+/// One such value, in an overlay or beside a row.
+final class LiveValue {
+    /// nil until it was made of `data`.
+    private var value: Any?
+    /// What the value is made of; it does not follow a value that changes.
+    private let data: Data?
+    /// The bytes that the running save writes.
+    var packed: Data?
+
+    init(_ value: Any) {
+        self.value = value
+        data = nil
+    }
+
+    init(data: Data) { self.data = data }
+
+    /// The same before it was made: the defaults of an entity are shared by all contexts.
+    var fresh: LiveValue { data.map { LiveValue(data: $0) } ?? self }
+
+    /// - Throws: when the transformer fails.
+    func value(_ transformation: Transformation) throws -> Any? {
+        if let value { return value }
+        guard let data else { return nil }
+        let made = try transformation.value(of: data)
+        value = made
+        return made
+    }
+
+    /// The bytes of the value as it is now: a mutable one may have changed since it was set.
+    ///
+    /// - Throws: when the transformer fails.
+    func bytes(_ transformation: Transformation) throws -> Data? {
+        if let packed { return packed }
+        return try value.map { try transformation.data(of: $0) } ?? data
+    }
+}
+
+/// How one attribute turns values into bytes and back.
+struct Transformation {
+    private let attribute: Attribute
+    private let entity: String
+
+    /// nil for a slot that holds no attribute.
+    init?(_ info: EntityInfo, _ slot: Int) {
+        guard let attribute = info.entity.slots[slot].attribute else { return nil }
+        self.attribute = attribute
+        entity = info.entity.name
+    }
+
+    init(_ attribute: Attribute, of entity: String) {
+        self.attribute = attribute
+        self.entity = entity
+    }
+
+    private var title: String { "\(entity).\(attribute.name)" }
+
+    func data(of value: Any) throws -> Data {
+        let transformer = try transformer()
+        let made =
+            transformer is NSSecureUnarchiveFromDataTransformer
+            ? transformer.reverseTransformedValue(value) : transformer.transformedValue(value)
+        if let data = made as? Data { return data }
+        let flaw = (transformer as? any ExplainingTransformer)?.flaw(of: value)
+        throw failure(
+            "The value of \(title) cannot be stored: \(type(of: transformer)) answered "
+                + "\(made.map { "\(type(of: $0)) instead of data" } ?? "nothing") for a value of type \(type(of: value)). "
+                + (flaw ?? "Give a value that the transformer knows, or correct the transformer."))
+    }
+
+    func value(of data: Data) throws -> Any {
+        let transformer = try transformer()
+        let isArchive = transformer is NSSecureUnarchiveFromDataTransformer
+        guard isArchive || type(of: transformer).allowsReverseTransformation() else {
+            throw failure("\(title) cannot be read: \(type(of: transformer)) does not allow the reverse transformation.")
+        }
+        let made = isArchive ? transformer.transformedValue(data) : transformer.reverseTransformedValue(data)
+        if let made { return made }
+        let flaw = (transformer as? any ExplainingTransformer)?.flaw(ofData: data)
+        throw failure(
+            "\(title) cannot be read: \(type(of: transformer)) makes nothing of the \(data.count) bytes in the store. "
+                + (flaw ?? "Correct the transformer; the bytes are untouched."))
+    }
+
+    /// The transformer that the model names, else secure archives, which also may hold the class that the model names.
+    private func transformer() throws -> ValueTransformer {
+        guard let name = attribute.valueTransformerName, !name.isEmpty else {
+            return NSSecureUnarchiveFromDataTransformer.allowing(valueClass.map { [$0] } ?? [])
+        }
+        if let found = ValueTransformer.registered(name) { return found }
+        throw failure(
+            "No value transformer is registered under the name \(name), which \(title) asks for. Call "
+                + "ValueTransformer.setValueTransformer(_:forName:) before objects are read or saved.")
+    }
+
+    private var valueClass: AnyClass? {
+        guard let name = attribute.customClassName, !name.isEmpty else { return nil }
+        let bare = name.hasPrefix(".") ? String(name.dropFirst()) : name
+        return NSClassFromString(bare) ?? ManagedObjectClasses.module.flatMap { NSClassFromString("\($0).\(bare)") }
+    }
+
+    private func failure(_ sentence: String) -> CocoaError {
+        .coreData(134060, sentence, [NSEntityNameErrorKey: entity, NSValidationKeyErrorKey: attribute.name])
+    }
+}

@@ -1,0 +1,114 @@
+// Transformers that come with the framework: secure archives, and Codable values.
+
+import CoreDataValues
+import Foundation
+
+/// Turns archives of `NSKeyedArchiver` into objects and, in reverse, objects into archives.
+///
+/// What transformable attributes use unless they name another. Archives of arrays, dictionaries, sets, texts, numbers, dates, data,
+/// URLs and UUIDs are read and written here, those of other classes by Foundation. A subclass names the classes that it
+/// allows. Data that is damaged or holds another class answers nil, and never ends the process.
+open class NSSecureUnarchiveFromDataTransformer: ValueTransformer, ExplainingTransformer {
+    private enum Allowance {
+        case own
+        case also([AnyClass])
+        case any
+    }
+    /// Set once, before anyone else knows the instance.
+    private var allowance = Allowance.own
+
+    public override init() { super.init() }
+
+    /// - Parameter classes: the classes to allow beside those of property lists; nil for any with secure coding.
+    package static func allowing(_ classes: [AnyClass]?) -> NSSecureUnarchiveFromDataTransformer {
+        let transformer = NSSecureUnarchiveFromDataTransformer()
+        transformer.allowance = classes.map { .also($0) } ?? .any
+        return transformer
+    }
+
+    /// The classes that an archived object, and objects inside it, may be of. Subclasses add theirs.
+    open class var allowedTopLevelClasses: [AnyClass] { KeyedArchive.plain }
+
+    open override class func transformedValueClass() -> AnyClass { NSObject.self }
+    open override class func allowsReverseTransformation() -> Bool { true }
+
+    private var allowed: [AnyClass]? {
+        switch allowance {
+        case .own: Self.allowedTopLevelClasses
+        case .also(let others): Self.allowedTopLevelClasses + others
+        case .any: nil
+        }
+    }
+
+    open override func transformedValue(_ value: Any?) -> Any? {
+        guard let data = Self.data(value) else { return nil }
+        return try? KeyedArchive.value(of: data, allowing: allowed)
+    }
+
+    open override func reverseTransformedValue(_ value: Any?) -> Any? {
+        guard let value = KeyValue.unwrapped(value) else { return nil }
+        return try? KeyedArchive.data(of: value)
+    }
+
+    package func flaw(of value: Any) -> String? {
+        do throws(ArchiveError) {
+            _ = try KeyedArchive.data(of: value)
+            return nil
+        } catch { return error.sentence }
+    }
+
+    package func flaw(ofData data: Data) -> String? {
+        do throws(ArchiveError) {
+            _ = try KeyedArchive.value(of: data, allowing: allowed)
+            return nil
+        } catch { return error.sentence }
+    }
+
+    static func data(_ value: Any?) -> Data? {
+        guard let value = KeyValue.unwrapped(value), case .data(let data)? = Value(any: value) else { return nil }
+        return data
+    }
+}
+
+/// Keeps values of one `Codable` type in a transformable attribute, as JSON.
+///
+///     ValueTransformer.setValueTransformer(CodableTransformer<[Tag]>(), forName: NSValueTransformerName("Tags"))
+///
+/// Equal values give equal bytes. Numbers that are not finite have no JSON and are refused.
+open class CodableTransformer<Wrapped: Codable>: ValueTransformer, ExplainingTransformer {
+    public override init() { super.init() }
+
+    open override class func transformedValueClass() -> AnyClass { NSData.self }
+    open override class func allowsReverseTransformation() -> Bool { true }
+
+    open override func transformedValue(_ value: Any?) -> Any? {
+        guard let value = KeyValue.unwrapped(value) as? Wrapped else { return nil }
+        return try? encoded(value)
+    }
+
+    open override func reverseTransformedValue(_ value: Any?) -> Any? {
+        guard let data = NSSecureUnarchiveFromDataTransformer.data(value) else { return nil }
+        return try? JSONDecoder().decode(Wrapped.self, from: data)
+    }
+
+    private func encoded(_ value: Wrapped) throws -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys]
+        return try encoder.encode(value)
+    }
+
+    package func flaw(of value: Any) -> String? {
+        guard let value = value as? Wrapped else { return "It holds \(Wrapped.self), not \(type(of: value))." }
+        do {
+            _ = try encoded(value)
+            return nil
+        } catch { return "\(error)" }
+    }
+
+    package func flaw(ofData data: Data) -> String? {
+        do {
+            _ = try JSONDecoder().decode(Wrapped.self, from: data)
+            return nil
+        } catch { return "\(error)" }
+    }
+}
