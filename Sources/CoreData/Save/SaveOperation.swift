@@ -84,15 +84,20 @@ struct SaveOperation {
     // MARK: The write
 
     /// One batch a store.
-    private func pack() throws -> [StoreBatch] {
+    ///
+    /// - Parameter reinserted: objects whose rows are gone and are written again; none in the first attempt of a save.
+    func pack(reinserted: ContiguousArray<NSManagedObject> = []) throws -> [StoreBatch] {
         let builders = BatchBuilders(context)
-        try builders.assignKeys(inserted)
+        // New objects keep the keys that an attempt before has given them.
+        let unnumbered = context.saveMemory == nil ? inserted : inserted.filter { $0._state.pointee.assigned == 0 }
+        try builders.assignKeys(unnumbered)
         try inserted.borrowEach { try builders.builder(for: $0).insert($0) }
         try updated.borrowEach { try builders.builder(for: $0).update($0) }
         try deleted.borrowEach { object in
             if !object._state.has(.inaccessible) { try builders.builder(for: object).delete(object) }
         }
-        if !context.checkedObjects.isEmpty { try addChecks(builders) }
+        if !reinserted.isEmpty { for object in reinserted { try builders.builder(for: object).reinsert(object) } }
+        if !context.checkedObjects.isEmpty { try addChecks(builders, without: reinserted) }
         return builders.finish()
     }
 
