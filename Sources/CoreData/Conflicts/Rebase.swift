@@ -104,7 +104,7 @@ struct Rebase {
 
     /// The object of a key whose row is still there: an overwritten object must not point at nothing.
     private func present(_ key: ObjectKey) throws -> NSManagedObject? {
-        if let known = context.registered(key), known._state.has([.inserted, .updated, .deleted]) { return known }
+        if let known = context.registered(key), known._state.has(.updated), SaveOperation.isChanged(known) { return known }
         guard let rows = context.rows(of: key.store), try StoredRows([key.row], in: rows)[key.row].row != nil else {
             return nil
         }

@@ -63,7 +63,9 @@ extension SaveOperation {
             try context.throwReadError()
             try joinChanges()
             let batches = try packAgain(memory)
-            guard let next = try commit(batches) else { return batches }
+            guard let next = try commit(batches) else {
+                return committed + batches.filter { !isCommitted($0.store.number) }
+            }
             if next.repeats(refusal) { break }
             refusal = next
         }

@@ -12,6 +12,8 @@ struct SaveOperation {
     var deleted: ContiguousArray<NSManagedObject> = []
     /// Whether a merge policy changed objects; their event is told once the save is through.
     var hasSettledConflicts = false
+    /// What several stores have taken already; each is a transaction of its own.
+    var committed: [StoreBatch] = []
 
     /// How often `willSave` may change things before the save gives up (1.7).
     private static let passes = 1000
@@ -28,6 +30,7 @@ struct SaveOperation {
             if let refusal = try commit(batches) { batches = try settle(refusal) }
         } catch {
             forgetAssignedKeys()
+            if !committed.isEmpty { adoptCommitted() }
             throw error
         }
         adopt(batches)
@@ -101,9 +104,9 @@ struct SaveOperation {
         return builders.finish()
     }
 
-    /// Answers the conflicts of the first store that refuses its batch.
-    func commit(_ batches: [StoreBatch]) throws -> Refusal? {
-        for batch in batches where !batch.batch.isEmpty {
+    /// Answers the conflicts of the first store that refuses its batch. A store that took a batch is not asked again.
+    mutating func commit(_ batches: [StoreBatch]) throws -> Refusal? {
+        for batch in batches where !batch.batch.isEmpty && !isCommitted(batch.store.number) {
             let outcome: CommitOutcome
             do {
                 outcome = try batch.store.rows.commit(batch.batch)
@@ -111,6 +114,7 @@ struct SaveOperation {
                 throw CocoaError.saving(error)
             }
             if case .conflicts(let conflicts) = outcome { return Refusal(store: batch.store, conflicts: conflicts) }
+            if batches.count > 1 { committed.append(batch) }
         }
         return nil
     }
