@@ -35,14 +35,14 @@ struct ConstraintResolution {
                 guard let context = claimant.managedObjectContext, !claimant.isDeleted, !existing.isDeleted else { continue }
                 context.saveMemory?.remember(claimant)
                 context.saveMemory?.remember(existing)
-                settle(claimant, existing, conflict.constraint, context)
+                try settle(claimant, existing, conflict.constraint, context)
             }
         }
     }
 
     private func settle(
         _ claimant: NSManagedObject, _ existing: NSManagedObject, _ constraint: [String], _ context: NSManagedObjectContext
-    ) {
+    ) throws {
         let isNew = claimant._state.has(.inserted)
         let merger = ObjectMerger(context)
         switch type {
@@ -67,7 +67,7 @@ struct ConstraintResolution {
             merger.takeBack(constraint, of: claimant)
         case .rollbackMergePolicyType:
             guard let read = claimant.lastRead else { return }
-            Rebase(claimant, onto: read, .rollbackMergePolicyType, context).run()
+            try Rebase(claimant, onto: read, .rollbackMergePolicyType, context).run()
         }
     }
 }

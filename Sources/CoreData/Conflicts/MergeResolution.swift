@@ -17,7 +17,7 @@ struct MergeResolution {
             let found = try conflict.found ?? readAgain(object, in: context)
             context.saveMemory?.remember(object)
             if object.isDeleted {
-                settleDeletion(of: object, found, context)
+                try settleDeletion(of: object, found, context)
             } else {
                 try settle(object, found, context)
             }
@@ -35,7 +35,7 @@ struct MergeResolution {
     private func settle(_ object: NSManagedObject, _ found: StoredRow, _ context: NSManagedObjectContext) throws {
         switch found {
         case .row(let row):
-            Rebase(object, onto: row, type, context).run()
+            try Rebase(object, onto: row, type, context).run()
         case .gone:
             switch type {
             case .mergeByPropertyStoreTrumpMergePolicyType, .rollbackMergePolicyType, .errorMergePolicyType:
@@ -50,7 +50,9 @@ struct MergeResolution {
 
     // MARK: Deleted here
 
-    private func settleDeletion(of object: NSManagedObject, _ found: StoredRow, _ context: NSManagedObjectContext) {
+    private func settleDeletion(
+        of object: NSManagedObject, _ found: StoredRow, _ context: NSManagedObjectContext
+    ) throws {
         guard case .row(let row) = found else {
             // Deleted on both sides.
             object._state.set([.inaccessible, .propagated])
@@ -59,7 +61,7 @@ struct MergeResolution {
         switch type {
         case .mergeByPropertyStoreTrumpMergePolicyType, .rollbackMergePolicyType, .errorMergePolicyType:
             context.takeBackDeletion(of: object)
-            Rebase(object, onto: row, .rollbackMergePolicyType, context).run()
+            try Rebase(object, onto: row, .rollbackMergePolicyType, context).run()
         case .mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType:
             context.deleteAgain(object, row)
         }
@@ -74,48 +76,5 @@ extension NSManagedObjectContext {
         tracker.mark(object, .deleted)
         object._state.set([.inaccessible, .propagated])
         tracker.enter(object, .eventDeleted)
-    }
-
-    /// Deletes the row that is there now; what has come to point at it since is found by the delete rules.
-    fileprivate func deleteAgain(_ object: NSManagedObject, _ row: RowSnapshot) {
-        object._state.attach(row.chunk, row: row.row)
-        object._state.dropTargets()
-        object.forEachToMany { _, members in members.base = .fault }
-        object._state.clear(.propagated)
-        tracker.unpropagated.append(object)
-    }
-
-    /// Brings an object back that was deleted here, with what its delete rules took along.
-    fileprivate func takeBackDeletion(of object: NSManagedObject) {
-        guard object._state.has(.deleted), !object._state.has(.gone) else { return }
-        saveMemory?.remember(object)
-        revive(object)
-        for relationship in object._state.info.relationships {
-            switch relationship.place {
-            case .slot(let slot):
-                guard let target = object.committedTarget(at: slot) else { continue }
-                bringBack(target, along: relationship)
-                if object.target(at: slot) == nil, !target._state.has([.deleted, .gone]) { object.setTarget(slot, target) }
-            case .toMany(let index):
-                let removed = object.toManyState(index)?.removed.objects ?? []
-                for member in removed { bringBack(member, along: relationship) }
-                for member in removed where !member._state.has([.deleted, .gone]) {
-                    saveMemory?.remember(member)
-                    if isFree(member, for: relationship) { object.addMember(index, member) }
-                }
-            case .fetched: continue
-            }
-        }
-    }
-
-    private func bringBack(_ object: NSManagedObject, along relationship: ResolvedRelationship) {
-        guard relationship.description.deleteRule == .cascade, object._state.has(.persistent) else { return }
-        takeBackDeletion(of: object)
-    }
-
-    /// Whether a former member was only released, and not given to another owner.
-    private func isFree(_ member: NSManagedObject, for relationship: ResolvedRelationship) -> Bool {
-        guard let inverse = relationship.inverse, let slot = runtime.schema[inverse].slot else { return true }
-        return member.target(at: slot) == nil
     }
 }

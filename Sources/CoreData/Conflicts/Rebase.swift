@@ -29,7 +29,8 @@ struct Rebase {
         info = object._state.info
     }
 
-    func run() {
+    /// - Throws: what the store says when the target of a to-one is looked for.
+    func run() throws {
         let state = object._state
         if state.isFault { object.fire() }
         guard fresh.chunk.layout.slotCount == info.layout.slotCount else { return }
@@ -39,7 +40,7 @@ struct Rebase {
         var attributes: [(slot: Int, side: Side)] = []
         for (slot, property) in info.entity.slots.enumerated() where !property.isTransient && property.kind != .entityTag {
             let side = side(slot, read)
-            if property.kind == .toOne { moves.append(move(slot, side, read)) } else { attributes.append((slot, side)) }
+            if property.kind == .toOne { moves.append(try move(slot, side, read)) } else { attributes.append((slot, side)) }
         }
         let merges = toManyMerges()
         for (slot, side) in attributes { place(slot, side, read) }
@@ -86,19 +87,28 @@ struct Rebase {
 
     // MARK: Relationships
 
-    private func move(_ slot: Int, _ side: Side, _ read: RowSnapshot?) -> TargetMove {
+    private func move(_ slot: Int, _ side: Side, _ read: RowSnapshot?) throws -> TargetMove {
         let former = object.target(at: slot)
         let stored = object.targetKey(at: slot, of: fresh)
         let target: NSManagedObject?
         switch side {
         case .changed: target = former
-        case .read: target = read.flatMap { object.targetKey(at: slot, of: $0) }.map { context.object(for: $0) }
+        case .read: target = try read.flatMap { object.targetKey(at: slot, of: $0) }.flatMap(present)
         case .stored: target = stored.map { context.object(for: $0) }
         }
         let isGoing = target?._state.has([.deleted, .gone]) ?? false
         return TargetMove(
             slot: slot, read: read.flatMap { object.targetKey(at: slot, of: $0) }, stored: stored, former: former,
             target: isGoing ? nil : target)
+    }
+
+    /// The object of a key whose row is still there: an overwritten object must not point at nothing.
+    private func present(_ key: ObjectKey) throws -> NSManagedObject? {
+        if let known = context.registered(key), known._state.has(.updated), SaveOperation.isChanged(known) { return known }
+        guard let rows = context.rows(of: key.store), try StoredRows([key.row], in: rows)[key.row].row != nil else {
+            return nil
+        }
+        return context.object(for: key)
     }
 
     private func toManyMerges() -> [ToManyMerge] {

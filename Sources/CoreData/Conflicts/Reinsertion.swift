@@ -31,7 +31,8 @@ struct Reinsertion {
         let there = try StoredRows(keys, in: rows)
         for slot in slots {
             guard let key = object.targetKey(at: slot, of: read) else { continue }
-            if there[key.row].row == nil { object.writeTarget(slot, nil) } else { pair(slot) }
+            let isGoing = context.registered(key)?._state.has([.deleted, .gone]) ?? false
+            if isGoing || there[key.row].row == nil { object.writeTarget(slot, nil) } else { pair(slot) }
         }
         object.forEachToMany { index, members in keep(members, index, there) }
     }
@@ -50,7 +51,8 @@ struct Reinsertion {
     private func keep(_ members: ToMany, _ index: Int, _ there: StoredRows) {
         let inverse = info.toManyRelationships[index].inverse.map { info.schema[$0] }
         for key in members.storedKeys(in: store) {
-            if let row = there[key.row].row, inverse?.slot.map({ names(row, $0) }) ?? true { continue }
+            let isGoing = context.registered(key)?._state.has([.deleted, .gone]) ?? false
+            if !isGoing, let row = there[key.row].row, inverse?.slot.map({ names(row, $0) }) ?? true { continue }
             members.setStored(key, false)
             members.order?.removeAll { $0._state.key == key }
             context.registered(key)?.forgetRowIfClean()

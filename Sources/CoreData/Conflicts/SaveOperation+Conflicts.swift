@@ -63,7 +63,9 @@ extension SaveOperation {
             try context.throwReadError()
             try joinChanges()
             let batches = try packAgain(memory)
-            guard let next = try commit(batches) else { return batches }
+            guard let next = try commit(batches) else {
+                return committed + batches.filter { !isCommitted($0.store.number) }
+            }
             if next.repeats(refusal) { break }
             refusal = next
         }
@@ -104,25 +106,16 @@ extension SaveOperation {
         try validate()
     }
 
-    /// As `pack()`, but new objects keep the keys they have, and rows that are gone are written again.
-    private func packAgain(_ memory: SaveMemory) throws -> [StoreBatch] {
-        let builders = BatchBuilders(context)
-        try builders.assignKeys(inserted.filter { $0._state.pointee.assigned == 0 })
-        try inserted.borrowEach { try builders.builder(for: $0).insert($0) }
-        try updated.borrowEach { object in
-            let builder = try builders.builder(for: object)
-            if memory.isReinserted(object) { try builder.reinsert(object) } else { try builder.update(object) }
-        }
-        try deleted.borrowEach { object in
-            if !object._state.has(.inaccessible) { try builders.builder(for: object).delete(object) }
-        }
-        try addChecks(builders) { !memory.isReinserted($0) }
-        return builders.finish()
+    private mutating func packAgain(_ memory: SaveMemory) throws -> [StoreBatch] {
+        let all = updated
+        defer { updated = all }
+        updated = all.filter { !memory.isReinserted($0) }
+        return try pack(reinserted: all.filter { memory.isReinserted($0) })
     }
 
     /// Unchanged objects whose rows must be as they were read (`detectConflicts`).
-    func addChecks(_ builders: BatchBuilders, _ isWanted: (NSManagedObject) -> Bool = { _ in true }) throws {
-        for object in context.checkedObjects where isWanted(object) {
+    func addChecks(_ builders: BatchBuilders, without reinserted: ContiguousArray<NSManagedObject>) throws {
+        for object in context.checkedObjects where !reinserted.contains(where: { $0 === object }) {
             guard !object._state.has([.gone, .inaccessible]), object.lastRead != nil else { continue }
             try builders.builder(for: object).check(object)
         }

@@ -60,7 +60,7 @@ struct TargetMove {
             members.setStored(object._state.key, isStored)
             members.settle(object, isStored: isStored, isPresent: isPresent)
             owner.placeInOrder(object, isPresent: isPresent, index, inverse)
-            if isStored != isPresent { owner.didChangeRelationship() }
+            if isStored != isPresent { owner.didChangeRelationship() } else { owner.leaveSaveIfClean() }
         }
     }
 
@@ -74,6 +74,7 @@ struct TargetMove {
         for other in [former, read.flatMap { context.registered($0) }] {
             guard let other, other !== target, !other._state.has(.gone) else { continue }
             if other.target(at: opposite) === object { other.writeTarget(opposite, nil) }
+            other.leaveSaveIfClean()
         }
         if let stored, target?._state.key.row != stored.row {
             let other = context.object(for: stored)
@@ -90,12 +91,24 @@ struct TargetMove {
 }
 
 extension NSManagedObject {
-    /// Lets a clean object's row go, so that it is read anew.
+    /// Lets the row of an object go that has nothing to write, so that it is read anew.
     final func forgetRowIfClean() {
         let state = _state
-        guard state.has(.persistent), !state.has([.inserted, .updated, .deleted]), state.overlay == nil else { return }
+        guard state.has(.persistent), !state.has([.inserted, .deleted, .gone]), state.pointee.row != nil,
+            !state.has(.updated) || !SaveOperation.isChanged(self)
+        else { return }
         managedObjectContext?.saveMemory?.remember(self)
+        // What says the same as the old row must not hide the new one.
+        state.revertUnchanged()
         state.detachRow()
+    }
+
+    /// Takes an object out of the save that a merge has left nothing to write.
+    final func leaveSaveIfClean() {
+        guard _state.has(.updated), !_state.has([.inserted, .deleted]), !SaveOperation.isChanged(self) else { return }
+        managedObjectContext?.tracker.unmark(self, .updated)
+        managedObjectContext?.tracker.enter(self, .eventRefreshed)
+        _state.clear(.eventUpdated)
     }
 
     /// Keeps the order of an ordered to-many in step with its members after a merge.

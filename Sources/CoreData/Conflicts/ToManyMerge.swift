@@ -55,6 +55,7 @@ struct ToManyMerge {
             others.setStored(object._state.key, isStored)
             others.settle(object, isStored: isStored, isPresent: isPresent)
             member.placeInOrder(object, isPresent: isPresent, opposite, member.relationship(toMany: opposite))
+            member.leaveSaveIfClean()
         }
     }
 

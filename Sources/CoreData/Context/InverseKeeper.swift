@@ -27,8 +27,8 @@ extension NSManagedObject {
             if let new {
                 let former = new.target(at: opposite)
                 new.writeTarget(opposite, self)
-                // The new target may have been its own: then it has been written already.
-                if let former, former !== self, former !== new || slot != opposite { former.writeTarget(slot, nil) }
+                // One that points elsewhere by now was read before another writer moved it.
+                if let former, former !== self, former.target(at: slot) === new { former.writeTarget(slot, nil) }
             }
         case .fetched: break
         }

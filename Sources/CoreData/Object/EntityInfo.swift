@@ -52,6 +52,14 @@ final class EntityInfo: @unchecked Sendable {
     let relationships: [ResolvedRelationship]
     /// Relationships that forbid a deletion.
     let denying: [ResolvedRelationship]
+    /// Predicates that the program gave to properties.
+    let rules: [PropertyRule]
+    /// Compiled patterns of attributes.
+    let expressions: [String: NSRegularExpression]
+    /// Whether completeness and real numbers are all that is checked at a save.
+    let hasNoRules: Bool
+    /// Whether the class has checks of its own for single values.
+    let validatesByKey = Atomic<Bool>(false)
 
     init(entity: Entity, schema: Schema, description: NSEntityDescription, acyclic: [Bool]) {
         self.entity = entity
@@ -85,6 +93,9 @@ final class EntityInfo: @unchecked Sendable {
         boundedRelationships = toManyRelationships.filter {
             !$0.description.isOptional || $0.description.minCount > 0 || $0.description.maxCount > 1
         }
+        rules = PropertyRule.rules(entity, description)
+        expressions = ValueRule.expressions(entity)
+        hasNoRules = checkedSlots.isEmpty && boundedRelationships.isEmpty && rules.isEmpty
         noSlots = Array(repeating: 0, count: entity.layout.maskWords)
         var transient = noSlots
         for (slot, value) in entity.slots.enumerated() where value.isTransient {
@@ -141,6 +152,7 @@ final class EntityInfo: @unchecked Sendable {
             return Unmanaged<ClassBinding>.fromOpaque(bound).takeUnretainedValue()
         }
         let made = ClassBinding(ManagedObjectClasses.resolve(entity.className), for: entity)
+        validatesByKey.store(made.validatesByKey, ordering: .relaxed)
         binding.store(UnsafeRawPointer(Unmanaged.passRetained(made).toOpaque()), ordering: .releasing)
         return made
     }
@@ -156,6 +168,7 @@ final class EntityInfo: @unchecked Sendable {
         bindingLock.lock()
         defer { bindingLock.unlock() }
         let made = ClassBinding(type, for: entity)
+        validatesByKey.store(made.validatesByKey, ordering: .relaxed)
         binding.store(UnsafeRawPointer(Unmanaged.passRetained(made).toOpaque()), ordering: .releasing)
     }
 
@@ -170,6 +183,8 @@ final class ClassBinding: @unchecked Sendable {
     let slots: [Int]?
     /// Whether the class leaves `awakeFromFetch` as it is, so that calling it can be spared.
     let sleepsThroughFetch: Bool
+    /// Whether the class checks single values by itself.
+    let validatesByKey: Bool
     /// How objects of a subclass are made; nil for `NSManagedObject` itself.
     private let initializer: ClassInitializer?
 
@@ -177,6 +192,7 @@ final class ClassBinding: @unchecked Sendable {
         self.type = type
         initializer = type == NSManagedObject.self ? nil : ClassInitializer(type)
         sleepsThroughFetch = ManagedObjectClasses.inheritsAwakeFromFetch(type)
+        validatesByKey = !ManagedObjectClasses.inheritsValidation(type)
         let own = entity.slots.filter { $0.kind != .entityTag }.map(\.name)
         if entity.hasTransientDefaults, type._managedKeys != nil {
             // Defaults of transient attributes stand in no row, so reads may not go straight there.

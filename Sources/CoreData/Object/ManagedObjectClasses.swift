@@ -44,6 +44,17 @@ enum ManagedObjectClasses {
         return words(type)[slot] == words(NSManagedObject.self)[slot]
     }
 
+    /// Whether a class leaves the checking of single values as `NSManagedObject` has it.
+    static func inheritsValidation(_ type: NSManagedObject.Type) -> Bool {
+        validationSlots.allSatisfy { slot in
+            slot.map { words(type)[$0] == words(NSManagedObject.self)[$0] } ?? (type == NSManagedObject.self)
+        }
+    }
+
+    private static let validationSlots = [
+        overriddenWord(in: ValueProbe.self), overriddenWord(in: PropertyProbe.self),
+    ]
+
     private static func words(_ type: NSManagedObject.Type) -> UnsafePointer<UInt> {
         unsafeBitCast(type as AnyClass, to: UnsafePointer<UInt>.self)
     }
@@ -62,6 +73,18 @@ enum ManagedObjectClasses {
     private final class InitializerProbe: NSManagedObject {
         override init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
             super.init(entity: entity, insertInto: context)
+        }
+    }
+
+    private final class ValueProbe: NSManagedObject {
+        override func validateValue(_ value: UnsafeMutablePointer<AnyObject?>, forKey key: String) throws {
+            try super.validateValue(value, forKey: key)
+        }
+    }
+
+    private final class PropertyProbe: NSManagedObject {
+        override func validateProperty(_ key: String, value: UnsafeMutablePointer<AnyObject?>) throws {
+            try super.validateProperty(key, value: value)
         }
     }
 

@@ -145,6 +145,19 @@ open class NSManagedObject: NSObject {
     /// The values were reset from a snapshot, for the reasons given. Changes made here are not noticed.
     open func awake(fromSnapshotEvents flags: NSSnapshotEventType) {}
 
+    /// Checks a value for a property, and puts a converted one in its place where the property wants another type.
+    ///
+    /// Checks what the model says (presence, bounds, lengths, patterns, counts), then the property's validation predicates, then
+    /// calls `validateProperty(_:value:)`. A save does so for every property of a class that overrides either method.
+    /// - Throws: one error with object, key, value and predicate, or 1560 with all of them.
+    open func validateValue(_ value: UnsafeMutablePointer<AnyObject?>, forKey key: String) throws {
+        try PropertyValidation(self, key).run(value)
+    }
+
+    /// For subclasses: the checks of single properties, which Objective-C has as `validate<Key>:error:`.
+    ///
+    /// Throw if the value is refused; write another value through the pointer to have it taken.
+    open func validateProperty(_ key: String, value: UnsafeMutablePointer<AnyObject?>) throws {}
     // MARK: Values by name
 
     /// The value of a property, read from the store if the object is a fault.

@@ -12,6 +12,8 @@ struct SaveOperation {
     var deleted: ContiguousArray<NSManagedObject> = []
     /// Whether a merge policy changed objects; their event is told once the save is through.
     var hasSettledConflicts = false
+    /// What several stores have taken already; each is a transaction of its own.
+    var committed: [StoreBatch] = []
 
     /// How often `willSave` may change things before the save gives up (1.7).
     private static let passes = 1000
@@ -29,6 +31,7 @@ struct SaveOperation {
         } catch {
             forgetAssignedKeys()
             if context.runtime.hasTransformables { LiveValues.unpack(inserted + updated) }
+            if !committed.isEmpty { adoptCommitted() }
             throw error
         }
         adopt(batches)
@@ -86,18 +89,23 @@ struct SaveOperation {
     // MARK: The write
 
     /// One batch a store.
-    private func pack() throws -> [StoreBatch] {
+    ///
+    /// - Parameter reinserted: objects whose rows are gone and are written again; none in the first attempt of a save.
+    func pack(reinserted: ContiguousArray<NSManagedObject> = []) throws -> [StoreBatch] {
         if context.undoManager != nil { deleted.borrowEach { $0.keepExternalValues() } }
         if context.runtime.hasTransformables { try LiveValues.pack(inserted, updated) }
         let builders = BatchBuilders(context)
-        try builders.assignKeys(inserted)
+        // New objects keep the keys that an attempt before has given them.
+        let unnumbered = context.saveMemory == nil ? inserted : inserted.filter { $0._state.pointee.assigned == 0 }
+        try builders.assignKeys(unnumbered)
         try checkRelationships()
         try inserted.borrowEach { try builders.builder(for: $0).insert($0) }
         try updated.borrowEach { try builders.builder(for: $0).update($0) }
         try deleted.borrowEach { object in
             if !object._state.has(.inaccessible) { try builders.builder(for: object).delete(object) }
         }
-        if !context.checkedObjects.isEmpty { try addChecks(builders) }
+        if !reinserted.isEmpty { for object in reinserted { try builders.builder(for: object).reinsert(object) } }
+        if !context.checkedObjects.isEmpty { try addChecks(builders, without: reinserted) }
         return builders.finish()
     }
 
@@ -109,9 +117,9 @@ struct SaveOperation {
         }
     }
 
-    /// Answers the conflicts of the first store that refuses its batch.
-    func commit(_ batches: [StoreBatch]) throws -> Refusal? {
-        for batch in batches where !batch.batch.isEmpty {
+    /// Answers the conflicts of the first store that refuses its batch. A store that took a batch is not asked again.
+    mutating func commit(_ batches: [StoreBatch]) throws -> Refusal? {
+        for batch in batches where !batch.batch.isEmpty && !isCommitted(batch.store.number) {
             let outcome: CommitOutcome
             do {
                 outcome = try batch.store.rows.commit(batch.batch)
@@ -119,7 +127,9 @@ struct SaveOperation {
                 throw CocoaError.saving(error)
             }
             switch outcome {
-            case .committed(let touched): context.rowsWereTouched(touched, store: batch.store.number)
+            case .committed(let touched):
+                context.rowsWereTouched(touched, store: batch.store.number)
+                if batches.count > 1 { committed.append(batch) }
             case .conflicts(let conflicts): return Refusal(store: batch.store, conflicts: conflicts)
             }
         }

@@ -1,0 +1,62 @@
+// Objects that are deleted here while another writer changed their rows.
+
+import CoreDataValues
+import Foundation
+
+extension NSManagedObjectContext {
+    /// Deletes the row that is there now; what has come to point at it since is found by applying the delete rules again.
+    func deleteAgain(_ object: NSManagedObject, _ row: RowSnapshot) {
+        let state = object._state
+        let read = object.lastRead
+        state.attach(row.chunk, row: row.row)
+        state.dropTargets()
+        for (slot, inverse) in state.info.slotInverses.enumerated() {
+            guard let inverse, let key = object.targetKey(at: slot, of: row) else { continue }
+            // The owner of a to-many has let the object go already, unless it is another owner now.
+            if inverse.isToMany, key == read.flatMap({ object.targetKey(at: slot, of: $0) }) { continue }
+            state.overlay?.remove(slot, .toOne)
+            self.object(for: key).forgetRowIfClean()
+        }
+        object.forEachToMany { index, members in
+            members.order = nil
+            members.base = .fault
+            for member in object.committedMembers(at: index) { member.forgetRowIfClean() }
+        }
+        state.clear(.propagated)
+        tracker.unpropagated.append(object)
+    }
+
+    /// Brings an object back that was deleted here, with what its delete rules took along.
+    func takeBackDeletion(of object: NSManagedObject) {
+        guard object._state.has(.deleted), !object._state.has(.gone) else { return }
+        saveMemory?.remember(object)
+        revive(object)
+        for relationship in object._state.info.relationships {
+            switch relationship.place {
+            case .slot(let slot):
+                guard let target = object.committedTarget(at: slot) else { continue }
+                bringBack(target, along: relationship)
+                if object.target(at: slot) == nil, !target._state.has([.deleted, .gone]) { object.setTarget(slot, target) }
+            case .toMany(let index):
+                let removed = object.toManyState(index)?.removed.objects ?? []
+                for member in removed { bringBack(member, along: relationship) }
+                for member in removed where !member._state.has([.deleted, .gone]) {
+                    saveMemory?.remember(member)
+                    if isFree(member, for: relationship) { object.addMember(index, member) }
+                }
+            case .fetched: continue
+            }
+        }
+    }
+
+    private func bringBack(_ object: NSManagedObject, along relationship: ResolvedRelationship) {
+        guard relationship.description.deleteRule == .cascade, object._state.has(.persistent) else { return }
+        takeBackDeletion(of: object)
+    }
+
+    /// Whether a former member was only released, and not given to another owner.
+    private func isFree(_ member: NSManagedObject, for relationship: ResolvedRelationship) -> Bool {
+        guard let inverse = relationship.inverse, let slot = runtime.schema[inverse].slot else { return true }
+        return member.target(at: slot) == nil
+    }
+}

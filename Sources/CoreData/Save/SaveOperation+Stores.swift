@@ -1,0 +1,38 @@
+// Saves over several stores, of which one refuses.
+
+import CoreDataValues
+import Foundation
+
+extension SaveOperation {
+    func isCommitted(_ store: UInt16) -> Bool {
+        !committed.isEmpty && committed.contains { $0.store.number == store }
+    }
+
+    /// Makes what some stores have written the state of their objects, although another store failed the save: written again, new
+    /// objects would be there twice. The objects of the store that refused stay as they were.
+    func adoptCommitted() {
+        context.rowTime += 1
+        for batch in committed {
+            for written in batch.written {
+                written.object._withUnsafeGuaranteedRef { adoptCommitted($0, batch.store.number, written) }
+            }
+            for object in deleted where object._state.pointee.store == batch.store.number && object._state.has(.deleted) {
+                context.withdraw(object)
+            }
+        }
+    }
+
+    private func adoptCommitted(_ object: NSManagedObject, _ store: UInt16, _ written: WrittenRow) {
+        let state = object._state
+        if state.has(.inserted) {
+            let key = written.chunk._withUnsafeGuaranteedRef { $0.row(written.row).key($0.layout) }
+            state.pointee.assigned = key
+            state.pointee.assignedStore = store
+            object.takeAssignedKey()
+            context.registry?.register(object)
+        }
+        written.adopt()
+        state.settleToMany()
+        context.tracker.unmark(object, .dirty)
+    }
+}

@@ -1,0 +1,163 @@
+// Two writers that change the same few objects at random, under every merging policy.
+
+import CoreDataTestSupport
+import CoreDataValues
+import Foundation
+import Testing
+
+@testable import CoreData
+
+/// Random numbers that come again with their seed.
+private struct Dice: RandomNumberGenerator {
+    private var state: UInt64
+    init(_ seed: UInt64) { state = seed &+ 0x9E37_79B9_7F4A_7C15 }
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}
+
+@Suite struct RandomMergeTests {
+    private static let entities = ["Patient", "Ward", "Doctor", "Visit", "Bed"]
+
+    @Test(
+        "6.3 Whatever two writers do, saves pass, the store holds no loose end, and saved objects are as stored",
+        arguments: RelationshipMergeTests.merging, Rivalry.allCases)
+    func random(_ type: NSMergePolicyType, _ rivalry: Rivalry) throws {
+        for seed in 0..<(rivalry == .memory ? 30 : 6) {
+            var dice = Dice(UInt64(seed) &* 31 &+ UInt64(type.rawValue))
+            let rivals = try Rivals(rivalry)
+            let contexts = [rivals.mine, rivals.theirs]
+            for context in contexts { context.mergePolicy = NSMergePolicy(merge: type) }
+            for entity in Self.entities { for number in 0..<3 { _ = Self.make(entity, number, rivals.mine) } }
+            try rivals.mine.save()
+            for context in contexts { for entity in Self.entities { for object in try context.all(entity) { _ = object.int("code") } } }
+            var steps: [String] = []
+            for _ in 0..<8 {
+                for place in 0...1 {
+                    for _ in 0..<Int.random(in: 1...3, using: &dice) {
+                        steps.append("\(place): " + (try Self.change(contexts[place], &dice)))
+                    }
+                }
+                let place = Int.random(in: 0...1, using: &dice)
+                steps.append("save \(place)")
+                guard try save(contexts[place], rivals, "seed \(seed): \(steps.joined(separator: ", "))") else { return }
+            }
+        }
+    }
+
+    private static func make(_ entity: String, _ number: Int, _ context: NSManagedObjectContext) -> NSManagedObject {
+        let object = context.make(entity, ["code": number])
+        if entity == "Patient" { object.set("name", "P\(number)") }
+        return object
+    }
+
+    // MARK: Changes
+
+    /// Does one thing to one object and says what.
+    private static func change(_ context: NSManagedObjectContext, _ dice: inout Dice) throws -> String {
+        func pick(_ entity: String) throws -> NSManagedObject? {
+            try context.all(entity).filter { !$0.isDeleted && $0.managedObjectContext != nil }
+                .sorted { $0.objectID.description < $1.objectID.description }.randomElement(using: &dice)
+        }
+        guard let patient = try pick("Patient") else {
+            _ = make("Patient", 9, context)
+            return "new patient"
+        }
+        let name = patient.objectID.uriRepresentation().lastPathComponent
+        switch Int.random(in: 0..<12, using: &dice) {
+        case 0, 1: patient.set("age", Int.random(in: 0..<100, using: &dice))
+        case 2: patient.set("code", Int.random(in: 0..<100, using: &dice))
+        case 3, 4: patient.set("ward", try pick("Ward"))
+        case 5: patient.set("bed", try pick("Bed"))
+        case 6, 7:
+            var doctors: [NSManagedObject] = []
+            for _ in 0..<2 { if let doctor = try pick("Doctor") { doctors.append(doctor) } }
+            patient.set("doctors", NSSet(array: doctors))
+            return "\(name).doctors"
+        case 8: try pick("Visit")?.set("patient", patient)
+        case 9: patient.set("visits", NSOrderedSet(array: patient.ordered("visits").reversed()))
+        case 10:
+            let entity = entities.randomElement(using: &dice) ?? "Ward"
+            if let object = try pick(entity) {
+                context.delete(object)
+                return "delete \(entity) \(object.objectID.uriRepresentation().lastPathComponent)"
+            }
+        default:
+            let entity = entities.randomElement(using: &dice) ?? "Ward"
+            _ = make(entity, 10, context)
+            return "new \(entity)"
+        }
+        return "\(name) \(patient.changedValues().keys.sorted())"
+    }
+
+    // MARK: Checks
+
+    /// Saves and looks at everything; answers whether all is well.
+    private func save(_ context: NSManagedObjectContext, _ rivals: Rivals, _ story: String) throws -> Bool {
+        let log = NotificationLog(context)
+        // An object that was touched without a change is not written and not compared.
+        let changed = context.insertedObjects.union(context.updatedObjects.filter { !$0.changedValues().isEmpty })
+        do {
+            try context.save()
+        } catch {
+            Issue.record("\(error): \(story)")
+            return false
+        }
+        var flaws = try looseEnds(rivals.reader())
+        if context.hasChanges { flaws.append("changes are left") }
+        if let last = log.entries.indices.last, log.entries[last].name == "didSave:" {
+            for key in [NSInsertedObjectsKey, NSUpdatedObjectsKey] {
+                for object in log.objects(last, key).intersection(changed) { flaws += differences(object, rivals) }
+            }
+        }
+        guard flaws.isEmpty else {
+            Issue.record("\(flaws.joined(separator: "; ")): \(story)")
+            return false
+        }
+        return true
+    }
+
+    /// Targets without a row, and pairs that only one side knows.
+    private func looseEnds(_ reader: NSManagedObjectContext) throws -> [String] {
+        var flaws: [String] = []
+        let all = Dictionary(
+            uniqueKeysWithValues: try Self.entities.map { ($0, Set(try reader.all($0).map { $0._state.key.row })) })
+        for entity in Self.entities {
+            for object in try reader.all(entity) {
+                for relationship in object._state.info.relationships {
+                    let destination = object._state.info.schema[relationship.destination].name
+                    for target in object.targets(of: relationship) {
+                        let isThere = all[destination]?.contains(target._state.key.row) ?? false
+                        if !isThere { flaws.append("\(object.objectID).\(relationship.name) leads nowhere") }
+                        guard isThere, let inverse = relationship.inverse else { continue }
+                        let back = target.targets(of: object._state.info.schema[inverse])
+                        if !back.contains(object) { flaws.append("\(object.objectID).\(relationship.name) is one-sided") }
+                    }
+                }
+            }
+        }
+        return flaws
+    }
+
+    /// Where a saved object differs from its row.
+    private func differences(_ object: NSManagedObject, _ rivals: Rivals) -> [String] {
+        guard let stored = rivals.stored(object) else { return ["\(object.objectID) was saved and is not stored"] }
+        var flaws: [String] = []
+        // A merge may have left it nothing to write.
+        if object.rowVersion != stored.rowVersion { return [] }
+        for (slot, property) in object._state.info.entity.slots.enumerated() {
+            if property.kind == .toOne {
+                let mine = object.target(at: slot)?.objectID.uriRepresentation().lastPathComponent
+                let theirs = stored.target(at: slot)?.objectID.uriRepresentation().lastPathComponent
+                if mine != theirs { flaws.append("\(object.objectID).\(property.name): \(mine ?? "") \(theirs ?? "")") }
+            } else if object.value(at: slot) != stored.value(at: slot) {
+                flaws.append("\(object.objectID).\(property.name)")
+            }
+        }
+        return flaws
+    }
+}
