@@ -21,8 +21,9 @@ struct SaveOperation {
         collect()
         try validate()
         post(.NSManagedObjectContextWillSave, nil)
-        let batches = try pack()
+        let batches: [StoreBatch]
         do {
+            batches = try pack()
             try commit(batches)
         } catch {
             forgetAssignedKeys()
@@ -85,6 +86,9 @@ struct SaveOperation {
     private func pack() throws -> [StoreBatch] {
         let builders = BatchBuilders(context)
         try builders.assignKeys(inserted)
+        if context.requiredCoordinator.hasSeveralStores {
+            try StoreCrossing.check([inserted, updated, deleted], context.requiredCoordinator)
+        }
         try inserted.borrowEach { try builders.builder(for: $0).insert($0) }
         try updated.borrowEach { try builders.builder(for: $0).update($0) }
         try deleted.borrowEach { object in
@@ -104,6 +108,7 @@ struct SaveOperation {
             if case .conflicts(let conflicts) = outcome {
                 throw ConflictError.error(conflicts, in: context, store: batch.store)
             }
+            if batch.store.store.postsRemoteChanges { batch.store.store.tellRemoteChange() }
         }
     }
 
