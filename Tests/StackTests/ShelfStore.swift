@@ -53,7 +53,11 @@ final class ShelfStore: NSIncrementalStore, @unchecked Sendable {
 
     private var shelf: Shelf { Shelf.at(url ?? URL(fileURLWithPath: "/")) }
 
+    /// Read once: the model answers anew each time it is asked.
+    private var entities: [String: NSEntityDescription] = [:]
+
     override func loadMetadata() throws {
+        entities = persistentStoreCoordinator?.managedObjectModel.entitiesByName ?? [:]
         metadata = shelf.notes.merging([NSStoreUUIDKey: shelf.uuid, NSStoreTypeKey: ShelfStore.type]) { _, own in own }
     }
 
@@ -62,8 +66,7 @@ final class ShelfStore: NSIncrementalStore, @unchecked Sendable {
     }
 
     private func id(_ reference: Int64) -> NSManagedObjectID? {
-        let entities = persistentStoreCoordinator?.managedObjectModel.entitiesByName
-        guard let row = shelf.rows[reference], let entity = entities?[row.entity] else { return nil }
+        guard let row = shelf.rows[reference], let entity = entities[row.entity] else { return nil }
         return newObjectID(for: entity, referenceObject: NSNumber(value: reference))
     }
 
@@ -86,7 +89,7 @@ final class ShelfStore: NSIncrementalStore, @unchecked Sendable {
         guard let entity = request.entity else { return [] }
         shelf.note("fetch \(entity.name ?? "")")
         let rows = shelf.rows.sorted { $0.key < $1.key }.filter { _, row in
-            guard let own = entity.managedObjectModel.entitiesByName[row.entity] else { return false }
+            guard let own = entities[row.entity] else { return false }
             return request.includesSubentities ? own.isKindOf(entity: entity) : own === entity
         }
         var found = rows.compactMap { reference, _ in id(reference).map { (reference, context.object(with: $0)) } }
@@ -94,7 +97,7 @@ final class ShelfStore: NSIncrementalStore, @unchecked Sendable {
         if let sort = request.sortDescriptors, let last = sort.last {
             found.sort { a, b in
                 for descriptor in sort {
-                    let order = descriptor.compare(a.1, to: b.1)
+                    let order = compare(a.1, b.1, descriptor)
                     if order != .orderedSame { return order == .orderedAscending }
                 }
                 return (a.0 < b.0) == last.ascending
@@ -102,6 +105,18 @@ final class ShelfStore: NSIncrementalStore, @unchecked Sendable {
         }
         let rest = found.dropFirst(request.fetchOffset).map(\.1)
         return request.fetchLimit > 0 ? Array(rest.prefix(request.fetchLimit)) : rest
+    }
+
+    /// Objects at the end of a to-one are ordered by their numbers.
+    private func compare(
+        _ a: NSManagedObject, _ b: NSManagedObject, _ descriptor: NSSortDescriptor
+    ) -> ComparisonResult {
+        guard let key = descriptor.key, a.entity.relationshipsByName[key]?.isToMany == false else {
+            return descriptor.compare(a, to: b)
+        }
+        let (x, y) = (members(a.value(forKey: key)).first ?? 0, members(b.value(forKey: key)).first ?? 0)
+        if x == y { return .orderedSame }
+        return (x < y) == descriptor.ascending ? .orderedAscending : .orderedDescending
     }
 
     override func newValuesForObject(
@@ -137,7 +152,7 @@ final class ShelfStore: NSIncrementalStore, @unchecked Sendable {
 
     /// Relationships of different entities may have one name.
     private func isOwner(_ row: Shelf.Row, _ relationship: NSRelationshipDescription) -> Bool {
-        guard let entity = persistentStoreCoordinator?.managedObjectModel.entitiesByName[row.entity] else { return false }
+        guard let entity = entities[row.entity] else { return false }
         return entity.isKindOf(entity: relationship.entity)
     }
 

@@ -52,7 +52,7 @@ struct StoreMaker: Sendable, CustomTestStringConvertible {
 
 /// Cases that not every store takes part in.
 enum SpecificationCase: String, CaseIterable {
-    case constraints, constraintsInBatch, reopening
+    case constraints, constraintsInBatch, reopening, uriTexts
 
     struct LeftOut {
         let type: String
@@ -67,7 +67,10 @@ enum SpecificationCase: String, CaseIterable {
             [SpecificationCase.constraints, .constraintsInBatch].map {
                 LeftOut(type: type, name: $0, reason: noConstraints)
             }
-        } + [LeftOut(type: NSInMemoryStoreType, name: .reopening, reason: "a store in memory ends when it is closed")]
+        } + [
+            LeftOut(type: NSInMemoryStoreType, name: .reopening, reason: "a store in memory ends when it is closed"),
+            LeftOut(type: ShelfStore.type, name: .uriTexts, reason: "programs give and take URLs, which spell URIs their way"),
+        ]
 }
 
 /// A row as it was found.

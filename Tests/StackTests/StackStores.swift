@@ -1,0 +1,58 @@
+// Stacks over any type of store, for tests.
+
+import CoreDataTestSupport
+import CoreDataValues
+
+@testable import CoreData
+
+/// A coordinator with stores in one folder, and contexts on it.
+final class Rig {
+    let folder: Folder
+    let coordinator: NSPersistentStoreCoordinator
+
+    init(_ model: NSManagedObjectModel = Clinic.model(), in folder: Folder = Folder()) {
+        NSPersistentStoreCoordinator.registerStoreClass(BoxStore.self, forStoreType: BoxStore.type)
+        NSPersistentStoreCoordinator.registerStoreClass(ShelfStore.self, forStoreType: ShelfStore.type)
+        self.folder = folder
+        coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+    }
+
+    @discardableResult
+    func add(
+        _ type: String = NSSQLiteStoreType, _ file: String = "store", configuration: String? = nil,
+        options: [AnyHashable: Any]? = nil
+    ) throws -> NSPersistentStore {
+        try coordinator.addPersistentStore(
+            ofType: type, configurationName: configuration, at: folder.file(file), options: options)
+    }
+
+    func context() -> NSManagedObjectContext {
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        return context
+    }
+
+    /// The clinic with the entities Ward, Place and Bed in one configuration and all others in a second; Doctor is in both.
+    static func divided() -> NSManagedObjectModel {
+        var draft = Clinic.draft()
+        draft.configurations = [
+            "House": ["Place", "Ward", "Bed", "Doctor"], "People": ["Patient", "Visit", "Badge", "Doctor"],
+        ]
+        return NSManagedObjectModel(draft: draft)
+    }
+}
+
+/// The error's code, 0 for none.
+func code(of body: () throws -> Void) -> Int {
+    do {
+        try body()
+        return 0
+    } catch { return (error as? CocoaError)?.code.rawValue ?? -1 }
+}
+
+func sentence(of body: () throws -> Void) -> String {
+    do {
+        try body()
+        return ""
+    } catch { return (error as? CocoaError)?.userInfo[NSLocalizedDescriptionKey] as? String ?? "\(error)" }
+}
