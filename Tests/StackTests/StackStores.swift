@@ -1,5 +1,6 @@
 // Stacks over any type of store, for tests.
 
+import CCoreDataSQLite
 import CoreDataTestSupport
 import CoreDataValues
 
@@ -55,4 +56,18 @@ func sentence(of body: () throws -> Void) -> String {
         try body()
         return ""
     } catch { return (error as? CocoaError)?.userInfo[NSLocalizedDescriptionKey] as? String ?? "\(error)" }
+}
+
+extension Rig {
+    /// Takes the write lock of the SQLite store as another process would; the answer lets it go.
+    func lock() throws -> () -> Void {
+        var handle: OpaquePointer?
+        guard sqlite3_open(folder.file("store").path, &handle) == SQLITE_OK,
+            sqlite3_exec(handle, "BEGIN IMMEDIATE", nil, nil, nil) == SQLITE_OK
+        else { throw CocoaError(.fileLocking) }
+        return {
+            sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
+            sqlite3_close(handle)
+        }
+    }
 }

@@ -32,13 +32,9 @@ enum StoreClasses {
 }
 
 extension NSPersistentStoreCoordinator {
-    /// The known store types; each value's pointer is the class.
+    /// The known store types; each value is the class's address as a number, since values on Linux hold no pointers.
     public class var registeredStoreTypes: [String: NSValue] {
-        StoreClasses.all.mapValues { storeClass in
-            withUnsafeBytes(of: storeClass) { bytes in
-                bytes.baseAddress.map { NSValue(bytes: $0, objCType: "^v") } ?? NSValue()
-            }
-        }
+        StoreClasses.all.mapValues { NSNumber(value: UInt(bitPattern: ObjectIdentifier($0))) }
     }
 
     /// Makes a subclass of `NSAtomicStore` or `NSIncrementalStore` the class of a store type; nil takes it away.

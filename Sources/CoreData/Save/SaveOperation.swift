@@ -6,10 +6,12 @@ import Foundation
 /// Collects, writes and adopts the changes of one context. A value used once; until the commit succeeds it changes nothing that
 /// a failed save would have to take back, except what `willSave` did.
 struct SaveOperation {
-    private let context: NSManagedObjectContext
-    private var inserted: ContiguousArray<NSManagedObject> = []
-    private var updated: ContiguousArray<NSManagedObject> = []
-    private var deleted: ContiguousArray<NSManagedObject> = []
+    let context: NSManagedObjectContext
+    var inserted: ContiguousArray<NSManagedObject> = []
+    var updated: ContiguousArray<NSManagedObject> = []
+    var deleted: ContiguousArray<NSManagedObject> = []
+    /// Of a save over several stores: those that have their changes already.
+    var written: Set<UInt16> = []
 
     /// How often `willSave` may change things before the save gives up (1.7).
     private static let passes = 1000
@@ -27,6 +29,7 @@ struct SaveOperation {
             try commit(batches)
         } catch {
             forgetAssignedKeys()
+            if !written.isEmpty { finishWritten() }
             throw error
         }
         adopt(batches)
@@ -97,7 +100,7 @@ struct SaveOperation {
         return builders.finish()
     }
 
-    private func commit(_ batches: [StoreBatch]) throws {
+    private mutating func commit(_ batches: [StoreBatch]) throws {
         for batch in batches where !batch.batch.isEmpty {
             let outcome: CommitOutcome
             do {
@@ -108,6 +111,7 @@ struct SaveOperation {
             if case .conflicts(let conflicts) = outcome {
                 throw ConflictError.error(conflicts, in: context, store: batch.store)
             }
+            if batches.count > 1 { adoptFirst(batch) }
             if batch.store.store.postsRemoteChanges { batch.store.store.tellRemoteChange() }
         }
     }
@@ -122,8 +126,8 @@ struct SaveOperation {
     private func adopt(_ batches: [StoreBatch]) {
         if !updated.isEmpty || !deleted.isEmpty { context.rowTime += 1 }
         inserted.borrowEach { object in object.takeAssignedKey() }
-        context.registry?.register(inserted)
-        for batch in batches {
+        context.registry?.register(written.isEmpty ? inserted : unwritten(inserted))
+        for batch in batches where !written.contains(batch.store.number) {
             for written in batch.written { written.adopt() }
         }
         inserted.borrowEach { object in object._state.settleToMany() }
@@ -156,7 +160,7 @@ struct SaveOperation {
         return ContextEvent(inserted: inserted, updated: updated, deleted: deleted)
     }
 
-    private func post(_ name: NSNotification.Name, _ info: [AnyHashable: Any]?) {
+    func post(_ name: NSNotification.Name, _ info: [AnyHashable: Any]?) {
         NotificationCenter.default.post(name: name, object: context, userInfo: info)
     }
 

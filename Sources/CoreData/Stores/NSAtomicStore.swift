@@ -188,6 +188,21 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
         }
     }
 
+    /// Objects whose members without inverse went to other owners.
+    private func formerOwners(_ batch: ChangeBatch) -> [RowKey] {
+        let schema = rowsInMemory.schema
+        return batch.adoptions.flatMap { adoption -> [RowKey] in
+            let name = schema[adoption.relationship].name
+            let members = Set(adoption.added.map(\.number))
+            return cacheNodes().compactMap { node in
+                let value = node.value(forKey: name)
+                let listed = ((value as? NSOrderedSet)?.array ?? (value as? NSSet)?.allObjects ?? [])
+                    .compactMap { ($0 as? NSAtomicStoreCacheNode)?.objectID.key.number }
+                return members.isDisjoint(with: listed) ? nil : node.objectID.key.row
+            }
+        }
+    }
+
     private func change(_ batch: ChangeBatch, in context: NSManagedObjectContext) throws {
         let changed = NodeChanges(batch, schema: rowsInMemory.schema)
         func objects(_ keys: [RowKey]) -> [NSManagedObject] {
@@ -203,7 +218,7 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
         }
         // Once more for new objects with relationships: now all nodes are there to point at.
         let related = inserted.filter { !$0._state.info.relationships.isEmpty }
-        let touched = changed.touched.filter { key in
+        let touched = changed.touched.union(formerOwners(batch)).filter { key in
             lock.withLock { nodes[RowKey(entity: rowsInMemory.schema[key.entity].root, number: key.number)] != nil }
         }
         for object in related + objects(Array(touched)) {

@@ -90,6 +90,10 @@ extension MemoryStore {
             tables.links[inverse, default: [:]][pair.member, default: []].insert(pair.owner)
         }
         for pair in image.adoptions {
+            // A member has one owner; a file that names two keeps the last.
+            if let former = tables.owners[pair.relationship]?[pair.member] {
+                tables.adopted[pair.relationship]?[former]?.remove(pair.member)
+            }
             tables.owners[pair.relationship, default: [:]][pair.member] = pair.owner
             tables.adopted[pair.relationship, default: [:]][pair.owner, default: []].insert(pair.member)
         }
