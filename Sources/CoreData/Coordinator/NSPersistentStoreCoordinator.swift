@@ -26,6 +26,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     private let lastStore = Atomic<UInt16>(0)
     /// Rises whenever stores come or go, so that contexts may remember one.
     final let storesVersion = Atomic<Int>(0)
+    /// What saves must look at because of the stores: 1 there are several, 2 one names its objects itself.
+    private let saveTraits = Atomic<Int>(0)
 
     /// Freezes the model. A model that contradicts itself is a misuse here; `NSManagedObjectModel(loading:)` checks it first.
     public init(managedObjectModel model: NSManagedObjectModel) {
@@ -99,7 +101,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     final func attach(_ store: NSPersistentStore) {
         identities.add(store, number: store.number)
         stores.withLock { $0[store.number] = store }
-        storesVersion.wrappingAdd(1, ordering: .releasing)
+        storesChanged()
         if store.postsRemoteChanges { RemoteChanges.add(store) }
         store.didAdd(to: self)
     }
@@ -140,7 +142,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         NotificationCenter.default.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store)
         store.willRemove(from: self)
         guard stores.withLock({ $0.removeValue(forKey: store.number) }) != nil else { return }
-        storesVersion.wrappingAdd(1, ordering: .releasing)
+        storesChanged()
         identities.remove(store.number)
         if store.postsRemoteChanges { RemoteChanges.remove(store) }
         defer { post(.NSPersistentStoreCoordinatorStoresDidChange, [NSRemovedPersistentStoresKey: [store]]) }
@@ -177,10 +179,19 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     }
 
     /// Whether a save must look for relationships between stores.
-    final var hasSeveralStores: Bool { stores.withLock { $0.count > 1 } }
+    final var hasSeveralStores: Bool { saveTraits.load(ordering: .relaxed) & 1 != 0 }
 
     /// Whether a store names its new objects itself.
-    final var asksObjectsForKeys: Bool { stores.withLock { $0.values.contains { $0.numbersObjects } } }
+    final var asksObjectsForKeys: Bool { saveTraits.load(ordering: .relaxed) & 2 != 0 }
+
+    /// Stores came or went: what saves and contexts remember of them is old.
+    private func storesChanged() {
+        let traits = stores.withLock { stores in
+            (stores.count > 1 ? 1 : 0) | (stores.values.contains { $0.numbersObjects } ? 2 : 0)
+        }
+        saveTraits.store(traits, ordering: .relaxed)
+        storesVersion.wrappingAdd(1, ordering: .releasing)
+    }
 
     final func rowStore(_ number: UInt16) -> (any RowStore)? { stores.withLock { $0[number]?.rows } }
 
