@@ -45,26 +45,6 @@ final class StoreLog: @unchecked Sendable {
 }
 
 @Suite struct CoordinatorTests {
-    private func filled(_ rig: Rig) throws -> NSManagedObjectContext {
-        let context = rig.context()
-        let ward = context.make("Ward", ["name": "North"])
-        let patient = context.make("Patient", ["name": "Eve"])
-        patient.setValue(ward, forKey: "ward")
-        patient.setValue(Set([context.make("Doctor", ["name": "Ada"])]), forKey: "doctors")
-        let visits = ["b", "a"].map { context.make("Visit", ["note": $0]) }
-        patient.setValue(NSOrderedSet(array: visits), forKey: "visits")
-        try context.save()
-        return context
-    }
-
-    private func summary(_ context: NSManagedObjectContext) throws -> String {
-        let patient = try #require(try context.all("Patient").first)
-        let visits = (patient.value(forKey: "visits") as? NSOrderedSet)?.array.map { ($0 as? NSManagedObject)?.value(forKey: "note") as? String ?? "" }
-        let doctors = (patient.value(forKey: "doctors") as? NSSet)?.count
-        let ward = (patient.value(forKey: "ward") as? NSManagedObject)?.value(forKey: "name") as? String
-        return "\(ward ?? "") \(doctors ?? 0) \(visits ?? [])"
-    }
-
     // MARK: Notifications
 
     @Test("10 Adding and removing a store post StoresDidChange with the store, and WillRemoveStore before; WillChange is not posted")
@@ -85,7 +65,7 @@ final class StoreLog: @unchecked Sendable {
     func migrate(_ type: String) throws {
         let rig = Rig()
         let store = try rig.add()
-        let context = try filled(rig)
+        let context = try rig.filled()
         rig.coordinator.setMetadata(["note": "mine"], for: store)
         let old = try context.all("Patient").map(\.objectID) + context.all("Visit").map(\.objectID)
         let log = StoreLog(rig.coordinator)
@@ -102,7 +82,7 @@ final class StoreLog: @unchecked Sendable {
         }
         #expect(new.identifier != store.identifier && new.type == type && rig.coordinator.persistentStores == [new])
         #expect(new.metadata["note"] as? String == "mine")
-        #expect(try summary(rig.context()) == "North 1 [\"b\", \"a\"]")
+        #expect(try rig.summary(rig.context()) == "North 1 [\"b\", \"a\"]")
         let fresh = rig.context()
         let moved = try fresh.existingObject(with: ids[try #require(ids.firstIndex(of: old[0])) + 1])
         #expect(moved.value(forKey: "name") as? String == "Eve")
@@ -115,17 +95,44 @@ final class StoreLog: @unchecked Sendable {
     func migrateOnto() throws {
         let rig = Rig()
         let store = try rig.add()
-        _ = try filled(rig)
+        try rig.filled()
         let other = Rig(in: rig.folder)
         let there = try other.add(NSSQLiteStoreType, "there")
-        _ = try filled(other)
+        try other.filled()
         try other.coordinator.remove(there)
         let refused = code {
             try rig.coordinator.migratePersistentStore(
                 store, to: rig.folder.file("there"), options: nil, withType: NSSQLiteStoreType)
         }
         #expect(refused == 134030 && rig.coordinator.persistentStores == [store])
-        #expect(try summary(rig.context()) == "North 1 [\"b\", \"a\"]")
+        #expect(try rig.summary(rig.context()) == "North 1 [\"b\", \"a\"]")
+    }
+
+    @Test("Values that a SQLite store keeps in files come along to another type")
+    func migrateExternal() throws {
+        let rig = Rig(Sample.model(constraints: false))
+        let store = try rig.add()
+        let context = rig.context()
+        let item = context.make("Item", ["serial": 1])
+        try context.save()
+        let key = item._state.key.row
+        let name = UUID().uuidString
+        let files = rig.folder.file(".store_SUPPORT/_EXTERNAL_DATA")
+        try FileManager.default.createDirectory(at: files, withIntermediateDirectories: true)
+        let content = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0) })
+        try content.write(to: files.appendingPathComponent(name))
+        let entity = rig.coordinator.runtime.schema[key.entity]
+        let slot = try #require(entity.slots.firstIndex { $0.name == "big" })
+        var values = [Value](repeating: .null, count: entity.slots.count)
+        values[slot] = .data(Data([2] + Array(name.utf8) + [0]))
+        let chunk = RowChunk(layout: entity.layout, capacity: 1)
+        try chunk.append(key: key.number, version: 2, values: values)
+        var batch = ChangeBatch()
+        batch.updates = [UpdateGroup(entity: key.entity, slots: [slot], chunk: chunk, expected: [1])]
+        _ = try store.rows.commit(batch)
+        try rig.coordinator.migratePersistentStore(
+            store, to: rig.folder.file("moved"), options: nil, withType: NSBinaryStoreType)
+        #expect(try rig.context().all("Item").first?.value(forKey: "big") as? Data == content)
     }
 
     @Test("10 A write to a store that asks for it is told to every coordinator that has the file")
@@ -138,157 +145,10 @@ final class StoreLog: @unchecked Sendable {
         let silent = Rig(in: rig.folder)
         try silent.add()
         let logs = [rig, second, silent].map { StoreLog($0.coordinator) }
-        _ = try filled(rig)
+        try rig.filled()
         #expect(logs.map(\.lines.count) == [1, 1, 0])
         let info = try #require(logs[1].notes.first?.userInfo)
         #expect(info[NSStoreUUIDKey] as? String == store.identifier && info[NSPersistentStoreURLKey] as? URL == store.url)
-    }
-
-    // MARK: Destroy and replace
-
-    @Test("15.4 destroyPersistentStore empties the SQLite file in its place, under its lock, and others with it open see that")
-    func destroy() throws {
-        let rig = Rig()
-        try rig.add()
-        let context = try filled(rig)
-        let path = rig.folder.file("store").path
-        let node = try FileManager.default.attributesOfItem(atPath: path)[.systemFileNumber] as? Int
-        let support = rig.folder.file(".store_SUPPORT/_EXTERNAL_DATA")
-        try FileManager.default.createDirectory(at: support, withIntermediateDirectories: true)
-        let other = NSPersistentStoreCoordinator(managedObjectModel: Clinic.model())
-        try other.destroyPersistentStore(at: rig.folder.file("store"), ofType: NSSQLiteStoreType)
-        #expect(try FileManager.default.attributesOfItem(atPath: path)[.systemFileNumber] as? Int == node)
-        #expect(!FileManager.default.fileExists(atPath: rig.folder.file(".store_SUPPORT").path))
-        #expect(throws: CocoaError.self) { try context.all("Patient") }
-        let again = Rig(in: rig.folder)
-        try again.add()
-        #expect(try again.context().all("Patient").isEmpty)
-        _ = try filled(again)
-        // Where nothing is, nothing is destroyed.
-        try other.destroyPersistentStore(at: rig.folder.file("none"), ofType: NSSQLiteStoreType)
-        #expect(!FileManager.default.fileExists(atPath: rig.folder.file("none").path))
-    }
-
-    @Test("15.4 Destroying waits for a writer's lock and gives up with an error, leaving the store whole")
-    func destroyLocked() throws {
-        let rig = Rig()
-        try rig.add()
-        _ = try filled(rig)
-        let lock = try rig.lock()
-        #expect(throws: CocoaError.self) {
-            try rig.coordinator.destroyPersistentStore(at: rig.folder.file("store"), ofType: NSSQLiteStoreType)
-        }
-        lock()
-        #expect(try summary(rig.context()) == "North 1 [\"b\", \"a\"]")
-    }
-
-    @Test("A file that is no store is not destroyed unless that is forced", arguments: [NSSQLiteStoreType, NSXMLStoreType])
-    func destroyForeign(_ type: String) throws {
-        let rig = Rig()
-        let url = rig.folder.file("letter")
-        let text = Data(String(repeating: "Dear reader, ", count: 100).utf8)
-        try text.write(to: url)
-        #expect(throws: CocoaError.self) { try rig.coordinator.destroyPersistentStore(at: url, ofType: type) }
-        #expect(try Data(contentsOf: url) == text)
-        if type == NSXMLStoreType {
-            try rig.coordinator.destroyPersistentStore(
-                at: url, ofType: type, options: [NSPersistentStoreForceDestroyOption: true])
-            #expect(!FileManager.default.fileExists(atPath: url.path))
-        }
-    }
-
-    @Test("15.4 replacePersistentStore puts a copy with the source's UUID in place, external data included",
-        arguments: [NSSQLiteStoreType, NSBinaryStoreType])
-    func replace(_ type: String) throws {
-        let rig = Rig()
-        let source = try rig.add(type, "source.db")
-        _ = try filled(rig)
-        let files = rig.folder.file(".source_SUPPORT/_EXTERNAL_DATA")
-        try FileManager.default.createDirectory(at: files, withIntermediateDirectories: true)
-        try Data([7]).write(to: files.appendingPathComponent("A"))
-        let other = Rig(in: rig.folder)
-        let former = try other.add(type, "target.db")
-        let context = other.context()
-        _ = context.make("Doctor", ["name": "gone"])
-        try context.save()
-        try other.coordinator.remove(former)
-        try rig.coordinator.replacePersistentStore(
-            at: rig.folder.file("target.db"), withPersistentStoreFrom: rig.folder.file("source.db"), ofType: type)
-        let copied = rig.folder.file(".target_SUPPORT/_EXTERNAL_DATA/A")
-        #expect(try Data(contentsOf: copied) == Data([7]))
-        #expect(try other.add(type, "target.db").identifier == source.identifier)
-        #expect(try summary(other.context()) == "North 1 [\"b\", \"a\"]")
-        #expect(try other.context().all("Doctor").count == 1)
-        // The source is as it was.
-        #expect(try summary(rig.context()) == "North 1 [\"b\", \"a\"]")
-    }
-
-    @Test("A replacement by what is no store leaves the destination as it was")
-    func replaceByNothing() throws {
-        let rig = Rig()
-        try rig.add()
-        _ = try filled(rig)
-        try Data("no store".utf8).write(to: rig.folder.file("letter"))
-        for name in ["letter", "missing"] {
-            #expect(throws: CocoaError.self) {
-                try rig.coordinator.replacePersistentStore(
-                    at: rig.folder.file("store"), withPersistentStoreFrom: rig.folder.file(name), ofType: NSSQLiteStoreType)
-            }
-        }
-        #expect(try summary(rig.context()) == "North 1 [\"b\", \"a\"]")
-    }
-
-    // MARK: Metadata
-
-    @Test("Metadata is set and read through the coordinator and without it",
-        arguments: [NSSQLiteStoreType, NSBinaryStoreType, NSXMLStoreType, NSPropertyListStoreType])
-    func metadata(_ type: String) throws {
-        let rig = Rig()
-        let store = try rig.add(type)
-        let url = rig.folder.file("store")
-        #expect(rig.coordinator.metadata(for: store)[NSStoreTypeKey] as? String == type)
-        rig.coordinator.setMetadata(["colour": "red", "n": 3], for: store)
-        let read = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: type, at: url)
-        #expect(read["colour"] as? String == "red" && read["n"] as? Int == 3)
-        #expect(read[NSStoreUUIDKey] as? String == store.identifier)
-        #expect((read[NSStoreModelVersionHashesKey] as? [String: Data])?.count == 7)
-        try rig.coordinator.remove(store)
-        try NSPersistentStoreCoordinator.setMetadata(["colour": "blue"], forPersistentStoreOfType: type, at: url)
-        let again = Rig(in: rig.folder)
-        let reopened = try again.add(type)
-        #expect(reopened.identifier == store.identifier)
-        #expect(reopened.metadata["colour"] as? String == "blue" && reopened.metadata["n"] == nil)
-        let typed = try NSPersistentStoreCoordinator.metadataForPersistentStore(
-            type: NSPersistentStore.StoreType(rawValue: type), at: url)
-        #expect(typed["colour"] as? String == "blue")
-    }
-
-    @Test("A store's identifier can be set; its objects' URIs follow")
-    func identifier() throws {
-        let rig = Rig()
-        let store = try rig.add()
-        let context = try filled(rig)
-        let wanted = "11111111-2222-3333-4444-555555555555"
-        store.identifier = wanted
-        let patient = try #require(try context.all("Patient").first)
-        #expect(store.identifier == wanted && patient.objectID.uriRepresentation().host == wanted)
-        try rig.coordinator.remove(store)
-        #expect(try Rig(in: rig.folder).add().identifier == wanted)
-    }
-
-    @Test("Metadata of a file that is no store is refused with 134080", arguments: [NSSQLiteStoreType, NSXMLStoreType])
-    func noMetadata(_ type: String) throws {
-        let folder = Folder()
-        try Data(repeating: 65, count: 4096).write(to: folder.file("letter"))
-        for name in ["letter", "missing"] {
-            let got = code {
-                _ = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: type, at: folder.file(name))
-            }
-            #expect(got != 0)
-        }
-        #expect(
-            code { _ = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSInMemoryStoreType, at: folder.file("x")) }
-                == 134000)
     }
 
     // MARK: Constraints and models
@@ -367,7 +227,7 @@ final class StoreLog: @unchecked Sendable {
     func execute() async throws {
         let rig = Rig()
         try rig.add()
-        let context = try filled(rig)
+        let context = try rig.filled()
         let found = try rig.coordinator.execute(NSFetchRequest<NSManagedObject>(entityName: "Patient"), with: context)
         #expect((found as? [NSManagedObject])?.count == 1)
         #expect(throws: CocoaError.self) { try rig.coordinator.execute(NSSaveChangesRequest(), with: context) }

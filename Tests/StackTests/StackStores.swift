@@ -3,6 +3,7 @@
 import CCoreDataSQLite
 import CoreDataTestSupport
 import CoreDataValues
+import Testing
 
 @testable import CoreData
 
@@ -69,5 +70,29 @@ extension Rig {
             sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
             sqlite3_close(handle)
         }
+    }
+}
+
+extension Rig {
+    /// Saves a small graph: a patient with ward, doctor and two visits.
+    @discardableResult
+    func filled() throws -> NSManagedObjectContext {
+        let context = context()
+        let ward = context.make("Ward", ["name": "North"])
+        let patient = context.make("Patient", ["name": "Eve"])
+        patient.setValue(ward, forKey: "ward")
+        patient.setValue(Set([context.make("Doctor", ["name": "Ada"])]), forKey: "doctors")
+        let visits = ["b", "a"].map { context.make("Visit", ["note": $0]) }
+        patient.setValue(NSOrderedSet(array: visits), forKey: "visits")
+        try context.save()
+        return context
+    }
+
+    func summary(_ context: NSManagedObjectContext) throws -> String {
+        let patient = try #require(try context.all("Patient").first)
+        let visits = (patient.value(forKey: "visits") as? NSOrderedSet)?.array.map { ($0 as? NSManagedObject)?.value(forKey: "note") as? String ?? "" }
+        let doctors = (patient.value(forKey: "doctors") as? NSSet)?.count
+        let ward = (patient.value(forKey: "ward") as? NSManagedObject)?.value(forKey: "name") as? String
+        return "\(ward ?? "") \(doctors ?? 0) \(visits ?? [])"
     }
 }

@@ -67,34 +67,3 @@ extension NSPersistentStoreCoordinator {
             sourceOptions: sourceOptions, ofType: sourceType.rawValue)
     }
 }
-
-/// The hidden folder beside a store with the values that are kept in files of their own.
-struct SupportFolder {
-    let url: URL
-
-    init(store: URL) {
-        let name = store.deletingPathExtension().lastPathComponent
-        url = store.deletingLastPathComponent().appendingPathComponent(".\(name)_SUPPORT")
-    }
-
-    private var exists: Bool { FileManager.default.fileExists(atPath: url.path) }
-
-    func remove() throws {
-        if exists { try FileManager.default.removeItem(at: url) }
-    }
-
-    /// The former folder goes only when the copy is complete.
-    func replace(with source: SupportFolder) throws {
-        guard source.url.standardizedFileURL != url.standardizedFileURL else { return }
-        guard source.exists else { return try remove() }
-        let copy = url.deletingLastPathComponent().appendingPathComponent(url.lastPathComponent + "." + UUID().uuidString)
-        do {
-            try FileManager.default.copyItem(at: source.url, to: copy)
-            try remove()
-            try FileManager.default.moveItem(at: copy, to: url)
-        } catch {
-            try? FileManager.default.removeItem(at: copy)
-            throw error
-        }
-    }
-}
