@@ -9,7 +9,9 @@ extension SaveOperation {
         let number = batch.store.number
         guard written.insert(number).inserted else { return }
         context.rowTime += 1
-        let new: ContiguousArray<NSManagedObject> = inserted.filter { $0._state.pointee.assigned != 0 && $0._state.pointee.assignedStore == number }
+        let new: ContiguousArray<NSManagedObject> = inserted.filter {
+            $0._state.pointee.assigned != 0 && $0._state.pointee.assignedStore == number
+        }
         for object in new { object.takeAssignedKey() }
         context.registry?.register(new)
         for row in batch.written { row.adopt() }

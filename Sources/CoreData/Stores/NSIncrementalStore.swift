@@ -28,8 +28,8 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
 
     /// Answers a fetch or carries a save out.
     ///
-    /// A fetch request of objects wants an array of objects made by `context.object(with:)`, in order; one of counts wants an array
-    /// of one number. A save request wants an empty array.
+    /// A fetch request of objects wants an array of objects made by `context.object(with:)`, in order; one of counts
+    /// wants an array of one number. A save request wants an empty array.
     open func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
         throw CocoaError.unsupported("\(Swift.type(of: self)).execute(_:with:) is not overridden")
     }

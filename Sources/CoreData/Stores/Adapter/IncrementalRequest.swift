@@ -30,7 +30,8 @@ struct IncrementalRequest {
         if let number = answer as? NSNumber ?? (answer as? [NSNumber])?.first { return number.intValue }
         if let number = answer as? Int ?? (answer as? [Int])?.first { return number }
         throw StoreError(
-            134060, "\(store.type) answered \(Swift.type(of: answer)) where a count was asked; it must be an array of one number.")
+            134060,
+            "\(store.type) answered \(Swift.type(of: answer)) where a count was asked; it must be an array of one number.")
     }
 
     /// Objects or IDs in any collection.
