@@ -72,7 +72,12 @@ extension NSExpression {
 /// Makes predicate objects of a text. Arguments travel through the tree as variables and come out as they went in.
 struct FormatReader {
     private let arguments: [Any]
-    init(_ arguments: [Any]) { self.arguments = arguments }
+    /// What stands for a row that a condition names; nil where none can.
+    private let objects: ((ObjectKey) -> Any?)?
+    init(_ arguments: [Any], objects: ((ObjectKey) -> Any?)? = nil) {
+        self.arguments = arguments
+        self.objects = objects
+    }
 
     func predicate(_ text: String) throws(PredicateError) -> NSPredicate {
         object(try FormatParser.predicate(text, arguments: argument))
@@ -95,7 +100,7 @@ struct FormatReader {
 
     // MARK: From values to objects
 
-    private func object(_ predicate: Predicate) -> NSPredicate {
+    func object(_ predicate: Predicate) -> NSPredicate {
         switch predicate {
         case .constant(let flag): NSPredicate(value: flag)
         case .and(let parts): NSCompoundPredicate(type: .and, subpredicates: parts.map(object))
@@ -118,6 +123,7 @@ struct FormatReader {
 
     private func object(_ expression: Expression) -> NSExpression {
         switch expression {
+        case .constant(.key(let key)): NSExpression(forConstantValue: objects?(key))
         case .constant(let value): NSExpression(forConstantValue: value.object)
         case .list(let items): NSExpression(content: .aggregate(items.map(object)))
         case .this: NSExpression.expressionForEvaluatedObject()

@@ -123,7 +123,7 @@ import Testing
         let permanent = patient.objectID
         #expect(permanent != temporary && !permanent.isTemporaryID)
         let store = try #require(stack.coordinator.persistentStores.first)
-        #expect(permanent.uriRepresentation().absoluteString == "x-coredata://\(store.identifier)/Patient/p1")
+        #expect(permanent.uriRepresentation().absoluteString == "x-coredata://\(store.identifier ?? "")/Patient/p1")
         let back = stack.coordinator.managedObjectID(forURIRepresentation: permanent.uriRepresentation())
         #expect(back == permanent)
         let strange = try #require(URL(string: "x-coredata://\(UUID().uuidString)/Patient/p1"))

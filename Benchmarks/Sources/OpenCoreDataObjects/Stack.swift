@@ -53,7 +53,7 @@ final class Stack: Sendable {
     /// The ID of the patient with this primary key.
     func patientID(_ key: Int64) throws -> NSManagedObjectID {
         guard let store = coordinator.persistentStores.first,
-            let url = URL(string: "x-coredata://\(store.identifier)/Patient/p\(key)"),
+            let url = URL(string: "x-coredata://\(store.identifier ?? "")/Patient/p\(key)"),
             let id = coordinator.managedObjectID(forURIRepresentation: url)
         else { throw Failure("no ID for the patient \(key)") }
         return id

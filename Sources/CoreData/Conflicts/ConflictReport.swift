@@ -60,13 +60,20 @@ struct ConflictReport {
     /// - Throws: what the store says when the rows that have the values are searched.
     func constraints() throws -> [NSConstraintConflict] {
         var claims: [Claim] = []
+        var unknown: [NSConstraintConflict] = []
         for conflict in conflicts {
-            guard case .constraint(let names) = conflict.kind, let object = object(conflict.key),
-                let claim = claim(names, of: object), !claims.contains(claim)
-            else { continue }
-            claims.append(claim)
+            guard case .constraint(let names) = conflict.kind, let object = object(conflict.key) else { continue }
+            if let claim = claim(names, of: object) {
+                if !claims.contains(claim) { claims.append(claim) }
+            } else {
+                // A value that the store computes: only the store knows what is claimed.
+                unknown.append(
+                    NSConstraintConflict(
+                        constraint: names, database: nil, databaseSnapshot: nil, conflicting: [object],
+                        conflictingSnapshots: [object.lastRead.map { object.dictionary(of: $0) } ?? object.initialValues]))
+            }
         }
-        return try claims.map(conflict)
+        return try claims.map(conflict) + unknown
     }
 
     private func claim(_ names: [String], of object: NSManagedObject) -> Claim? {

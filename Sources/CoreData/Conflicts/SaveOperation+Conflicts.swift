@@ -34,7 +34,7 @@ extension SaveOperation {
         let policy = context.chosenPolicy ?? .error
         if policy.onlyThrows {
             try resolve(refusal, policy)
-            return []
+            throw try error(of: refusal)
         }
         let memory = SaveMemory(context)
         let wasLogging = context.tracker.isLogging

@@ -55,6 +55,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final var openChanges: [OpenChange] = []
     /// Goes up whenever rows that objects hold may have become old: at saves and refreshes.
     final var rowTime = 0
+    /// Stores chosen for new objects; nil until one is.
+    final var assignments: StoreAssignments?
     final var checkpointObserver: (any NSObjectProtocol)?
     private final var coordinator: NSPersistentStoreCoordinator?
 

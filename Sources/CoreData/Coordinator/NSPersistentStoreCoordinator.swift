@@ -7,20 +7,32 @@ import Foundation
 import Synchronization
 
 /// Connects contexts with stores. May be used from any thread.
-open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
+open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable {
     /// The model; it cannot be changed any more.
     public final let managedObjectModel: NSManagedObjectModel
     final let runtime: ModelRuntime
-    final let identities = StoreIdentities()
+    final let identities: StoreIdentities
+    /// A name for logs and debugging.
+    public final var name: String? {
+        get { nameLock.withLock { $0 } }
+        set { nameLock.withLock { $0 = newValue } }
+    }
+    private let nameLock = Mutex<String?>(nil)
+    /// Where `perform` runs.
+    final let queue = DispatchQueue(label: "CoreData.coordinator")
+    final let recursiveLock = NSRecursiveLock()
     private let temporaryNumber = Atomic<Int64>(0)
     private let stores = Mutex<[UInt16: NSPersistentStore]>([:])
     private let lastStore = Atomic<UInt16>(0)
     /// Rises whenever stores come or go, so that contexts may remember one.
     final let storesVersion = Atomic<Int>(0)
+    /// What saves must look at because of the stores: 1 there are several, 2 one names its objects itself.
+    private let saveTraits = Atomic<Int>(0)
 
     /// Freezes the model. A model that contradicts itself is a misuse here; `NSManagedObjectModel(loading:)` checks it first.
     public init(managedObjectModel model: NSManagedObjectModel) {
         managedObjectModel = model
+        identities = StoreIdentities()
         do {
             runtime = try model.runtime()
         } catch {
@@ -37,7 +49,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// Opens a store, and creates it if it does not exist yet.
     ///
     /// - Parameters:
-    ///   - storeType: `NSSQLiteStoreType` or `NSInMemoryStoreType`.
+    ///   - storeType: `NSSQLiteStoreType`, `NSInMemoryStoreType`, `NSBinaryStoreType`, `NSXMLStoreType`,
+    ///     `NSPropertyListStoreType`, or the type of a registered class.
     ///   - configuration: which entities the store is for; nil for all.
     ///   - storeURL: the file; not used by a store in memory.
     ///   - options: see `StoreOptions`; an option that is not known throws `unsupported`, naming it.
@@ -47,19 +60,54 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
         ofType storeType: String, configurationName configuration: String?, at storeURL: URL?,
         options: [AnyHashable: Any]? = nil
     ) throws -> NSPersistentStore {
-        let options = try StoreOptions(options)
+        let store = try makeStore(storeType, configuration, storeURL, options)
+        attach(store)
+        post(.NSPersistentStoreCoordinatorStoresDidChange, [NSAddedPersistentStoresKey: [store]])
+        return store
+    }
+
+    /// A view of another coordinator for which one store has other rows; its object IDs are the same.
+    init(viewing other: NSPersistentStoreCoordinator, store number: UInt16, as rows: any RowStore) {
+        managedObjectModel = other.managedObjectModel
+        runtime = other.runtime
+        identities = other.identities
+        super.init()
+        let shown = NSPersistentStore(
+            rows: rows, type: "View", url: nil, configurationName: nil, number: number,
+            options: StoreOptions(lenient: nil), coordinator: self)
+        stores.withLock { $0[number] = shown }
+    }
+
+    /// Opens or creates a store without adding it.
+    final func makeStore(
+        _ type: String, _ configuration: String?, _ url: URL?, _ given: [AnyHashable: Any]?
+    ) throws -> NSPersistentStore {
+        try requireNew(url, type)
+        if let storeClass = StoreClasses.named(type) {
+            return try makeStore(storeClass, type, configuration, url, given)
+        }
+        let options = try StoreOptions(given)
         let rows: any RowStore
         do {
-            rows = try openRows(storeType, configuration, storeURL, options)
+            rows = try openRows(type, configuration, url, options)
         } catch { throw CocoaError.presenting(error) }
-        let (_, number) = lastStore.wrappingAdd(1, ordering: .relaxed)
-        let store = NSPersistentStore(
-            rows: rows, type: storeType, url: storeURL, configurationName: configuration, number: number,
+        return NSPersistentStore(
+            rows: rows, type: type, url: url, configurationName: configuration, number: takeStoreNumber(),
             options: options, coordinator: self)
-        identities.add(store, number: number)
-        stores.withLock { $0[number] = store }
-        storesVersion.wrappingAdd(1, ordering: .releasing)
-        return store
+    }
+
+    final func takeStoreNumber() -> UInt16 { lastStore.wrappingAdd(1, ordering: .relaxed).newValue }
+
+    final func attach(_ store: NSPersistentStore) {
+        identities.add(store, number: store.number)
+        stores.withLock { $0[store.number] = store }
+        storesChanged()
+        if store.postsRemoteChanges { RemoteChanges.add(store) }
+        store.didAdd(to: self)
+    }
+
+    final func post(_ name: NSNotification.Name, _ info: [AnyHashable: Any]) {
+        NotificationCenter.default.post(name: name, object: self, userInfo: info)
     }
 
     private func openRows(
@@ -78,17 +126,26 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
                 schema: runtime.schema, configuration: configuration, uuid: UUID())
         default:
             throw CocoaError.coreData(
-                134000, "The store type \(type) is not known; use NSSQLiteStoreType or NSInMemoryStoreType.")
+                134000,
+                "The store type \(type) is not known; it is none of \(StoreClasses.types.joined(separator: ", ")). "
+                    + "Register its class with registerStoreClass(_:forStoreType:) first.")
         }
     }
 
     /// Closes a store. Its objects that are not faults stay readable; they cannot be saved any more.
+    ///
+    /// - Throws: 134070 for a store of another coordinator; what the store's last write says.
     public final func remove(_ store: NSPersistentStore) throws {
-        guard stores.withLock({ $0.removeValue(forKey: store.number) }) != nil else {
-            throw CocoaError.coreData(134070, "The store \(store.identifier) is not one of this coordinator's.")
+        guard rowStore(store.number) === store.rows else {
+            throw CocoaError.coreData(134070, "The store \(store.identifier ?? "") is not one of this coordinator's.")
         }
-        storesVersion.wrappingAdd(1, ordering: .releasing)
+        NotificationCenter.default.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store)
+        store.willRemove(from: self)
+        guard stores.withLock({ $0.removeValue(forKey: store.number) }) != nil else { return }
+        storesChanged()
         identities.remove(store.number)
+        if store.postsRemoteChanges { RemoteChanges.remove(store) }
+        defer { post(.NSPersistentStoreCoordinatorStoresDidChange, [NSRemovedPersistentStoresKey: [store]]) }
         do { try store.rows.close() } catch { throw CocoaError.presenting(error) }
     }
 
@@ -104,8 +161,9 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     public final func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
         let parts = url.path.split(separator: "/")
         guard url.scheme == "x-coredata", parts.count == 2, let entity = runtime.schema.entity(named: String(parts[0])),
-            parts[1].first == "p", let number = Int64(parts[1].dropFirst()), number > 0,
-            let store = persistentStores.first(where: { $0.identifier.lowercased() == url.host?.lowercased() })
+            parts[1].first == "p",
+            let store = persistentStores.first(where: { $0.identifier.lowercased() == url.host?.lowercased() }),
+            let number = store.number(of: String(parts[1].dropFirst()), in: entity)
         else { return nil }
         return NSManagedObjectID(
             key: ObjectKey(number: number, entity: entity.index, store: store.number), identity: identities,
@@ -118,6 +176,21 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     final func takeTemporaryNumbers(_ count: Int64) -> Range<Int64> {
         let first = temporaryNumber.wrappingAdd(count, ordering: .relaxed).oldValue + 1
         return first..<first + count
+    }
+
+    /// Whether a save must look for relationships between stores.
+    final var hasSeveralStores: Bool { saveTraits.load(ordering: .relaxed) & 1 != 0 }
+
+    /// Whether a store names its new objects itself.
+    final var asksObjectsForKeys: Bool { saveTraits.load(ordering: .relaxed) & 2 != 0 }
+
+    /// Stores came or went: what saves and contexts remember of them is old.
+    private func storesChanged() {
+        let traits = stores.withLock { stores in
+            (stores.count > 1 ? 1 : 0) | (stores.values.contains { $0.numbersObjects } ? 2 : 0)
+        }
+        saveTraits.store(traits, ordering: .relaxed)
+        storesVersion.wrappingAdd(1, ordering: .releasing)
     }
 
     final func rowStore(_ number: UInt16) -> (any RowStore)? { stores.withLock { $0[number]?.rows } }

@@ -95,7 +95,7 @@ final class EntityInfo: @unchecked Sendable {
         }
         rules = PropertyRule.rules(entity, description)
         expressions = ValueRule.expressions(entity)
-        hasNoRules = checkedSlots.isEmpty && boundedRelationships.isEmpty && rules.isEmpty
+        hasNoRules = checkedSlots.isEmpty && boundedRelationships.isEmpty && rules.isEmpty && entity.composites.isEmpty
         noSlots = Array(repeating: 0, count: entity.layout.maskWords)
         var transient = noSlots
         for (slot, value) in entity.slots.enumerated() where value.isTransient {

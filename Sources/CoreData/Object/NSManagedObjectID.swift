@@ -17,6 +17,10 @@ final class StoreIdentities: @unchecked Sendable {
         lock.withLock { stores[number] = (store.identifier, Weak(store: store)) }
     }
 
+    func rename(_ number: UInt16, _ uuid: String) {
+        lock.withLock { stores[number]?.uuid = uuid }
+    }
+
     func remove(_ number: UInt16) {
         lock.withLock { stores[number]?.store = Weak(store: nil) }
     }
@@ -55,7 +59,8 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
             components.path = "/\(name)/t\(identity?.uuid ?? "")\(-key.number)"
         } else {
             components.host = identity?.uuid(of: key.store) ?? ""
-            components.path = "/\(name)/p\(key.number)"
+            let reference = identity?.store(key.store)?.reference(of: key) ?? String(key.number)
+            components.path = "/\(name)/p\(reference)"
         }
         return components.url ?? URL(fileURLWithPath: "/")
     }

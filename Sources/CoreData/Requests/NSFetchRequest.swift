@@ -30,6 +30,11 @@ open class NSPersistentStoreRequest: NSObject {
     /// Only these stores are asked; nil for all that have the entity.
     open var affectedStores: [NSPersistentStore]?
     open var requestType: NSPersistentStoreRequestType { .fetchRequestType }
+
+    /// What the coordinator's `execute(_:with:)` answers.
+    func executed(in context: NSManagedObjectContext) throws -> Any {
+        throw CocoaError.unsupported("execute(_:with:) of \(Swift.type(of: self))")
+    }
 }
 
 /// A description of which objects to find, in which order, and how much of them to read.
@@ -58,6 +63,8 @@ open class NSFetchRequest<ResultType: NSFetchRequestResult>: NSPersistentStoreRe
     open var returnsObjectsAsFaults = true
 
     public override init() { super.init() }
+
+    override func executed(in context: NSManagedObjectContext) throws -> Any { try context.fetch(self) }
 
     public convenience init(entityName: String) {
         self.init()

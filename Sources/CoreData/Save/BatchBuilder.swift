@@ -38,7 +38,7 @@ struct WrittenRow {
 
 /// The builders of a save, one a store.
 final class BatchBuilders {
-    private let context: NSManagedObjectContext
+    let context: NSManagedObjectContext
     private var builders: [UInt16: BatchBuilder] = [:]
     private var last: (number: UInt16, builder: BatchBuilder)?
 
@@ -49,6 +49,9 @@ final class BatchBuilders {
         guard let first = inserted.first else { return }
         let infos = context.runtime.infos
         let entity = first._state.pointee.entity
+        if context.requiredCoordinator.asksObjectsForKeys || context.assignments != nil {
+            return try assignKeysOneByOne(inserted)
+        }
         if inserted.count < 64, inserted.allSatisfy({ $0._state.pointee.entity == entity }) {
             return try assignKeys(inserted, of: infos[Int(entity)])
         }

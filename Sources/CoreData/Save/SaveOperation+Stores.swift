@@ -12,14 +12,29 @@ extension SaveOperation {
     /// objects would be there twice. The objects of the store that refused stay as they were.
     func adoptCommitted() {
         context.rowTime += 1
+        var new: ContiguousArray<NSManagedObject> = []
+        var changed: ContiguousArray<NSManagedObject> = []
+        var gone: ContiguousArray<NSManagedObject> = []
         for batch in committed {
             for written in batch.written {
-                written.object._withUnsafeGuaranteedRef { adoptCommitted($0, batch.store.number, written) }
+                written.object._withUnsafeGuaranteedRef { object in
+                    if object._state.has(.inserted) { new.append(object) } else { changed.append(object) }
+                    adoptCommitted(object, batch.store.number, written)
+                }
             }
             for object in deleted where object._state.pointee.store == batch.store.number && object._state.has(.deleted) {
                 context.withdraw(object)
+                gone.append(object)
             }
         }
+        tell(ContextEvent(inserted: new, updated: changed, deleted: gone))
+    }
+
+    /// The earlier stores have saved.
+    private func tell(_ event: ContextEvent) {
+        context.lastEvent = nil
+        for object in event.inserted + event.updated + event.deleted { object.didSave() }
+        if !event.isEmpty { context.post(ContextNotice.didSave, event.userInfo) }
     }
 
     private func adoptCommitted(_ object: NSManagedObject, _ store: UInt16, _ written: WrittenRow) {

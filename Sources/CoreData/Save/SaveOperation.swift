@@ -25,8 +25,9 @@ struct SaveOperation {
         collect()
         try validate()
         context.post(ContextNotice.willSave)
-        var batches = try pack()
+        var batches: [StoreBatch]
         do {
+            batches = try pack()
             if let refusal = try commit(batches) { batches = try settle(refusal) }
         } catch {
             forgetAssignedKeys()
@@ -98,6 +99,9 @@ struct SaveOperation {
         // New objects keep the keys that an attempt before has given them.
         let unnumbered = context.saveMemory == nil ? inserted : inserted.filter { $0._state.pointee.assigned == 0 }
         try builders.assignKeys(unnumbered)
+        if context.requiredCoordinator.hasSeveralStores {
+            try StoreCrossing.check([inserted, updated, deleted], context.requiredCoordinator)
+        }
         try checkRelationships()
         try inserted.borrowEach { try builders.builder(for: $0).insert($0) }
         try updated.borrowEach { try builders.builder(for: $0).update($0) }
@@ -132,6 +136,7 @@ struct SaveOperation {
                 if batches.count > 1 { committed.append(batch) }
             case .conflicts(let conflicts): return Refusal(store: batch.store, conflicts: conflicts)
             }
+            if batch.store.store.postsRemoteChanges { batch.store.store.tellRemoteChange() }
         }
         return nil
     }

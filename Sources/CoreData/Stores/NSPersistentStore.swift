@@ -4,64 +4,212 @@ import CoreDataFoundation
 import CoreDataSQLite
 import CoreDataValues
 import Foundation
+import Synchronization
 
 public let NSSQLiteStoreType = "SQLite"
 public let NSInMemoryStoreType = "InMemory"
+public let NSBinaryStoreType = "Binary"
+public let NSXMLStoreType = "XML"
+/// A store in a binary property list. Ours; Core Data has no such type.
+public let NSPropertyListStoreType = "PropertyList"
 public let NSStoreTypeKey = "NSStoreType"
 public let NSStoreUUIDKey = "NSStoreUUID"
+public let NSStoreModelVersionHashesKey = "NSStoreModelVersionHashes"
+public let NSStoreModelVersionIdentifiersKey = "NSStoreModelVersionIdentifiers"
 
 /// A place that a coordinator keeps objects in.
+///
+/// Programs subclass `NSAtomicStore` or `NSIncrementalStore`, never this class, and register their class with
+/// `NSPersistentStoreCoordinator.registerStoreClass(_:forStoreType:)`.
 open class NSPersistentStore: NSObject, @unchecked Sendable {
-    /// `NSSQLiteStoreType` and so on.
-    public final let type: String
-    public final let url: URL?
     public final let configurationName: String
-    /// The store's UUID, part of its objects' URIs.
-    public final let identifier: String
-    public final let isReadOnly: Bool
     public final var persistentStoreCoordinator: NSPersistentStoreCoordinator? { coordinator }
-    @Unretained private var coordinator: NSPersistentStoreCoordinator?
+    @Unretained final var coordinator: NSPersistentStoreCoordinator?
     final let rows: any RowStore
     final let number: UInt16
+    /// Whether writes of any coordinator of the process are told as remote changes.
+    final let postsRemoteChanges: Bool
     private let entities: Set<String>?
     private let givenOptions: [AnyHashable: Any]?
+    private let readOnly: Atomic<Bool>
+    private let lock = NSLock()
+    private var facts: Facts
 
+    private struct Facts {
+        var type: String
+        var url: URL?
+        var identifier: String
+        /// What a store of another's class says of itself; nil when the rows know.
+        var metadata: [String: Any]?
+    }
+
+    /// A store over rows that are open already.
     init(
         rows: any RowStore, type: String, url: URL?, configurationName: String?, number: UInt16,
         options: StoreOptions, coordinator: NSPersistentStoreCoordinator
     ) {
         self.rows = rows
-        self.type = type
-        self.url = url
         self.number = number
-        self.configurationName = configurationName ?? "PF_DEFAULT_CONFIGURATION_NAME"
-        identifier = rows.identifier
-        isReadOnly = options.isReadOnly
+        self.configurationName = configurationName ?? NSPersistentStore.defaultConfiguration
+        readOnly = Atomic(options.isReadOnly)
+        postsRemoteChanges = options.postsRemoteChanges
         givenOptions = options.given
-        self.coordinator = coordinator
-        entities = configurationName.flatMap { name in
-            coordinator.runtime.schema.entities(inConfiguration: name).map { Set($0.map(\.name)) }
-        }
+        entities = NSPersistentStore.entities(configurationName, coordinator)
+        facts = Facts(type: type, url: url, identifier: rows.identifier)
         super.init()
+        self.coordinator = coordinator
+    }
+
+    /// Makes a store of a subclass; the coordinator calls this when a store of the class's type is added.
+    ///
+    /// The coordinator then calls `loadMetadata()`, an atomic store's `load()`, and `didAdd(to:)`.
+    public required init(
+        persistentStoreCoordinator root: NSPersistentStoreCoordinator?, configurationName name: String?, at url: URL,
+        options: [AnyHashable: Any]? = nil
+    ) {
+        guard let root else {
+            misuse("A store was made without a coordinator; add stores with addPersistentStore(ofType:…).")
+        }
+        rows = Self.makeRows(for: root, configurationName: name)
+        number = root.takeStoreNumber()
+        configurationName = name ?? NSPersistentStore.defaultConfiguration
+        let known = StoreOptions(lenient: options)
+        readOnly = Atomic(known.isReadOnly)
+        postsRemoteChanges = known.postsRemoteChanges
+        givenOptions = options
+        entities = NSPersistentStore.entities(name, root)
+        facts = Facts(
+            type: String(describing: Self.self), url: url, identifier: UUID().uuidString, metadata: [:])
+        super.init()
+        coordinator = root
+    }
+
+    private static let defaultConfiguration = "PF_DEFAULT_CONFIGURATION_NAME"
+
+    private static func entities(_ name: String?, _ coordinator: NSPersistentStoreCoordinator) -> Set<String>? {
+        name.flatMap { coordinator.runtime.schema.entities(inConfiguration: $0).map { Set($0.map(\.name)) } }
+    }
+
+    // MARK: For the coordinator
+
+    /// The rows of a store of this class.
+    class func makeRows(
+        for coordinator: NSPersistentStoreCoordinator, configurationName: String?
+    ) -> any RowStore {
+        misuse("\(self) is no NSAtomicStore and no NSIncrementalStore; a store's class must be one of these.")
+    }
+
+    /// Reads what must be read before the store can be used.
+    func open() throws {}
+
+    /// Numbers for new objects; nil when the rows hand out blocks of them.
+    func takeKeys(for objects: [NSManagedObject]) throws -> [Int64]? { nil }
+
+    /// Whether `takeKeys` is to be asked.
+    var numbersObjects: Bool { false }
+
+    /// Whether uniqueness constraints of the model are kept (6.6).
+    var keepsConstraints: Bool { true }
+
+    /// What names a row in a URI, and the number that such a name stands for.
+    func reference(of key: ObjectKey) -> String { String(key.number) }
+    func number(of reference: String, in entity: Entity) -> Int64? {
+        Int64(reference).flatMap { $0 > 0 ? $0 : nil }
+    }
+
+    final func holds(_ info: EntityInfo) -> Bool { entities?.contains(info.entity.name) ?? true }
+
+    // MARK: Facts
+
+    /// `NSSQLiteStoreType` and so on.
+    open var type: String { lock.withLock { facts.type } }
+    final func setType(_ type: String) { lock.withLock { facts.type = type } }
+
+    /// Where the store lies; `NSPersistentStoreCoordinator.setURL(_:for:)` changes it.
+    open var url: URL? {
+        get { lock.withLock { facts.url } }
+        set { lock.withLock { facts.url = newValue } }
+    }
+
+    /// The store's UUID, part of its objects' URIs. Setting it writes it to the metadata.
+    open var identifier: String! {
+        get { lock.withLock { facts.identifier } }
+        set {
+            var changed: [String: Any] = metadata ?? [:]
+            changed[NSStoreUUIDKey] = newValue
+            metadata = changed
+        }
+    }
+
+    final func takeIdentifier(_ identifier: String) {
+        lock.withLock { facts.identifier = identifier }
+        coordinator?.identities.rename(number, identifier)
+    }
+
+    /// Whether saving to the store is refused.
+    open var isReadOnly: Bool {
+        get { readOnly.load(ordering: .relaxed) }
+        set { readOnly.store(newValue, ordering: .relaxed) }
     }
 
     public final var options: [AnyHashable: Any]? { givenOptions }
 
-    /// What the store records beside its rows: `NSStoreType`, `NSStoreUUID`, the model's version hashes and identifiers.
-    public final var metadata: [String: Any] {
-        guard let metadata = try? rows.metadata() else { return [:] }
-        var all: [String: Any] = [:]
-        if let data = metadata.userInfo,
-            let own = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any]
-        {
-            all = own
+    /// What the store records beside its rows: `NSStoreType`, `NSStoreUUID`, the model's version hashes and identifiers, and the
+    /// application's own keys.
+    ///
+    /// Stores of this library write it at once; a store of another's class with its next save. A change that cannot be
+    /// written is dropped; `NSPersistentStoreCoordinator.setMetadata(_:forPersistentStoreOfType:at:)` says why.
+    open var metadata: [String: Any]! {
+        get {
+            if let own = lock.withLock({ facts.metadata }) { return own }
+            return (try? rows.metadata()).map { StoreMetadata.dictionary($0) } ?? [:]
         }
-        all[NSStoreTypeKey] = metadata.type
-        all[NSStoreUUIDKey] = metadata.uuid
-        all["NSStoreModelVersionHashes"] = metadata.versionHashes
-        all["NSStoreModelVersionIdentifiers"] = metadata.modelVersionIdentifiers
-        return all
+        set {
+            let new = newValue ?? [:]
+            let isForeign = lock.withLock {
+                guard facts.metadata != nil else { return false }
+                facts.metadata = new
+                return true
+            }
+            if isForeign {
+                if let uuid = new[NSStoreUUIDKey] as? String { takeIdentifier(uuid) }
+            } else {
+                try? writeMetadata(new)
+            }
+        }
     }
 
-    final func holds(_ info: EntityInfo) -> Bool { entities?.contains(info.entity.name) ?? true }
+    /// From now on the rows know the metadata.
+    final func forgetMetadata() { lock.withLock { facts.metadata = nil } }
+
+    /// Replaces the metadata of rows that know their own.
+    final func writeMetadata(_ new: [String: Any]) throws {
+        do {
+            let changed = try StoreMetadata(new, over: try rows.metadata())
+            try rows.setMetadata(changed)
+            if changed.uuid != identifier { takeIdentifier(changed.uuid) }
+        } catch { throw CocoaError.presenting(error) }
+    }
+
+    // MARK: For subclasses
+
+    /// Reads the metadata, with at least `NSStoreUUIDKey` and `NSStoreTypeKey`, into `metadata`.
+    open func loadMetadata() throws {}
+
+    /// The store was added to a coordinator.
+    open func didAdd(to coordinator: NSPersistentStoreCoordinator) {}
+
+    /// The store is about to be removed from its coordinator.
+    open func willRemove(from coordinator: NSPersistentStoreCoordinator?) {}
+
+    /// The metadata of a store that is not open.
+    ///
+    /// - Throws: 134070 unless a subclass knows better.
+    open class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
+        throw CocoaError.coreData(134070, "\(self) does not read metadata of a store that is not open.")
+    }
+
+    open class func setMetadata(_ metadata: [String: Any]?, forPersistentStoreAt url: URL) throws {
+        throw CocoaError.coreData(134070, "\(self) does not write metadata of a store that is not open.")
+    }
 }

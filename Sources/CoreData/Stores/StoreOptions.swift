@@ -39,11 +39,18 @@ public struct SQLTrace: Sendable {
 struct StoreOptions {
     let given: [AnyHashable: Any]?
     private(set) var isReadOnly = false
+    private(set) var postsRemoteChanges = false
     private(set) var sqlite = SQLiteOptions()
 
     init(_ options: [AnyHashable: Any]?) throws {
         given = options
         for (key, value) in options ?? [:] { try read(key, value) }
+    }
+
+    /// For stores of other people's classes, which have options of their own: what is not known here is left to them.
+    init(lenient options: [AnyHashable: Any]?) {
+        given = options
+        for (key, value) in options ?? [:] { try? read(key, value) }
     }
 
     private mutating func read(_ key: AnyHashable, _ value: Any) throws {
@@ -62,6 +69,13 @@ struct StoreOptions {
         case NSSQLitePragmasOption:
             guard let pragmas = value as? [String: Any] else { throw unfit(key, "a dictionary of texts") }
             sqlite.pragmas = pragmas.mapValues { "\($0)" }
+        case NSPersistentStoreRemoteChangeNotificationPostOptionKey: postsRemoteChanges = try flag(key, value)
+        case NSPersistentStoreFileProtectionKey, NSBinaryStoreSecureDecodingClasses: break
+        case NSValidateXMLStoreOption, NSBinaryStoreInsecureDecodingCompatibilityOption,
+            NSPersistentStoreForceDestroyOption:
+            _ = try flag(key, value)
+        case NSPersistentHistoryTrackingKey:
+            if try flag(key, value) { throw CocoaError.unsupported("the store option \(key)") }
         case SQLTraceOption:
             guard let trace = value as? SQLTrace else { throw unfit(key, "an SQLTrace") }
             sqlite.observesBindings = true

@@ -6,7 +6,7 @@ import Foundation
 /// Reads and writes a store's metadata. Keys this version does not know are kept as the application's own.
 struct MetadataRecord {
     static var frameworkVersion: Int { 1344 }
-    private static let own: Set<String> = [
+    static let own: Set<String> = [
         "NSStoreType", "NSPersistenceFrameworkVersion", "NSStoreModelVersionHashes",
         "NSStoreModelVersionHashesVersion",
         "NSStoreModelVersionIdentifiers", "_NSAutoVacuumLevel", "NSStoreModelVersionHashesDigest",
@@ -54,7 +54,7 @@ struct MetadataRecord {
         _ = try statement.step()
     }
 
-    private static func application(_ userInfo: Data?) throws -> [String: Any] {
+    static func application(_ userInfo: Data?) throws -> [String: Any] {
         guard let userInfo else { return [:] }
         guard
             let values = try? PropertyListSerialization.propertyList(from: userInfo, format: nil)
@@ -65,7 +65,7 @@ struct MetadataRecord {
         return values.filter { !own.contains($0.key) }
     }
 
-    private static func encode(_ values: [String: Any]) throws -> Data {
+    static func encode(_ values: [String: Any]) throws -> Data {
         try PropertyListSerialization.data(fromPropertyList: values, format: .binary, options: 0)
     }
 }

@@ -56,17 +56,17 @@ struct MemoryFetch {
 }
 
 /// Packs rows into batches of at most 256, one chunk for each entity that occurs.
-struct BatchPacker {
+package struct BatchPacker {
     private let schema: Schema
     private let includesValues: Bool
 
-    init(schema: Schema, includesValues: Bool = true) {
+    package init(schema: Schema, includesValues: Bool = true) {
         self.schema = schema
         self.includesValues = includesValues
     }
 
     /// Calls `receive` until it has everything or says stop.
-    func pack(_ rows: ArraySlice<MemoryRow>, _ receive: (RowBatch) throws -> FetchStep) throws {
+    package func pack(_ rows: ArraySlice<MemoryRow>, _ receive: (RowBatch) throws -> FetchStep) throws {
         var rest = rows
         while !rest.isEmpty {
             guard let batch = try next(&rest) else { return }

@@ -9,7 +9,7 @@ import Synchronization
 /// writes, so that it is all or nothing. Every operation is linear in the rows it looks at, and a fetch looks at all rows of
 /// its entity's tree. Rows are kept as values and packed into chunks on the way out: slower than SQLite on large results.
 package final class MemoryStore: RowStore {
-    private struct State {
+    struct State {
         var tables = MemoryTables()
         var metadata: StoreMetadata
         var isClosed = false
@@ -17,11 +17,11 @@ package final class MemoryStore: RowStore {
 
     package let schema: Schema
     package let identifier: String
-    private let state: Mutex<State>
+    let state: Mutex<State>
     /// nil when no attribute is derived.
-    private let derived: MemoryDerivation?
+    let derived: MemoryDerivation?
     /// Which entities the configuration has, nil for all.
-    private let contained: Set<EntityIndex>?
+    let contained: Set<EntityIndex>?
 
     /// Makes an empty store.
     ///
@@ -44,6 +44,15 @@ package final class MemoryStore: RowStore {
                 metadata: StoreMetadata(
                     uuid: uuid.uuidString, type: "InMemory", modelVersionIdentifiers: schema.versionIdentifiers,
                     versionHashes: hashes)))
+    }
+
+    /// A store with the same content, or with another one.
+    init(like other: MemoryStore, _ content: State) {
+        schema = other.schema
+        contained = other.contained
+        derived = other.derived
+        identifier = content.metadata.uuid
+        state = Mutex(content)
     }
 
     package func metadata() throws -> StoreMetadata { try withState { $0.metadata } }
@@ -122,7 +131,7 @@ package final class MemoryStore: RowStore {
 
     private func tables() throws -> MemoryTables { try withState { $0.tables } }
 
-    private func withState<R: Sendable>(_ body: (inout State) throws -> R) throws -> R {
+    func withState<R: Sendable>(_ body: (inout State) throws -> R) throws -> R {
         try state.withLock { state in
             guard !state.isClosed else {
                 throw StoreError(134070, "The store \(state.metadata.uuid) was used after it was closed.")

@@ -1,10 +1,15 @@
 // The rows and links of a store in memory, with the indexes that keep every operation linear.
 
 /// One row. Transient slots are always null.
-struct MemoryRow: Sendable {
-    let key: RowKey
-    var version: Int32
-    var values: [Value]
+package struct MemoryRow: Sendable {
+    package let key: RowKey
+    package var version: Int32
+    package var values: [Value]
+    package init(key: RowKey, version: Int32, values: [Value]) {
+        self.key = key
+        self.version = version
+        self.values = values
+    }
 }
 
 /// The rows of one root entity and its descendants, which share their numbers.

@@ -4,8 +4,10 @@ import CoreDataValues
 import Foundation
 import Testing
 
+@testable import CoreData
+
 @Suite struct StoreSpecificationDerivedTests {
-    private static let schema: Result<Schema, any Error> = Result {
+    private static let draft: SchemaDraft = {
         func attribute(_ name: String, _ type: AttributeType, _ expression: String? = nil) -> Attribute {
             var attribute = Attribute(name: name, type: type)
             attribute.isOptional = true
@@ -29,19 +31,18 @@ import Testing
         var owner = Relationship(name: "album", destinationName: "Album")
         (owner.inverseName, owner.isOptional) = ("songs", true)
         song.relationships = [owner]
-        song.uniquenessConstraints = [["length"]]
         var draft = SchemaDraft()
         draft.entities = [album, song]
-        return try Schema(checking: draft)
-    }
+        return draft
+    }()
 
     private func value(_ subject: Subject, _ key: RowKey, _ name: String) throws -> Value? {
         try subject.row(key)?.values[name]
     }
 
-    @Test("Derived values follow insertions, updates and deletions, whatever the batch says of them", arguments: StoreMaker.all)
+    @Test("Derived values follow insertions, updates and deletions, whatever the batch says of them", arguments: StoreMaker.all(for: .derivation))
     func derive(_ maker: StoreMaker) throws {
-        let subject = try Subject(maker, schema: Self.schema.get())
+        let subject = try Subject(maker, draft: Self.draft)
         let album = try subject.insert("Album", [["title": .text("ÉTÉ"), "key": .text("?"), "songCount": .int(9)]])[0]
         #expect(try value(subject, album, "key") == .text("ete"))
         #expect(try value(subject, album, "songCount") == .int(0))
@@ -72,20 +73,21 @@ import Testing
 
     @Test("A refused batch derives nothing and touches nothing", arguments: StoreMaker.all)
     func refused(_ maker: StoreMaker) throws {
-        let subject = try Subject(maker, schema: Self.schema.get())
+        let subject = try Subject(maker, draft: Self.draft)
         let album = try subject.insert("Album", [["title": .text("A")]])[0]
         try subject.insert("Song", [["length": .double(1), "album": target(album)]])
         let before = try subject.row(album)
-        var batch = ChangeBatch()
         let song = try subject.keys("Song", 1)[0]
+        var batch = ChangeBatch()
         batch.inserts = [try subject.chunk([(song, ["length": .double(1), "album": target(album)])])]
+        batch.updates = [try subject.update(album, ["title": .text("B")], expected: 7)]
         #expect(try !subject.conflicts(batch).isEmpty)
         #expect(try subject.row(album) == before)
     }
 
     @Test("A large value behind the tag of the row is there again, in the cell or by the name in it", arguments: StoreMaker.all)
     func external(_ maker: StoreMaker) throws {
-        let subject = try Subject(maker, schema: Self.schema.get())
+        let subject = try Subject(maker, draft: Self.draft)
         for size in [0, 102_400, 102_401, 1_048_576] {
             let sound = Data(repeating: UInt8(size & 255), count: size)
             let key = try subject.insert(

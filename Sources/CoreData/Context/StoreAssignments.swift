@@ -1,0 +1,48 @@
+// Which store new objects were assigned to.
+
+import CoreDataFoundation
+import CoreDataValues
+import Foundation
+
+/// The choices that `assign(_:to:)` made. A context has one from the first choice on.
+final class StoreAssignments {
+    private struct Choice {
+        @Unretained var object: NSManagedObject?
+        var store: UInt16
+    }
+    private var choices: [ObjectIdentifier: Choice] = [:]
+
+    func assign(_ object: NSManagedObject, to store: UInt16) {
+        choices[ObjectIdentifier(object)] = Choice(object: object, store: store)
+    }
+
+    func store(of object: NSManagedObject) -> UInt16? {
+        guard let choice = choices[ObjectIdentifier(object)], choice.object === object else { return nil }
+        return choice.store
+    }
+}
+
+extension NSManagedObjectContext {
+    /// Chooses the store that a new object is saved in. Without a choice it is the first writable store that has the entity.
+    ///
+    /// Misuse: an object of another context or one that is saved already, a store of another coordinator, one that does not have
+    /// the object's entity.
+    public final func assign(_ object: Any, to store: NSPersistentStore) {
+        guard let object = object as? NSManagedObject, object._state.registry === requiredRegistry else {
+            misuse("assign(_:to:) was given \(Swift.type(of: object)), which is no object of this context.")
+        }
+        let name = object.entity.name ?? ""
+        guard object._state.has(.inserted) else {
+            misuse("The \(name) given to assign(_:to:) is saved already; an object cannot move to another store.")
+        }
+        guard requiredCoordinator.rowStore(store.number) === store.rows else {
+            misuse("assign(_:to:) was given a store that is not one of the context's coordinator.")
+        }
+        guard store.holds(object._state.info) else {
+            misuse("The store's configuration \(store.configurationName) does not have the entity \(name).")
+        }
+        let choices = assignments ?? StoreAssignments()
+        assignments = choices
+        choices.assign(object, to: store.number)
+    }
+}

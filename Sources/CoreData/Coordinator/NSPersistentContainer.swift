@@ -1,0 +1,118 @@
+// A model, a coordinator and contexts, put together.
+
+import Foundation
+import Synchronization
+
+/// A Core Data stack in one object: make it with a name, load its stores, use `viewContext` or contexts of the background.
+open class NSPersistentContainer: NSObject, @unchecked Sendable {
+    /// The name of the model's file and of the store's.
+    public final let name: String
+    public final let managedObjectModel: NSManagedObjectModel
+    public final let persistentStoreCoordinator: NSPersistentStoreCoordinator
+    /// The context of the main queue.
+    public final let viewContext: NSManagedObjectContext
+    private let descriptions: Mutex<Descriptions>
+
+    private struct Descriptions: @unchecked Sendable { var all: [NSPersistentStoreDescription] }
+
+    /// What `loadPersistentStores` is to open; one SQLite store `name.sqlite` in `defaultDirectoryURL()` unless changed.
+    public final var persistentStoreDescriptions: [NSPersistentStoreDescription] {
+        get { descriptions.withLock { $0 }.all }
+        set {
+            let new = Descriptions(all: newValue)
+            descriptions.withLock { $0 = new }
+        }
+    }
+
+    /// A container for the model `name.xcdatamodeld` (or `.xcdatamodel`, `.momd`, `.mom`), looked for in the main bundle, in all
+    /// loaded bundles, beside the executable and in the resource bundles there; if there is none, for the only model of these.
+    ///
+    /// A model that is nowhere is a misuse, which says what was looked for; `init(name:managedObjectModel:)` takes one made
+    /// elsewhere.
+    public convenience init(name: String) {
+        let search = ModelSearch(name: name)
+        guard let url = search.find() else { misuse(search.complaint) }
+        let model: NSManagedObjectModel
+        do {
+            model = try NSManagedObjectModel(loading: url)
+        } catch { misuse("The model at \(url.path) cannot be used: \(error)") }
+        self.init(name: name, managedObjectModel: model)
+    }
+
+    public init(name: String, managedObjectModel model: NSManagedObjectModel) {
+        self.name = name
+        managedObjectModel = model
+        persistentStoreCoordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        viewContext = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
+        viewContext.persistentStoreCoordinator = persistentStoreCoordinator
+        let description = NSPersistentStoreDescription(
+            url: Self.defaultDirectoryURL().appendingPathComponent(name + ".sqlite"))
+        descriptions = Mutex(Descriptions(all: [description]))
+        super.init()
+    }
+
+    /// Where stores lie unless their descriptions say otherwise: the user's folder for application data, with a folder named after
+    /// the executable. Loading the stores makes it. Subclasses may answer another one.
+    open class func defaultDirectoryURL() -> URL {
+        let base =
+            FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask).first
+            ?? FileManager.default.temporaryDirectory
+        return base.appendingPathComponent(ProcessInfo.processInfo.processName, isDirectory: true)
+    }
+
+    // MARK: Stores
+
+    /// Opens the described stores. The block is called once for each description, with the error if there is one; a description
+    /// with `shouldAddStoreAsynchronously` calls it from a queue in the background.
+    public final func loadPersistentStores(
+        completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
+    ) {
+        for description in persistentStoreDescriptions {
+            makeDefaultFolder(for: description)
+            persistentStoreCoordinator.addPersistentStore(with: description, completionHandler: block)
+        }
+    }
+
+    /// Opens the described stores and throws the first error. Ours; Core Data has only the form with a block.
+    public final func loadPersistentStores() async throws {
+        for description in persistentStoreDescriptions {
+            makeDefaultFolder(for: description)
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                persistentStoreCoordinator.addPersistentStore(with: description) { _, error in
+                    if let error { continuation.resume(throwing: error) } else { continuation.resume() }
+                }
+            }
+        }
+    }
+
+    private func makeDefaultFolder(for description: NSPersistentStoreDescription) {
+        let folder = Self.defaultDirectoryURL()
+        guard description.url?.deletingLastPathComponent().standardizedFileURL == folder.standardizedFileURL else { return }
+        // A failure shows when the store is opened, with the folder's name.
+        try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    // MARK: Contexts
+
+    /// A private-queue context on the container's stores.
+    open func newBackgroundContext() -> NSManagedObjectContext {
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = persistentStoreCoordinator
+        return context
+    }
+
+    /// Runs a block in a context of its own, later.
+    public final func performBackgroundTask(_ block: @escaping @Sendable (NSManagedObjectContext) -> Void) {
+        let context = newBackgroundContext()
+        context.perform { block(context) }
+    }
+
+    /// Runs a block in a context of its own and suspends the caller until it is done.
+    public final func performBackgroundTask<T>(
+        _ block: @escaping (NSManagedObjectContext) throws -> T
+    ) async rethrows -> T {
+        let context = newBackgroundContext()
+        nonisolated(unsafe) let run = block
+        return try await context.perform { try run(context) }
+    }
+}

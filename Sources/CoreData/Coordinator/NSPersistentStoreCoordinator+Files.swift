@@ -1,0 +1,69 @@
+// Emptying and exchanging the files of stores.
+
+import CoreDataSQLite
+import CoreDataValues
+import Foundation
+
+extension NSPersistentStoreCoordinator {
+    /// Empties a store. A SQLite file stays, without tables, and is emptied under SQLite's own lock, so that others who have it
+    /// open see an empty database instead of a file that went away; other files and the folder of external data are removed.
+    ///
+    /// Where no file is, nothing happens.
+    /// - Throws: 134080 for a file that is no store, unless `NSPersistentStoreForceDestroyOption` is true; 134000 for a type
+    ///   without files.
+    public final func destroyPersistentStore(
+        at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil
+    ) throws {
+        let force = (options?[NSPersistentStoreForceDestroyOption] as? NSNumber)?.boolValue
+        let isForced = force ?? (options?[NSPersistentStoreForceDestroyOption] as? Bool) ?? false
+        do {
+            if StoreClasses.named(storeType) == nil {
+                try NSPersistentStoreCoordinator.requireFile(storeType)
+                try StoreFile(url: url).destroy(force: isForced)
+            } else if FileManager.default.fileExists(atPath: url.path) {
+                if !isForced {
+                    _ = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: storeType, at: url)
+                }
+                try FileManager.default.removeItem(at: url)
+            }
+            try SupportFolder(store: url).remove()
+        } catch { throw CocoaError.presenting(error) }
+    }
+
+    public final func destroyPersistentStore(
+        at url: URL, type storeType: NSPersistentStore.StoreType, options: [AnyHashable: Any]? = nil
+    ) throws {
+        try destroyPersistentStore(at: url, ofType: storeType.rawValue, options: options)
+    }
+
+    /// Puts a copy of one store in the place of another, external data included. The copy has the source's UUID.
+    ///
+    /// The source may be in use; a SQLite source is copied consistently while others write. Whoever has the destination open
+    /// sees the new content at his next read; remove and add the store to have its UUID and row versions known.
+    /// - Throws: 134080 if the source is no store of the type; the destination is then as it was.
+    public final func replacePersistentStore(
+        at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil, withPersistentStoreFrom sourceURL: URL,
+        sourceOptions: [AnyHashable: Any]? = nil, ofType storeType: String
+    ) throws {
+        guard destinationURL.standardizedFileURL != sourceURL.standardizedFileURL else { return }
+        do {
+            if StoreClasses.named(storeType) == nil {
+                try NSPersistentStoreCoordinator.requireFile(storeType)
+                try StoreFile(url: destinationURL).replace(with: StoreFile(url: sourceURL))
+            } else {
+                _ = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: storeType, at: sourceURL)
+                try AtomicFile(url: destinationURL).write(try AtomicFile(url: sourceURL).read())
+            }
+            try SupportFolder(store: destinationURL).replace(with: SupportFolder(store: sourceURL))
+        } catch { throw CocoaError.presenting(error) }
+    }
+
+    public final func replacePersistentStore(
+        at destinationURL: URL, destinationOptions: [AnyHashable: Any]? = nil, withPersistentStoreFrom sourceURL: URL,
+        sourceOptions: [AnyHashable: Any]? = nil, type sourceType: NSPersistentStore.StoreType
+    ) throws {
+        try replacePersistentStore(
+            at: destinationURL, destinationOptions: destinationOptions, withPersistentStoreFrom: sourceURL,
+            sourceOptions: sourceOptions, ofType: sourceType.rawValue)
+    }
+}

@@ -1,0 +1,72 @@
+// What stores record beside their objects.
+
+import CoreDataSQLite
+import CoreDataValues
+import Foundation
+
+extension NSPersistentStoreCoordinator {
+    /// A store's metadata: `NSStoreTypeKey`, `NSStoreUUIDKey`, version hashes and identifiers, and the application's own keys.
+    public final func metadata(for store: NSPersistentStore) -> [String: Any] { store.metadata ?? [:] }
+
+    /// Replaces a store's metadata; the type and what is left out of the library's own keys stay as they are.
+    public final func setMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) {
+        store.metadata = metadata ?? [:]
+    }
+
+    /// The metadata of a store that need not be open, without a look at any model.
+    ///
+    /// - Throws: 134080 where no store of the type is, 134000 for an unknown type.
+    public class func metadataForPersistentStore(
+        ofType storeType: String, at url: URL, options: [AnyHashable: Any]? = nil
+    ) throws -> [String: Any] {
+        if let storeClass = StoreClasses.named(storeType) { return try storeClass.metadataForPersistentStore(with: url) }
+        try requireFile(storeType)
+        do {
+            return StoreMetadata.dictionary(try StoreFile(url: url).metadata())
+        } catch { throw CocoaError.presenting(error) }
+    }
+
+    /// Replaces the metadata of a store that need not be open.
+    public class func setMetadata(
+        _ metadata: [String: Any]?, forPersistentStoreOfType storeType: String, at url: URL,
+        options: [AnyHashable: Any]? = nil
+    ) throws {
+        if let storeClass = StoreClasses.named(storeType) {
+            return try storeClass.setMetadata(metadata, forPersistentStoreAt: url)
+        }
+        try requireFile(storeType)
+        do {
+            let file = StoreFile(url: url)
+            try file.setMetadata(try StoreMetadata(metadata ?? [:], over: try file.metadata()))
+        } catch { throw CocoaError.presenting(error) }
+    }
+
+    public class func metadataForPersistentStore(
+        type storeType: NSPersistentStore.StoreType, at storeURL: URL, options: [AnyHashable: Any]? = nil
+    ) throws -> [String: Any] {
+        try metadataForPersistentStore(ofType: storeType.rawValue, at: storeURL, options: options)
+    }
+
+    public class func setMetadata(
+        _ metadata: [String: Any]?, type storeType: NSPersistentStore.StoreType, at storeURL: URL,
+        options: [AnyHashable: Any]? = nil
+    ) throws {
+        try setMetadata(metadata, forPersistentStoreOfType: storeType.rawValue, at: storeURL, options: options)
+    }
+
+    /// - Throws: 134000 for a type without files.
+    class func requireFile(_ type: String) throws {
+        guard type != NSSQLiteStoreType else { return }
+        throw CocoaError.coreData(
+            134000, "A store of type \(type) has no file; the types with files are SQLite and the registered ones.")
+    }
+
+    /// Where a store lies from now on. The file is not moved; this is for one that was.
+    ///
+    /// A SQLite store keeps writing to the file that it has open, so for it this only answers false.
+    public final func setURL(_ url: URL, for store: NSPersistentStore) -> Bool {
+        guard rowStore(store.number) === store.rows, store is NSAtomicStore || store is NSIncrementalStore else { return false }
+        store.url = url
+        return true
+    }
+}

@@ -1,0 +1,81 @@
+// Moving a store's objects to another file or another type of store.
+
+import CoreDataValues
+import Foundation
+
+extension NSPersistentStoreCoordinator {
+    /// Copies a store's objects into a new store, of another type if asked, and takes the old one out of the coordinator.
+    ///
+    /// The new store has a new UUID and its objects new IDs; `NSPersistentStoreCoordinatorStoresDidChange` tells them under
+    /// `NSUUIDChangedPersistentStoresKey`. The old file stays. Objects of contexts keep their values but belong to the old store:
+    /// reset the contexts. Costs memory for all objects.
+    /// - Throws: 134030 if a store with objects is at the URL already; what opening and writing throw. All is then as before.
+    @discardableResult
+    public final func migratePersistentStore(
+        _ store: NSPersistentStore, to URL: URL, options: [AnyHashable: Any]? = nil, withType storeType: String
+    ) throws -> NSPersistentStore {
+        guard rowStore(store.number) === store.rows else {
+            throw CocoaError.coreData(134070, "The store \(store.identifier ?? "") is not one of this coordinator's.")
+        }
+        let isNew = !FileManager.default.fileExists(atPath: URL.path)
+        let isDefault = runtime.schema.configurations[store.configurationName] == nil
+        let made = try makeStore(storeType, isDefault ? nil : store.configurationName, URL, options ?? store.migrationOptions)
+        let keys: [(old: RowKey, new: RowKey)]
+        do {
+            identities.add(made, number: made.number)
+            keys = try StoreCopy(schema: runtime.schema, from: store, to: made).run()
+        } catch {
+            identities.remove(made.number)
+            try? made.rows.close()
+            if isNew { removeFiles(of: URL) }
+            throw CocoaError.presenting(error)
+        }
+        carryMetadata(from: store, to: made)
+        attach(made)
+        post(.NSPersistentStoreCoordinatorStoresDidChange, [NSAddedPersistentStoresKey: [made]])
+        let ids = keys.flatMap { [id($0.old, store), id($0.new, made)] }
+        post(
+            .NSPersistentStoreCoordinatorStoresDidChange,
+            [NSUUIDChangedPersistentStoresKey: [store, made, ids] as [Any]])
+        try remove(store)
+        return made
+    }
+
+    @discardableResult
+    public final func migratePersistentStore(
+        _ store: NSPersistentStore, to storeURL: URL, options: [AnyHashable: Any]? = nil,
+        type storeType: NSPersistentStore.StoreType
+    ) throws -> NSPersistentStore {
+        try migratePersistentStore(store, to: storeURL, options: options, withType: storeType.rawValue)
+    }
+
+    private func id(_ key: RowKey, _ store: NSPersistentStore) -> NSManagedObjectID {
+        NSManagedObjectID(
+            key: ObjectKey(number: key.number, entity: key.entity, store: store.number), identity: identities,
+            info: runtime.infos[key.entity.value])
+    }
+
+    /// The application's own keys go with the objects.
+    private func carryMetadata(from store: NSPersistentStore, to made: NSPersistentStore) {
+        let library = [
+            NSStoreTypeKey, NSStoreUUIDKey, NSStoreModelVersionHashesKey, NSStoreModelVersionIdentifiersKey,
+        ]
+        let own = (store.metadata ?? [:]).filter { !library.contains($0.key) }
+        guard !own.isEmpty else { return }
+        made.metadata = (made.metadata ?? [:]).merging(own) { _, carried in carried }
+    }
+
+    private func removeFiles(of url: URL) {
+        for suffix in ["", "-wal", "-shm", "-journal"] {
+            try? FileManager.default.removeItem(atPath: url.path + suffix)
+        }
+        try? SupportFolder(store: url).remove()
+    }
+}
+
+extension NSPersistentStore {
+    /// A copy is writable, whatever the original is.
+    fileprivate final var migrationOptions: [AnyHashable: Any]? {
+        options?.filter { ($0.key as? String) != NSReadOnlyPersistentStoreOption }
+    }
+}

@@ -1,0 +1,98 @@
+// Which class keeps the stores of a type.
+
+import CoreDataValues
+import Foundation
+import Synchronization
+
+/// The classes of the process by store type: our own atomic stores, and what programs registered.
+enum StoreClasses {
+    private static let registered = Mutex<[String: NSPersistentStore.Type]>([
+        NSBinaryStoreType: BinaryStore.self, NSXMLStoreType: XMLStore.self,
+        NSPropertyListStoreType: PropertyListStore.self,
+    ])
+    /// Types that are opened without a class of their own.
+    private static let builtIn = [NSSQLiteStoreType, NSInMemoryStoreType]
+
+    static func named(_ type: String) -> NSPersistentStore.Type? { registered.withLock { $0[type] } }
+
+    static func set(_ storeClass: NSPersistentStore.Type?, for type: String) {
+        guard !builtIn.contains(type) else {
+            misuse("The store type \(type) is the library's own; register a class under another name.")
+        }
+        registered.withLock { $0[type] = storeClass }
+    }
+
+    static var types: [String] { builtIn + registered.withLock { Array($0.keys) }.sorted() }
+
+    static var all: [String: NSPersistentStore.Type] {
+        var all = registered.withLock { $0 }
+        for type in builtIn { all[type] = NSPersistentStore.self }
+        return all
+    }
+}
+
+extension NSPersistentStoreCoordinator {
+    /// The known store types; each value is the class's address as a number, since values on Linux hold no pointers.
+    public class var registeredStoreTypes: [String: NSValue] {
+        StoreClasses.all.mapValues { NSNumber(value: UInt(bitPattern: ObjectIdentifier($0))) }
+    }
+
+    /// Makes a subclass of `NSAtomicStore` or `NSIncrementalStore` the class of a store type; nil takes it away.
+    public class func registerStoreClass(_ storeClass: AnyClass?, forStoreType storeType: String) {
+        guard let storeClass else { return StoreClasses.set(nil, for: storeType) }
+        guard let known = storeClass as? NSPersistentStore.Type,
+            known is NSAtomicStore.Type || known is NSIncrementalStore.Type
+        else {
+            misuse("\(storeClass) is no subclass of NSAtomicStore or NSIncrementalStore and cannot keep a store.")
+        }
+        StoreClasses.set(known, for: storeType)
+    }
+
+    public class func registerStoreClass(_ storeClass: AnyClass?, type: NSPersistentStore.StoreType) {
+        registerStoreClass(storeClass, forStoreType: type.rawValue)
+    }
+
+    /// Makes and opens a store of a class.
+    final func makeStore(
+        _ storeClass: NSPersistentStore.Type, _ type: String, _ configuration: String?, _ url: URL?,
+        _ given: [AnyHashable: Any]?
+    ) throws -> NSPersistentStore {
+        if storeClass is any OwnStore.Type { _ = try StoreOptions(given) }
+        if let configuration, runtime.schema.entities(inConfiguration: configuration) == nil {
+            throw CocoaError.coreData(134020, "The model has no configuration \(configuration).")
+        }
+        guard let url else { throw CocoaError.coreData(134080, "A store of type \(type) needs a URL.") }
+        let store = storeClass.init(
+            persistentStoreCoordinator: self, configurationName: configuration, at: url, options: given)
+        store.setType(type)
+        do {
+            try store.refuseConstraints(configuration)
+            try store.open()
+        } catch { throw CocoaError.presenting(error) }
+        return store
+    }
+
+    /// A coordinator cannot have one store twice.
+    final func requireNew(_ url: URL?, _ type: String) throws {
+        guard let url, type != NSInMemoryStoreType, url.path != "/dev/null", persistentStore(for: url) != nil else { return }
+        throw CocoaError.coreData(
+            134080, "The store at \(url.path) is open in this coordinator already; use persistentStore(for:).",
+            [NSFilePathErrorKey: url.path])
+    }
+}
+
+extension NSPersistentStore {
+    /// A model that asks for unique values cannot be used with a store that does not see to it (6.6).
+    ///
+    /// - Throws: 134020, naming the entity.
+    final func refuseConstraints(_ configuration: String?) throws {
+        guard !keepsConstraints, let schema = coordinator?.runtime.schema else { return }
+        let entities = schema.entities(inConfiguration: configuration) ?? []
+        guard let entity = entities.first(where: { !$0.draft.uniquenessConstraints.isEmpty }) else { return }
+        throw StoreError(
+            134020,
+            "The entity \(entity.name) has a uniqueness constraint, which a store of type \(type) cannot keep. "
+                + "Remove the constraint or use a SQLite store.",
+            path: url?.path, entity: entity.name)
+    }
+}

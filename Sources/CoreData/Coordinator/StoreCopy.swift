@@ -1,0 +1,131 @@
+// All rows of one store for another one.
+
+import CoreDataValues
+import Foundation
+
+/// Copies all rows of one store into an empty other one.
+struct StoreCopy {
+    private let schema: Schema
+    private let source: NSPersistentStore
+    private let target: NSPersistentStore
+
+    /// Where the source keeps values that are files; nil for a store without a place.
+    private let folder: SupportFolder?
+
+    init(schema: Schema, from source: NSPersistentStore, to target: NSPersistentStore) {
+        self.schema = schema
+        self.source = source
+        self.target = target
+        folder = source.url.map { SupportFolder(store: $0) }
+    }
+
+    /// *read the keys · number them anew · read the rows and point them at the new numbers · collect members ·
+    /// write all at once*
+    func run() throws -> [(old: RowKey, new: RowKey)] {
+        let roots = schema.entities.filter { $0.parent == nil && isHeld($0) }
+        var keys: [(old: RowKey, new: RowKey)] = []
+        for root in roots { keys += try number(root) }
+        let numbers = Dictionary(keys.map { (place($0.old), $0.new) }, uniquingKeysWith: { a, _ in a })
+        var batch = ChangeBatch()
+        for root in roots { try copyRows(root, numbers, &batch) }
+        for (old, new) in keys { try copyMembers(old, new, numbers, &batch) }
+        guard case .committed = try target.rows.commit(batch) else {
+            throw StoreError(134110, "The store's objects conflict with what the new store holds already.")
+        }
+        return keys
+    }
+
+    private func isHeld(_ root: Entity) -> Bool {
+        guard let coordinator = source.coordinator else { return false }
+        return (root.index.value...root.last.value).contains { source.holds(coordinator.runtime.infos[$0]) }
+    }
+
+    private func place(_ key: RowKey) -> RowKey { RowKey(entity: schema[key.entity].root, number: key.number) }
+
+    private func number(_ root: Entity) throws -> [(old: RowKey, new: RowKey)] {
+        var plan = FetchPlan(entity: root.index)
+        plan.includesValues = false
+        guard try target.rows.count(plan) == 0 else {
+            throw StoreError(
+                134030,
+                "There is a store with objects of \(root.name) at \(target.url?.path ?? "") already. Destroy it first or choose "
+                    + "another place.", path: target.url?.path, entity: root.name)
+        }
+        var old: [RowKey] = []
+        try source.rows.fetch(plan) { batch in
+            old += batch.keys(inStore: 0).map(\.row)
+            return .more
+        }
+        let numbers = try target.rows.allocateKeys(old.count, in: root.index)
+        return zip(old, numbers).map { ($0, RowKey(entity: $0.entity, number: $1)) }
+    }
+
+    private func copyRows(_ root: Entity, _ numbers: [RowKey: RowKey], _ batch: inout ChangeBatch) throws {
+        try source.rows.fetch(FetchPlan(entity: root.index)) { rows in
+            for chunk in rows.chunks where chunk.count > 0 {
+                let copy = RowChunk(layout: chunk.layout, capacity: chunk.count)
+                for index in 0..<chunk.count {
+                    let old = RowKey(entity: chunk.layout.entity, number: chunk.row(index).key(chunk.layout))
+                    guard let new = numbers[place(old)] else { continue }
+                    let values = try inlined(pointed(chunk.values(row: index), schema[old.entity], numbers), old)
+                    try copy.append(key: new.number, version: 1, values: values)
+                }
+                if copy.count > 0 { batch.inserts.append(copy) }
+            }
+            return .more
+        }
+    }
+
+    /// A to-one whose target is gone becomes nil.
+    private func pointed(_ values: [Value], _ entity: Entity, _ numbers: [RowKey: RowKey]) -> [Value] {
+        var values = values
+        let foreign = ForeignValues(schema: schema, entity: entity)
+        for relationship in foreign.toOnes {
+            guard let slot = relationship.slot, case .int(let number) = values[slot] else { continue }
+            let root = schema[relationship.destination].root
+            foreign.point(&values, relationship, at: numbers[RowKey(entity: root, number: number)])
+        }
+        return values
+    }
+
+    /// Values that the source keeps in files come along; the target keeps them in its own way.
+    private func inlined(_ values: [Value], _ key: RowKey) throws -> [Value] {
+        guard let folder else { return values }
+        var values = values
+        for (slot, property) in schema[key.entity].slots.enumerated() where property.kind == .externalData {
+            guard case .data(let cell) = values[slot] else { continue }
+            values[slot] = .data(try folder.inlined(cell))
+        }
+        return values
+    }
+
+    private func copyMembers(
+        _ old: RowKey, _ new: RowKey, _ numbers: [RowKey: RowKey], _ batch: inout ChangeBatch
+    ) throws {
+        for index in schema[old.entity].toMany {
+            let relationship = schema[index]
+            let inverse = relationship.inverse.map { schema[$0] }
+            let isManyToMany = inverse?.isToMany == true
+            guard inverse == nil || isManyToMany || relationship.isOrdered else { continue }
+            var members: [RowKey] = []
+            try source.rows.members(of: index, owner: old) { rows in
+                members += rows.keys(inStore: 0).compactMap { numbers[place($0.row)] }
+                return .more
+            }
+            guard !members.isEmpty else { continue }
+            if inverse == nil {
+                batch.adoptions.append(
+                    AdoptionChange(relationship: index, owner: new, added: members, removed: []))
+            }
+            if let inverse, isManyToMany, index.rawValue <= inverse.index.rawValue {
+                let named = index == inverse.index ? members.filter { new.number <= $0.number } : members
+                if !named.isEmpty {
+                    batch.links.append(LinkChange(relationship: index, owner: new, added: named, removed: []))
+                }
+            }
+            if relationship.isOrdered {
+                batch.orders.append(OrderChange(relationship: index, owner: new, members: members))
+            }
+        }
+    }
+}

@@ -1,0 +1,53 @@
+// The files beside a SQLite store.
+
+import CoreDataValues
+import Foundation
+
+/// The hidden folder beside a store with the values that are kept in files of their own.
+struct SupportFolder {
+    let url: URL
+
+    init(store: URL) {
+        let name = store.deletingPathExtension().lastPathComponent
+        url = store.deletingLastPathComponent().appendingPathComponent(".\(name)_SUPPORT")
+    }
+
+    private var exists: Bool { FileManager.default.fileExists(atPath: url.path) }
+
+    func remove() throws {
+        if exists { try FileManager.default.removeItem(at: url) }
+    }
+
+    /// The former folder goes only when the copy is complete.
+    func replace(with source: SupportFolder) throws {
+        guard source.url.standardizedFileURL != url.standardizedFileURL else { return }
+        guard source.exists else { return try remove() }
+        let copy = url.deletingLastPathComponent().appendingPathComponent(url.lastPathComponent + "." + UUID().uuidString)
+        do {
+            try FileManager.default.copyItem(at: source.url, to: copy)
+            try remove()
+            try FileManager.default.moveItem(at: copy, to: url)
+        } catch {
+            try? FileManager.default.removeItem(at: copy)
+            throw error
+        }
+    }
+
+    /// A cell that names a file (store format §12), with the file's content in its place; any other cell as it is.
+    ///
+    /// - Throws: 134080 if the file is missing.
+    func inlined(_ cell: Data) throws -> Data {
+        let bytes = [UInt8](cell)
+        guard bytes.count == 38, bytes[0] == 2, bytes[37] == 0 else { return cell }
+        let name = String(decoding: bytes[1..<37], as: UTF8.self)
+        guard UUID(uuidString: name) != nil else { return cell }
+        let file = url.appendingPathComponent("_EXTERNAL_DATA").appendingPathComponent(name)
+        do {
+            return Data([1]) + (try Data(contentsOf: file))
+        } catch {
+            throw StoreError(
+                134080, "The file \(file.path), which holds a value of the store beside it, cannot be read: "
+                    + "\(error.localizedDescription)", path: file.path)
+        }
+    }
+}

@@ -1,0 +1,26 @@
+// What a save asks of an incremental store.
+
+import Foundation
+
+/// The objects that a save inserts, updates and deletes in one store.
+open class NSSaveChangesRequest: NSPersistentStoreRequest {
+    public final let insertedObjects: Set<NSManagedObject>?
+    public final let updatedObjects: Set<NSManagedObject>?
+    public final let deletedObjects: Set<NSManagedObject>?
+    /// Objects that must not have changed although the save does not write them.
+    public final let lockedObjects: Set<NSManagedObject>?
+    open override var requestType: NSPersistentStoreRequestType { .saveRequestType }
+
+    public init(
+        inserted insertedObjects: Set<NSManagedObject>?, updated updatedObjects: Set<NSManagedObject>?,
+        deleted deletedObjects: Set<NSManagedObject>?, locked lockedObjects: Set<NSManagedObject>?
+    ) {
+        self.insertedObjects = insertedObjects
+        self.updatedObjects = updatedObjects
+        self.deletedObjects = deletedObjects
+        self.lockedObjects = lockedObjects
+        super.init()
+    }
+
+    public convenience override init() { self.init(inserted: nil, updated: nil, deleted: nil, locked: nil) }
+}

@@ -1,0 +1,42 @@
+// Numbers for new objects where one rule for all of an entity does not do.
+
+import CoreDataValues
+import Foundation
+
+extension BatchBuilders {
+    /// The way of a save with stores that name their objects themselves, or with objects assigned to a store.
+    ///
+    /// *find each object's store · ask store by store · write the numbers down*
+    func assignKeysOneByOne(_ inserted: ContiguousArray<NSManagedObject>) throws {
+        let coordinator = context.requiredCoordinator
+        var homes: [UInt16: (store: NumberedStore, objects: [NSManagedObject])] = [:]
+        try inserted.borrowEach { object in
+            let assigned = context.assignments?.store(of: object).flatMap { coordinator.numberedStore($0) }
+            let home = try assigned ?? coordinator.store(for: object._state.info)
+            homes[home.number, default: (home, [])].objects.append(object)
+        }
+        for (number, home) in homes.sorted(by: { $0.key < $1.key }) {
+            let keys: [Int64]
+            do { keys = try self.keys(for: home.objects, in: home.store) } catch { throw CocoaError.saving(error) }
+            for (object, key) in zip(home.objects, keys) {
+                object._state.pointee.assigned = key
+                object._state.pointee.assignedStore = number
+            }
+        }
+    }
+
+    private func keys(for objects: [NSManagedObject], in store: NumberedStore) throws -> [Int64] {
+        if let keys = try store.store.takeKeys(for: objects) { return keys }
+        var counts: [EntityIndex: Int] = [:]
+        for object in objects { counts[object._state.info.entity.root, default: 0] += 1 }
+        var next = try counts.reduce(into: [EntityIndex: Int64]()) { next, entry in
+            next[entry.key] = try store.rows.allocateKeys(entry.value, in: entry.key).lowerBound
+        }
+        return objects.map { object in
+            let root = object._state.info.entity.root
+            let key = next[root] ?? 0
+            next[root] = key + 1
+            return key
+        }
+    }
+}

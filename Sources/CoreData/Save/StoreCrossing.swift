@@ -1,0 +1,59 @@
+// Relationships may not lead from one store into another.
+
+import CoreDataValues
+import Foundation
+
+/// Looks at the changed relationships of a save over several stores.
+enum StoreCrossing {
+    /// Runs after every new object has its store.
+    ///
+    /// - Throws: 133010 for the first relationship whose ends lie in different stores; 134030 for a change in a read-only store.
+    static func check(_ changed: [ContiguousArray<NSManagedObject>], _ coordinator: NSPersistentStoreCoordinator) throws {
+        for objects in changed {
+            try objects.borrowEach { object in
+                if let key = crossing(object) { throw error(object, key) }
+                if let store = coordinator.numberedStore(home(object))?.store, store.isReadOnly {
+                    throw CocoaError.coreData(
+                        134030,
+                        "\(object.entity.name ?? "") of the store \(store.url?.path ?? store.identifier ?? "") was changed, "
+                            + "which is read-only. Nothing was saved.",
+                        [NSAffectedObjectsErrorKey: [object], NSAffectedStoresErrorKey: [store]])
+                }
+            }
+        }
+    }
+
+    private static func home(_ object: NSManagedObject) -> UInt16 {
+        let state = object._state.pointee
+        return state.assigned != 0 ? state.assignedStore : state.store
+    }
+
+    /// The name of a relationship whose target is elsewhere.
+    private static func crossing(_ object: NSManagedObject) -> String? {
+        let state = object._state
+        guard !state.has(.deleted) else { return nil }
+        let own = home(object)
+        if let overlay = state.overlay {
+            for (slot, relationship) in state.info.slotRelationships.enumerated() where overlay.isPresent(slot) {
+                if let relationship, let target = overlay.object(slot), home(target) != own { return relationship.name }
+            }
+        }
+        var found: String?
+        object.forEachToMany { index, members in
+            if found == nil, members.added.objects.contains(where: { home($0) != own }) {
+                found = object.relationship(toMany: index).name
+            }
+        }
+        return found
+    }
+
+    private static func error(_ object: NSManagedObject, _ key: String) -> CocoaError {
+        CocoaError.coreData(
+            133010,
+            "\(object.entity.name ?? "").\(key) leads into another store, which no store can keep. Use assign(_:to:) to put both "
+                + "objects into one store, or a fetched property.",
+            [
+                NSValidationObjectErrorKey: object, NSValidationKeyErrorKey: key, NSAffectedObjectsErrorKey: [object],
+            ])
+    }
+}

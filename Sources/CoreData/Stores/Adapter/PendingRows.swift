@@ -1,0 +1,214 @@
+// A store with one batch laid over it: what it will hold once the batch is written.
+
+import CoreDataValues
+import Foundation
+
+/// Shows another's store its own future while it saves. Only rows and members are asked of it.
+final class PendingRows: RowStore, @unchecked Sendable {
+    let schema: Schema
+    let base: any RowStore
+    private let batch: ChangeBatch
+    /// Inserted and updated rows, by tree and number.
+    private(set) var rows: [RowKey: MemoryRow] = [:]
+    /// Updated rows as they are now, in the order of the batch.
+    private(set) var former: [(row: MemoryRow, slots: [Int])] = []
+    private(set) var inserted: [RowKey] = []
+    private(set) var deleted: [MemoryRow] = []
+    private(set) var conflicts: [Conflict] = []
+
+    /// Reads the batch and compares it with what is there.
+    init(_ batch: ChangeBatch, over base: any RowStore) throws {
+        self.batch = batch
+        self.base = base
+        schema = base.schema
+        for chunk in batch.inserts {
+            for index in 0..<chunk.count {
+                let row = read(chunk, index)
+                rows[place(row.key)] = row
+                inserted.append(row.key)
+            }
+        }
+        for group in batch.updates { try readUpdates(group) }
+        for group in batch.deletes {
+            for (number, expected) in zip(group.numbers, group.expected) {
+                let key = RowKey(entity: group.entity, number: number)
+                if let row = try current(key, expected) { deleted.append(row) }
+            }
+        }
+    }
+
+    private func readUpdates(_ group: UpdateGroup) throws {
+        for index in 0..<group.chunk.count {
+            let new = read(group.chunk, index)
+            guard var row = try current(new.key, group.expected[index]) else { continue }
+            former.append((row, group.slots))
+            row.version = new.version
+            for slot in group.slots { row.values[slot] = new.values[slot] }
+            rows[place(row.key)] = row
+        }
+    }
+
+    private func read(_ chunk: RowChunk, _ index: Int) -> MemoryRow {
+        let header = chunk.row(index)
+        return MemoryRow(
+            key: RowKey(entity: chunk.layout.entity, number: header.key(chunk.layout)),
+            version: header.version(chunk.layout), values: chunk.values(row: index))
+    }
+
+    private func place(_ key: RowKey) -> RowKey { RowKey(entity: schema[key.entity].root, number: key.number) }
+
+    private func current(_ key: RowKey, _ expected: Int32) throws -> MemoryRow? {
+        guard let row = try baseRows([key.number], in: schema[key.entity].root).first else {
+            conflicts.append(Conflict(key: key, expected: expected, kind: .deleted))
+            return nil
+        }
+        guard row.version == expected else {
+            conflicts.append(Conflict(key: key, expected: expected, kind: .changed(version: row.version)))
+            return nil
+        }
+        return row
+    }
+
+    func baseRows(_ numbers: [Int64], in root: EntityIndex) throws -> [MemoryRow] {
+        guard !numbers.isEmpty else { return [] }
+        var found: [MemoryRow] = []
+        try base.rows(for: numbers, in: root) { batch in
+            found += read(batch)
+            return .more
+        }
+        return found
+    }
+
+    private func read(_ batch: RowBatch) -> [MemoryRow] {
+        guard let order = batch.order else { return (0..<batch.first.count).map { read(batch.first, $0) } }
+        let chunks = batch.chunks
+        return order.map { read(chunks[Int($0.chunk)], Int($0.row)) }
+    }
+
+    /// Rows that the batch touches only by their relationships.
+    var touchedByRelations: Set<RowKey> {
+        var touched: Set<RowKey> = []
+        for change in batch.links {
+            touched.insert(change.owner)
+            touched.formUnion(change.added)
+            touched.formUnion(change.removed)
+        }
+        for change in batch.adoptions { touched.insert(change.owner) }
+        for change in batch.orders { touched.insert(change.owner) }
+        let known = Set(rows.keys).union(deleted.map { place($0.key) })
+        return touched.filter { !known.contains(place($0)) }
+    }
+
+    // MARK: RowStore
+
+    var identifier: String { base.identifier }
+    func metadata() throws -> StoreMetadata { try base.metadata() }
+    func fetch(_ plan: FetchPlan, _ receive: (RowBatch) throws -> FetchStep) throws { try base.fetch(plan, receive) }
+    func count(_ plan: FetchPlan) throws -> Int { try base.count(plan) }
+
+    func rows(
+        for numbers: [Int64], in root: EntityIndex, _ receive: (RowBatch) throws -> FetchStep
+    ) throws {
+        try BatchPacker(schema: schema).pack(try present(numbers, in: schema[root].root)[...], receive)
+    }
+
+    private func present(_ numbers: [Int64], in root: EntityIndex) throws -> [MemoryRow] {
+        let missing = numbers.filter { rows[RowKey(entity: root, number: $0)] == nil }
+        let found = Dictionary(
+            try baseRows(missing, in: root).map { ($0.key.number, $0) }, uniquingKeysWith: { a, _ in a })
+        return numbers.compactMap { rows[RowKey(entity: root, number: $0)] ?? found[$0] }
+    }
+
+    func members(
+        of relationship: RelationshipIndex, owner: RowKey, _ receive: (RowBatch) throws -> FetchStep
+    ) throws {
+        let resolved = schema[relationship]
+        let root = schema[resolved.destination].root
+        var numbers: [Int64] = []
+        if !inserted.contains(where: { place($0) == place(owner) }) {
+            try base.members(of: relationship, owner: owner) { batch in
+                numbers += batch.keys(inStore: 0).map(\.number)
+                return .more
+            }
+        }
+        apply(resolved, owner, &numbers)
+        let gone = Set(deleted.map { place($0.key) })
+        if !gone.contains(place(owner)) { numbers.removeAll { gone.contains(RowKey(entity: root, number: $0)) } }
+        if let order = batch.orders.last(where: { $0.relationship == relationship && $0.owner.number == owner.number }) {
+            let places = Dictionary(
+                order.members.enumerated().map { ($0.element.number, $0.offset) }, uniquingKeysWith: { a, _ in a })
+            numbers.sort { (places[$0] ?? -1, $0) < (places[$1] ?? -1, $1) }
+        }
+        try BatchPacker(schema: schema).pack(try present(numbers, in: root)[...], receive)
+    }
+
+    /// What the batch changes of the members.
+    private func apply(_ relationship: ResolvedRelationship, _ owner: RowKey, _ numbers: inout [Int64]) {
+        var change = MemberChange()
+        if let inverse = relationship.inverse.map({ schema[$0] }) {
+            if inverse.isToMany {
+                change.take(batch.links, relationship, inverse, owner.number)
+            } else {
+                change.take(rows, inverse, owner.number, schema)
+            }
+        } else {
+            for adoption in batch.adoptions where adoption.relationship == relationship.index {
+                if adoption.owner.number == owner.number {
+                    change.removed.formUnion(adoption.removed.map(\.number))
+                    change.added += adoption.added.map(\.number)
+                } else {
+                    change.removed.formUnion(adoption.added.map(\.number))
+                }
+            }
+        }
+        numbers.removeAll { change.removed.contains($0) }
+        let present = Set(numbers)
+        numbers += change.added.filter { !present.contains($0) }
+    }
+
+    func setMetadata(_ metadata: StoreMetadata) throws { throw refusal }
+    func allocateKeys(_ count: Int, in root: EntityIndex) throws -> Range<Int64> { throw refusal }
+    func commit(_ batch: ChangeBatch) throws -> CommitOutcome { throw refusal }
+    func close() throws {}
+
+    private var refusal: StoreError {
+        StoreError(134070, "A store's method tried to write through the context it was given; write to the store itself.")
+    }
+}
+
+/// Members that come and go.
+private struct MemberChange {
+    var added: [Int64] = []
+    var removed: Set<Int64> = []
+
+    mutating func take(
+        _ links: [LinkChange], _ relationship: ResolvedRelationship, _ inverse: ResolvedRelationship, _ owner: Int64
+    ) {
+        for change in links {
+            if change.relationship == relationship.index, change.owner.number == owner {
+                added += change.added.map(\.number)
+                removed.formUnion(change.removed.map(\.number))
+            }
+            if change.relationship == inverse.index {
+                if change.added.contains(where: { $0.number == owner }) { added.append(change.owner.number) }
+                if change.removed.contains(where: { $0.number == owner }) { removed.insert(change.owner.number) }
+            }
+        }
+    }
+
+    /// Rows that point at the owner now, or no more.
+    mutating func take(
+        _ rows: [RowKey: MemoryRow], _ toOne: ResolvedRelationship, _ owner: Int64, _ schema: Schema
+    ) {
+        guard let slot = toOne.slot else { return }
+        let source = schema[toOne.owner]
+        for row in rows.values.sorted(by: { $0.key.number < $1.key.number })
+        where source.index <= row.key.entity && row.key.entity <= source.last {
+            if row.values[slot] == .int(owner) {
+                added.append(row.key.number)
+            } else {
+                removed.insert(row.key.number)
+            }
+        }
+    }
+}

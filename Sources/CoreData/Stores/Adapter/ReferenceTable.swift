@@ -1,0 +1,76 @@
+// The names that another's store gives its rows, as numbers.
+
+import CoreDataValues
+import Foundation
+import Synchronization
+
+/// Interns reference objects: a row's number is good as long as the store is open.
+final class ReferenceTable: Sendable {
+    private struct Name: Hashable, @unchecked Sendable {
+        let root: EntityIndex
+        let reference: AnyHashable
+    }
+
+    private struct Row: @unchecked Sendable {
+        var entity: EntityIndex
+        let reference: Any
+    }
+
+    private struct State {
+        var numbers: [Name: Int64] = [:]
+        var rows: [RowKey: Row] = [:]
+        var next: [EntityIndex: Int64] = [:]
+    }
+
+    private let state = Mutex(State())
+    private let schema: Schema
+
+    init(schema: Schema) { self.schema = schema }
+
+    /// The number of a reference, given when it is first seen.
+    func number(of reference: Any, entity: EntityIndex) -> Int64 {
+        let root = schema[entity].root
+        let name = Name(root: root, reference: ReferenceTable.hashable(reference))
+        nonisolated(unsafe) let given = reference
+        return state.withLock { state in
+            if let known = state.numbers[name] {
+                // An ID may have been made of the root entity; the more special one is the true one.
+                let key = RowKey(entity: root, number: known)
+                if let former = state.rows[key]?.entity, former < entity { state.rows[key]?.entity = entity }
+                return known
+            }
+            let number = state.next[root, default: 1]
+            state.next[root] = number + 1
+            state.numbers[name] = number
+            state.rows[RowKey(entity: root, number: number)] = Row(entity: entity, reference: given)
+            return number
+        }
+    }
+
+    /// The entity and reference of a row.
+    func row(_ number: Int64, in root: EntityIndex) -> (entity: EntityIndex, reference: Any)? {
+        let row = state.withLock { $0.rows[RowKey(entity: root, number: number)] }
+        return row.map { ($0.entity, $0.reference) }
+    }
+
+    /// A commit tells the entity of a row that was numbered before it was known.
+    func setEntity(_ key: RowKey) {
+        let place = RowKey(entity: schema[key.entity].root, number: key.number)
+        state.withLock { $0.rows[place]?.entity = key.entity }
+    }
+
+    /// Equal references are equal whatever class wraps them.
+    private static func hashable(_ reference: Any) -> AnyHashable {
+        switch reference {
+        case let text as String: AnyHashable(text)
+        case let uuid as UUID: AnyHashable(uuid)
+        case let number as any BinaryInteger: AnyHashable(Int64(truncatingIfNeeded: number))
+        case let number as NSNumber: AnyHashable(number.int64Value)
+        case let data as Data: AnyHashable(data)
+        case let url as URL: AnyHashable(url)
+        case let object as NSObject: AnyHashable(object)
+        case let value as AnyHashable: value
+        default: AnyHashable(String(describing: reference))
+        }
+    }
+}

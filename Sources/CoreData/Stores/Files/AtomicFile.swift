@@ -1,0 +1,79 @@
+// Writing a file whole: the old content or the new one, whatever happens.
+
+import CoreDataValues
+import Foundation
+
+/// What tells one state of a file from another.
+struct FileStamp: Equatable {
+    let node: UInt
+    let size: Int
+    let seconds: Int
+    let nanoseconds: Int
+
+    /// nil when there is no such file.
+    init?(_ path: String) {
+        var facts = stat()
+        guard stat(path, &facts) == 0 else { return nil }
+        node = UInt(facts.st_ino)
+        size = Int(facts.st_size)
+        seconds = Int(facts.st_mtim.tv_sec)
+        nanoseconds = Int(facts.st_mtim.tv_nsec)
+    }
+}
+
+/// A file that is replaced, never changed in place.
+struct AtomicFile {
+    let url: URL
+    private var path: String { url.path }
+
+    func read() throws(StoreError) -> Data {
+        do {
+            return try Data(contentsOf: url)
+        } catch {
+            throw StoreError(134080, "The store at \(path) cannot be read: \(error.localizedDescription)", path: path)
+        }
+    }
+
+    /// *write beside it · flush · rename · flush the folder*
+    func write(_ data: Data) throws(StoreError) {
+        let folder = url.deletingLastPathComponent().path
+        let draft = folder + "/." + url.lastPathComponent + "." + UUID().uuidString
+        do throws(StoreError) {
+            try fill(draft, data)
+            guard rename(draft, path) == 0 else { throw failure("replaced") }
+        } catch {
+            unlink(draft)
+            throw error
+        }
+        let handle = open(folder, O_RDONLY)
+        if handle >= 0 {
+            fsync(handle)
+            close(handle)
+        }
+    }
+
+    private func fill(_ draft: String, _ data: Data) throws(StoreError) {
+        var facts = stat()
+        let mode = stat(path, &facts) == 0 ? facts.st_mode & 0o777 : 0o644
+        let handle = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+        guard handle >= 0 else { throw failure("created") }
+        defer { close(handle) }
+        let isWritten = data.withUnsafeBytes { bytes in
+            var rest = bytes
+            while !rest.isEmpty {
+                let count = Foundation.write(handle, rest.baseAddress, rest.count)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { return false }
+                rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
+            }
+            return true
+        }
+        guard isWritten, fsync(handle) == 0 else { throw failure("written") }
+    }
+
+    private func failure(_ what: String) -> StoreError {
+        StoreError(
+            134030, "The store at \(path) could not be \(what): \(String(cString: strerror(errno))). "
+                + "It is as it was before.", path: path)
+    }
+}

@@ -1,0 +1,124 @@
+// The stores that are one file each: binary, XML, property list.
+
+import CoreDataValues
+import Foundation
+
+/// Marks the store classes of this library: their options are all known.
+protocol OwnStore: NSPersistentStore {}
+
+/// An atomic store of this library.
+///
+/// The whole file is read when the store is opened and written anew by each save, which costs time in proportion to all
+/// objects: fit for documents, not for data that grows.
+class FileStore: NSAtomicStore, OwnStore, @unchecked Sendable {
+    class var format: any StoreFormat.Type { misuse("FileStore is no store by itself.") }
+    /// What the file was when it was last read or written.
+    private var stamp: FileStamp?
+
+    required init(
+        persistentStoreCoordinator root: NSPersistentStoreCoordinator?, configurationName name: String?, at url: URL,
+        options: [AnyHashable: Any]? = nil
+    ) {
+        super.init(persistentStoreCoordinator: root, configurationName: name, at: url, options: options)
+        leaveMetadataToRows()
+    }
+
+    private var path: String { url?.path ?? "" }
+    private var file: AtomicFile { AtomicFile(url: url ?? URL(fileURLWithPath: "/")) }
+
+    override func open() throws {
+        guard let coordinator else { return }
+        let schema = coordinator.runtime.schema
+        let configuration = configurationForRows
+        let empty = try MemoryStore(schema: schema, configuration: configuration)
+        try requireFilePlace()
+        if let found = FileStamp(path) {
+            stamp = found
+            rowsInMemory.take(try read(empty, schema, configuration))
+        } else {
+            guard !isReadOnly else {
+                throw StoreError(
+                    134080, "There is no store at \(path), and a store that is opened read-only is not created.",
+                    path: path)
+            }
+            let metadata = StoreMetadata(newStoreOf: schema, configuration: configuration, type: type)
+            let rows = try empty.holding(StoreImage(metadata: metadata))
+            try write(rows)
+            rowsInMemory.take(rows)
+        }
+        takeIdentifier(rows.identifier)
+    }
+
+    /// Errors name the cause before a file is made in vain.
+    private func requireFilePlace() throws {
+        var isFolder: ObjCBool = false
+        if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {
+            throw StoreError(134080, "The store's path \(path) is a folder. Name a file in it.", path: path)
+        }
+        let folder = (path as NSString).deletingLastPathComponent
+        guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
+            throw StoreError(
+                134080, "The folder \(folder) of the store does not exist. Create it first.", path: path)
+        }
+    }
+
+    private func read(_ empty: MemoryStore, _ schema: Schema, _ configuration: String?) throws -> MemoryStore {
+        var document = try Self.format.decode(try file.read(), path: path)
+        if StoreOptions(lenient: options).sqlite.ignoresVersionHashes {
+            document.metadata.versionHashes = StoreMetadata.hashes(schema, configuration)
+            document.metadata.modelVersionIdentifiers = schema.versionIdentifiers
+        }
+        try document.metadata.requireModel(schema, configuration, path: path)
+        return try empty.holding(try document.image(schema, path: path))
+    }
+
+    override func keep(_ next: MemoryStore, after batch: ChangeBatch?) throws { try write(next) }
+
+    private func write(_ rows: MemoryStore) throws {
+        guard FileStamp(path) == stamp else {
+            throw StoreError(
+                134030,
+                "The store at \(path) was changed by another writer since it was read, and saving would undo that. "
+                    + "Remove the store from its coordinator and add it again.",
+                path: path)
+        }
+        let document = StoredDocument(try rows.image(), rows.schema)
+        try file.write(try Self.format.encode(document))
+        stamp = FileStamp(path)
+    }
+
+    // What follows is for nodes, which these stores do not need.
+    override func load() throws {}
+    override func save() throws {}
+
+    override class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
+        do {
+            let document = try format.decode(try AtomicFile(url: url).read(), path: url.path)
+            return StoreMetadata.dictionary(document.metadata)
+        } catch { throw CocoaError.presenting(error) }
+    }
+
+    override class func setMetadata(_ metadata: [String: Any]?, forPersistentStoreAt url: URL) throws {
+        do {
+            var document = try format.decode(try AtomicFile(url: url).read(), path: url.path)
+            document.metadata = try StoreMetadata(metadata ?? [:], over: document.metadata)
+            try AtomicFile(url: url).write(try format.encode(document))
+        } catch { throw CocoaError.presenting(error) }
+    }
+}
+
+/// `NSBinaryStoreType`.
+final class BinaryStore: FileStore, @unchecked Sendable {
+    override class var format: any StoreFormat.Type { BinaryFormat.self }
+}
+
+/// `NSXMLStoreType`.
+final class XMLStore: FileStore, @unchecked Sendable {
+    override class var format: any StoreFormat.Type { XMLFormat.self }
+}
+
+/// `NSPropertyListStoreType`. Unlike Core Data's own atomic stores it keeps uniqueness constraints.
+final class PropertyListStore: FileStore, @unchecked Sendable {
+    override class var format: any StoreFormat.Type { PropertyListFormat.self }
+    override var keepsConstraints: Bool { true }
+}

@@ -1,0 +1,75 @@
+// A store's metadata between the dictionary that programs see and the value that stores keep.
+
+import CoreDataValues
+import Foundation
+
+extension StoreMetadata {
+    private static let own: Set<String> = [
+        NSStoreTypeKey, NSStoreUUIDKey, NSStoreModelVersionHashesKey, NSStoreModelVersionIdentifiersKey,
+    ]
+
+    static func dictionary(_ metadata: StoreMetadata) -> [String: Any] {
+        var all: [String: Any] = [:]
+        if let data = metadata.userInfo,
+            let own = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any]
+        {
+            all = own
+        }
+        all[NSStoreTypeKey] = metadata.type
+        all[NSStoreUUIDKey] = metadata.uuid
+        all[NSStoreModelVersionHashesKey] = metadata.versionHashes
+        all[NSStoreModelVersionIdentifiersKey] = metadata.modelVersionIdentifiers
+        return all
+    }
+
+    /// The metadata that a dictionary stands for; what it leaves out is as in `former`.
+    ///
+    /// - Throws: 134060 for values that no property list holds and for a UUID that is none.
+    init(_ dictionary: [String: Any], over former: StoreMetadata) throws {
+        self = former
+        let rest = dictionary.filter { !StoreMetadata.own.contains($0.key) }
+        userInfo = nil
+        if !rest.isEmpty {
+            guard PropertyListSerialization.propertyList(rest, isValidFor: .binary) else {
+                throw CocoaError.coreData(
+                    134060, "The metadata \(rest.keys.sorted().joined(separator: ", ")) is no property list.")
+            }
+            userInfo = try PropertyListSerialization.data(fromPropertyList: rest, format: .binary, options: 0)
+        }
+        if let given = dictionary[NSStoreUUIDKey] {
+            guard let text = given as? String, let uuid = UUID(uuidString: text) else {
+                throw CocoaError.coreData(134060, "\(NSStoreUUIDKey) takes the text of a UUID.")
+            }
+            self.uuid = uuid.uuidString
+        }
+        if let hashes = dictionary[NSStoreModelVersionHashesKey] as? [String: Data] { versionHashes = hashes }
+        if let names = dictionary[NSStoreModelVersionIdentifiersKey] as? [String] { modelVersionIdentifiers = names }
+    }
+
+    /// What a new store of a configuration records.
+    init(newStoreOf schema: Schema, configuration: String?, type: String) {
+        self.init(
+            uuid: UUID().uuidString, type: type, modelVersionIdentifiers: schema.versionIdentifiers,
+            versionHashes: StoreMetadata.hashes(schema, configuration))
+    }
+
+    static func hashes(_ schema: Schema, _ configuration: String?) -> [String: Data] {
+        let entities = schema.entities(inConfiguration: configuration) ?? []
+        return Dictionary(entities.map { ($0.name, $0.versionHash) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    /// Compares the model with the one that the store was written with.
+    ///
+    /// - Throws: 134100, naming the entities that differ.
+    func requireModel(_ schema: Schema, _ configuration: String?, path: String) throws {
+        let expected = StoreMetadata.hashes(schema, configuration)
+        let names = Set(expected.keys).union(versionHashes.keys).sorted()
+        let differing = names.filter { expected[$0] != versionHashes[$0] }
+        guard let first = differing.first else { return }
+        throw StoreError(
+            134100,
+            "The model does not fit the store at \(path). Differing entities: \(differing.joined(separator: ", ")). "
+                + "Open the store with the model that wrote it, or migrate it.",
+            path: path, entity: first)
+    }
+}

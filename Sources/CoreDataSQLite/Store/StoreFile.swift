@@ -1,0 +1,122 @@
+// A store's file that nobody here has opened as a store.
+
+import CCoreDataSQLite
+import CoreDataValues
+import Foundation
+
+/// What can be done to a SQLite store without a model.
+package struct StoreFile {
+    private let url: URL
+    private var path: String { url.path }
+
+    package init(url: URL) { self.url = url }
+
+    private func connect(_ access: Connection.Access) throws -> Connection {
+        try Connection(path: path, access: access, options: SQLiteOptions(), counter: StatementCounter())
+    }
+
+    /// - Throws: 134080 where no store is.
+    package func metadata() throws -> StoreMetadata {
+        guard try FilePlace(url: url).check(mustExist: true) else { throw notAStore() }
+        let connection: Connection
+        do {
+            connection = try connect(.read)
+            try connection.run("SELECT COUNT(*) FROM sqlite_master")
+        } catch let error as StoreError where FilePlace(url: url).mayBeReadAsItIs(error) {
+            return try metadata(try connect(.immutable))
+        }
+        return try metadata(connection)
+    }
+
+    private func metadata(_ connection: Connection) throws -> StoreMetadata {
+        let tables = try connection.run("SELECT COUNT(*) FROM sqlite_master WHERE name = 'Z_METADATA'")
+        guard tables == "1", let metadata = try MetadataRecord.read(connection) else { throw notAStore() }
+        return metadata
+    }
+
+    /// Writes metadata; the figures over the model stay as they are.
+    package func setMetadata(_ metadata: StoreMetadata) throws {
+        _ = try self.metadata()
+        let connection = try connect(.write)
+        try connection.transaction {
+            try MetadataRecord.rewrite(metadata, to: connection)
+            return true
+        }
+    }
+
+    /// Empties the database under its lock. The file stays.
+    package func destroy(force: Bool) throws {
+        guard FileManager.default.fileExists(atPath: path) else { return }
+        if !force { _ = try destructible() }
+        let connection = try connect(.write)
+        _ = coredata_sqlite_defensive(connection.handle, 0)
+        guard coredata_sqlite_reset(connection.handle, 1) == SQLITE_OK else {
+            throw connection.error(SQLITE_MISUSE, doing: "Emptying the file", sql: nil)
+        }
+        defer { _ = coredata_sqlite_reset(connection.handle, 0) }
+        try connection.run("VACUUM")
+        _ = try? connection.run("PRAGMA wal_checkpoint(TRUNCATE)")
+    }
+
+    /// A store, or a database without tables, as destroying leaves it.
+    private func destructible() throws -> Bool {
+        _ = try FilePlace(url: url).check(mustExist: true)
+        let connection = try connect(.write)
+        if try connection.run("SELECT COUNT(*) FROM sqlite_master") == "0" { return true }
+        _ = try metadata(connection)
+        return true
+    }
+
+    /// Copies another store's content over this file, page by page under both files' locks.
+    package func replace(with source: StoreFile) throws {
+        _ = try source.metadata()
+        let exists = try FilePlace(url: url).check(mustExist: false)
+        let from = try source.connect(.read)
+        do {
+            let to = try connect(exists ? .write : .create)
+            _ = coredata_sqlite_defensive(to.handle, 0)
+            guard let backup = sqlite3_backup_init(to.handle, "main", from.handle, "main") else {
+                throw to.error(sqlite3_errcode(to.handle), doing: "Replacing the file", sql: nil)
+            }
+            var code = sqlite3_backup_step(backup, -1)
+            var waits = 0
+            while code == SQLITE_BUSY || code == SQLITE_LOCKED, waits < 500 {
+                sqlite3_sleep(10)
+                waits += 1
+                code = sqlite3_backup_step(backup, -1)
+            }
+            let end = sqlite3_backup_finish(backup)
+            guard code == SQLITE_DONE, end == SQLITE_OK else {
+                throw to.error(code == SQLITE_DONE ? end : code, doing: "Replacing the file", sql: nil)
+            }
+        } catch {
+            if !exists { FilePlace(url: url).removeIfNotStore() }
+            throw error
+        }
+    }
+
+    private func notAStore() -> StoreError {
+        StoreError(134080, "The file at \(path) is no Core Data store. Check the path; nothing was changed.", path: path)
+    }
+}
+
+extension MetadataRecord {
+    /// Writes what an application may change and leaves the rest of the record as it is.
+    static func rewrite(_ metadata: StoreMetadata, to connection: Connection) throws {
+        let statement = try Statement("SELECT Z_PLIST FROM Z_METADATA", on: connection)
+        var former: [String: Any] = [:]
+        if try statement.step(), let data = statement.data(0) {
+            former = try PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any] ?? [:]
+        }
+        statement.finish()
+        var values = former.filter { own.contains($0.key) }
+        values.merge(try application(metadata.userInfo)) { own, _ in own }
+        values["NSStoreModelVersionHashes"] = metadata.versionHashes
+        values["NSStoreModelVersionIdentifiers"] = metadata.modelVersionIdentifiers
+        let update = try Statement("UPDATE Z_METADATA SET Z_UUID = ?, Z_PLIST = ?", on: connection)
+        defer { update.finish() }
+        try update.bind(1, .text(metadata.uuid))
+        try update.bind(2, .data(encode(values)))
+        _ = try update.step()
+    }
+}

@@ -1,0 +1,122 @@
+// The files of binary, XML and property-list stores.
+
+import CoreDataTestSupport
+import CoreDataValues
+import Testing
+
+@testable import CoreData
+
+@Suite struct FileStoreTests {
+    static let types = [NSBinaryStoreType, NSXMLStoreType, NSPropertyListStoreType]
+
+    private func filled(_ type: String, _ rig: Rig = Rig()) throws -> (Rig, NSManagedObjectContext) {
+        try rig.add(type)
+        let context = rig.context()
+        _ = context.make("Patient", ["name": "Eve \u{e9}<&>\"\n\u{1}", "weight": -0.0])
+        try context.save()
+        return (rig, context)
+    }
+
+    @Test("A damaged file is refused with 134080 and left alone", arguments: types)
+    func damaged(_ type: String) throws {
+        let (rig, context) = try filled(type)
+        try rig.coordinator.remove(try #require(rig.coordinator.persistentStores.first))
+        _ = context
+        let url = rig.folder.file("store")
+        let good = try Data(contentsOf: url)
+        var broken = [Data(), Data("<store>".utf8), good.prefix(good.count / 2), good.dropFirst(3)]
+        if type == NSBinaryStoreType {
+            var flipped = good
+            flipped[flipped.count / 2] ^= 1
+            broken.append(flipped)
+        }
+        for bytes in broken {
+            try Data(bytes).write(to: url)
+            let again = Rig(in: rig.folder)
+            #expect(code { try again.add(type) } == 134080, "\(bytes.count) bytes")
+            #expect(try Data(contentsOf: url) == Data(bytes))
+        }
+        try good.write(to: url)
+        let again = Rig(in: rig.folder)
+        try again.add(type)
+        #expect(try again.context().all("Patient").first?.value(forKey: "name") as? String == "Eve \u{e9}<&>\"\n\u{1}")
+    }
+
+    @Test("The same content gives the same bytes, and no draft is left beside the file", arguments: [NSBinaryStoreType, NSXMLStoreType])
+    func stable(_ type: String) throws {
+        let (rig, context) = try filled(type)
+        let url = rig.folder.file("store")
+        let before = try Data(contentsOf: url)
+        let patient = try #require(try context.all("Patient").first)
+        let doctor = context.make("Doctor")
+        try context.save()
+        #expect(try Data(contentsOf: url) != before)
+        context.delete(doctor)
+        try context.save()
+        let names = try FileManager.default.contentsOfDirectory(atPath: rig.folder.url.path)
+        #expect(names == ["store"])
+        #expect(patient.objectID.uriRepresentation().path == "/Patient/p1")
+    }
+
+    @Test("A save that cannot be written leaves file, rows and context as they were", arguments: types)
+    func failedSave(_ type: String) throws {
+        let (rig, context) = try filled(type)
+        let url = rig.folder.file("store")
+        let before = try Data(contentsOf: url)
+        let patient = try #require(try context.all("Patient").first)
+        patient.setValue("other", forKey: "name")
+        // Nobody can write beside a file whose folder is gone.
+        let away = rig.folder.url.appendingPathExtension("away")
+        try FileManager.default.moveItem(at: rig.folder.url, to: away)
+        #expect(code { try context.save() } == 134030)
+        try FileManager.default.moveItem(at: away, to: rig.folder.url)
+        #expect(try Data(contentsOf: url) == before)
+        #expect(patient.isUpdated && patient.value(forKey: "name") as? String == "other")
+        #expect(try rig.context().all("Patient").first?.value(forKey: "name") as? String != "other")
+        try context.save()
+        #expect(try rig.context().all("Patient").first?.value(forKey: "name") as? String == "other")
+    }
+
+    @Test("A save never undoes what another process wrote to the file meanwhile", arguments: types)
+    func foreignChange(_ type: String) throws {
+        let (rig, context) = try filled(type)
+        let other = Rig(in: rig.folder)
+        try other.add(type)
+        let theirs = other.context()
+        _ = theirs.make("Doctor", ["name": "Bo"])
+        try theirs.save()
+        _ = context.make("Doctor", ["name": "Ada"])
+        let said = sentence { try context.save() }
+        #expect(said.contains("changed by another writer"), "\(said)")
+        #expect(try theirs.all("Doctor").count == 1)
+    }
+
+    @Test("A file of another model is refused with 134100, and taken when versions are ignored", arguments: types)
+    func otherModel(_ type: String) throws {
+        let (rig, _) = try filled(type)
+        try rig.coordinator.remove(try #require(rig.coordinator.persistentStores.first))
+        var draft = Clinic.draft()
+        draft.entities[0].attributes[1].type = .integer64
+        let other = Rig(NSManagedObjectModel(draft: draft), in: rig.folder)
+        let said = sentence { try other.add(type) }
+        #expect(code { try other.add(type) } == 134100 && said.contains("Patient"), "\(said)")
+        try other.add(type, options: [NSIgnorePersistentStoreVersioningOption: true])
+        #expect(try other.context().all("Patient").count == 1)
+    }
+
+    @Test("A store is no folder and lies in a folder that is there", arguments: types)
+    func places(_ type: String) throws {
+        let rig = Rig()
+        try FileManager.default.createDirectory(at: rig.folder.file("folder"), withIntermediateDirectories: true)
+        #expect(code { try rig.add(type, "folder") } == 134080)
+        #expect(sentence { try rig.add(type, "missing/store") }.contains("does not exist"))
+    }
+
+    @Test("An XML document type is refused: nothing outside the file is read")
+    func documentType() throws {
+        let rig = Rig()
+        let text = "<?xml version=\"1.0\"?><!DOCTYPE store [<!ENTITY x SYSTEM \"file:///etc/passwd\">]><store>&x;</store>"
+        try Data(text.utf8).write(to: rig.folder.file("store"))
+        #expect(code { try rig.add(NSXMLStoreType) } == 134080)
+    }
+}
