@@ -38,7 +38,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    private func post(_ event: ContextEvent) {
+    final func post(_ event: ContextEvent) {
         guard !event.isEmpty else { return }
         lastEvent = tracker.dirtyCount > 0 ? event : nil
         eventsSinceSave += 1

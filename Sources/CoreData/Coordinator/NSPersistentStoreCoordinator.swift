@@ -12,6 +12,8 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     public final let managedObjectModel: NSManagedObjectModel
     final let runtime: ModelRuntime
     final let identities = StoreIdentities()
+    /// What its contexts tell each other.
+    final let relatives = Relatives()
     private let temporaryNumber = Atomic<Int64>(0)
     private let stores = Mutex<[UInt16: NSPersistentStore]>([:])
     private let lastStore = Atomic<UInt16>(0)
@@ -103,6 +105,7 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// The ID that `uriRepresentation()` was made from; nil for another store's or an unreadable one.
     public final func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
         let parts = url.path.split(separator: "/")
+        if let temporary = temporaryID(url, parts) { return temporary }
         guard url.scheme == "x-coredata", parts.count == 2, let entity = runtime.schema.entity(named: String(parts[0])),
             parts[1].first == "p", let number = Int64(parts[1].dropFirst()), number > 0,
             let store = persistentStores.first(where: { $0.identifier.lowercased() == url.host?.lowercased() })

@@ -21,6 +21,11 @@ struct SaveOperation {
         collect()
         try validate()
         post(.NSManagedObjectContextWillSave, nil)
+        if context.isChild {
+            var push = ChildSave(context, inserted: inserted, updated: updated, deleted: deleted)
+            try push.run()
+            return finish()
+        }
         let batches = try pack()
         do {
             try commit(batches)
@@ -84,7 +89,7 @@ struct SaveOperation {
     /// One batch a store.
     private func pack() throws -> [StoreBatch] {
         let builders = BatchBuilders(context)
-        try builders.assignKeys(inserted)
+        try builders.assignKeys(context.hasEarlyKeys ? context.keepEarlyKeys(inserted) : inserted)
         try inserted.borrowEach { try builders.builder(for: $0).insert($0) }
         try updated.borrowEach { try builders.builder(for: $0).update($0) }
         try deleted.borrowEach { object in
@@ -116,6 +121,7 @@ struct SaveOperation {
     /// Makes the written rows the objects' snapshots.
     private func adopt(_ batches: [StoreBatch]) {
         if !updated.isEmpty || !deleted.isEmpty { context.rowTime += 1 }
+        if context.isParent.load(ordering: .relaxed) { context.noteNewKeys(inserted) }
         inserted.borrowEach { object in object.takeAssignedKey() }
         context.registry?.register(inserted)
         for batch in batches {
@@ -133,6 +139,7 @@ struct SaveOperation {
         updated.borrowEach { object in object.didSave() }
         deleted.borrowEach { object in object.didSave() }
         post(.NSManagedObjectContextDidSave, event.userInfo)
+        context.tellRelatives(of: event)
     }
 
     /// The last event, if it told of the same objects; its sets are made already.

@@ -1,0 +1,76 @@
+// Permanent IDs before the save, and IDs from URIs.
+
+import CoreDataValues
+import Foundation
+
+extension NSManagedObjectContext {
+    /// Gives unsaved objects the IDs that they will have in the store.
+    ///
+    /// The objects stay inserted; those that have a permanent ID already are left alone. Opens a short transaction of the store,
+    /// which hands out the numbers.
+    /// - Throws: 134070 when no writable store has an object's entity, and what the store says; then no ID has changed.
+    public final func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
+        for object in objects where object._state.registry !== requiredRegistry {
+            misuse("obtainPermanentIDs(for:) was given an object of another context.")
+        }
+        let unsaved = objects.filter { $0._state.pointee.number <= 0 && !$0._state.has(.gone) }
+        guard !unsaved.isEmpty else { return }
+        let own = unsaved.filter { $0._state.has(.inserted) }
+        if isChild {
+            try withParent { parent in
+                let keys = unsaved.filter { !$0._state.has(.inserted) }.map(\._state.key)
+                try parent.obtainPermanentIDs(for: keys.filter { $0.number <= 0 }.compactMap { parent.registered($0) })
+            }
+            withParent { _ in }
+        }
+        try giveKeys(own)
+    }
+
+    private func giveKeys(_ objects: [NSManagedObject]) throws {
+        struct Table: Hashable {
+            var store: UInt16
+            var root: EntityIndex
+        }
+        var groups: [Table: (store: NumberedStore, objects: [NSManagedObject])] = [:]
+        for object in objects {
+            let info = object._state.info
+            let store = try requiredCoordinator.store(for: info)
+            groups[Table(store: store.number, root: info.entity.root), default: (store, [])].objects.append(object)
+        }
+        var given: [(NSManagedObject, ObjectKey)] = []
+        for (table, group) in groups {
+            do {
+                let numbers = try group.store.rows.allocateKeys(group.objects.count, in: table.root)
+                for (object, number) in zip(group.objects, numbers) {
+                    given.append((object, ObjectKey(number: number, entity: object._state.key.entity, store: table.store)))
+                }
+            } catch { throw CocoaError.saving(error) }
+        }
+        requiredCoordinator.relatives.note(given.map { ($0._state.pointee.number, $1) })
+        for (object, key) in given { takeKey(key, for: object) }
+        if !given.isEmpty { hasEarlyKeys = true }
+    }
+
+    /// Lets inserted objects that have their keys already keep them; answers the others.
+    final func keepEarlyKeys(_ inserted: ContiguousArray<NSManagedObject>) -> ContiguousArray<NSManagedObject> {
+        inserted.filter { object in
+            let state = object._state
+            guard state.pointee.number > 0 else { return true }
+            state.pointee.assigned = state.pointee.number
+            state.pointee.assignedStore = state.pointee.store
+            return false
+        }
+    }
+}
+
+extension NSPersistentStoreCoordinator {
+    /// The temporary ID that a URI of this coordinator names, or the permanent one that it has become.
+    final func temporaryID(_ url: URL, _ parts: [Substring]) -> NSManagedObjectID? {
+        guard url.scheme == "x-coredata", parts.count == 2, parts[1].hasPrefix("t" + identities.uuid),
+            let number = Int64(parts[1].dropFirst(1 + identities.uuid.count)), number > 0,
+            let entity = runtime.schema.entity(named: String(parts[0]))
+        else { return nil }
+        let key = relatives.key(-number) ?? ObjectKey(number: -number, entity: entity.index, store: 0)
+        return NSManagedObjectID(key: key, identity: identities, info: runtime.infos[key.entity.value])
+    }
+}
