@@ -371,6 +371,81 @@ import Testing
         #expect(other.name == "Cy")
     }
 
+    @Test("A relationship with an object that the parent has deleted is no reason to refuse a save")
+    func relationshipDeletedAbove() throws {
+        let patient = parent.make("Patient", ["name": "Ada"]), visit = parent.make("Visit", ["note": "1"])
+        visit.setValue(patient, forKey: "patient")
+        try parent.save()
+        let mine = child.same(visit)
+        #expect((mine.value(forKey: "patient") as? NSManagedObject)?.name == "Ada")
+        parent.delete(patient)
+        parent.processPendingChanges()
+        child.delete(mine)
+        try child.save()
+        try parent.save()
+        #expect(try stack.another().all("Visit").isEmpty)
+    }
+
+    @Test("An object that the parent's redo brings back is the child's object again")
+    func redo() throws {
+        parent.undoManager = UndoManager()
+        let mine = child.make("Patient", ["name": "a"])
+        try child.save()
+        parent.undo()
+        #expect(try child.names().isEmpty)
+        parent.redo()
+        #expect(try child.named("a") === mine)
+        mine.setValue("b", forKey: "name")
+        try child.save()
+        try parent.save()
+        #expect(try stack.another().names() == ["b"])
+    }
+
+    @Test("A child asks all stores of the coordinator, and the parent's unsaved objects once")
+    func stores() throws {
+        let folder = Folder(), model = Clinic.model()
+        for store in ["one", "two"] {
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+            _ = try coordinator.addPersistentStore(
+                ofType: NSSQLiteStoreType, configurationName: nil, at: folder.file(store))
+            let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+            context.persistentStoreCoordinator = coordinator
+            context.make("Patient", ["name": store]).setValue(context.make("Ward", ["name": store]), forKey: "ward")
+            try context.save()
+        }
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        for store in ["one", "two"] {
+            _ = try coordinator.addPersistentStore(
+                ofType: NSSQLiteStoreType, configurationName: nil, at: folder.file(store))
+        }
+        let parent = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        parent.persistentStoreCoordinator = coordinator
+        let child = parent.child(), grandchild = child.child()
+        _ = parent.make("Patient", ["name": "three"])
+        try parent.named("two")?.setValue(9, forKey: "age")
+        for context in [child, grandchild] {
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Patient")
+            request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+            #expect(try context.fetch(request).map(\.name) == ["one", "three", "two"])
+            #expect(try context.count(for: request) == 3)
+            let two = try #require(try context.named("two"))
+            #expect(two.value(forKey: "age") as? Int == 9)
+            #expect((two.value(forKey: "ward") as? NSManagedObject)?.name == "two")
+        }
+    }
+
+    @Test("A fetch of IDs alone finds a parent's unsaved objects")
+    func idsOnly() throws {
+        let saved = parent.make("Patient", ["name": "a"])
+        try parent.save()
+        let unsaved = parent.make("Patient", ["name": "b"])
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Patient")
+        request.includesPropertyValues = false
+        #expect(Set(try child.fetch(request).map(\.objectID)) == [saved.objectID, unsaved.objectID])
+        #expect(try child.fetch(request).map(\.name).count == 2)
+        #expect(try child.named("b")?.name == "b")
+    }
+
     @Test("A child whose parent let go of the objects saves with one statement a table")
     func letGo() throws {
         let counts = StatementCount()

@@ -37,6 +37,32 @@ import Testing
         #expect(try stack.another().names() == ["a", "b"])
     }
 
+    @Test("A main-queue parent and the background children of it never hang", .timeLimit(.minutes(2)))
+    func mainQueue() async throws {
+        let parent = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
+        parent.persistentStoreCoordinator = stack.coordinator
+        let child = parent.child()
+        async let background: Void = {
+            for round in 0..<100 {
+                try await child.perform {
+                    _ = child.make("Patient", ["name": "c\(round)"])
+                    try child.save()
+                }
+            }
+        }()
+        for round in 0..<100 {
+            try await MainActor.run {
+                _ = parent.make("Patient", ["name": "p\(round)"])
+                try child.performAndWait {
+                    _ = try child.count(for: NSFetchRequest<NSManagedObject>(entityName: "Patient"))
+                }
+            }
+        }
+        try await background
+        try await MainActor.run { try parent.save() }
+        #expect(try stack.another().all("Patient").count == 200)
+    }
+
     @Test("A parent that waits for its child and a child that waits for its parent never hang", .timeLimit(.minutes(2)))
     func turns() throws {
         let (parent, child, grandchild) = (parent, child, child.child())

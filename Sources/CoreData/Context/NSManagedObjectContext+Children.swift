@@ -93,7 +93,6 @@ extension NSManagedObjectContext {
         if let owner = registered(owner), let index = description.toManyIndex,
             owner._state.pointee.toMany != nil || owner._state.pointee.number < 0
         {
-            settle()
             let members = owner.members(at: index)
             try throwReadError()
             return try pack(members)

@@ -14,9 +14,9 @@ extension NSManagedObjectContext {
             guard newValue != mergesAutomatically else { return }
             mergesAutomatically = newValue
             if newValue {
-                requiredCoordinator.relatives.addMerger(self)
+                persistentStoreCoordinator?.relatives.addMerger(self)
             } else {
-                requiredCoordinator.relatives.removeMerger(self)
+                persistentStoreCoordinator?.relatives.removeMerger(self)
             }
         }
     }
@@ -75,6 +75,8 @@ extension NSManagedObjectContext {
         let refreshed = renew(updated)
         settle()
         post(ContextEvent(inserted: inserted, deleted: deleted, refreshed: refreshed))
+        // Not an event of this context's own changes, so no save may use its sets.
+        lastEvent = nil
         postObjectIDs(.didMerge, inserted, refreshed, deleted)
         guard requiredCoordinator.relatives.mergerCount.load(ordering: .relaxed) > 0 else { return }
         tellRelatives(of: payload, isSave: false)

@@ -104,6 +104,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
             guard coordinator == nil || allObjects.isEmpty else {
                 misuse("A context with objects cannot change its coordinator; call reset() first.")
             }
+            if mergesAutomatically {
+                coordinator?.relatives.removeMerger(self)
+                newValue?.relatives.addMerger(self)
+            }
             coordinator = newValue
             boundRuntime = newValue?.runtime
             registry = newValue.map { Registry($0.runtime) }
@@ -184,6 +188,6 @@ enum MainQueue {
     /// Whether the caller runs on the main queue, or on the main thread of a plain script.
     static var isCurrent: Bool {
         mark()
-        return DispatchQueue.getSpecific(key: key) == true || Thread.isMainThread
+        return DispatchQueue.getSpecific(key: key) == true || Thread.isMainThread || Turns.isMainHeld
     }
 }

@@ -17,6 +17,35 @@ enum Turns {
     }
     private static let waits = Mutex(Waits())
 
+    /// Stands among a thread's holders for the main queue. A block that runs on another queue by `sync` sees the queue's specifics,
+    /// not those of the main queue that waits for it.
+    private final class MainHolder: Sendable {}
+    private static let mainHolder = MainHolder()
+    private static var mainMark: UnsafeRawPointer { UnsafeRawPointer(Unmanaged.passUnretained(mainHolder).toOpaque()) }
+
+    /// Whether the caller came here from the main queue.
+    static var isMainHeld: Bool {
+        var holder = coredata_current_holder()
+        guard holder != nil else { return false }
+        let mark = mainMark
+        while let current = holder {
+            if current.pointee.context == mark { return true }
+            holder = current.pointee.outer
+        }
+        return false
+    }
+
+    /// Runs a block that remembers that its caller has the main queue.
+    fileprivate static func holdingMain<T>(_ block: () throws -> T) rethrows -> T {
+        guard MainQueue.isCurrent else { return try block() }
+        var holder = coredata_holder(context: mainMark, outer: coredata_current_holder())
+        return try withUnsafeMutablePointer(to: &holder) { pointer in
+            coredata_set_current_holder(pointer)
+            defer { coredata_set_current_holder(pointer.pointee.outer) }
+            return try block()
+        }
+    }
+
     /// A wait that was written down.
     struct Wait {
         fileprivate var former: [(holder: NSManagedObjectContext, awaited: NSManagedObjectContext?)] = []
@@ -69,7 +98,10 @@ enum Turns {
         var contexts: [NSManagedObjectContext] = []
         var holder = coredata_current_holder()
         while let current = holder {
-            contexts.append(Unmanaged<NSManagedObjectContext>.fromOpaque(current.pointee.context).takeUnretainedValue())
+            if current.pointee.context != mainMark {
+                let context = Unmanaged<NSManagedObjectContext>.fromOpaque(current.pointee.context)
+                contexts.append(context.takeUnretainedValue())
+            }
             holder = current.pointee.outer
         }
         return contexts
@@ -86,10 +118,12 @@ extension NSManagedObjectContext {
     /// Waits for the context's queue.
     final func takingTurn<T>(_ body: () throws -> T) rethrows -> T {
         guard coredata_current_holder() != nil || MainQueue.isCurrent else { return try queue.sync(execute: body) }
-        guard let wait = Turns.wait(for: self) else { return try body() }
-        return try queue.sync {
-            wait.end()
-            return try body()
+        return try Turns.holdingMain {
+            guard let wait = Turns.wait(for: self) else { return try body() }
+            return try queue.sync {
+                wait.end()
+                return try body()
+            }
         }
     }
 }

@@ -49,6 +49,13 @@ struct ChildSave {
         return (0..<object._state.info.layout.slotCount).contains { overlay.isPresent($0) && object.differs($0, overlay) }
     }
 
+    private static func hasChangedValues(_ object: NSManagedObject) -> Bool {
+        guard let overlay = object._state.overlay else { return false }
+        return (0..<object._state.info.layout.slotCount).contains { slot in
+            overlay.isPresent(slot) && isAttribute(object, slot) && object.differs(slot, overlay)
+        }
+    }
+
     // MARK: Twins
 
     /// Finds the parent's object for each changed or deleted one; rows that the parent has let go are read in one statement a
@@ -61,7 +68,8 @@ struct ChildSave {
             let key = object._state.key
             if let twin = parent.registered(key), !twin._state.has([.deleted, .gone]) {
                 twins[ObjectIdentifier(object)] = twin
-            } else if !object._state.has(.deleted) {
+            } else if !object._state.has(.deleted), ChildSave.hasChangedValues(object) {
+                // A relationship with an object that is gone is gone with it.
                 throw CocoaError.coreData(
                     133000,
                     "\(object.entity.name ?? "") \(object.objectID.uriRepresentation().absoluteString) was deleted in the "
@@ -183,6 +191,7 @@ struct ChildSave {
     /// Makes the pushed values the child's snapshots.
     private func adopt() {
         if !updated.isEmpty || !deleted.isEmpty { context.rowTime += 1 }
+        context.hasEarlyKeys = false
         for object in inserted { object._state.set(.persistent) }
         context.requiredRegistry.register(inserted)
         for (object, chunk, row) in packed(inserted) + packed(updated) { object.adopt(chunk, row) }

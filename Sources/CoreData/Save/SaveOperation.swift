@@ -122,6 +122,7 @@ struct SaveOperation {
     private func adopt(_ batches: [StoreBatch]) {
         if !updated.isEmpty || !deleted.isEmpty { context.rowTime += 1 }
         if context.isParent.load(ordering: .relaxed) { context.noteNewKeys(inserted) }
+        context.hasEarlyKeys = false
         inserted.borrowEach { object in object.takeAssignedKey() }
         context.registry?.register(inserted)
         for batch in batches {
