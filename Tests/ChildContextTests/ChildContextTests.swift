@@ -22,7 +22,6 @@ import Testing
         let stack = try Stack(model: Waker.model(), undo: false)
         let child = stack.context.child()
         let mine = try #require(child.make("Patient", ["name": "Ada"]) as? Waker)
-        mine.setValue(nil, forKey: "age")
         #expect(mine.codesFound == [7])
         try child.save()
         let twin = try #require(stack.context.insertedObjects.first as? Waker)
@@ -88,6 +87,20 @@ import Testing
         #expect(try child.existingObject(with: fresh.objectID) === found)
         #expect(throws: CocoaError.self) { try child.existingObject(with: gone.objectID) }
         #expect(!child.hasChanges)
+    }
+
+    @Test("7.2 An object that the parent holds keeps the parent's values in the child, whatever the store says since")
+    func heldVersion() throws {
+        let patient = parent.make("Patient", ["name": "old"])
+        try parent.save()
+        let other = stack.another()
+        try other.named("old")?.setValue("new", forKey: "name")
+        try other.save()
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Patient")
+        #expect(try child.fetch(request).map(\.name) == ["old"])
+        parent.refresh(patient, mergeChanges: false)
+        child.reset()
+        #expect(try child.fetch(request).map(\.name) == ["new"])
     }
 
     @Test("7.2 Order, limit and offset count unsaved objects of the parent")
@@ -159,7 +172,9 @@ import Testing
         try child.save()
         #expect(patient.value(forKey: "mood") as? Int == 50)
         #expect(stack.context.same(new).value(forKey: "mood") as? Int == 7)
-        let grandchild = stack.context.child()
+        let sibling = stack.context.child(), grandchild = stack.context.child()
+        try stack.context.save()
+        #expect(try sibling.named("Ada")?.value(forKey: "mood") as? Int == 50, "the parent has it though it has no changes")
         #expect(grandchild.same(patient).value(forKey: "mood") as? Int == 50)
     }
 

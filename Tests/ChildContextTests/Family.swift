@@ -34,6 +34,7 @@ extension NSManagedObjectContext {
 extension NSManagedObject {
     var name: String? { value(forKey: "name") as? String }
     func members(_ key: String) -> Set<NSManagedObject> { value(forKey: key) as? Set<NSManagedObject> ?? [] }
+    func toManyIndex(_ key: String) -> Int? { if case .toMany(let index) = place(of: key) { index } else { nil } }
     func notes() -> [String] {
         ((value(forKey: "visits") as? NSOrderedSet)?.array ?? []).compactMap { ($0 as? NSManagedObject)?.value(forKey: "note") as? String }
     }
@@ -88,7 +89,7 @@ final class Waker: NSManagedObject {
         super.awakeFromInsert()
         codesFound.append(value(forKey: "code") as? Int)
         setValue("awake", forKey: "name")
-        setValue(3, forKey: "age")
+        if managedObjectContext?.parent == nil { setValue(3, forKey: "age") }
     }
 
     static func model() -> NSManagedObjectModel {

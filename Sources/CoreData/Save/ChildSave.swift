@@ -66,7 +66,7 @@ struct ChildSave {
         defer { withExtendedLifetime(read) {} }
         for object in known {
             let key = object._state.key
-            if let twin = parent.registered(key), !twin._state.has([.deleted, .gone]) {
+            if let twin = parent.registered(key), ChildSave.isThere(twin) {
                 twins[ObjectIdentifier(object)] = twin
             } else if !object._state.has(.deleted), ChildSave.hasChangedValues(object) {
                 // A relationship with an object that is gone is gone with it.
@@ -77,6 +77,10 @@ struct ChildSave {
                     [NSAffectedObjectsErrorKey: [object]])
             }
         }
+    }
+
+    private static func isThere(_ twin: NSManagedObject) -> Bool {
+        !twin._state.has([.deleted, .gone]) && !(twin._state.isFault && twin._state.pointee.row == nil)
     }
 
     private func readTwins(of objects: ContiguousArray<NSManagedObject>) throws -> [NSManagedObject] {
