@@ -50,7 +50,8 @@ import Testing
 
         func turnVisits(_ patient: Int) {
             guard let owner = object(0, patient) else { return }
-            owner.setValue(NSOrderedSet(array: ((owner.value(forKey: "visits") as? NSOrderedSet)?.array ?? []).reversed()), forKey: "visits")
+            let visits = (owner.value(forKey: "visits") as? NSOrderedSet)?.array ?? []
+            owner.setValue(NSOrderedSet(array: visits.reversed()), forKey: "visits")
         }
 
         func setMember(_ patient: Int, _ doctor: Int) {

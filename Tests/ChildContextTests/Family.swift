@@ -36,7 +36,8 @@ extension NSManagedObject {
     func members(_ key: String) -> Set<NSManagedObject> { value(forKey: key) as? Set<NSManagedObject> ?? [] }
     func toManyIndex(_ key: String) -> Int? { if case .toMany(let index) = place(of: key) { index } else { nil } }
     func notes() -> [String] {
-        ((value(forKey: "visits") as? NSOrderedSet)?.array ?? []).compactMap { ($0 as? NSManagedObject)?.value(forKey: "note") as? String }
+        let visits = (value(forKey: "visits") as? NSOrderedSet)?.array ?? []
+        return visits.compactMap { ($0 as? NSManagedObject)?.value(forKey: "note") as? String }
     }
 }
 
@@ -73,8 +74,12 @@ final class Postings: @unchecked Sendable {
 
     deinit { if let observer { NotificationCenter.default.removeObserver(observer) } }
 
-    func objects(_ place: Int, _ key: String) -> Set<NSManagedObject> { infos[place][key] as? Set<NSManagedObject> ?? [] }
-    func ids(_ place: Int, _ key: String) -> Set<NSManagedObjectID> { infos[place][key] as? Set<NSManagedObjectID> ?? [] }
+    func objects(_ place: Int, _ key: String) -> Set<NSManagedObject> {
+        infos[place][key] as? Set<NSManagedObject> ?? []
+    }
+    func ids(_ place: Int, _ key: String) -> Set<NSManagedObjectID> {
+        infos[place][key] as? Set<NSManagedObjectID> ?? []
+    }
 
     private final class Box: @unchecked Sendable {
         weak var postings: Postings?

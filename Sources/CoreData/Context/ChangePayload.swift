@@ -21,8 +21,8 @@ struct ChangePayload: Sendable {
     init(_ info: [AnyHashable: Any], for coordinator: NSPersistentStoreCoordinator) {
         func keys(_ names: [String]) -> [ObjectKey] {
             var seen = Set<ObjectKey>()
-            let all = names.flatMap { ChangePayload.elements(info[$0]).compactMap { ChangePayload.key($0, coordinator) } }
-            return all.filter { seen.insert($0).inserted }
+            let all = names.flatMap { ChangePayload.elements(info[$0]) }
+            return all.compactMap { ChangePayload.key($0, coordinator) }.filter { seen.insert($0).inserted }
         }
         inserted = keys([NSInsertedObjectsKey, NSInsertedObjectIDsKey])
         deleted = keys([NSDeletedObjectsKey, NSDeletedObjectIDsKey])

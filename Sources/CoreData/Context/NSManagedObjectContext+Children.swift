@@ -51,10 +51,12 @@ extension NSManagedObjectContext {
 
     private func order(_ plan: FetchPlan) -> FetchOrder {
         FetchOrder(
-            info: runtime.infos[plan.entity.value], plan: plan, includesPendingChanges: true, asFaults: true, stores: nil)
+            info: runtime.infos[plan.entity.value], plan: plan, includesPendingChanges: true, asFaults: true,
+            stores: nil)
     }
 
-    /// Several stores are asked without limit and offset, so that objects of the others may be taken out here.
+    /// Several stores are asked without limit and offset, so that objects of the others may be taken out
+    /// here.
     private func objects(_ order: FetchOrder, _ store: NumberedStore, hasUnsaved: Bool) throws -> [NSManagedObject] {
         try PendingOverlay(context: self, order: order).objects(from: [store]).filter { object in
             let key = object._state.key

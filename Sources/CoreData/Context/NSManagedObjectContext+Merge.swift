@@ -5,7 +5,8 @@ import Foundation
 import Synchronization
 
 extension NSManagedObjectContext {
-    /// Whether the context takes over what is saved to its coordinator, or to its parent, by itself. False at first.
+    /// Whether the context takes over what is saved to its coordinator, or to its parent, by itself. False at
+    /// first.
     ///
     /// The merge runs on the context's queue, some time after the other context's `save()` has returned.
     public final var automaticallyMergesChangesFromParent: Bool {
@@ -23,14 +24,15 @@ extension NSManagedObjectContext {
 
     /// Takes over what another context has saved, from its did-save notification, with objects or with IDs.
     ///
-    /// New objects appear as faults, objects that are here and have values are refreshed, deleted ones leave. Unsaved changes of
-    /// this context stay on top. Reads nothing, except for objects with changes.
+    /// New objects appear as faults, objects that are here and have values are refreshed, deleted ones leave.
+    /// Unsaved changes of this context stay on top. Reads nothing, except for objects with changes.
     public final func mergeChanges(fromContextDidSave notification: Notification) {
         guard (notification.object as? NSManagedObjectContext) !== self else { return }
         merge(ChangePayload(notification.userInfo ?? [:], for: requiredCoordinator))
     }
 
-    /// Takes over changes that were made elsewhere, by a batch request or in another process, into several contexts.
+    /// Takes over changes that were made elsewhere, by a batch request or in another process, into several
+    /// contexts.
     ///
     /// - Parameter changeNotificationData: object IDs or their URIs, in arrays or sets, under `NSInsertedObjectIDsKey`,
     ///   `NSUpdatedObjectIDsKey` and `NSDeletedObjectIDsKey`, or under the keys of the did-save notification.
@@ -52,7 +54,8 @@ extension NSManagedObjectContext {
         tellRelatives(of: ChangePayload(event), isSave: true)
     }
 
-    /// A save reaches the children, and the siblings over the same coordinator or parent; a merge reaches the children.
+    /// A save reaches the children, and the siblings over the same coordinator or parent; a merge reaches the
+    /// children.
     private func tellRelatives(of payload: ChangePayload, isSave: Bool) {
         for other in requiredCoordinator.relatives.mergers() where other !== self {
             guard other.parent === self || isSave && other.parent === parent else { continue }
@@ -92,7 +95,9 @@ extension NSManagedObjectContext {
         let gone = ContiguousArray(keys.compactMap { registered($0) }.filter { !$0._state.has(.gone) })
         guard !gone.isEmpty else { return [] }
         let names = Set(gone)
-        for object in tracker.dirty where object._state.has(.dirty) && !names.contains(object) { object.forget(names) }
+        for object in tracker.dirty where object._state.has(.dirty) && !names.contains(object) {
+            object.forget(names)
+        }
         for object in gone {
             tracker.discard(object)
             withdraw(object)
@@ -104,9 +109,9 @@ extension NSManagedObjectContext {
     private func renew(_ keys: [ObjectKey]) -> ContiguousArray<NSManagedObject> {
         var renewed: ContiguousArray<NSManagedObject> = []
         for key in keys {
-            guard let object = registered(key), object._state.has(.persistent), !object._state.has([.gone, .deleted]) else {
-                continue
-            }
+            guard let object = registered(key), object._state.has(.persistent),
+                !object._state.has([.gone, .deleted])
+            else { continue }
             let wasFault = object._state.isFault
             if object._state.has(.dirty) {
                 object.renewUnderChanges()

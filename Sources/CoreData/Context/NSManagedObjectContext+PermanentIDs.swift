@@ -6,8 +6,8 @@ import Foundation
 extension NSManagedObjectContext {
     /// Gives unsaved objects the IDs that they will have in the store.
     ///
-    /// The objects stay inserted; those that have a permanent ID already are left alone. Opens a short transaction of the store,
-    /// which hands out the numbers.
+    /// The objects stay inserted; those that have a permanent ID already are left alone. Opens a short
+    /// transaction of the store, which hands out the numbers.
     /// - Throws: 134070 when no writable store has an object's entity, and what the store says; then no ID has changed.
     public final func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
         for object in objects where object._state.registry !== requiredRegistry {
@@ -19,7 +19,8 @@ extension NSManagedObjectContext {
         if isChild {
             try withParent { parent in
                 let keys = unsaved.filter { !$0._state.has(.inserted) }.map(\._state.key)
-                try parent.obtainPermanentIDs(for: keys.filter { $0.number <= 0 }.compactMap { parent.registered($0) })
+                let twins = keys.filter { $0.number <= 0 }.compactMap { parent.registered($0) }
+                try parent.obtainPermanentIDs(for: twins)
             }
             withParent { _ in }
         }
@@ -42,7 +43,8 @@ extension NSManagedObjectContext {
             do {
                 let numbers = try group.store.rows.allocateKeys(group.objects.count, in: table.root)
                 for (object, number) in zip(group.objects, numbers) {
-                    given.append((object, ObjectKey(number: number, entity: object._state.key.entity, store: table.store)))
+                    let entity = object._state.key.entity
+                    given.append((object, ObjectKey(number: number, entity: entity, store: table.store)))
                 }
             } catch { throw CocoaError.saving(error) }
         }

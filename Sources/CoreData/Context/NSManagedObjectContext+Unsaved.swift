@@ -5,8 +5,8 @@ import Foundation
 
 /// Where in the list of dirty objects each insertion stands.
 ///
-/// Made when a temporary number is looked for, so that insertions pay nothing for it. The list may have been shortened since:
-/// a place is believed only if the object there has the number.
+/// Made when a temporary number is looked for, so that insertions pay nothing for it. The list may have been
+/// shortened since: a place is believed only if the object there has the number.
 struct TemporaryIndex {
     private var places: [Int64: Int] = [:]
     private var indexed = 0
@@ -39,9 +39,12 @@ struct TemporaryIndex {
 }
 
 extension NSManagedObjectContext {
-    /// The object for a temporary key if it is here: a parent's unsaved object, an insertion, or one that was saved since.
+    /// The object for a temporary key if it is here: a parent's unsaved object, an insertion, or one that was
+    /// saved since.
     final func registeredUnsaved(_ key: ObjectKey) -> NSManagedObject? {
-        if let found = requiredRegistry.object(number: key.number, entity: key.entity.rawValue, store: 0) { return found }
+        if let found = requiredRegistry.object(number: key.number, entity: key.entity.rawValue, store: 0) {
+            return found
+        }
         if let found = temporaryIndex.object(key.number, in: tracker.dirty) { return found }
         let now = settled(key)
         guard now.number > 0 else { return nil }
@@ -65,7 +68,8 @@ extension NSManagedObjectContext {
         return ObjectKey(number: key.number, entity: key.entity, store: home?.number ?? 0)
     }
 
-    /// The key of a to-one's target as it stands in the row of an unsaved object, which says nothing of the store.
+    /// The key of a to-one's target as it stands in the row of an unsaved object, which says nothing of the
+    /// store.
     final func settled(_ key: ObjectKey, of owner: NSManagedObject, _ slot: Int) -> ObjectKey {
         guard isChild, key.number > 0, requiredCoordinator.persistentStores.count > 1 else { return settled(key) }
         let ownKey = owner._state.key

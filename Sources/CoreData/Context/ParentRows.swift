@@ -5,8 +5,9 @@ import Foundation
 
 /// Answers a child's reads with the parent's objects, their unsaved changes included.
 ///
-/// A row that the parent has not changed comes from below as it is; an object that the parent holds is packed anew. Rows of
-/// unsaved objects have numbers below zero. Each call holds the parent, and all contexts above it.
+/// A row that the parent has not changed comes from below as it is; an object that the parent holds is packed
+/// anew. Rows of unsaved objects have numbers below zero. Each call holds the parent, and all contexts above
+/// it.
 final class ParentRows: RowStore, @unchecked Sendable {
     private unowned let child: NSManagedObjectContext
     /// The store's number in the coordinator; 0 for unsaved objects alone.
@@ -80,7 +81,8 @@ struct ObjectPacker {
     private(set) var batches: [RowBatch] = []
     private var chunks: [RowChunk] = []
     private var order: [RowBatch.Reference] = []
-    /// The open chunk of an entity, saved and unsaved objects apart: a chunk's first number tells which kind it is.
+    /// The open chunk of an entity, saved and unsaved objects apart: a chunk's first number tells which kind
+    /// it is.
     private var open: [Int: Int] = [:]
 
     /// Adds an object; one that is deleted, or whose row is gone, is left out.

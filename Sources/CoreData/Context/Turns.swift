@@ -7,9 +7,10 @@ import Synchronization
 
 /// The waits of threads that hold one context and wait for another one's queue.
 ///
-/// A child waits for its parent whenever it reads or saves, and a block of the parent may wait for the child. Whoever would close
-/// such a circle runs at once, without the queue: the thread that has the queue is waiting for the caller, so nobody else can
-/// touch the context meanwhile. A thread that holds nothing waits for a queue as ever.
+/// A child waits for its parent whenever it reads or saves, and a block of the parent may wait for the child.
+/// Whoever would close such a circle runs at once, without the queue: the thread that has the queue is
+/// waiting for the caller, so nobody else can touch the context meanwhile. A thread that holds nothing waits
+/// for a queue as ever.
 enum Turns {
     private struct Waits: @unchecked Sendable {
         /// What the main queue waits for; all main-queue contexts share it.
@@ -17,11 +18,13 @@ enum Turns {
     }
     private static let waits = Mutex(Waits())
 
-    /// Stands among a thread's holders for the main queue. A block that runs on another queue by `sync` sees the queue's specifics,
-    /// not those of the main queue that waits for it.
+    /// Stands among a thread's holders for the main queue. A block that runs on another queue by `sync` sees
+    /// the queue's specifics, not those of the main queue that waits for it.
     private final class MainHolder: Sendable {}
     private static let mainHolder = MainHolder()
-    private static var mainMark: UnsafeRawPointer { UnsafeRawPointer(Unmanaged.passUnretained(mainHolder).toOpaque()) }
+    private static var mainMark: UnsafeRawPointer {
+        UnsafeRawPointer(Unmanaged.passUnretained(mainHolder).toOpaque())
+    }
 
     /// Whether the caller came here from the main queue.
     static var isMainHeld: Bool {

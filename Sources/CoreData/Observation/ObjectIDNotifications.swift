@@ -10,15 +10,16 @@ public let NSDeletedObjectIDsKey: String = "deleted_objectIDs"
 public let NSRefreshedObjectIDsKey: String = "refreshed_objectIDs"
 public let NSInvalidatedObjectIDsKey: String = "invalidated_objectIDs"
 
-/// Which of the notifications with IDs anybody wants. Sets of IDs cost an object for each row, so they are made only once a
-/// program has named the notification, which it must do to observe it.
+/// Which of the notifications with IDs anybody wants. Sets of IDs cost an object for each row, so they are
+/// made only once a program has named the notification, which it must do to observe it.
 private enum Wanted {
     static let didSave = Atomic<Bool>(false)
     static let didMerge = Atomic<Bool>(false)
 }
 
 extension NSNotification.Name {
-    /// A save has written; the user info has sets of `NSManagedObjectID`, which may go to any thread. `object` is the context.
+    /// A save has written; the user info has sets of `NSManagedObjectID`, which may go to any thread.
+    /// `object` is the context.
     ///
     /// Posted from the first time on that a program uses this name.
     public static var NSManagedObjectContextDidSaveObjectIDs: NSNotification.Name {
@@ -26,7 +27,8 @@ extension NSNotification.Name {
         return NSNotification.Name("NSManagedObjectContextDidSaveObjectIDsNotification")
     }
 
-    /// A context has taken over changes of another one; the user info has sets of `NSManagedObjectID`. `object` is the context.
+    /// A context has taken over changes of another one; the user info has sets of `NSManagedObjectID`.
+    /// `object` is the context.
     ///
     /// Posted from the first time on that a program uses this name.
     public static var NSManagedObjectContextDidMergeChangesObjectIDs: NSNotification.Name {
@@ -74,7 +76,8 @@ extension NSManagedObjectContext {
         }
         var info: [AnyHashable: Any] = [:]
         let changed = notification == .didSave ? NSUpdatedObjectIDsKey : NSRefreshedObjectIDsKey
-        for (key, objects) in [(NSInsertedObjectIDsKey, inserted), (changed, updated), (NSDeletedObjectIDsKey, deleted)] {
+        let kinds = [(NSInsertedObjectIDsKey, inserted), (changed, updated), (NSDeletedObjectIDsKey, deleted)]
+        for (key, objects) in kinds {
             if !objects.isEmpty { info[key] = Set(objects.map(\.objectID)) }
         }
         NotificationCenter.default.post(name: name, object: self, userInfo: info)

@@ -5,9 +5,9 @@ import Foundation
 
 /// Makes the changes of a child's objects to their twins, the parent's objects of the same keys.
 ///
-/// Every write goes through the parent's own door, so the parent logs it for undo, keeps inverses and tells of it. The child's
-/// values win; merge policies are not asked (6.4). Twins are looked for before anything is written: a save that fails changes
-/// nothing. Used once, while the child holds its parent.
+/// Every write goes through the parent's own door, so the parent logs it for undo, keeps inverses and tells
+/// of it. The child's values win; merge policies are not asked (6.4). Twins are looked for before anything is
+/// written: a save that fails changes nothing. Used once, while the child holds its parent.
 struct ChildSave {
     private let context: NSManagedObjectContext
     private let parent: NSManagedObjectContext
@@ -46,20 +46,20 @@ struct ChildSave {
     private static func isChanged(_ object: NSManagedObject) -> Bool {
         guard !object.hasChangedToMany() else { return true }
         guard let overlay = object._state.overlay else { return false }
-        return (0..<object._state.info.layout.slotCount).contains { overlay.isPresent($0) && object.differs($0, overlay) }
+        return object.slots.contains { overlay.isPresent($0) && object.differs($0, overlay) }
     }
 
     private static func hasChangedValues(_ object: NSManagedObject) -> Bool {
         guard let overlay = object._state.overlay else { return false }
-        return (0..<object._state.info.layout.slotCount).contains { slot in
+        return object.slots.contains { slot in
             overlay.isPresent(slot) && isAttribute(object, slot) && object.differs(slot, overlay)
         }
     }
 
     // MARK: Twins
 
-    /// Finds the parent's object for each changed or deleted one; rows that the parent has let go are read in one statement a
-    /// table.
+    /// Finds the parent's object for each changed or deleted one; rows that the parent has let go are read in
+    /// one statement a table.
     private mutating func findTwins() throws {
         let known = updated + deleted.filter { !$0._state.has(.inaccessible) }
         let read = try readTwins(of: known)
@@ -72,8 +72,8 @@ struct ChildSave {
                 // A relationship with an object that is gone is gone with it.
                 throw CocoaError.coreData(
                     133000,
-                    "\(object.entity.name ?? "") \(object.objectID.uriRepresentation().absoluteString) was deleted in the "
-                        + "parent context; delete it here too, or roll back.",
+                    "\(object.objectID.uriRepresentation().absoluteString) was deleted in the parent context; "
+                        + "delete it here too, or roll back.",
                     [NSAffectedObjectsErrorKey: [object]])
             }
         }
@@ -132,7 +132,7 @@ struct ChildSave {
     /// All values of an insertion, nil for those that only the twin's `awakeFromInsert` has set.
     private func pushNewValues(of object: NSManagedObject) {
         guard let twin = twins[ObjectIdentifier(object)] else { return }
-        for slot in 0..<object._state.info.layout.slotCount where ChildSave.isAttribute(object, slot) {
+        for slot in object.slots where ChildSave.isAttribute(object, slot) {
             if object._state.overlay?.isPresent(slot) == true {
                 twin.restore(object.formerValue(slot), at: slot)
             } else if twin._state.overlay?.isPresent(slot) == true {
@@ -143,7 +143,7 @@ struct ChildSave {
 
     private func pushValues(of object: NSManagedObject) {
         guard let overlay = object._state.overlay, let twin = twins[ObjectIdentifier(object)] else { return }
-        for slot in 0..<object._state.info.layout.slotCount where overlay.isPresent(slot) {
+        for slot in object.slots where overlay.isPresent(slot) {
             guard ChildSave.isAttribute(object, slot), object.differs(slot, overlay) else { continue }
             twin.restore(object.formerValue(slot), at: slot)
         }
@@ -157,7 +157,7 @@ struct ChildSave {
 
     private func pushTargets(of object: NSManagedObject, to twin: NSManagedObject) {
         guard let overlay = object._state.overlay else { return }
-        for slot in 0..<object._state.info.layout.slotCount where overlay.isPresent(slot) && object.kind(slot) == .toOne {
+        for slot in object.slots where overlay.isPresent(slot) && object.kind(slot) == .toOne {
             guard object._state.has(.inserted) || object.differs(slot, overlay) else { continue }
             twin.setTarget(slot, overlay.object(slot).flatMap { self.twin(of: $0) })
         }
@@ -237,6 +237,8 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
+    fileprivate final var slots: Range<Int> { 0..<_state.info.layout.slotCount }
+
     /// Puts the entity's default values where nothing is yet.
     fileprivate final func setDefaults() {
         let overlay = _state.makeOverlay()
