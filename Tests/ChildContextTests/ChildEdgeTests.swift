@@ -136,6 +136,22 @@ import Testing
         #expect(try stack.another().count(for: request) == 500)
     }
 
+    @Test("A child reads the members of an object that its parent holds with one statement")
+    func members() throws {
+        let counts = StatementCount()
+        let stack = try Stack(undo: false, options: counts.options)
+        let parent = stack.context
+        let ward = parent.make("Ward", ["name": "w"])
+        for number in 0..<100 { parent.make("Patient", ["name": "p\(number)"]).setValue(ward, forKey: "ward") }
+        try parent.save()
+        let child = parent.child()
+        let mine = child.same(ward)
+        #expect(mine.name == "w")
+        var names: Set<String?> = []
+        #expect(counts.count { names = Set(mine.members("patients").map(\.name)) } == 1)
+        #expect(names.count == 100)
+    }
+
     @Test("A child's rollback and reset leave the parent alone")
     func rollback() throws {
         let patient = parent.make("Patient", ["name": "a"])

@@ -123,6 +123,18 @@ import Testing
         #expect(all[0].name == "new")
     }
 
+    @Test("10.5 Merging may be switched on before the context has a coordinator")
+    func early() throws {
+        let follower = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        follower.automaticallyMergesChangesFromParent = true
+        follower.persistentStoreCoordinator = stack.coordinator
+        let changes = Postings(.NSManagedObjectContextObjectsDidChange, of: follower)
+        _ = context.make("Patient", ["name": "Ada"])
+        try context.save()
+        follower.drain()
+        #expect(changes.infos.count == 1)
+    }
+
     @Test("10.5 A child follows what a sibling saves into their parent")
     func siblings() throws {
         let one = context.child(), two = context.child()

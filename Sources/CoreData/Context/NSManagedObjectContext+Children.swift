@@ -49,8 +49,11 @@ extension NSManagedObjectContext {
         return try objects(order, store, hasUnsaved: hasUnsaved).count
     }
 
+    /// The plan as a request over everything that is pending here. With values: what is found gets packed.
     private func order(_ plan: FetchPlan) -> FetchOrder {
-        FetchOrder(
+        var plan = plan
+        plan.includesValues = true
+        return FetchOrder(
             info: runtime.infos[plan.entity.value], plan: plan, includesPendingChanges: true, asFaults: true,
             stores: nil)
     }
@@ -129,9 +132,31 @@ extension NSManagedObjectContext {
     }
 
     private func pack(_ objects: [NSManagedObject]) throws -> [RowBatch] {
+        let read = try readRows(of: objects.filter { !$0._state.hasValues }.map(\._state.key))
+        defer { withExtendedLifetime(read) {} }
         var packer = ObjectPacker()
         for object in objects { try packer.add(object, in: self) }
         return packer.finish()
+    }
+
+    /// Reads rows of this context's faults, in one statement a table, and answers the objects.
+    final func readRows(of keys: [ObjectKey]) throws -> ContiguousArray<NSManagedObject> {
+        struct Table: Hashable {
+            var store: UInt16
+            var root: EntityIndex
+        }
+        var read: ContiguousArray<NSManagedObject> = []
+        guard !keys.isEmpty else { return read }
+        let tables = Dictionary(grouping: keys) { Table(store: $0.store, root: runtime.schema[$0.entity].root) }
+        for (table, keys) in tables {
+            do {
+                try rows(of: table.store)?.rows(for: keys.map(\.number), in: table.root) { batch in
+                    materialize(batch, store: table.store, asFaults: true, into: &read)
+                    return .more
+                }
+            } catch { throw CocoaError.reading(error) }
+        }
+        return read
     }
 }
 

@@ -6,7 +6,7 @@ import Foundation
 import Synchronization
 
 /// What the contexts of one coordinator tell each other. May be used from any thread.
-final class Relatives: Sendable {
+final class Relatives: @unchecked Sendable {
     private struct State {
         var children = 0
         /// The keys that temporary numbers have become; kept while there are child contexts.
@@ -19,15 +19,19 @@ final class Relatives: Sendable {
 
     private struct Merger: @unchecked Sendable { @Unretained var context: NSManagedObjectContext? }
 
-    private let state = Mutex(State())
+    private let lock = NSLock()
+    /// Under the lock.
+    private var state = State()
     /// How many keys were ever noted.
     let keyCount = Atomic<Int>(0)
     /// How many contexts merge by themselves.
     let mergerCount = Atomic<Int>(0)
 
+    private func withState<R>(_ body: (inout State) -> R) -> R { lock.withLock { body(&state) } }
+
     /// A child context came; answers how many keys there are.
     func join() -> Int {
-        state.withLock { state in
+        withState { state in
             state.children += 1
             return state.forgotten + state.order.count
         }
@@ -35,7 +39,7 @@ final class Relatives: Sendable {
 
     /// A child context is gone. With the last one the keys go too.
     func leave() {
-        state.withLock { state in
+        withState { state in
             state.children -= 1
             guard state.children == 0 else { return }
             state.forgotten += state.order.count
@@ -46,7 +50,7 @@ final class Relatives: Sendable {
 
     func note(_ keys: [(Int64, ObjectKey)]) {
         guard !keys.isEmpty else { return }
-        state.withLock { state in
+        withState { state in
             guard state.children > 0 else { return }
             for (former, key) in keys {
                 state.keys[former] = key
@@ -57,11 +61,11 @@ final class Relatives: Sendable {
     }
 
     /// What a temporary number has become.
-    func key(_ number: Int64) -> ObjectKey? { state.withLock { $0.keys[number] } }
+    func key(_ number: Int64) -> ObjectKey? { withState { $0.keys[number] } }
 
     /// The keys noted after the first `seen`, and how many there are altogether.
     func keys(since seen: Int) -> (keys: [(Int64, ObjectKey)], count: Int) {
-        state.withLock { state in
+        withState { state in
             let news = state.order.dropFirst(max(0, seen - state.forgotten))
             let keys = news.compactMap { number in state.keys[number].map { (number, $0) } }
             return (keys, state.forgotten + state.order.count)
@@ -71,21 +75,21 @@ final class Relatives: Sendable {
     // MARK: Contexts that merge by themselves
 
     func addMerger(_ context: NSManagedObjectContext) {
-        state.withLock { state in
+        withState { state in
             state.mergers.append(Merger(context: context))
             mergerCount.store(state.mergers.count, ordering: .relaxed)
         }
     }
 
     func removeMerger(_ context: NSManagedObjectContext) {
-        state.withLock { state in
+        withState { state in
             state.mergers.removeAll { $0.context == nil || $0.context === context }
             mergerCount.store(state.mergers.count, ordering: .relaxed)
         }
     }
 
     func mergers() -> [NSManagedObjectContext] {
-        state.withLock { state in
+        withState { state in
             state.mergers.removeAll { $0.context == nil }
             mergerCount.store(state.mergers.count, ordering: .relaxed)
             return state.mergers.compactMap(\.context)

@@ -3,7 +3,6 @@
 import CCoreDataRuntime
 import CoreDataFoundation
 import Foundation
-import Synchronization
 
 /// The waits of threads that hold one context and wait for another one's queue.
 ///
@@ -12,11 +11,15 @@ import Synchronization
 /// waiting for the caller, so nobody else can touch the context meanwhile. A thread that holds nothing waits
 /// for a queue as ever.
 enum Turns {
-    private struct Waits: @unchecked Sendable {
+    /// Under a lock of the system's threads, which the thread sanitizer knows.
+    private final class Waits: @unchecked Sendable {
+        private let lock = NSLock()
         /// What the main queue waits for; all main-queue contexts share it.
         @Unretained var main: NSManagedObjectContext?
+
+        func withLock<R>(_ body: (Waits) -> R) -> R { lock.withLock { body(self) } }
     }
-    private static let waits = Mutex(Waits())
+    private static let waits = Waits()
 
     /// Stands among a thread's holders for the main queue. A block that runs on another queue by `sync` sees
     /// the queue's specifics, not those of the main queue that waits for it.

@@ -83,27 +83,9 @@ struct ChildSave {
         !twin._state.has([.deleted, .gone]) && !(twin._state.isFault && twin._state.pointee.row == nil)
     }
 
-    private func readTwins(of objects: ContiguousArray<NSManagedObject>) throws -> [NSManagedObject] {
-        struct Table: Hashable {
-            var store: UInt16
-            var root: EntityIndex
-        }
-        var missing: [Table: [Int64]] = [:]
-        for object in objects {
-            let key = object._state.key
-            if let twin = parent.registered(key), !twin._state.isFault || twin._state.pointee.row != nil { continue }
-            missing[Table(store: key.store, root: object._state.info.entity.root), default: []].append(key.number)
-        }
-        var read: ContiguousArray<NSManagedObject> = []
-        for (table, numbers) in missing {
-            do {
-                try parent.rows(of: table.store)?.rows(for: numbers, in: table.root) { batch in
-                    parent.materialize(batch, store: table.store, asFaults: true, into: &read)
-                    return .more
-                }
-            } catch { throw CocoaError.reading(error) }
-        }
-        return Array(read)
+    private func readTwins(of objects: ContiguousArray<NSManagedObject>) throws -> ContiguousArray<NSManagedObject> {
+        let keys = objects.map(\._state.key)
+        return try parent.readRows(of: keys.filter { parent.registered($0).map { !ChildSave.isThere($0) } ?? true })
     }
 
     private mutating func makeTwin(of object: NSManagedObject) {
