@@ -72,10 +72,10 @@ extension NSManagedObjectContext {
         guard !payload.invalidatesAll else { return refreshAllObjects() }
         if isChild { withParent { _ in } }
         rowTime += 1
+        let known = payload.inserted.filter { registered($0) != nil }
         let inserted = takeIn(payload.inserted)
         let deleted = drop(payload.deleted)
-        let updated = payload.updated + payload.inserted.filter { key in !inserted.contains { $0._state.key == key } }
-        let refreshed = renew(updated)
+        let refreshed = renew(payload.updated + known)
         settle()
         post(ContextEvent(inserted: inserted, deleted: deleted, refreshed: refreshed))
         // Not an event of this context's own changes, so no save may use its sets.
