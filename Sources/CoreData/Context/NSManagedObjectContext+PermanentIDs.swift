@@ -1,4 +1,4 @@
-// Permanent IDs before the save, and IDs from URIs.
+// Permanent IDs before the save.
 
 import CoreDataValues
 import Foundation
@@ -62,17 +62,5 @@ extension NSManagedObjectContext {
             state.pointee.assignedStore = state.pointee.store
             return false
         }
-    }
-}
-
-extension NSPersistentStoreCoordinator {
-    /// The temporary ID that a URI of this coordinator names, or the permanent one that it has become.
-    final func temporaryID(_ url: URL, _ parts: [Substring]) -> NSManagedObjectID? {
-        guard url.scheme == "x-coredata", parts.count == 2, parts[1].hasPrefix("t" + identities.uuid),
-            let number = Int64(parts[1].dropFirst(1 + identities.uuid.count)), number > 0,
-            let entity = runtime.schema.entity(named: String(parts[0]))
-        else { return nil }
-        let key = relatives.key(-number) ?? ObjectKey(number: -number, entity: entity.index, store: 0)
-        return NSManagedObjectID(key: key, identity: identities, info: runtime.infos[key.entity.value])
     }
 }

@@ -105,7 +105,6 @@ open class NSPersistentStoreCoordinator: NSObject, @unchecked Sendable {
     /// The ID that `uriRepresentation()` was made from; nil for another store's or an unreadable one.
     public final func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
         let parts = url.path.split(separator: "/")
-        if let temporary = temporaryID(url, parts) { return temporary }
         guard url.scheme == "x-coredata", parts.count == 2, let entity = runtime.schema.entity(named: String(parts[0])),
             parts[1].first == "p", let number = Int64(parts[1].dropFirst()), number > 0,
             let store = persistentStores.first(where: { $0.identifier.lowercased() == url.host?.lowercased() })
