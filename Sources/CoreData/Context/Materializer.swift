@@ -33,6 +33,9 @@ extension NSManagedObjectContext {
         let count = chunk.count
         guard count > 0 else { return }
         let layout = chunk.layout
+        if store == 0 || chunk.row(0).key(layout) < 0 {
+            return materializeUnsaved(chunk, store: store, asFaults: asFaults, into: &objects)
+        }
         let info = runtime.infos[layout.entity.value]
         let registry = requiredRegistry
         let wakes = !asFaults && !info.classBinding.sleepsThroughFetch
@@ -190,6 +193,7 @@ extension NSManagedObjectContext {
 
     /// Reads one row and answers its object, nil when there is none.
     final func read(_ key: ObjectKey) throws -> NSManagedObject? {
+        guard key.number > 0, key.store != 0 else { return try readUnsaved(key) }
         guard let store = rows(of: key.store) else { return nil }
         var found: NSManagedObject?
         do {

@@ -45,7 +45,7 @@ extension NSManagedObjectContext {
     }
 
     private func fetchObjects(_ order: FetchOrder) throws -> [NSManagedObject] {
-        let stores = requiredCoordinator.stores(for: order)
+        let stores = stores(for: order)
         guard stores.count == 1, let store = stores.first, !concernsPendingChanges(order) else {
             return try PendingOverlay(context: self, order: order).objects(from: stores)
         }
@@ -68,7 +68,7 @@ extension NSManagedObjectContext {
     }
 
     private func count(_ order: FetchOrder) throws -> Int {
-        let stores = requiredCoordinator.stores(for: order)
+        let stores = stores(for: order)
         guard stores.count == 1, let store = stores.first, !concernsPendingChanges(order) else {
             return try fetchObjects(order).count
         }
@@ -76,7 +76,7 @@ extension NSManagedObjectContext {
     }
 
     /// Whether pending changes can make a difference to a fetch.
-    private func concernsPendingChanges(_ order: FetchOrder) -> Bool {
+    final func concernsPendingChanges(_ order: FetchOrder) -> Bool {
         guard order.includesPendingChanges else { return false }
         settle()
         guard tracker.dirtyCount > 0 else { return false }

@@ -126,7 +126,7 @@ extension NSManagedObjectContext {
             if found._state.isFault, found._state.pointee.row != nil { found.fire() }
             if !found._state.isFault { return found }
         }
-        guard key.number > 0, let found = try read(key) else { throw CocoaError.missingObject(objectID) }
+        guard let found = try read(key) else { throw CocoaError.missingObject(objectID) }
         return found
     }
 
@@ -144,15 +144,21 @@ extension NSManagedObjectContext {
 
     /// The identity map knows rows only; an unsaved object is found among the insertions.
     final func registered(_ key: ObjectKey) -> NSManagedObject? {
-        if key.number <= 0 {
-            return tracker.dirty.first { $0._state.has(.inserted) && $0._state.pointee.number == key.number }
-        }
+        if key.number <= 0 { return registeredUnsaved(key) }
         return requiredRegistry.object(number: key.number, entity: key.entity.rawValue, store: key.store)
     }
 
     /// The registered object, or a new fault.
     final func object(for key: ObjectKey) -> NSManagedObject {
-        if let found = registered(key) { return found }
+        if key.number <= 0 { return unsavedObject(for: key) }
+        if let found = requiredRegistry.object(number: key.number, entity: key.entity.rawValue, store: key.store) {
+            return found
+        }
+        return newFault(for: key.store == 0 ? settled(key) : key)
+    }
+
+    /// A fault for a key that has no object here yet.
+    final func newFault(for key: ObjectKey) -> NSManagedObject {
         let object = runtime.infos[key.entity.value].makeObject()
         adoptNewborn(object, key: key)
         object._state.pointee.slow |= SlowReason.fault

@@ -17,7 +17,7 @@ extension NSManagedObjectContext {
     }
 
     /// Runs a block as the context's holder. Holders are a stack a thread, so that blocks may nest in any way.
-    private func holding<T>(_ block: () throws -> T) rethrows -> T {
+    final func holding<T>(_ block: () throws -> T) rethrows -> T {
         var holder = coredata_holder(
             context: UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque()), outer: coredata_current_holder())
         return try withUnsafeMutablePointer(to: &holder) { pointer in
@@ -41,7 +41,7 @@ extension NSManagedObjectContext {
     @preconcurrency
     public nonisolated final func performAndWait<T>(_ block: @Sendable () throws -> T) rethrows -> T {
         if isHeldByCaller { return try holding(block) }
-        return try queue.sync { try holding(block) }
+        return try takingTurn { try holding(block) }
     }
 
     /// How `perform(schedule:_:)` treats a caller that holds the context already.

@@ -122,7 +122,10 @@ extension NSManagedObjectContext {
         if state.has(.deleted), !state.has(.gone) { return revive(object) }
         guard state.has(.gone) else { return }
         if state.pointee.row != nil { object.liftRow() }
+        let former = state.pointee.number
         enter(object)
+        // Child contexts know an unsaved object by its number.
+        if former < 0 { state.pointee.number = former }
     }
 }
 

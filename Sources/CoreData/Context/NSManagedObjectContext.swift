@@ -1,7 +1,9 @@
 // A managed object context: objects, their pending changes, undo, and the save.
 
+import CoreDataFoundation
 import CoreDataValues
 import Foundation
+import Synchronization
 
 /// How a context's work is scheduled.
 public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
@@ -58,6 +60,16 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Stores chosen for new objects; nil until one is.
     final var assignments: StoreAssignments?
     final var checkpointObserver: (any NSObjectProtocol)?
+    /// What ties the context to its parent; nil for one that has the coordinator to itself.
+    final var lineage: Lineage?
+    /// Whether other contexts have this one as their parent.
+    final let isParent = Atomic<Bool>(false)
+    /// Whether inserted objects were given their permanent IDs before the save.
+    final var hasEarlyKeys = false
+    /// The context whose queue the holder of this one waits for. Only under the lock of `Turns`.
+    @Unretained final var awaited: NSManagedObjectContext?
+    final var temporaryIndex = TemporaryIndex()
+    final var mergesAutomatically = false
     private final var coordinator: NSPersistentStoreCoordinator?
 
     /// A name for logs and debugging.
@@ -90,6 +102,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     deinit {
         if let checkpointObserver { NotificationCenter.default.removeObserver(checkpointObserver) }
         registry?.context = nil
+        if lineage != nil { coordinator?.relatives.leave() }
         // Changed relationships hold their objects; an abandoned context must not leave such cycles behind.
         for object in tracker.clear() { object._state.breakCycles() }
         trackerStorage.deinitialize(count: 1)
@@ -101,8 +114,13 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         get { coordinator }
         set {
             guard newValue !== coordinator else { return }
+            guard lineage == nil else { misuse("A context with a parent uses its parent's coordinator; set none.") }
             guard coordinator == nil || allObjects.isEmpty else {
                 misuse("A context with objects cannot change its coordinator; call reset() first.")
+            }
+            if mergesAutomatically {
+                coordinator?.relatives.removeMerger(self)
+                newValue?.relatives.addMerger(self)
             }
             coordinator = newValue
             boundRuntime = newValue?.runtime
@@ -145,7 +163,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final func rows(of store: UInt16) -> (any RowStore)? {
         let version = requiredCoordinator.storesVersion.load(ordering: .acquiring)
         if let lastStore, lastStore.number == store, lastStore.version == version { return lastStore.rows }
-        guard let rows = requiredCoordinator.rowStore(store) else { return nil }
+        guard let rows = isChild ? parentRows(store) : requiredCoordinator.rowStore(store) else { return nil }
         lastStore = (store, version, rows)
         return rows
     }
@@ -171,7 +189,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Every object that is alive in this context.
     open var registeredObjects: Set<NSManagedObject> { Set(allObjects) }
 
-    final var allObjects: [NSManagedObject] { (registry?.all() ?? []) + tracker.objects(.inserted) }
+    final var allObjects: [NSManagedObject] { (registry?.all() ?? []) + tracker.objects(.inserted, without: .registered) }
 }
 
 /// A key that tells the main queue from every other (`Thread.isMainThread` is false after the first `await` of an async main).
@@ -184,6 +202,6 @@ enum MainQueue {
     /// Whether the caller runs on the main queue, or on the main thread of a plain script.
     static var isCurrent: Bool {
         mark()
-        return DispatchQueue.getSpecific(key: key) == true || Thread.isMainThread
+        return DispatchQueue.getSpecific(key: key) == true || Thread.isMainThread || Turns.isMainHeld
     }
 }

@@ -21,6 +21,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// Where `perform` runs.
     final let queue = DispatchQueue(label: "CoreData.coordinator")
     final let recursiveLock = NSRecursiveLock()
+    /// What its contexts tell each other.
+    final let relatives = Relatives()
     private let temporaryNumber = Atomic<Int64>(0)
     private let stores = Mutex<[UInt16: NSPersistentStore]>([:])
     private let lastStore = Atomic<UInt16>(0)

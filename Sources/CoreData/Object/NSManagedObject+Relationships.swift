@@ -42,14 +42,15 @@ extension NSManagedObject {
         let entity = targetEntity(at: slot, row)
         let number = Int64(bitPattern: row[slot])
         let found = registry.object(number: number, entity: entity, store: state.pointee.store)
-        guard let target = found ?? newFault(number, entity) else { return nil }
+        guard let target = found ?? newFault(number, entity, slot) else { return nil }
         if state.info.isAcyclic[slot] { cache(target, at: slot) }
         return target
     }
 
-    private func newFault(_ number: Int64, _ entity: UInt16) -> NSManagedObject? {
-        _state.registry?.context?.object(
-            for: ObjectKey(number: number, entity: EntityIndex(rawValue: entity), store: _state.pointee.store))
+    private func newFault(_ number: Int64, _ entity: UInt16, _ slot: Int) -> NSManagedObject? {
+        guard let context = _state.registry?.context else { return nil }
+        let key = ObjectKey(number: number, entity: EntityIndex(rawValue: entity), store: _state.pointee.store)
+        return context.object(for: number > 0 && key.store != 0 ? key : context.settled(key, of: self, slot))
     }
 
     /// The entity of the row that a to-one points at: the tag's, or the destination if it has no sub-entities.
@@ -62,9 +63,10 @@ extension NSManagedObject {
 
     final func committedTargetKey(at slot: Int) -> ObjectKey? {
         guard case .row(let row, _) = committedSource(slot) else { return nil }
-        return ObjectKey(
+        let key = ObjectKey(
             number: Int64(bitPattern: row[slot]), entity: EntityIndex(rawValue: targetEntity(at: slot, row)),
             store: _state.pointee.store)
+        return key.number > 0 && key.store != 0 ? key : _state.registry?.context?.settled(key, of: self, slot) ?? key
     }
 
     /// Keeps a target alive with its source: only along relationships that cannot form a cycle (I-4).

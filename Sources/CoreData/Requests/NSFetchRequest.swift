@@ -53,6 +53,8 @@ open class NSFetchRequest<ResultType: NSFetchRequestResult>: NSPersistentStoreRe
     /// 0 for no limit.
     open var fetchLimit = 0
     open var fetchOffset = 0
+    /// Accepted; all rows are read at once, by the chunk, whatever it says: a Swift array would walk them all anyway.
+    open var fetchBatchSize = 0
     open var resultType: NSFetchRequestResultType = .managedObjectResultType
     open var includesSubentities = true
     /// Whether the values are read with the rows. They stay in memory, so that firing such a fault reads nothing.

@@ -25,6 +25,11 @@ struct SaveOperation {
         collect()
         try validate()
         context.post(ContextNotice.willSave)
+        if context.isChild {
+            var push = ChildSave(context, inserted: inserted, updated: updated, deleted: deleted)
+            try push.run()
+            return finish()
+        }
         var batches: [StoreBatch]
         do {
             batches = try pack()
@@ -96,8 +101,9 @@ struct SaveOperation {
         if context.undoManager != nil { deleted.borrowEach { $0.keepExternalValues() } }
         if context.runtime.hasTransformables { try LiveValues.pack(inserted, updated) }
         let builders = BatchBuilders(context)
-        // New objects keep the keys that an attempt before has given them.
-        let unnumbered = context.saveMemory == nil ? inserted : inserted.filter { $0._state.pointee.assigned == 0 }
+        // New objects keep the keys that an attempt before, or `obtainPermanentIDs`, has given them.
+        let given = context.hasEarlyKeys ? context.keepEarlyKeys(inserted) : inserted
+        let unnumbered = context.saveMemory == nil ? given : given.filter { $0._state.pointee.assigned == 0 }
         try builders.assignKeys(unnumbered)
         if context.requiredCoordinator.hasSeveralStores {
             try StoreCrossing.check([inserted, updated, deleted], context.requiredCoordinator)
@@ -150,6 +156,8 @@ struct SaveOperation {
     /// Makes the written rows the objects' snapshots.
     private func adopt(_ batches: [StoreBatch]) {
         if !updated.isEmpty || !deleted.isEmpty { context.rowTime += 1 }
+        if context.isParent.load(ordering: .relaxed) { context.noteNewKeys(inserted) }
+        context.hasEarlyKeys = false
         inserted.borrowEach { object in object.takeAssignedKey() }
         context.registry?.register(inserted)
         for batch in batches {
@@ -169,6 +177,7 @@ struct SaveOperation {
         updated.borrowEach { object in object.didSave() }
         deleted.borrowEach { object in object.didSave() }
         context.post(ContextNotice.didSave, event.userInfo)
+        context.tellRelatives(of: event)
     }
 
     /// The last event, if it told of the same objects; its sets are made already.

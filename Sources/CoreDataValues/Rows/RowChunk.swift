@@ -209,7 +209,8 @@ package struct RowBatch: Sendable {
     /// The keys of the rows, in order.
     package func keys(inStore store: UInt16) -> [ObjectKey] {
         func key(_ chunk: RowChunk, _ row: Int) -> ObjectKey {
-            ObjectKey(number: chunk.row(row).key(chunk.layout), entity: chunk.layout.entity, store: store)
+            let number = chunk.row(row).key(chunk.layout)
+            return ObjectKey(number: number, entity: chunk.layout.entity, store: number > 0 ? store : 0)
         }
         if let order { return order.map { key(chunks[Int($0.chunk)], Int($0.row)) } }
         return (0..<first.count).map { key(first, $0) }

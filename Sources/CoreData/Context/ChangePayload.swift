@@ -1,0 +1,65 @@
+// Which objects a save changed, as keys: what one context may tell another.
+
+import CoreDataValues
+import Foundation
+
+/// The keys of changed objects. Made of a context's event, or of a notification's user info.
+struct ChangePayload: Sendable {
+    var inserted: [ObjectKey] = []
+    var updated: [ObjectKey] = []
+    var deleted: [ObjectKey] = []
+    /// Everything may have changed.
+    var invalidatesAll = false
+
+    init(_ event: ContextEvent) {
+        inserted = event.inserted.map { $0._state.key }
+        updated = event.updated.map { $0._state.key } + event.refreshed.map { $0._state.key }
+        deleted = event.deleted.map { $0._state.key }
+    }
+
+    /// Reads the user info of a did-save notification, with objects or IDs, or a dictionary of IDs or URIs.
+    init(_ info: [AnyHashable: Any], for coordinator: NSPersistentStoreCoordinator) {
+        func keys(_ names: [String]) -> [ObjectKey] {
+            var seen = Set<ObjectKey>()
+            let all = names.flatMap { ChangePayload.elements(info[$0]) }
+            return all.compactMap { ChangePayload.key($0, coordinator) }.filter { seen.insert($0).inserted }
+        }
+        inserted = keys([NSInsertedObjectsKey, NSInsertedObjectIDsKey])
+        deleted = keys([NSDeletedObjectsKey, NSDeletedObjectIDsKey])
+        updated = keys([
+            NSUpdatedObjectsKey, NSUpdatedObjectIDsKey, NSRefreshedObjectsKey, NSRefreshedObjectIDsKey,
+            NSInvalidatedObjectsKey, NSInvalidatedObjectIDsKey,
+        ])
+        invalidatesAll = info[NSInvalidatedAllObjectsKey] != nil
+    }
+
+    var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && !invalidatesAll }
+
+    private static func elements(_ value: Any?) -> [Any] {
+        switch value {
+        case let objects as Set<NSManagedObject>: Array(objects)
+        case let ids as Set<NSManagedObjectID>: Array(ids)
+        case let urls as Set<URL>: Array(urls)
+        case let set as NSSet: set.allObjects
+        case let array as NSArray: array.map { $0 }
+        case let array as [Any]: array
+        default: []
+        }
+    }
+
+    /// Reads an object's key and nothing else: it may belong to another queue.
+    private static func key(_ element: Any, _ coordinator: NSPersistentStoreCoordinator) -> ObjectKey? {
+        switch element {
+        case let object as NSManagedObject:
+            guard object._state.info.schema === coordinator.runtime.schema else {
+                return coordinator.managedObjectID(forURIRepresentation: object.objectID.uriRepresentation())?.key
+            }
+            return object._state.key
+        case let id as NSManagedObjectID:
+            if id.identity === coordinator.identities { return id.key }
+            return coordinator.managedObjectID(forURIRepresentation: id.uriRepresentation())?.key
+        case let url as URL: return coordinator.managedObjectID(forURIRepresentation: url)?.key
+        default: return nil
+        }
+    }
+}

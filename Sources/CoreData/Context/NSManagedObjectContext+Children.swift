@@ -1,0 +1,166 @@
+// What a context answers its children. Called while the caller holds the context and all contexts above it.
+
+import CoreDataValues
+import Foundation
+
+extension NSManagedObjectContext {
+    // MARK: The child's side
+
+    /// The stores that a fetch asks: the coordinator's, or the parent in their place.
+    final func stores(for order: FetchOrder) -> [NumberedStore] {
+        let stores = requiredCoordinator.stores(for: order)
+        guard isChild else { return stores }
+        return stores.enumerated().map { place, store in
+            NumberedStore(
+                number: store.number,
+                rows: ParentRows(child: self, number: store.number, hasUnsaved: place == 0, below: store.rows),
+                store: store.store)
+        }
+    }
+
+    /// A store's rows as the parent has them.
+    final func parentRows(_ store: UInt16) -> (any RowStore)? {
+        let below = requiredCoordinator.rowStore(store)
+        guard below != nil || store == 0 else { return nil }
+        return ParentRows(child: self, number: store, hasUnsaved: true, below: below)
+    }
+
+    // MARK: The parent's side
+
+    /// What a fetch over one store finds here.
+    final func batches(of plan: FetchPlan, from number: UInt16, hasUnsaved: Bool) throws -> [RowBatch] {
+        let order = order(plan)
+        guard let store = stores(for: order).first(where: { $0.number == number }) else { return [] }
+        guard concernsPendingChanges(order) else {
+            var batches: [RowBatch] = []
+            try store.rows.fetch(plan) { batch in
+                batches += try asHeld(batch, store: number)
+                return .more
+            }
+            return batches
+        }
+        return try pack(objects(order, store, hasUnsaved: hasUnsaved))
+    }
+
+    final func count(of plan: FetchPlan, from number: UInt16, hasUnsaved: Bool) throws -> Int {
+        let order = order(plan)
+        guard let store = stores(for: order).first(where: { $0.number == number }) else { return 0 }
+        guard concernsPendingChanges(order) else { return try store.rows.count(plan) }
+        return try objects(order, store, hasUnsaved: hasUnsaved).count
+    }
+
+    /// The plan as a request over everything that is pending here. With values: what is found gets packed.
+    private func order(_ plan: FetchPlan) -> FetchOrder {
+        var plan = plan
+        plan.includesValues = true
+        return FetchOrder(
+            info: runtime.infos[plan.entity.value], plan: plan, includesPendingChanges: true, asFaults: true,
+            stores: nil)
+    }
+
+    /// Several stores are asked without limit and offset, so that objects of the others may be taken out
+    /// here.
+    private func objects(_ order: FetchOrder, _ store: NumberedStore, hasUnsaved: Bool) throws -> [NSManagedObject] {
+        try PendingOverlay(context: self, order: order).objects(from: [store]).filter { object in
+            let key = object._state.key
+            return key.number < 0 ? hasUnsaved : key.store == store.number
+        }
+    }
+
+    /// The rows of some keys: of objects that have values here, else from below.
+    final func batches(for numbers: [Int64], in root: EntityIndex, from store: UInt16) throws -> [RowBatch] {
+        var packer = ObjectPacker()
+        var others: [UInt16: [Int64]] = [:]
+        for number in numbers {
+            let key = settled(ObjectKey(number: number, entity: root, store: number < 0 ? 0 : store))
+            let found = registered(key)
+            if let found, key.number <= 0 || found._state.hasValues || found._state.has([.deleted, .gone]) {
+                try packer.add(found, in: self)
+            } else if key.number > 0 {
+                others[key.store, default: []].append(key.number)
+            } else if key.number <= 0, isChild, let read = try readUnsaved(key) {
+                try packer.add(read, in: self)
+            }
+        }
+        var batches = packer.finish()
+        for (store, numbers) in others {
+            try rows(of: store)?.rows(for: numbers, in: root) { batch in
+                batches.append(batch)
+                return .more
+            }
+        }
+        return batches
+    }
+
+    /// The members of a to-many, in order.
+    final func batches(of relationship: RelationshipIndex, owner: ObjectKey) throws -> [RowBatch] {
+        let description = runtime.schema[relationship]
+        if let owner = registered(owner), let index = description.toManyIndex,
+            owner._state.pointee.toMany != nil || owner._state.pointee.number < 0
+        {
+            let members = owner.members(at: index)
+            try throwReadError()
+            return try pack(members)
+        }
+        guard let rows = rows(of: owner.store) else { return [] }
+        var batches: [RowBatch] = []
+        try rows.members(of: relationship, owner: owner.row) { batch in
+            batches += try asHeld(batch, store: owner.store)
+            return .more
+        }
+        return batches
+    }
+
+    /// A batch from below, as this context shows it: objects that are held here keep their values.
+    private func asHeld(_ batch: RowBatch, store: UInt16) throws -> [RowBatch] {
+        guard batch.chunks.contains(where: { holdsOtherwise($0, store: store) }) else { return [batch] }
+        return try pack(materialize([batch], store: store))
+    }
+
+    /// Whether a row of the chunk has an object here that says something else.
+    private func holdsOtherwise(_ chunk: RowChunk, store: UInt16) -> Bool {
+        let layout = chunk.layout
+        for index in 0..<chunk.count {
+            let row = chunk.row(index)
+            let key = ObjectKey(number: row.key(layout), entity: layout.entity, store: store)
+            guard let object = registered(key) else { continue }
+            let state = object._state
+            if state.has([.deleted, .gone]) || state.pointee.overlay != nil { return true }
+            if state.pointee.row != nil, state.version != row.version(layout) { return true }
+        }
+        return false
+    }
+
+    private func pack(_ objects: [NSManagedObject]) throws -> [RowBatch] {
+        let read = try readRows(of: objects.filter { !$0._state.hasValues }.map(\._state.key))
+        defer { withExtendedLifetime(read) {} }
+        var packer = ObjectPacker()
+        for object in objects { try packer.add(object, in: self) }
+        return packer.finish()
+    }
+
+    /// Reads rows of this context's faults, in one statement a table, and answers the objects.
+    final func readRows(of keys: [ObjectKey]) throws -> ContiguousArray<NSManagedObject> {
+        struct Table: Hashable {
+            var store: UInt16
+            var root: EntityIndex
+        }
+        var read: ContiguousArray<NSManagedObject> = []
+        guard !keys.isEmpty else { return read }
+        let tables = Dictionary(grouping: keys) { Table(store: $0.store, root: runtime.schema[$0.entity].root) }
+        for (table, keys) in tables {
+            do {
+                try rows(of: table.store)?.rows(for: keys.map(\.number), in: table.root) { batch in
+                    materialize(batch, store: table.store, asFaults: true, into: &read)
+                    return .more
+                }
+            } catch { throw CocoaError.reading(error) }
+        }
+        return read
+    }
+}
+
+extension UnsafeMutablePointer<ObjectState> {
+    /// Whether there is a row or anything that was changed.
+    fileprivate var hasValues: Bool { pointee.row != nil || pointee.overlay != nil }
+}

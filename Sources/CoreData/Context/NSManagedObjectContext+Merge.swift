@@ -1,0 +1,163 @@
+// Taking over what another context has saved.
+
+import CoreDataValues
+import Foundation
+import Synchronization
+
+extension NSManagedObjectContext {
+    /// Whether the context takes over what is saved to its coordinator, or to its parent, by itself. False at
+    /// first.
+    ///
+    /// The merge runs on the context's queue, some time after the other context's `save()` has returned.
+    public final var automaticallyMergesChangesFromParent: Bool {
+        get { mergesAutomatically }
+        set {
+            guard newValue != mergesAutomatically else { return }
+            mergesAutomatically = newValue
+            if newValue {
+                persistentStoreCoordinator?.relatives.addMerger(self)
+            } else {
+                persistentStoreCoordinator?.relatives.removeMerger(self)
+            }
+        }
+    }
+
+    /// Takes over what another context has saved, from its did-save notification, with objects or with IDs.
+    ///
+    /// New objects appear as faults, objects that are here and have values are refreshed, deleted ones leave.
+    /// Unsaved changes of this context stay on top. Reads nothing, except for objects with changes.
+    public final func mergeChanges(fromContextDidSave notification: Notification) {
+        guard (notification.object as? NSManagedObjectContext) !== self else { return }
+        merge(ChangePayload(notification.userInfo ?? [:], for: requiredCoordinator))
+    }
+
+    /// Takes over changes that were made elsewhere, by a batch request or in another process, into several
+    /// contexts.
+    ///
+    /// - Parameter changeNotificationData: object IDs or their URIs, in arrays or sets, under `NSInsertedObjectIDsKey`,
+    ///   `NSUpdatedObjectIDsKey` and `NSDeletedObjectIDsKey`, or under the keys of the did-save notification.
+    public class func mergeChanges(
+        fromRemoteContextSave changeNotificationData: [AnyHashable: Any], into contexts: [NSManagedObjectContext]
+    ) {
+        for context in contexts {
+            let payload = ChangePayload(changeNotificationData, for: context.requiredCoordinator)
+            context.performAndWait { context.merge(payload) }
+        }
+    }
+
+    // MARK: Telling
+
+    /// Tells contexts that merge by themselves what this one has saved.
+    final func tellRelatives(of event: ContextEvent) {
+        postObjectIDs(.didSave, event.inserted, event.updated, event.deleted)
+        guard requiredCoordinator.relatives.mergerCount.load(ordering: .relaxed) > 0 else { return }
+        tellRelatives(of: ChangePayload(event), isSave: true)
+    }
+
+    /// A save reaches the children, and the siblings over the same coordinator or parent; a merge reaches the
+    /// children.
+    private func tellRelatives(of payload: ChangePayload, isSave: Bool) {
+        for other in requiredCoordinator.relatives.mergers() where other !== self {
+            guard other.parent === self || isSave && other.parent === parent else { continue }
+            other.perform { other.merge(payload) }
+        }
+    }
+
+    // MARK: Merging
+
+    /// Takes over changes; unsaved changes of this context stay.
+    final func merge(_ payload: ChangePayload) {
+        guard !payload.isEmpty else { return }
+        processPendingChanges()
+        guard !payload.invalidatesAll else { return refreshAllObjects() }
+        if isChild { withParent { _ in } }
+        rowTime += 1
+        let known = payload.inserted.filter { registered($0) != nil }
+        let inserted = takeIn(payload.inserted)
+        let deleted = drop(payload.deleted)
+        let refreshed = renew(payload.updated + known)
+        settle()
+        post(ContextEvent(inserted: inserted, deleted: deleted, refreshed: refreshed))
+        // Not an event of this context's own changes, so no save may use its sets.
+        lastEvent = nil
+        postObjectIDs(.didMerge, inserted, refreshed, deleted)
+        guard requiredCoordinator.relatives.mergerCount.load(ordering: .relaxed) > 0 else { return }
+        tellRelatives(of: payload, isSave: false)
+    }
+
+    /// Faults for new objects that are not here yet.
+    private func takeIn(_ keys: [ObjectKey]) -> ContiguousArray<NSManagedObject> {
+        ContiguousArray(keys.compactMap { registered($0) == nil ? object(for: $0) : nil })
+    }
+
+    /// Lets objects go whose rows are gone, from other objects' unsaved changes too.
+    private func drop(_ keys: [ObjectKey]) -> ContiguousArray<NSManagedObject> {
+        let gone = ContiguousArray(keys.compactMap { registered($0) }.filter { !$0._state.has(.gone) })
+        guard !gone.isEmpty else { return [] }
+        let names = Set(gone)
+        for object in tracker.dirty where object._state.has(.dirty) && !names.contains(object) {
+            object.forget(names)
+        }
+        for object in gone {
+            tracker.discard(object)
+            withdraw(object)
+        }
+        return gone
+    }
+
+    /// Brings objects that have values up to date and answers them; faults read the new row anyway.
+    private func renew(_ keys: [ObjectKey]) -> ContiguousArray<NSManagedObject> {
+        var renewed: ContiguousArray<NSManagedObject> = []
+        for key in keys {
+            guard let object = registered(key), object._state.has(.persistent),
+                !object._state.has([.gone, .deleted])
+            else { continue }
+            let wasFault = object._state.isFault
+            if object._state.has(.dirty) {
+                object.renewUnderChanges()
+            } else {
+                if !wasFault { object.willTurnIntoFault() }
+                object._state.dropRelationships()
+                object._state.detachRow()
+                if !wasFault { object.didTurnIntoFault() }
+            }
+            if !wasFault { renewed.append(object) }
+        }
+        return renewed
+    }
+}
+
+extension NSManagedObject {
+    /// Reads the row anew below unsaved changes.
+    fileprivate final func renewUnderChanges() {
+        _state.detachRow()
+        fire()
+        forEachToMany { index, members in
+            guard members.isChanged else { return members.base = .fault }
+            members.base = .fault
+            let present = Set(committedMembers(at: index))
+            // What both sides have done is no change any more.
+            for member in members.added.objects where present.contains(member) { members.unlink(member) }
+            for member in members.removed.objects where !present.contains(member) { members.link(member) }
+            guard let order = members.order else { return }
+            let named = Set(order)
+            members.order = order.filter { present.contains($0) || members.hasAdded($0) }
+                + committedMembers(at: index).filter { !named.contains($0) && !members.hasRemoved($0) }
+        }
+    }
+
+    /// Takes objects that are gone out of this object's unsaved relationships.
+    fileprivate final func forget(_ gone: Set<NSManagedObject>) {
+        if let overlay = _state.overlay {
+            for slot in 0..<_state.info.layout.slotCount where kind(slot) == .toOne && overlay.isPresent(slot) {
+                if let target = overlay.object(slot), gone.contains(target) { overlay.setNull(slot, .toOne) }
+            }
+        }
+        forEachToMany { _, members in
+            for member in members.added.objects + members.removed.objects where gone.contains(member) {
+                if members.hasAdded(member) { members.unlink(member) } else { members.link(member) }
+            }
+            if let order = members.order { members.order = order.filter { !gone.contains($0) } }
+        }
+    }
+}

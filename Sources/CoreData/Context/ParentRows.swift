@@ -1,0 +1,121 @@
+// A parent context as its child sees it: a store of rows, some of them not saved yet.
+
+import CoreDataValues
+import Foundation
+
+/// Answers a child's reads with the parent's objects, their unsaved changes included.
+///
+/// A row that the parent has not changed comes from below as it is; an object that the parent holds is packed
+/// anew. Rows of unsaved objects have numbers below zero. Each call holds the parent, and all contexts above
+/// it.
+final class ParentRows: RowStore, @unchecked Sendable {
+    private unowned let child: NSManagedObjectContext
+    /// The store's number in the coordinator; 0 for unsaved objects alone.
+    private let number: UInt16
+    /// Whether a fetch answers unsaved objects too: one of several stores does.
+    private let hasUnsaved: Bool
+    private let below: (any RowStore)?
+    let schema: Schema
+
+    init(child: NSManagedObjectContext, number: UInt16, hasUnsaved: Bool, below: (any RowStore)?) {
+        self.child = child
+        self.number = number
+        self.hasUnsaved = hasUnsaved
+        self.below = below
+        schema = child.runtime.schema
+    }
+
+    var identifier: String { below?.identifier ?? "" }
+
+    private func requireBelow() throws -> any RowStore {
+        guard let below else {
+            throw StoreError(134060, "Unsaved objects are in no store yet; save the parent context first.")
+        }
+        return below
+    }
+
+    func metadata() throws -> StoreMetadata { try requireBelow().metadata() }
+    func setMetadata(_ metadata: StoreMetadata) throws { try requireBelow().setMetadata(metadata) }
+
+    func fetch(_ plan: FetchPlan, _ receive: (RowBatch) throws -> FetchStep) throws {
+        try hand(child.withParent { try $0.batches(of: plan, from: number, hasUnsaved: hasUnsaved) }, receive)
+    }
+
+    func count(_ plan: FetchPlan) throws -> Int {
+        try child.withParent { try $0.count(of: plan, from: number, hasUnsaved: hasUnsaved) }
+    }
+
+    func rows(for numbers: [Int64], in root: EntityIndex, _ receive: (RowBatch) throws -> FetchStep) throws {
+        try hand(child.withParent { try $0.batches(for: numbers, in: root, from: number) }, receive)
+    }
+
+    func members(
+        of relationship: RelationshipIndex, owner: RowKey, _ receive: (RowBatch) throws -> FetchStep
+    ) throws {
+        let batches = try child.withParent { parent in
+            let key = child.settled(ObjectKey(number: owner.number, entity: owner.entity, store: number))
+            return try parent.batches(of: relationship, owner: key)
+        }
+        try hand(batches, receive)
+    }
+
+    private func hand(_ batches: [RowBatch], _ receive: (RowBatch) throws -> FetchStep) throws {
+        for batch in batches where batch.count > 0 {
+            if try receive(batch) == .stop { return }
+        }
+    }
+
+    func allocateKeys(_ count: Int, in root: EntityIndex) throws -> Range<Int64> {
+        try requireBelow().allocateKeys(count, in: root)
+    }
+
+    func commit(_ batch: ChangeBatch) throws -> CommitOutcome {
+        throw StoreError(134060, "A child context saves objects into its parent, not rows; use save().")
+    }
+
+    func close() throws {}
+}
+
+/// Packs objects as the rows that a child reads, in the order given.
+struct ObjectPacker {
+    private(set) var batches: [RowBatch] = []
+    private var chunks: [RowChunk] = []
+    private var order: [RowBatch.Reference] = []
+    /// The open chunk of an entity, saved and unsaved objects apart: a chunk's first number tells which kind
+    /// it is.
+    private var open: [Int: Int] = [:]
+
+    /// Adds an object; one that is deleted, or whose row is gone, is left out.
+    mutating func add(_ object: NSManagedObject, in context: NSManagedObjectContext) throws {
+        let state = object._state
+        if state.isFault, state.pointee.row == nil { object.fire() }
+        guard !state.has([.deleted, .gone]) else { return }
+        if state.isFault, state.pointee.row == nil { return try context.throwReadError() }
+        let shape = Int(state.pointee.entity) << 1 | (state.pointee.number < 0 ? 1 : 0)
+        let place = openChunk(shape, state.info.layout)
+        order.append(RowBatch.Reference(chunk: place, row: chunks[place].count))
+        object.pack(into: chunks[place], key: state.pointee.number, version: state.version)
+        if order.count == RowChunk.maximumCount { close() }
+    }
+
+    private mutating func openChunk(_ shape: Int, _ layout: RowLayout) -> Int {
+        if let place = open[shape], !chunks[place].isFull { return place }
+        let capacity = open[shape] == nil ? 16 : RowChunk.maximumCount
+        chunks.append(RowChunk(layout: layout, capacity: capacity, arenaCapacity: 512))
+        open[shape] = chunks.count - 1
+        return chunks.count - 1
+    }
+
+    private mutating func close() {
+        guard let first = chunks.first else { return }
+        batches.append(RowBatch(first: first, others: Array(chunks.dropFirst()), order: order))
+        chunks = []
+        order = []
+        open = [:]
+    }
+
+    mutating func finish() -> [RowBatch] {
+        close()
+        return batches
+    }
+}

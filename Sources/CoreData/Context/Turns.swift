@@ -1,0 +1,135 @@
+// Who waits for whose queue: contexts that wait for each other take turns instead of hanging.
+
+import CCoreDataRuntime
+import CoreDataFoundation
+import Foundation
+
+/// The waits of threads that hold one context and wait for another one's queue.
+///
+/// A child waits for its parent whenever it reads or saves, and a block of the parent may wait for the child.
+/// Whoever would close such a circle runs at once, without the queue: the thread that has the queue is
+/// waiting for the caller, so nobody else can touch the context meanwhile. A thread that holds nothing waits
+/// for a queue as ever.
+enum Turns {
+    /// Under a lock of the system's threads, which the thread sanitizer knows.
+    private final class Waits: @unchecked Sendable {
+        private let lock = NSLock()
+        /// What the main queue waits for; all main-queue contexts share it.
+        @Unretained var main: NSManagedObjectContext?
+
+        func withLock<R>(_ body: (Waits) -> R) -> R { lock.withLock { body(self) } }
+    }
+    private static let waits = Waits()
+
+    /// Stands among a thread's holders for the main queue. A block that runs on another queue by `sync` sees
+    /// the queue's specifics, not those of the main queue that waits for it.
+    private final class MainHolder: Sendable {}
+    private static let mainHolder = MainHolder()
+    private static var mainMark: UnsafeRawPointer {
+        UnsafeRawPointer(Unmanaged.passUnretained(mainHolder).toOpaque())
+    }
+
+    /// Whether the caller came here from the main queue.
+    static var isMainHeld: Bool {
+        var holder = coredata_current_holder()
+        guard holder != nil else { return false }
+        let mark = mainMark
+        while let current = holder {
+            if current.pointee.context == mark { return true }
+            holder = current.pointee.outer
+        }
+        return false
+    }
+
+    /// Runs a block that remembers that its caller has the main queue.
+    fileprivate static func holdingMain<T>(_ block: () throws -> T) rethrows -> T {
+        guard MainQueue.isCurrent else { return try block() }
+        var holder = coredata_holder(context: mainMark, outer: coredata_current_holder())
+        return try withUnsafeMutablePointer(to: &holder) { pointer in
+            coredata_set_current_holder(pointer)
+            defer { coredata_set_current_holder(pointer.pointee.outer) }
+            return try block()
+        }
+    }
+
+    /// A wait that was written down.
+    struct Wait {
+        fileprivate var former: [(holder: NSManagedObjectContext, awaited: NSManagedObjectContext?)] = []
+        fileprivate var holdsMain = false
+        fileprivate var formerMain: NSManagedObjectContext?
+
+        func end() {
+            waits.withLock { waits in
+                for (holder, awaited) in former.reversed() { holder.awaited = awaited }
+                if holdsMain { waits.main = formerMain }
+            }
+        }
+    }
+
+    /// Writes down that the caller waits for a context; nil if the context's holder waits for the caller.
+    static func wait(for target: NSManagedObjectContext) -> Wait? {
+        waits.withLock { waits -> Wait? in
+            guard !waitsForCaller(target, waits) else { return nil }
+            var wait = Wait()
+            wait.holdsMain = MainQueue.isCurrent
+            for context in held() {
+                guard context.concurrencyType != .mainQueueConcurrencyType else {
+                    wait.holdsMain = true
+                    continue
+                }
+                wait.former.append((context, context.awaited))
+                context.awaited = target
+            }
+            if wait.holdsMain {
+                wait.formerMain = waits.main
+                waits.main = target
+            }
+            return wait
+        }
+    }
+
+    private static func waitsForCaller(_ target: NSManagedObjectContext, _ waits: Waits) -> Bool {
+        var awaited = target.concurrencyType == .mainQueueConcurrencyType ? waits.main : target.awaited
+        // No chain of waits is longer than the threads that libdispatch has.
+        for _ in 0..<1024 {
+            guard let context = awaited else { return false }
+            if context.isHeldByCaller { return true }
+            awaited = context.concurrencyType == .mainQueueConcurrencyType ? waits.main : context.awaited
+        }
+        return false
+    }
+
+    /// The contexts that the caller holds.
+    private static func held() -> [NSManagedObjectContext] {
+        var contexts: [NSManagedObjectContext] = []
+        var holder = coredata_current_holder()
+        while let current = holder {
+            if current.pointee.context != mainMark {
+                let context = Unmanaged<NSManagedObjectContext>.fromOpaque(current.pointee.context)
+                contexts.append(context.takeUnretainedValue())
+            }
+            holder = current.pointee.outer
+        }
+        return contexts
+    }
+}
+
+extension NSManagedObjectContext {
+    /// Runs a block as the context's holder, at once if the caller is that.
+    final func hold<T>(_ body: () throws -> T) rethrows -> T {
+        if isHeldByCaller { return try holding(body) }
+        return try takingTurn { try holding(body) }
+    }
+
+    /// Waits for the context's queue.
+    final func takingTurn<T>(_ body: () throws -> T) rethrows -> T {
+        guard coredata_current_holder() != nil || MainQueue.isCurrent else { return try queue.sync(execute: body) }
+        return try Turns.holdingMain {
+            guard let wait = Turns.wait(for: self) else { return try body() }
+            return try queue.sync {
+                wait.end()
+                return try body()
+            }
+        }
+    }
+}

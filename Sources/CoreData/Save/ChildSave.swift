@@ -1,0 +1,229 @@
+// A child context's save: its pending changes become the parent's.
+
+import CoreDataValues
+import Foundation
+
+/// Makes the changes of a child's objects to their twins, the parent's objects of the same keys.
+///
+/// Every write goes through the parent's own door, so the parent logs it for undo, keeps inverses and tells
+/// of it. The child's values win; merge policies are not asked (6.4). Twins are looked for before anything is
+/// written: a save that fails changes nothing. Used once, while the child holds its parent.
+struct ChildSave {
+    private let context: NSManagedObjectContext
+    private let parent: NSManagedObjectContext
+    private let inserted: ContiguousArray<NSManagedObject>
+    private let updated: ContiguousArray<NSManagedObject>
+    private let deleted: ContiguousArray<NSManagedObject>
+    private var twins: [ObjectIdentifier: NSManagedObject] = [:]
+
+    init(
+        _ context: NSManagedObjectContext, inserted: ContiguousArray<NSManagedObject>,
+        updated: ContiguousArray<NSManagedObject>, deleted: ContiguousArray<NSManagedObject>
+    ) {
+        guard let parent = context.parent else { misuse("A context without a parent cannot save into one.") }
+        self.context = context
+        self.parent = parent
+        self.inserted = inserted
+        self.updated = updated.filter { ChildSave.isChanged($0) }
+        self.deleted = deleted
+    }
+
+    mutating func run() throws {
+        try findTwins()
+        parent.processPendingChanges()
+        for object in inserted { makeTwin(of: object) }
+        for object in inserted { pushNewValues(of: object) }
+        for object in updated { pushValues(of: object) }
+        forEachPair { pushTargets(of: $0, to: $1) }
+        forEachPair { pushMembers(of: $0, to: $1) }
+        forEachPair { pushOrders(of: $0, to: $1) }
+        for object in deleted { if let twin = twins[ObjectIdentifier(object)] { parent.delete(twin) } }
+        parent.processPendingChanges()
+        adopt()
+    }
+
+    /// Whether there is anything to push; transient values are pushed too (1.13).
+    private static func isChanged(_ object: NSManagedObject) -> Bool {
+        guard !object.hasChangedToMany() else { return true }
+        guard let overlay = object._state.overlay else { return false }
+        return object.slots.contains { overlay.isPresent($0) && object.differs($0, overlay) }
+    }
+
+    private static func hasChangedValues(_ object: NSManagedObject) -> Bool {
+        guard let overlay = object._state.overlay else { return false }
+        return object.slots.contains { slot in
+            overlay.isPresent(slot) && isAttribute(object, slot) && object.differs(slot, overlay)
+        }
+    }
+
+    // MARK: Twins
+
+    /// Finds the parent's object for each changed or deleted one; rows that the parent has let go are read in
+    /// one statement a table.
+    private mutating func findTwins() throws {
+        let known = updated + deleted.filter { !$0._state.has(.inaccessible) }
+        let read = try readTwins(of: known)
+        defer { withExtendedLifetime(read) {} }
+        for object in known {
+            let key = object._state.key
+            if let twin = parent.registered(key), ChildSave.isThere(twin) {
+                twins[ObjectIdentifier(object)] = twin
+            } else if !object._state.has(.deleted), ChildSave.hasChangedValues(object) {
+                // A relationship with an object that is gone is gone with it.
+                throw CocoaError.coreData(
+                    133000,
+                    "\(object.objectID.uriRepresentation().absoluteString) was deleted in the parent context; "
+                        + "delete it here too, or roll back.",
+                    [NSAffectedObjectsErrorKey: [object]])
+            }
+        }
+    }
+
+    private static func isThere(_ twin: NSManagedObject) -> Bool {
+        !twin._state.has([.deleted, .gone]) && !(twin._state.isFault && twin._state.pointee.row == nil)
+    }
+
+    private func readTwins(of objects: ContiguousArray<NSManagedObject>) throws -> ContiguousArray<NSManagedObject> {
+        let keys = objects.map(\._state.key)
+        return try parent.readRows(of: keys.filter { parent.registered($0).map { !ChildSave.isThere($0) } ?? true })
+    }
+
+    private mutating func makeTwin(of object: NSManagedObject) {
+        let twin = object._state.info.makeObject()
+        parent.enter(twin, key: object._state.key)
+        twins[ObjectIdentifier(object)] = twin
+        twin.setDefaults()
+        twin.awakeFromInsert()
+    }
+
+    private func forEachPair(_ body: (NSManagedObject, NSManagedObject) -> Void) {
+        for object in inserted { if let twin = twins[ObjectIdentifier(object)] { body(object, twin) } }
+        for object in updated { if let twin = twins[ObjectIdentifier(object)] { body(object, twin) } }
+    }
+
+    /// The parent's object for any object of the child.
+    private func twin(of object: NSManagedObject) -> NSManagedObject? {
+        if let known = twins[ObjectIdentifier(object)] { return known }
+        guard object._state.has(.persistent) else { return nil }
+        let found = parent.object(for: object._state.key)
+        return found._state.has(.gone) ? nil : found
+    }
+
+    // MARK: Values
+
+    /// All values of an insertion, nil for those that only the twin's `awakeFromInsert` has set.
+    private func pushNewValues(of object: NSManagedObject) {
+        guard let twin = twins[ObjectIdentifier(object)] else { return }
+        for slot in object.slots where ChildSave.isAttribute(object, slot) {
+            if object._state.overlay?.isPresent(slot) == true {
+                twin.restore(object.formerValue(slot), at: slot)
+            } else if twin._state.overlay?.isPresent(slot) == true {
+                twin.restore(.null, at: slot)
+            }
+        }
+    }
+
+    private func pushValues(of object: NSManagedObject) {
+        guard let overlay = object._state.overlay, let twin = twins[ObjectIdentifier(object)] else { return }
+        for slot in object.slots where overlay.isPresent(slot) {
+            guard ChildSave.isAttribute(object, slot), object.differs(slot, overlay) else { continue }
+            twin.restore(object.formerValue(slot), at: slot)
+        }
+    }
+
+    private static func isAttribute(_ object: NSManagedObject, _ slot: Int) -> Bool {
+        object.kind(slot) != .toOne && object.kind(slot) != .entityTag
+    }
+
+    // MARK: Relationships
+
+    private func pushTargets(of object: NSManagedObject, to twin: NSManagedObject) {
+        guard let overlay = object._state.overlay else { return }
+        for slot in object.slots where overlay.isPresent(slot) && object.kind(slot) == .toOne {
+            guard object._state.has(.inserted) || object.differs(slot, overlay) else { continue }
+            twin.setTarget(slot, overlay.object(slot).flatMap { self.twin(of: $0) })
+        }
+    }
+
+    /// Pairs that no to-one keeps.
+    private func pushMembers(of object: NSManagedObject, to twin: NSManagedObject) {
+        object.forEachToMany { index, members in
+            guard members.isChanged else { return }
+            let relationship = object.relationship(toMany: index)
+            if let inverse = relationship.inverse, !object._state.info.schema[inverse].isToMany { return }
+            for member in members.removed.objects {
+                if let other = self.twin(of: member) { twin.removeMember(index, other) }
+            }
+            for member in members.added.objects {
+                if let other = self.twin(of: member) { twin.addMember(index, other) }
+            }
+        }
+    }
+
+    /// The child's order; members that only the parent has come last.
+    private func pushOrders(of object: NSManagedObject, to twin: NSManagedObject) {
+        object.forEachToMany { index, members in
+            guard let order = members.order, object.relationship(toMany: index).isOrdered else { return }
+            let present = twin.members(at: index)
+            let remaining = Set(present)
+            let wanted = order.compactMap { self.twin(of: $0) }.filter { remaining.contains($0) }
+            let named = Set(wanted)
+            twin.arrange(index, ContiguousArray(wanted) + present.filter { !named.contains($0) })
+        }
+    }
+
+    // MARK: Afterwards
+
+    /// Makes the pushed values the child's snapshots.
+    private func adopt() {
+        if !updated.isEmpty || !deleted.isEmpty { context.rowTime += 1 }
+        context.hasEarlyKeys = false
+        for object in inserted { object._state.set(.persistent) }
+        context.requiredRegistry.register(inserted)
+        for (object, chunk, row) in packed(inserted) + packed(updated) { object.adopt(chunk, row) }
+        for object in inserted + updated { object._state.settleToMany() }
+        for object in deleted { context.withdraw(object) }
+    }
+
+    private func packed(_ objects: ContiguousArray<NSManagedObject>) -> [(NSManagedObject, RowChunk, Int)] {
+        var open: [UInt16: RowChunk] = [:]
+        return objects.map { object in
+            let state = object._state
+            let chunk: RowChunk
+            if let last = open[state.pointee.entity], !last.isFull {
+                chunk = last
+            } else {
+                let capacity = open[state.pointee.entity] == nil ? 16 : RowChunk.maximumCount
+                chunk = RowChunk(layout: state.info.layout, capacity: capacity, arenaCapacity: 512)
+                open[state.pointee.entity] = chunk
+            }
+            object.pack(into: chunk, key: state.pointee.number, version: max(state.version, 0))
+            return (object, chunk, chunk.count - 1)
+        }
+    }
+}
+
+extension NSManagedObjectContext {
+    /// Makes an object a pending insertion under a key that it has already.
+    final func enter(_ object: NSManagedObject, key: ObjectKey) {
+        let state = object._state
+        state.pointee.registry = UnsafeRawPointer(Unmanaged.passRetained(requiredRegistry).toOpaque())
+        state.pointee.number = key.number
+        state.pointee.store = key.store
+        state.pointee.slow |= SlowReason.overlay
+        tracker.insert(object)
+        guard key.number > 0 else { return }
+        requiredRegistry.register(object)
+        hasEarlyKeys = true
+    }
+}
+
+extension NSManagedObject {
+    fileprivate final var slots: Range<Int> { 0..<_state.info.layout.slotCount }
+
+    /// Puts the entity's default values where nothing is yet.
+    fileprivate final func setDefaults() {
+        let overlay = _state.makeOverlay()
+        for (slot, value) in _state.info.defaults where !overlay.isPresent(slot) { store(value, in: overlay, slot) }
+    }
+}
