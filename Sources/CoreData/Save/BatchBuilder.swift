@@ -219,7 +219,7 @@ final class BatchBuilder {
     /// Packs a saved object if anything that is stored differs from its row.
     func update(_ object: NSManagedObject) throws {
         let state = object._state
-        if state.isFault { object.fire() }
+        if state.isFault { try object.fireOrThrow() }
         let mask = changedMask(of: object)
         guard mask.contains(where: { $0 != 0 }) || object.hasChangedToMany() else { return }
         let group = openGroup(UpdateShape(entity: EntityIndex(rawValue: state.pointee.entity), mask: mask), state.info)
@@ -270,6 +270,7 @@ final class BatchBuilder {
 
     func delete(_ object: NSManagedObject) throws {
         let state = object._state
+        if state.isFault { try object.fireOrThrow() }
         let entity = Int(state.pointee.entity)
         deletes[entity].numbers.append(state.pointee.number)
         deletes[entity].expected.append(state.version)
@@ -335,6 +336,12 @@ final class BatchBuilder {
 }
 
 extension NSManagedObject {
+    /// Reads the row of a fault for the save: written without it, the values that were not read would be lost.
+    final func fireOrThrow() throws {
+        fire()
+        if _state.isFault { try managedObjectContext?.throwReadError() }
+    }
+
     /// The key that the running save writes for this object.
     final var savedKey: RowKey {
         let state = _state.pointee
