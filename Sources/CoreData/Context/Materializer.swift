@@ -178,7 +178,7 @@ extension NSManagedObjectContext {
     }
 
     /// The row of a fault is gone: the object reads as empty and is dropped at the next save (4.12).
-    private func loseRow(of object: NSManagedObject) {
+    final func loseRow(of object: NSManagedObject) {
         let state = object._state
         state.pointee.slow &= ~SlowReason.anyFault
         state.pointee.slow |= SlowReason.overlay

@@ -242,7 +242,7 @@ final class BatchBuilder {
     /// Packs a saved object if anything that is stored differs from its row.
     func update(_ object: NSManagedObject) throws {
         let state = object._state
-        if state.isFault { object.fire() }
+        if state.isFault { try object.fireOrThrow() }
         let mask = changedMask(of: object)
         guard mask.contains(where: { $0 != 0 }) || object.hasChangedToMany() else { return }
         let group = openGroup(UpdateShape(entity: EntityIndex(rawValue: state.pointee.entity), mask: mask), state.info)
@@ -290,6 +290,7 @@ final class BatchBuilder {
 
     func delete(_ object: NSManagedObject) throws {
         let state = object._state
+        if state.isFault { try object.fireOrThrow() }
         let entity = Int(state.pointee.entity)
         if deletes.isEmpty { deletes = ContiguousArray(repeating: OpenDelete(), count: runtime.infos.count) }
         deletes[entity].numbers.append(state.pointee.number)
@@ -375,6 +376,12 @@ final class BatchBuilder {
 }
 
 extension NSManagedObject {
+    /// Reads the row of a fault for the save: written without it, the values that were not read would be lost.
+    final func fireOrThrow() throws {
+        fire()
+        if _state.isFault { try managedObjectContext?.throwReadError() }
+    }
+
     /// The key that the running save writes for this object.
     final var savedKey: RowKey {
         let state = _state.pointee

@@ -73,7 +73,7 @@ package struct SelectCompiler: Sendable {
     /// Rows of other entities of the table, and of none, stay unseen. For a whole tree the test cannot select
     /// anything, so a unary plus keeps it from being answered by the index on `Z_ENT` instead of a better
     /// one.
-    private func entityFilter(_ entity: Entity, last: EntityIndex, _ scope: SelectScope) -> String? {
+    func entityFilter(_ entity: Entity, last: EntityIndex, _ scope: SelectScope) -> String? {
         let root = map.schema[entity.root]
         guard root.hasSubentities else { return nil }
         let column = scope.column("Z_ENT")

@@ -167,19 +167,25 @@ struct MemberLink {
     func condition(
         _ relationship: ResolvedRelationship, member: SelectScope, owner: String
     ) throws -> (join: String, condition: String, order: String?) {
+        let parts = try parts(relationship, member: member)
+        return (parts.join, "\(parts.owner) = \(owner)", parts.order)
+    }
+
+    /// A join to append (empty for one-to-many), the column of the owner, and the column of the members' order.
+    func parts(
+        _ relationship: ResolvedRelationship, member: SelectScope
+    ) throws -> (join: String, owner: String, order: String?) {
         if let table = builder.map.join(of: relationship.index) {
             let side = table.side(of: relationship.index)
             let alias = builder.alias()
             return (
                 " JOIN \(quoted(table.name)) \(alias) ON \(alias).\(quoted(side.member)) = \(member.column("Z_PK"))",
-                "\(alias).\(quoted(side.owner)) = \(owner)", side.order.map { "\(alias).\(quoted($0))" }
+                "\(alias).\(quoted(side.owner))", side.order.map { "\(alias).\(quoted($0))" }
             )
         }
         let table = try builder.map.table(of: relationship.destination)
         let order = table.orderColumn(of: relationship.index).map { member.column($0.name) }
-        if let column = foreignKey(relationship, in: table) {
-            return ("", "\(member.column(column)) = \(owner)", order)
-        }
+        if let column = foreignKey(relationship, in: table) { return ("", member.column(column), order) }
         throw StoreError(
             134060,
             "The relationship \(builder.map.schema[relationship.owner].name).\(relationship.name) is not stored. "

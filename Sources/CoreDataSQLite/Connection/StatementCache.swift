@@ -13,6 +13,7 @@ enum StatementKey: Hashable {
     case row(EntityIndex, values: Bool)
     case rows(EntityIndex, values: Bool)
     case members(RelationshipIndex)
+    case targets(RelationshipIndex)
     case link(RelationshipIndex)
     case unlink(RelationshipIndex)
     case order(RelationshipIndex)

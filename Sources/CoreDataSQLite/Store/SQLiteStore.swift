@@ -133,6 +133,25 @@ package final class SQLiteStore: RowStore {
         }
     }
 
+    package func targets(
+        of relationship: RelationshipIndex, from owners: [Int64], _ receive: (MemberBatch) throws -> FetchStep
+    ) throws {
+        let resolved = schema[relationship]
+        let entity = schema[resolved.destination]
+        let shape = try shapes.shape(entity, last: entity.last, includesValues: true)
+        let targets = try selects.targets(of: resolved, shape: shape)
+        try pool.read { connection in
+            let statement = try connection.statement(.targets(relationship)) { targets.sql }
+            try statement.bind(1, .text(keysAsJSON(owners)))
+            let decoder = MemberDecoder(shape: shape, schema: schema)
+            if let slot = targets.ownerSlot {
+                try decoder.run(statement, ownerSlot: slot, receive)
+            } else {
+                try decoder.run(statement, receive)
+            }
+        }
+    }
+
     // MARK: Writing
 
     package func allocateKeys(_ count: Int, in root: EntityIndex) throws -> Range<Int64> {

@@ -26,6 +26,10 @@ package protocol RowStore: AnyObject, Sendable {
     /// Reads the rows at the other end of a to-many of one object, in order when the relationship is ordered.
     func members(
         of relationship: RelationshipIndex, owner: RowKey, _ receive: (RowBatch) throws -> FetchStep) throws
+    /// Reads the rows at the other end of a to-many of many objects at once, each with its owner; in order for each owner when
+    /// the relationship is ordered.
+    func targets(
+        of relationship: RelationshipIndex, from owners: [Int64], _ receive: (MemberBatch) throws -> FetchStep) throws
     /// Hands out numbers for new rows of the tree under `root`; none is handed out twice, gaps are legal.
     func allocateKeys(_ count: Int, in root: EntityIndex) throws -> Range<Int64>
     /// Writes a batch as one transaction: all of it or nothing.

@@ -129,7 +129,7 @@ package final class MemoryStore: RowStore {
         }
     }
 
-    private func tables() throws -> MemoryTables { try withState { $0.tables } }
+    func tables() throws -> MemoryTables { try withState { $0.tables } }
 
     func withState<R: Sendable>(_ body: (inout State) throws -> R) throws -> R {
         try state.withLock { state in
