@@ -113,7 +113,7 @@ import Testing
         #expect(stack.coordinator.managedObjectID(forURIRepresentation: temporary) == nil)
         try context.save()
         let uri = patient.objectID.uriRepresentation()
-        let store = stack.coordinator.persistentStores[0].identifier
+        let store = stack.coordinator.persistentStores[0].identifier ?? ""
         #expect(uri.absoluteString == "x-coredata://\(store)/Patient/p1")
         #expect(stack.coordinator.managedObjectID(forURIRepresentation: uri) == patient.objectID)
         for other in [
