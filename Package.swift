@@ -78,13 +78,20 @@ let package = Package(
             name: "CoreDataTests",
             dependencies: [
                 "CoreData", "CoreDataValues", "CoreDataSQLite", "CCoreDataSQLite", "CoreDataTestSupport",
-                "CoreDataVictim",
+                "CoreDataVictim", "CoreDataOracle",
             ],
             swiftSettings: strict),
         // The models and stacks that tests of objects share.
         .target(
             name: "CoreDataTestSupport", dependencies: ["CoreData", "CoreDataValues"],
             path: "Tests/CoreDataTestSupport", swiftSettings: strict),
+        // Random sequences on contexts against a reference; also as a program, for long searches in a release build.
+        .target(
+            name: "CoreDataOracle", dependencies: ["CoreData", "CoreDataTestSupport"],
+            path: "Tests/CoreDataOracle", swiftSettings: strict),
+        .executableTarget(
+            name: "CoreDataOracleRun", dependencies: ["CoreData", "CoreDataOracle"], path: "Tests/CoreDataOracleRun",
+            swiftSettings: strict),
         // The process that durability tests kill.
         .executableTarget(
             name: "CoreDataVictim", dependencies: ["CoreData"], path: "Tests/CoreDataVictim",

@@ -3,7 +3,7 @@
 import CoreDataValues
 import Foundation
 
-@testable import CoreData
+import CoreData
 
 package enum Clinic {
     package static func attribute(_ name: String, _ type: AttributeType, optional: Bool = true) -> Attribute {

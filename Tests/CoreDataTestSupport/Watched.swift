@@ -2,7 +2,7 @@
 
 import Foundation
 
-@testable import CoreData
+import CoreData
 
 package final class Watched: NSManagedObject {
     package var calls: [String] = []

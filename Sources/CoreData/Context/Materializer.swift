@@ -214,7 +214,10 @@ extension NSManagedObjectContext {
                 batches.append(batch)
                 return .more
             }
-            members.base = .rows(batches)
+            let number = owner._state.pointee.store
+            // An owner that only the parent holds has no store, its members may have one: they are named by their own keys.
+            members.base = number == 0
+                ? .keys(ContiguousArray(materialize(batches, store: number).map { $0._state.key })) : .rows(batches)
             members.readAt = rowTime
         } catch {
             if readError == nil {

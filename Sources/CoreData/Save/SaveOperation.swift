@@ -164,7 +164,12 @@ struct SaveOperation {
             for written in batch.written { written.adopt() }
         }
         inserted.borrowEach { object in object._state.settleToMany() }
-        updated.borrowEach { object in object._state.settleToMany() }
+        updated.borrowEach { object in
+            let state = object._state
+            state.settleToMany()
+            // Equal values were not written; left there, they would count as changes in the next merge.
+            if state.pointee.overlay != nil { state.revertUnchanged() }
+        }
         deleted.borrowEach { context.withdraw($0) }
     }
 

@@ -1,10 +1,7 @@
 // The other side of the oracle: the same actions on a real context, and the comparison of the two.
 
+import CoreData
 import CoreDataTestSupport
-import CoreDataValues
-import Foundation
-
-@testable import CoreData
 
 /// What went wrong, and where.
 struct Discrepancy: Error, CustomStringConvertible {
@@ -21,11 +18,18 @@ final class Live {
     /// The number of an object; the objects are all held by `objects`.
     private var numbers: [ObjectIdentifier: Int] = [:]
 
-    init(_ stack: Stack) {
+    init(_ stack: Stack, parent: NSManagedObjectContext? = nil) {
         self.stack = stack
-        context = stack.another()
+        if let parent {
+            context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+            context.parent = parent
+        } else {
+            context = stack.another()
+        }
         context.undoManager = undoManager
     }
+
+    func forgetUndo() { undoManager.removeAllActions() }
 
     // MARK: Actions
 
@@ -46,9 +50,7 @@ final class Live {
         case .removePatient(let id, let patient): remove(id, "patients", patient)
         case .addVisit(let id, let visit): add(id, "visits", visit)
         case .moveVisit(let id, let from, let to):
-            var visits = object(id).members(at: index(id, "visits"))
-            visits.insert(visits.remove(at: from), at: to)
-            set(id, "visits", NSOrderedSet(array: visits))
+            object(id).mutableOrderedSetValue(forKey: "visits").moveObjects(at: IndexSet(integer: from), to: to)
         case .visits(let id, let visits): set(id, "visits", NSOrderedSet(array: visits.map(object)))
         case .delete(let id): context.delete(object(id))
         case .process: context.processPendingChanges()
@@ -92,16 +94,41 @@ final class Live {
     }
 
     private func add(_ id: Int, _ key: String, _ member: Int) {
-        object(id)._add([object(member)], toMany: index(id, key))
+        if key == "visits" {
+            object(id).mutableOrderedSetValue(forKey: key).add(object(member))
+        } else {
+            object(id).mutableSetValue(forKey: key).add(object(member))
+        }
     }
 
     private func remove(_ id: Int, _ key: String, _ member: Int) {
-        object(id)._remove([object(member)], toMany: index(id, key))
+        object(id).mutableSetValue(forKey: key).remove(object(member))
     }
 
-    private func index(_ id: Int, _ key: String) -> Int {
-        guard case .toMany(let index) = object(id).place(of: key) else { return 0 }
-        return index
+    /// Finds the objects that came by a merge or a child's save, by the number that they carry.
+    func findObjects() throws {
+        var found = Array(context.deletedObjects)
+        for role in Role.allCases { found += try context.all(role.rawValue) }
+        for object in found {
+            objects[code(object)] = object
+            numbers[ObjectIdentifier(object)] = code(object)
+        }
+    }
+
+    /// Forgets what was there and reads everything anew.
+    func startAnew() throws {
+        context.reset()
+        undoManager.removeAllActions()
+        objects = [:]
+        numbers = [:]
+        try findObjects()
+    }
+
+    /// Writes attributes of an object, or deletes it.
+    func write(_ fields: Clash.Fields?, to id: Int) throws {
+        guard let fields else { return context.delete(object(id)) }
+        if let text = fields.text { set(id, kind(id).textKey, text) }
+        if let number = fields.number { set(id, kind(id).numberKey, number) }
     }
 
     // MARK: Comparison
@@ -158,28 +185,25 @@ final class Live {
         Set(objects.map(number))
     }
 
-    private func number(_ object: NSManagedObject) -> Int { numbers[ObjectIdentifier(object)] ?? -1 }
+    private func number(_ object: NSManagedObject) -> Int { numbers[ObjectIdentifier(object)] ?? code(object) }
 
     private func view(_ object: NSManagedObject, _ id: (NSManagedObject) -> Int) -> View {
-        func slot(_ key: String?) -> Int? {
-            if let key, case .slot(let slot) = object.place(of: key) { slot } else { nil }
+        func target(_ key: String) -> Int? { (object.value(forKey: key) as? NSManagedObject).map(id) }
+        func members(_ key: String) -> Set<Int> {
+            Set((object.value(forKey: key) as? Set<NSManagedObject> ?? []).map(id))
         }
-        func target(_ key: String) -> Int? { slot(key).flatMap { object.target(at: $0) }.map(id) }
-        func members(_ key: String) -> [Int] {
-            guard case .toMany(let index) = object.place(of: key) else { return [] }
-            return object.members(at: index).map(id)
-        }
-        let kind = Role(rawValue: object.entity.name ?? "") ?? .patient
+        let role = Role(rawValue: object.entity.name ?? "") ?? .patient
         var view = View()
-        view.text = slot(kind.textKey).flatMap { object.text(at: $0) }
-        view.number = slot(kind.numberKey).flatMap { object.bits(at: $0) }.map { Int(truncatingIfNeeded: $0) }
-        switch kind {
+        view.text = role.textKey.flatMap { object.value(forKey: $0) as? String }
+        view.number = role.numberKey.flatMap { object.value(forKey: $0) as? Int }
+        switch role {
         case .patient:
-            view.weight = slot("weight").flatMap { object.bits(at: $0) }.map { Double(bitPattern: $0) }
+            view.weight = object.value(forKey: "weight") as? Double
             view.targets = [target("ward"), target("bed")]
-            view.doctors = Set(members("doctors"))
-            view.visits = members("visits")
-        case .ward, .doctor: view.patients = Set(members("patients"))
+            view.doctors = members("doctors")
+            let visits = object.value(forKey: "visits") as? NSOrderedSet ?? []
+            view.visits = visits.compactMap { $0 as? NSManagedObject }.map(id)
+        case .ward, .doctor: view.patients = members("patients")
         case .visit, .bed: view.targets = [target("patient")]
         }
         return view

@@ -1,58 +1,6 @@
 // The oracle: what a context with undo must do, as values and whole-state snapshots.
 // It is written from the documented behaviour and knows nothing of the implementation.
 
-/// The kinds of objects that the sequences use, with the names that the model gives them.
-enum Role: String, CaseIterable {
-    case patient = "Patient"
-    case ward = "Ward"
-    case doctor = "Doctor"
-    case visit = "Visit"
-    case bed = "Bed"
-
-    var textKey: String? {
-        switch self {
-        case .patient, .ward, .doctor: "name"
-        case .visit: "note"
-        case .bed: nil
-        }
-    }
-
-    var numberKey: String? {
-        switch self {
-        case .patient: "age"
-        case .ward: "beds"
-        case .bed: "number"
-        case .doctor, .visit: nil
-        }
-    }
-}
-
-/// One object. Relationships stand on the patient's side only; the other side is what follows from it.
-struct Node: Equatable {
-    var role: Role
-    var text: String?
-    var number: Int?
-    var ward: Int?
-    var bed: Int?
-    var doctors: Set<Int> = []
-    var visits: [Int] = []
-
-    var partners: Set<Int> { doctors.union(visits).union([ward, bed].compactMap { $0 }) }
-}
-
-typealias Graph = [Int: Node]
-
-/// One object as a reader sees it, both sides of its relationships included.
-struct View: Equatable {
-    var text: String?
-    var number: Int?
-    var weight: Double?
-    var targets: [Int?] = []
-    var doctors: Set<Int> = []
-    var visits: [Int] = []
-    var patients: Set<Int> = []
-}
-
 /// The state of one context and its store, moved by the actions of a sequence.
 struct Reference {
     private(set) var graph: Graph = [:]
@@ -74,28 +22,8 @@ struct Reference {
 
     // MARK: Views
 
-    static func view(_ id: Int, _ graph: Graph, _ weights: [Int: Double]) -> View? {
-        guard let node = graph[id] else { return nil }
-        var view = View(text: node.text, number: node.number, weight: weights[id])
-        switch node.role {
-        case .patient:
-            view.targets = [node.ward, node.bed]
-            view.doctors = node.doctors
-            view.visits = node.visits
-        case .ward: view.patients = patients(graph) { $0.ward == id }
-        case .doctor: view.patients = patients(graph) { $0.doctors.contains(id) }
-        case .visit: view.targets = [patients(graph) { $0.visits.contains(id) }.first]
-        case .bed: view.targets = [patients(graph) { $0.bed == id }.first]
-        }
-        return view
-    }
-
-    private static func patients(_ graph: Graph, _ fits: (Node) -> Bool) -> Set<Int> {
-        Set(graph.filter { fits($0.value) }.keys)
-    }
-
-    func view(_ id: Int) -> View? { Reference.view(id, graph, weights) }
-    func committedView(_ id: Int) -> View? { Reference.view(id, committed, committedWeights) }
+    func view(_ id: Int) -> View? { graph.view(id, weights) }
+    func committedView(_ id: Int) -> View? { committed.view(id, committedWeights) }
 
     var inserted: Set<Int> { Set(graph.keys).subtracting(committed.keys) }
     var deleted: Set<Int> { Set(committed.keys).subtracting(graph.keys) }
@@ -186,6 +114,29 @@ struct Reference {
         for id in graph.keys { graph[id]?.visits.removeAll { $0 == visit } }
     }
 
+    // MARK: Other contexts
+
+    var isClean: Bool { graph == committed && weights == committedWeights && isProcessed && touched.isEmpty }
+
+    /// Another context has saved, or this one has read everything anew: nothing is pending, nothing can be undone.
+    mutating func adopt(_ graph: Graph, _ weights: [Int: Double], count: Int) {
+        (committed, committedWeights, self.count) = (graph, weights, max(count, self.count))
+        rollback()
+    }
+
+    /// A child has saved: what it changed is one event of this context.
+    mutating func accept(_ pushed: Reference) {
+        retouched = []
+        process()
+        count = max(count, pushed.count)
+        guard graph != pushed.graph else { return }
+        let former = graph
+        graph = pushed.graph
+        note(from: former)
+        isProcessed = false
+        process()
+    }
+
     // MARK: Events
 
     /// Applies the delete rules and closes the event: one snapshot for the undo, nothing to redo any more.
@@ -195,9 +146,7 @@ struct Reference {
         while let id = deleting.popLast() {
             guard let node = graph[id] else { continue }
             deleting.append(contentsOf: node.visits)
-            graph[id] = nil
-            dropVisit(id)
-            for other in graph.keys { graph[other]?.forget(id) }
+            graph.remove(id)
         }
         note(from: former)
         done.append(eventStart)
@@ -227,7 +176,7 @@ struct Reference {
     private mutating func travel(to target: Graph) {
         let former = graph
         graph = target
-        retouched = difference(from: former)
+        retouched = graph.difference(from: former)
         touched.formUnion(retouched)
         close()
     }
@@ -237,24 +186,5 @@ struct Reference {
         close()
     }
 
-    private mutating func note(from former: Graph) { touched.formUnion(difference(from: former)) }
-
-    /// The objects that look different, on either side of a relationship.
-    private func difference(from former: Graph) -> Set<Int> {
-        var different: Set<Int> = []
-        for id in Set(former.keys).union(graph.keys) where former[id] != graph[id] {
-            let (old, new) = (former[id]?.partners ?? [], graph[id]?.partners ?? [])
-            different.formUnion(old.symmetricDifference(new).union([id]))
-        }
-        return different
-    }
-}
-
-extension Node {
-    /// Nothing points at an object that is gone.
-    fileprivate mutating func forget(_ id: Int) {
-        if ward == id { ward = nil }
-        if bed == id { bed = nil }
-        doctors.remove(id)
-    }
+    private mutating func note(from former: Graph) { touched.formUnion(graph.difference(from: former)) }
 }

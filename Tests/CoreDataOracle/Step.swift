@@ -37,10 +37,8 @@ struct Step {
         let length = Int.random(in: 20...60, using: &random)
         while steps.count < length {
             let deed = Deed.deck.randomElement(using: &random) ?? .insert
-            var draw = Draw(state: reference, random: random)
-            let action = draw.action(deed)
-            random = draw.random
-            guard let action, action.isApplicable(in: reference) else { continue }
+            let drawn = action(deed, in: reference, count: reference.count, &random)
+            guard let action = drawn, action.isApplicable(in: reference) else { continue }
             reference.apply(action)
             steps.append(Step(deed: deed, action: action))
         }
@@ -48,9 +46,19 @@ struct Step {
     }
 }
 
+extension Step {
+    /// An action of a kind on what a state has; `count` objects were ever made.
+    static func action(_ deed: Deed, in state: Reference, count: Int, _ random: inout SplitMix) -> Action? {
+        var draw = Draw(state: state, count: count, random: random)
+        defer { random = draw.random }
+        return draw.action(deed)
+    }
+}
+
 /// Picks the objects and values of an action among what is there.
 private struct Draw {
     let state: Reference
+    let count: Int
     var random: SplitMix
 
     private mutating func chance(_ part: Int) -> Bool { Int.random(in: 0..<part, using: &random) == 0 }
@@ -102,7 +110,7 @@ private struct Draw {
     private mutating func insertion() -> Action? {
         let roles: [Role] = [.patient, .patient, .ward, .doctor, .visit, .visit, .bed]
         guard state.graph.count < 12, let role = roles.randomElement(using: &random) else { return nil }
-        return .insert(state.count + 1, role)
+        return .insert(count + 1, role)
     }
 
     private mutating func attribute(isNil: Bool) -> Action? {
@@ -140,7 +148,7 @@ private struct Draw {
 
     private mutating func withoutRegistration() -> Action? {
         if chance(3), let role = Role.allCases.randomElement(using: &random), state.graph.count < 12 {
-            return .insertUnregistered(state.count + 1, role)
+            return .insertUnregistered(count + 1, role)
         }
         return one(.patient).map { .weigh($0, Double(Int.random(in: 0..<64, using: &random))) }
     }

@@ -1,0 +1,28 @@
+// The oracle as a program: `CoreDataOracleRun SEQUENCES STORE-TYPE…`. Exit status 1 when a sequence failed or a kind is rare.
+
+import CoreData
+import CoreDataOracle
+
+let arguments = CommandLine.arguments.dropFirst()
+guard let count = arguments.first.flatMap(UInt64.init), count > 0, arguments.count > 1 else {
+    FileHandle.standardError.write(Data("usage: CoreDataOracleRun SEQUENCES STORE-TYPE...\n".utf8))
+    exit(2)
+}
+var isSound = true
+for type in arguments.dropFirst() {
+    let start = Date()
+    let report = try Oracle.searchThree(type, seeds: 1...count)
+    let total = report.counts.values.reduce(0, +)
+    let seconds = Int(Date().timeIntervalSince(start).rounded())
+    print("\(type): \(count) sequences, \(total) moves in \(seconds) s; \(report.summary)")
+    if let failure = report.failure {
+        print(failure)
+        isSound = false
+    }
+    // A kind that hardly occurs shows nothing.
+    for (name, times) in report.counts where times * 100 < total {
+        print("\(name) is less than 1 % of all moves")
+        isSound = false
+    }
+}
+exit(isSound ? 0 : 1)
