@@ -43,7 +43,9 @@ struct ConflictReport {
         let rows = try StoredRows(keys, in: store.rows)
         return keys.compactMap { key in
             guard let object = object(key) else { return nil }
-            let cached = context.requiredCoordinator.cachedRow(for: object._state.key)
+            var cached = context.requiredCoordinator.cachedRow(for: object._state.key)
+            // An older row than the context's own tells nothing.
+            if let known = cached, let read = object.lastRead, known.version < read.version { cached = nil }
             return NSMergeConflict(object, cached: cached, stored: rows[key])
         }
     }
@@ -186,11 +188,4 @@ extension NSManagedObject {
         state.pointee.slow |= SlowReason.fault
         fire()
     }
-}
-
-extension NSPersistentStoreCoordinator {
-    /// The row that the coordinator keeps for a key, nil when it keeps none: the first of the two places that tell a conflict (6.1).
-    ///
-    /// A coordinator without a row cache knows no rows; then the context's own snapshot stands for the first place.
-    final func cachedRow(for key: ObjectKey) -> RowSnapshot? { nil }
 }

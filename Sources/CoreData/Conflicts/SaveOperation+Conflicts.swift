@@ -31,6 +31,7 @@ extension SaveOperation {
     ///
     /// The store has rolled back. If it cannot be settled, everything becomes what it was and the error is thrown.
     mutating func settle(_ refusal: Refusal) throws -> [StoreBatch] {
+        defer { forgetRows(of: refusal) }
         let policy = context.chosenPolicy ?? .error
         if policy.onlyThrows {
             try resolve(refusal, policy)
@@ -67,6 +68,7 @@ extension SaveOperation {
                 return committed + batches.filter { !isCommitted($0.store.number) }
             }
             if next.repeats(refusal) { break }
+            forgetRows(of: next)
             refusal = next
         }
         throw try error(of: refusal)
@@ -104,6 +106,14 @@ extension SaveOperation {
         deleted = []
         collect()
         try validate()
+    }
+
+    /// What the coordinator knew of rows that are not as expected is old.
+    private func forgetRows(of refusal: Refusal) {
+        let keys = refusal.conflicts.filter { !$0.isConstraint }.map { conflict in
+            ObjectKey(number: conflict.key.number, entity: conflict.key.entity, store: refusal.store.number)
+        }
+        context.requiredCoordinator.rowCache.forget(keys)
     }
 
     private mutating func packAgain(_ memory: SaveMemory) throws -> [StoreBatch] {

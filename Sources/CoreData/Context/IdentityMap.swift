@@ -182,6 +182,8 @@ final class Registry: @unchecked Sendable {
     /// The root of each entity, by number.
     private let roots: UnsafeMutablePointer<UInt16>
     private let lock = Mutex<Void>(())
+    /// The objects that a context retains because it was told to; nil usually. Touched on the context's queue only.
+    var kept: Set<NSManagedObject>?
 
     init(_ runtime: ModelRuntime) {
         model = runtime.model
@@ -246,6 +248,7 @@ final class Registry: @unchecked Sendable {
             let table = table(entity: entity, store: store)
             for index in 0..<objects.count { table.pointee.set(numbers[index], objects[index].toOpaque()) }
         }
+        if kept != nil { for object in objects { kept?.insert(object.takeUnretainedValue()) } }
     }
 
     func register(_ object: NSManagedObject) {
@@ -255,6 +258,7 @@ final class Registry: @unchecked Sendable {
             table(entity: state.pointee.entity, store: state.pointee.store).pointee
                 .set(state.pointee.number, Unmanaged.passUnretained(object).toOpaque())
         }
+        if kept != nil { kept?.insert(object) }
     }
 
     /// Enters objects under one lock.
@@ -267,6 +271,7 @@ final class Registry: @unchecked Sendable {
                     .set(state.pointee.number, Unmanaged.passUnretained(object).toOpaque())
             }
         }
+        if kept != nil { kept?.formUnion(objects) }
     }
 
     func remove(_ pointer: UnsafeMutableRawPointer, number: Int64, entity: UInt16, store: UInt16) {

@@ -14,7 +14,9 @@ extension NSManagedObject {
 
     /// Sets a to-one whose present target is known.
     final func replaceTarget(_ slot: Int, _ old: NSManagedObject?, _ new: NSManagedObject?) {
-        guard let back = _state.info.slotInverses[slot], old !== new else { return writeTarget(slot, new, old) }
+        guard let back = _state.info.slotInverses[slot], old !== new, !_state.has(.waking) else {
+            return writeTarget(slot, new, old)
+        }
         switch back.place {
         case .toMany(let index):
             if back.isOrdered, let old { old.logPosition(of: self, toMany: index) }
@@ -57,6 +59,10 @@ extension NSManagedObject {
     final func addMember(_ index: Int, _ member: NSManagedObject) {
         let relationship = relationship(toMany: index)
         check(member, fits: relationship)
+        if _state.has(.waking) {
+            if !isMember(member, at: index) { link(member, toMany: index) }
+            return
+        }
         guard let inverse = relationship.inverse else {
             if !isMember(member, at: index) { writeLink(index, member, added: true) }
             return
@@ -70,6 +76,10 @@ extension NSManagedObject {
 
     final func removeMember(_ index: Int, _ member: NSManagedObject) {
         let relationship = relationship(toMany: index)
+        if _state.has(.waking) {
+            if isMember(member, at: index) { unlink(member, toMany: index) }
+            return
+        }
         guard let inverse = relationship.inverse else {
             if isMember(member, at: index) { writeLink(index, member, added: false) }
             return

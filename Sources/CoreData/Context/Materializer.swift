@@ -119,7 +119,7 @@ extension NSManagedObjectContext {
     }
 
     /// The object of one row, awake.
-    private func materialize(
+    final func materialize(
         _ chunk: RowChunk, _ row: UnsafeMutablePointer<UInt64>, store: UInt16
     ) -> NSManagedObject {
         let entity = chunk.layout.entity
@@ -155,7 +155,9 @@ extension NSManagedObjectContext {
     final func wake(_ object: NSManagedObject) {
         let former = tracker.isSuspended
         tracker.isSuspended = true
+        object._state.set(.waking)
         object.awakeFromFetch()
+        object._state.clear(.waking)
         tracker.isSuspended = former
     }
 
@@ -195,9 +197,13 @@ extension NSManagedObjectContext {
     final func read(_ key: ObjectKey) throws -> NSManagedObject? {
         guard key.number > 0, key.store != 0 else { return try readUnsaved(key) }
         guard let store = rows(of: key.store) else { return nil }
+        if let object = cachedObject(for: key) { return object }
+        let cache = rowCache
+        let ticket = cache?.ticket ?? 0
         var found: NSManagedObject?
         do {
             try store.rows(for: [key.number], in: runtime.schema[key.entity].root) { batch in
+                cache?.add(batch, store: key.store, since: ticket)
                 found = materialize(batch.first, batch.first.row(0), store: key.store)
                 return .stop
             }
@@ -209,9 +215,12 @@ extension NSManagedObjectContext {
     final func fire(_ owner: NSManagedObject, toMany index: Int, _ members: ToMany) {
         guard let store = rows(of: owner._state.pointee.store) else { return }
         var batches: [RowBatch] = []
+        let cache = rowCache
+        let ticket = cache?.ticket ?? 0
         do {
             try store.members(of: owner.relationship(toMany: index).index, owner: owner._state.key.row) { batch in
                 batches.append(batch)
+                cache?.add(batch, store: owner._state.pointee.store, since: ticket)
                 return .more
             }
             let number = owner._state.pointee.store

@@ -91,38 +91,9 @@ extension NSManagedObjectContext {
             withdraw(object)
             object._state.breakCycles()
         }
+        if keepsObjects { registry?.kept = [] }
         guard !all.isEmpty else { return }
         post(ContextNotice.didChange, [NSInvalidatedAllObjectsKey: all.map(\.objectID)])
-    }
-
-    /// Brings an object up to date: with `mergeChanges` its changes stay on top of the row read anew, without it they are dropped
-    /// and the object becomes a fault. An object that was never saved stays as it is.
-    public final func refresh(_ object: NSManagedObject, mergeChanges: Bool) {
-        let state = object._state
-        guard state.registry === requiredRegistry, state.has(.persistent), !state.has(.gone) else { return }
-        rowTime += 1
-        if mergeChanges, state.has(.dirty) {
-            state.detachRow()
-            object.fire()
-        } else {
-            if state.has(.dirty) { tracker.discard(object) }
-            object.willTurnIntoFault()
-            if mergeChanges { state.revertUnchanged() } else { state.revert() }
-            if mergeChanges { state.dropStoredRelationships() } else { state.dropRelationships() }
-            state.detachRow()
-            if state.info.transientDefaults != nil { state.leaveTransientDefaults() }
-            object.didTurnIntoFault()
-        }
-        tracker.enter(object, .eventRefreshed)
-    }
-
-    /// Refreshes every object, keeping changes.
-    public final func refreshAllObjects() {
-        for object in allObjects {
-            if object._state.info.hasTransientSlots { object.resetTransients() }
-            refresh(object, mergeChanges: object.hasChanges)
-        }
-        settle()
     }
 }
 

@@ -49,15 +49,21 @@ extension NSManagedObjectContext {
         guard stores.count == 1, let store = stores.first, !concernsPendingChanges(order) else {
             return try PendingOverlay(context: self, order: order).objects(from: stores)
         }
-        return try fetch(order.plan, from: store, asFaults: order.asFaults)
+        return try fetch(order.plan, from: store, asFaults: order.asFaults, renewing: order.renews)
     }
 
-    final func fetch(_ plan: FetchPlan, from store: NumberedStore, asFaults: Bool) throws -> [NSManagedObject] {
+    final func fetch(
+        _ plan: FetchPlan, from store: NumberedStore, asFaults: Bool, renewing: Bool = false
+    ) throws -> [NSManagedObject] {
         var objects: ContiguousArray<NSManagedObject> = []
+        let cache = rowCache
+        let ticket = cache?.ticket ?? 0
         do {
             try store.rows.fetch(plan) { batch in
                 if plan.includesValues {
+                    cache?.add(batch, store: store.number, since: ticket)
                     materialize(batch, store: store.number, asFaults: asFaults, into: &objects)
+                    if renewing { renew(batch, store: store.number) }
                 } else {
                     for key in batch.keys(inStore: store.number) { objects.append(object(for: key)) }
                 }
@@ -99,7 +105,7 @@ struct PendingOverlay {
         do { try KeyPathCheck(schema: context.runtime.schema).run(plan) } catch { throw CocoaError.reading(error) }
         if beyond { plan.predicate = nil }
         var found: [NSManagedObject] = []
-        for store in stores { found += try context.fetch(plan, from: store, asFaults: order.asFaults) }
+        for store in stores { found += try context.fetch(plan, from: store, asFaults: order.asFaults, renewing: order.renews) }
         let evaluator = try order.plan.predicate.map { try PendingOverlay.evaluator($0) }
         if order.includesPendingChanges { found = merge(found, evaluator, all: beyond) }
         try sort(&found)

@@ -34,8 +34,11 @@ extension NSManagedObjectContext {
     private func fulfill(_ faults: ContiguousArray<NSManagedObject>, _ group: FaultGroup) throws {
         guard let store = rows(of: group.store) else { return }
         let numbers = Set(faults.map { $0._state.pointee.number }).sorted()
+        let cache = rowCache
+        let ticket = cache?.ticket ?? 0
         do {
             try store.rows(for: numbers, in: group.root) { batch in
+                cache?.add(batch, store: group.store, since: ticket)
                 _ = materialize([batch], store: group.store, asFaults: false)
                 return .more
             }

@@ -28,7 +28,10 @@ extension NSManagedObjectContext {
     /// Unsaved changes of this context stay on top. Reads nothing, except for objects with changes.
     public final func mergeChanges(fromContextDidSave notification: Notification) {
         guard (notification.object as? NSManagedObjectContext) !== self else { return }
-        merge(ChangePayload(notification.userInfo ?? [:], for: requiredCoordinator))
+        let payload = ChangePayload(notification.userInfo ?? [:], for: requiredCoordinator)
+        let source = (notification.object as? NSManagedObjectContext)?.persistentStoreCoordinator
+        if source !== requiredCoordinator { requiredCoordinator.forgetRows(of: payload) }
+        merge(payload)
     }
 
     /// Takes over changes that were made elsewhere, by a batch request or in another process, into several
@@ -41,6 +44,7 @@ extension NSManagedObjectContext {
     ) {
         for context in contexts {
             let payload = ChangePayload(changeNotificationData, for: context.requiredCoordinator)
+            context.requiredCoordinator.forgetRows(of: payload)
             context.performAndWait { context.merge(payload) }
         }
     }
@@ -102,6 +106,7 @@ extension NSManagedObjectContext {
             tracker.discard(object)
             withdraw(object)
         }
+        if keepsObjects { letGo(gone) }
         return gone
     }
 
@@ -115,6 +120,7 @@ extension NSManagedObjectContext {
             let wasFault = object._state.isFault
             if object._state.has(.dirty) {
                 object.renewUnderChanges()
+                wakeRefreshed(object)
             } else {
                 if !wasFault { object.willTurnIntoFault() }
                 object._state.dropRelationships()
@@ -132,6 +138,11 @@ extension NSManagedObject {
     fileprivate final func renewUnderChanges() {
         _state.detachRow()
         fire()
+        renewToManys()
+    }
+
+    /// Reads the members anew below unsaved changes.
+    final func renewToManys() {
         forEachToMany { index, members in
             guard members.isChanged else { return members.base = .fault }
             members.base = .fault

@@ -70,6 +70,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     @Unretained final var awaited: NSManagedObjectContext?
     final var temporaryIndex = TemporaryIndex()
     final var mergesAutomatically = false
+    final var keepsObjects = false
     private final var coordinator: NSPersistentStoreCoordinator?
 
     /// A name for logs and debugging.
@@ -79,6 +80,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     open var propagatesDeletesAtEndOfEvent = true
     /// Whether an object whose row is gone reads as deleted, instead of stopping the next save with an error.
     open var shouldDeleteInaccessibleFaults = true
+    /// How old a row that the coordinator keeps may be, in seconds, when a fault takes it instead of asking the store.
+    ///
+    /// Below zero, as at first, any age will do; 0 always asks the store.
+    open var stalenessInterval: TimeInterval = -1
     public final let userInfo = NSMutableDictionary()
 
     /// nil until set: without an undo manager nothing is recorded, and `rollback()` still works.
@@ -102,6 +107,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     deinit {
         if let checkpointObserver { NotificationCenter.default.removeObserver(checkpointObserver) }
         registry?.context = nil
+        registry?.kept = nil
         if lineage != nil { coordinator?.relatives.leave() }
         // Changed relationships hold their objects; an abandoned context must not leave such cycles behind.
         for object in tracker.clear() { object._state.breakCycles() }
@@ -126,6 +132,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
             boundRuntime = newValue?.runtime
             registry = newValue.map { Registry($0.runtime) }
             registry?.context = self
+            if keepsObjects { registry?.kept = [] }
         }
     }
 

@@ -12,6 +12,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     public final let managedObjectModel: NSManagedObjectModel
     final let runtime: ModelRuntime
     final let identities: StoreIdentities
+    /// Rows that its contexts have read or saved.
+    final let rowCache: RowCache
     /// A name for logs and debugging.
     public final var name: String? {
         get { nameLock.withLock { $0 } }
@@ -40,6 +42,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         } catch {
             misuse("The model cannot be used: \(error)")
         }
+        rowCache = RowCache(runtime)
         super.init()
     }
 
@@ -73,7 +76,9 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         managedObjectModel = other.managedObjectModel
         runtime = other.runtime
         identities = other.identities
+        rowCache = RowCache(runtime)
         super.init()
+        rowCache.limit = 0
         let shown = NSPersistentStore(
             rows: rows, type: "View", url: nil, configurationName: nil, number: number,
             options: StoreOptions(lenient: nil), coordinator: self)
@@ -145,6 +150,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         store.willRemove(from: self)
         guard stores.withLock({ $0.removeValue(forKey: store.number) }) != nil else { return }
         storesChanged()
+        rowCache.removeAll(store: store.number)
         identities.remove(store.number)
         if store.postsRemoteChanges { RemoteChanges.remove(store) }
         defer { post(.NSPersistentStoreCoordinatorStoresDidChange, [NSRemovedPersistentStoresKey: [store]]) }

@@ -44,6 +44,8 @@ struct ObjectFlags: OptionSet {
     static let recheck = ObjectFlags(rawValue: 8192)
     /// The row of this fault was looked for and is gone.
     static let inaccessible = ObjectFlags(rawValue: 16384)
+    /// Inside its `awakeFromFetch`: what it writes to its relationships stays on this side (1.4).
+    static let waking = ObjectFlags(rawValue: 1 << 20)
     /// Holds changes that the running save must write.
     static let dirty: ObjectFlags = [.inserted, .updated, .deleted]
     /// What must be looked at before a write may go unnoticed: `fresh` alone of these allows it.

@@ -63,6 +63,10 @@ open class NSFetchRequest<ResultType: NSFetchRequestResult>: NSPersistentStoreRe
     open var includesPendingChanges = true
     /// Whether objects come as faults, which wake (`awakeFromFetch`) at the first read of a value.
     open var returnsObjectsAsFaults = true
+    /// Whether objects that are in the context already take the values that the fetch reads; unsaved changes stay on top.
+    ///
+    /// False at first: a fetch leaves values alone that were read before. Costs a comparison a row.
+    open var shouldRefreshRefetchedObjects = false
 
     public override init() { super.init() }
 

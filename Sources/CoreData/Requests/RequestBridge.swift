@@ -11,6 +11,8 @@ struct FetchOrder {
     var includesPendingChanges: Bool
     var asFaults: Bool
     var stores: [NSPersistentStore]?
+    /// Whether objects that are here take the rows that are found.
+    var renews = false
 }
 
 extension NSManagedObjectContext {
@@ -29,7 +31,8 @@ extension NSManagedObjectContext {
         plan.includesValues = request.includesPropertyValues
         return FetchOrder(
             info: info, plan: plan, includesPendingChanges: request.includesPendingChanges,
-            asFaults: request.returnsObjectsAsFaults, stores: request.affectedStores)
+            asFaults: request.returnsObjectsAsFaults, stores: request.affectedStores,
+            renews: request.shouldRefreshRefetchedObjects && request.includesPropertyValues)
     }
 
     private func entityInfo<T>(of request: NSFetchRequest<T>) throws -> EntityInfo {

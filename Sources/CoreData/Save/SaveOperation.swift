@@ -131,6 +131,8 @@ struct SaveOperation {
     mutating func commit(_ batches: [StoreBatch]) throws -> Refusal? {
         for batch in batches where !batch.batch.isEmpty && !isCommitted(batch.store.number) {
             let outcome: CommitOutcome
+            let cache = context.requiredCoordinator.rowCache
+            let ticket = cache.ticket
             do {
                 outcome = try batch.store.rows.commit(batch.batch)
             } catch {
@@ -138,6 +140,7 @@ struct SaveOperation {
             }
             switch outcome {
             case .committed(let touched):
+                cache.save(batch.batch, touched: touched, store: batch.store.number, since: ticket)
                 context.rowsWereTouched(touched, store: batch.store.number)
                 if batches.count > 1 { committed.append(batch) }
             case .conflicts(let conflicts): return Refusal(store: batch.store, conflicts: conflicts)
@@ -178,6 +181,7 @@ struct SaveOperation {
         let event = eventForSave()
         _ = context.tracker.clear()
         if !context.checkedObjects.isEmpty { context.checkedObjects = [] }
+        if context.keepsObjects { context.letGo(deleted) }
         inserted.borrowEach { object in object.didSave() }
         updated.borrowEach { object in object.didSave() }
         deleted.borrowEach { object in object.didSave() }

@@ -1,0 +1,216 @@
+// The rows that a coordinator's contexts have read or saved: asked before the store when a fault fires.
+
+import CoreDataValues
+import Foundation
+import Synchronization
+
+/// What a coordinator's row cache did so far, and what it holds.
+public struct RowCacheCounts: Sendable, Equatable {
+    /// Faults that were answered without asking the store.
+    public internal(set) var hits = 0
+    /// Faults that had to ask the store.
+    public internal(set) var misses = 0
+    /// What the kept rows take, in bytes.
+    public internal(set) var bytes = 0
+}
+
+/// Rows by key, up to a byte budget, the oldest leaving first. May be used from any thread.
+///
+/// It keeps the chunks that objects point at and copies nothing; a chunk of many rows costs the same as one of few. An older row
+/// never comes back over a newer one: the latest chunk that has a row answers for it, and a chunk whose reading began before a
+/// save of its table ended is not taken (`ticket`). A row that is not here is only read again: what is hard to keep is dropped.
+final class RowCache: Sendable {
+    /// 64 MB.
+    static let defaultLimit = 64 * 1024 * 1024
+
+    private struct State {
+        /// By store and root entity.
+        var tables: ContiguousArray<RowCacheTable> = []
+        var queue = RowCacheQueue()
+        var limit = RowCache.defaultLimit
+        var hits = 0
+        var misses = 0
+    }
+
+    private let state = Mutex(State())
+    /// How many saves were taken in.
+    private let saves = Atomic<Int>(0)
+    /// The root of each entity, by number.
+    private let roots: ContiguousArray<UInt16>
+    /// Entities whose saved rows are not what the store holds: it computes some of the values.
+    private let areComputed: ContiguousArray<Bool>
+
+    init(_ runtime: ModelRuntime) {
+        roots = ContiguousArray(runtime.infos.map { $0.entity.root.rawValue })
+        areComputed = ContiguousArray(runtime.infos.map { !$0.derivedSlots.isEmpty })
+    }
+
+    var counts: RowCacheCounts {
+        state.withLock { RowCacheCounts(hits: $0.hits, misses: $0.misses, bytes: $0.queue.bytes) }
+    }
+
+    /// The byte budget; 0 keeps nothing.
+    var limit: Int {
+        get { state.withLock { $0.limit } }
+        set {
+            state.withLock { state in
+                state.limit = newValue
+                state.queue.shrink(to: newValue)
+            }
+        }
+    }
+
+    private func place(_ entity: EntityIndex, _ store: UInt16) -> Int {
+        Int(store) &* roots.count &+ Int(roots[entity.value])
+    }
+
+    // MARK: Looking up
+
+    /// The latest known row of a key, unless it was read longer ago than `age` seconds; below zero any age will do.
+    func row(for key: ObjectKey, within age: TimeInterval = -1) -> (chunk: RowChunk, row: Int)? {
+        let place = place(key.entity, key.store)
+        return state.withLock { state in
+            guard let hit = RowCache.find(key.number, place, &state),
+                age < 0 || RowCache.now() - state.queue.readTime(hit.id) <= age, let chunk = state.queue.chunk(hit.id)
+            else {
+                state.misses += 1
+                return nil
+            }
+            state.hits += 1
+            return (chunk, hit.row)
+        }
+    }
+
+    /// The same for reports; counts nothing.
+    func knownRow(for key: ObjectKey) -> (chunk: RowChunk, row: Int)? {
+        let place = place(key.entity, key.store)
+        return state.withLock { state in
+            guard let hit = RowCache.find(key.number, place, &state), let chunk = state.queue.chunk(hit.id) else { return nil }
+            return (chunk, hit.row)
+        }
+    }
+
+    private static func find(_ number: Int64, _ place: Int, _ state: inout State) -> (id: Int, row: Int)? {
+        guard place < state.tables.count else { return nil }
+        return state.tables[place].find(number, state.queue)
+    }
+
+    // MARK: Filling
+
+    /// Taken before a read, given back with what was read.
+    var ticket: Int { saves.load(ordering: .acquiring) }
+
+    /// Takes in rows that were read whole.
+    func add(_ batch: RowBatch, store: UInt16, since ticket: Int) {
+        if batch.order == nil { return add(batch.first, store, since: ticket) }
+        for chunk in batch.chunks { add(chunk, store, since: ticket) }
+    }
+
+    private func add(_ chunk: RowChunk, _ store: UInt16, since ticket: Int) {
+        guard chunk.count > 0 else { return }
+        let place = place(chunk.layout.entity, store)
+        let now = RowCache.now()
+        state.withLock { state in
+            RowCache.makeTable(place, &state)
+            if state.tables[place].lastSave <= ticket { RowCache.add(chunk, place, now, &state) }
+        }
+    }
+
+    private static func add(_ chunk: RowChunk, _ place: Int, _ now: Double, _ state: inout State) {
+        guard state.limit > 0 else { return }
+        let id = state.queue.append(chunk, place, now)
+        state.tables[place].add(id, chunk, &state.queue)
+        if state.queue.bytes > state.limit { state.queue.shrink(to: state.limit) }
+    }
+
+    private static func makeTable(_ place: Int, _ state: inout State) {
+        while state.tables.count <= place { state.tables.append(RowCacheTable()) }
+    }
+
+    /// Takes in what a save has written; its rows are the latest.
+    ///
+    /// - Parameter touched: rows that the store changed beyond the batch, or in another way than the batch says.
+    func save(_ batch: ChangeBatch, touched: [RowKey], store: UInt16, since ticket: Int) {
+        let now = RowCache.now()
+        state.withLock { state in
+            let count = saves.wrappingAdd(1, ordering: .acquiringAndReleasing).newValue
+            for chunk in batch.inserts { save(chunk, store, ticket, count, now, &state) }
+            for group in batch.updates { save(group.chunk, store, ticket, count, now, &state) }
+            for group in batch.deletes { forget(group.numbers, place(group.entity, store), count, &state) }
+            for key in touched { forget([key.number], place(key.entity, store), count, &state) }
+        }
+    }
+
+    /// Rows of a save that another one overtook may be the older ones, and those of an entity with derived attributes are not
+    /// what the store computed: they only put out what is here.
+    private func save(
+        _ chunk: RowChunk, _ store: UInt16, _ ticket: Int, _ count: Int, _ now: Double, _ state: inout State
+    ) {
+        let place = place(chunk.layout.entity, store)
+        RowCache.makeTable(place, &state)
+        let last = state.tables[place].lastSave
+        if last <= ticket || last == count, !areComputed[chunk.layout.entity.value] {
+            RowCache.add(chunk, place, now, &state)
+            state.tables[place].lastSave = count
+        } else {
+            forget((0..<chunk.count).map { chunk.row($0).key(chunk.layout) }, place, count, &state)
+        }
+    }
+
+    // MARK: Forgetting
+
+    /// Forgets rows: they changed or went in a way that the cache did not see.
+    func forget(_ keys: [ObjectKey]) {
+        guard !keys.isEmpty else { return }
+        state.withLock { state in
+            let count = saves.wrappingAdd(1, ordering: .acquiringAndReleasing).newValue
+            for key in keys where key.number > 0 { forget([key.number], place(key.entity, key.store), count, &state) }
+        }
+    }
+
+    private func forget(_ numbers: [Int64], _ place: Int, _ count: Int, _ state: inout State) {
+        RowCache.makeTable(place, &state)
+        if !state.tables[place].forget(numbers, before: state.queue.next) {
+            state.queue.drop { $0 == place }
+            state.tables[place] = RowCacheTable()
+        }
+        state.tables[place].lastSave = count
+    }
+
+    /// Forgets all rows of a store, all of them for nil.
+    func removeAll(store: UInt16? = nil) {
+        state.withLock { state in
+            let count = saves.wrappingAdd(1, ordering: .acquiringAndReleasing).newValue
+            let places = store.map { Int($0) * roots.count..<(Int($0) + 1) * roots.count } ?? 0..<Int.max
+            state.queue.drop { places.contains($0) }
+            for place in places.clamped(to: 0..<state.tables.count) {
+                state.tables[place] = RowCacheTable()
+                state.tables[place].lastSave = count
+            }
+        }
+    }
+
+    /// Seconds of a clock that nobody sets. The coarse one, of some milliseconds: it costs a load.
+    private static func now() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+}
+
+extension NSPersistentStoreCoordinator {
+    /// What the row cache did and holds. Ours, beside Core Data's API.
+    public final var rowCacheCounts: RowCacheCounts { rowCache.counts }
+
+    /// How many bytes of rows the coordinator keeps for faults, 64 MB at first; 0 keeps none. Ours, beside Core Data's API.
+    public final var rowCacheLimit: Int {
+        get { rowCache.limit }
+        set { rowCache.limit = max(0, newValue) }
+    }
+
+    /// The row that the coordinator keeps for a key, nil when it keeps none: the first of the two places that tell a conflict (6.1).
+    final func cachedRow(for key: ObjectKey) -> RowSnapshot? {
+        guard key.number > 0, let found = rowCache.knownRow(for: key) else { return nil }
+        return RowSnapshot(chunk: found.chunk, row: found.chunk.row(found.row))
+    }
+}

@@ -1,0 +1,189 @@
+// Which chunk of a row cache has which row: one tree of entities in one store.
+
+import CoreDataValues
+
+/// Finds rows by number. Small chunks are indexed row by row; of large ones the range of numbers is known if they lie in order,
+/// and all others are indexed when the next row is asked for.
+///
+/// The index has room for four rows in each bucket and drops the oldest of them when a fifth comes: a cache may forget.
+struct RowCacheTable {
+    /// Chunks with more rows than this wait for a look-up to be indexed.
+    private static let small = 8
+    private static let maximumBuckets = 1 << 16
+    /// A table in which more rows were forgotten one by one is emptied.
+    private static let forgottenLimit = 16_384
+
+    /// The save that last wrote here.
+    var lastSave = 0
+
+    private struct Slot {
+        var number: Int64 = 0
+        /// The chunk's number and the row; 0 for an empty slot.
+        var mark = 0
+        var id: Int { mark >> 8 }
+        var row: Int { mark & 255 }
+    }
+
+    private struct Span {
+        let low: Int64
+        let high: Int64
+        let id: Int
+    }
+
+    private var slots: ContiguousArray<Slot> = []
+    private var indexed = 0
+    /// Of chunks whose rows lie in order; the chunks' numbers rise.
+    private var spans: ContiguousArray<Span> = []
+    /// Large chunks that no look-up has seen yet.
+    private var waiting: ContiguousArray<Int> = []
+    /// The last large chunk that begins with a number: the same rows read again replace it.
+    private var beginnings: [Int64: Int] = [:]
+    private var trimAt = 256
+    /// The chunk before which nothing counts for a row.
+    private var forgotten: [Int64: Int] = [:]
+    private var justForgotten: ContiguousArray<(id: Int, numbers: [Int64])> = []
+    private var forgottenCount = 0
+
+    // MARK: Looking up
+
+    /// The latest chunk that has a row, and which of its rows it is.
+    mutating func find(_ number: Int64, _ queue: RowCacheQueue) -> (id: Int, row: Int)? {
+        if !waiting.isEmpty || !justForgotten.isEmpty { settle(queue) }
+        var best = indexedRow(number, queue)
+        var place = spans.count - 1
+        while place >= 0, spans[place].id > best?.id ?? 0 {
+            let span = spans[place]
+            if span.low <= number, number <= span.high, let chunk = queue.chunk(span.id),
+                let row = RowCacheTable.row(of: number, in: chunk)
+            {
+                best = (span.id, row)
+            }
+            place -= 1
+        }
+        guard let best, forgotten.isEmpty || forgotten[number] ?? 0 <= best.id else { return nil }
+        return best
+    }
+
+    private func indexedRow(_ number: Int64, _ queue: RowCacheQueue) -> (id: Int, row: Int)? {
+        guard !slots.isEmpty else { return nil }
+        let bucket = bucket(number)
+        for place in bucket..<bucket + 4 where slots[place].number == number && slots[place].mark != 0 {
+            return queue.isHere(slots[place].id) ? (slots[place].id, slots[place].row) : nil
+        }
+        return nil
+    }
+
+    /// Halves the rows of a chunk that lie in order.
+    private static func row(of number: Int64, in chunk: RowChunk) -> Int? {
+        var low = 0
+        var high = chunk.count
+        while low < high {
+            let middle = (low + high) / 2
+            if chunk.row(middle).key(chunk.layout) < number { low = middle + 1 } else { high = middle }
+        }
+        return low < chunk.count && chunk.row(low).key(chunk.layout) == number ? low : nil
+    }
+
+    /// Does what adding and forgetting left to the next look-up.
+    private mutating func settle(_ queue: RowCacheQueue) {
+        for id in waiting {
+            guard let chunk = queue.chunk(id) else { continue }
+            if let ends = RowCacheTable.ends(chunk) {
+                spans.append(Span(low: ends.low, high: ends.high, id: id))
+            } else {
+                for row in 0..<chunk.count { _ = enter(chunk.row(row).key(chunk.layout), id, row) }
+            }
+        }
+        waiting.removeAll()
+        for (id, numbers) in justForgotten {
+            for number in numbers { forgotten[number] = id }
+        }
+        justForgotten.removeAll()
+    }
+
+    /// The first and the last number if the rows lie in order.
+    private static func ends(_ chunk: RowChunk) -> (low: Int64, high: Int64)? {
+        let low = chunk.row(0).key(chunk.layout)
+        var last = low
+        for row in 1..<max(1, chunk.count) {
+            let next = chunk.row(row).key(chunk.layout)
+            if next < last { return nil }
+            last = next
+        }
+        return (low, last)
+    }
+
+    // MARK: Adding
+
+    mutating func add(_ id: Int, _ chunk: RowChunk, _ queue: inout RowCacheQueue) {
+        guard chunk.count > RowCacheTable.small else {
+            for row in 0..<chunk.count {
+                let former = enter(chunk.row(row).key(chunk.layout), id, row)
+                // The only row of its chunk is known better now.
+                if former != 0, former != id, queue.chunk(former)?.count == 1 { queue.drop(former) }
+            }
+            return
+        }
+        let first = chunk.row(0).key(chunk.layout)
+        if let former = beginnings.updateValue(id, forKey: first), let old = queue.chunk(former),
+            RowCacheTable.haveSameRows(old, chunk)
+        {
+            queue.drop(former)
+        }
+        waiting.append(id)
+        if waiting.count + spans.count > trimAt { trim(queue) }
+    }
+
+    private static func haveSameRows(_ a: RowChunk, _ b: RowChunk) -> Bool {
+        guard a.count == b.count else { return false }
+        return (0..<a.count).allSatisfy { a.row($0).key(a.layout) == b.row($0).key(b.layout) }
+    }
+
+    private mutating func trim(_ queue: RowCacheQueue) {
+        waiting.removeAll { !queue.isHere($0) }
+        spans.removeAll { !queue.isHere($0.id) }
+        beginnings = beginnings.filter { queue.isHere($0.value) }
+        trimAt = max(256, 2 * (waiting.count + spans.count))
+    }
+
+    private func bucket(_ number: Int64) -> Int {
+        let hash = UInt64(bitPattern: number) &* 0x9E37_79B9_7F4A_7C15
+        return Int(truncatingIfNeeded: hash >> 32) & (slots.count / 4 - 1) &* 4
+    }
+
+    /// Notes where a row is unless a later chunk has it; answers the chunk that had it.
+    private mutating func enter(_ number: Int64, _ id: Int, _ row: Int) -> Int {
+        if indexed >= slots.count / 2 { grow() }
+        let bucket = bucket(number)
+        var oldest = bucket
+        for place in bucket..<bucket + 4 {
+            let slot = slots[place]
+            if slot.mark != 0, slot.number == number {
+                if slot.id <= id { slots[place].mark = id << 8 | row }
+                return slot.id
+            }
+            if slot.mark < slots[oldest].mark { oldest = place }
+        }
+        if slots[oldest].mark == 0 { indexed += 1 }
+        slots[oldest] = Slot(number: number, mark: id << 8 | row)
+        return 0
+    }
+
+    private mutating func grow() {
+        guard slots.count < 4 * RowCacheTable.maximumBuckets else { return }
+        let former = slots
+        slots = ContiguousArray(repeating: Slot(), count: max(64, 2 * former.count))
+        indexed = 0
+        for slot in former where slot.mark != 0 { _ = enter(slot.number, slot.id, slot.row) }
+    }
+
+    // MARK: Forgetting
+
+    /// Chunks before `id` count no more for these rows. Answers false if that is too much to remember.
+    mutating func forget(_ numbers: [Int64], before id: Int) -> Bool {
+        guard !slots.isEmpty || !waiting.isEmpty || !spans.isEmpty else { return true }
+        forgottenCount += numbers.count
+        justForgotten.append((id, numbers))
+        return forgottenCount <= RowCacheTable.forgottenLimit
+    }
+}

@@ -1,0 +1,75 @@
+// Which objects a context retains.
+
+import CoreDataTestSupport
+import CoreDataValues
+import Foundation
+import Testing
+
+@testable import CoreData
+
+@Suite struct RegisteredObjectTests {
+    @Test("1.16 A context retains only changed objects; after the save those that nobody holds are let go")
+    func lettingGo() throws {
+        let stack = try Stack(undo: false)
+        let context = stack.context
+        #expect(!context.retainsRegisteredObjects)
+        for number in 0..<500 { _ = context.make("Patient", ["name": "\(number)"]) }
+        #expect(context.registeredObjects.count == 500)
+        try context.save()
+        #expect(context.registeredObjects.isEmpty)
+        do {
+            let all = try context.all("Patient")
+            #expect(context.registeredObjects.count == 500)
+            all[0].setValue("x", forKey: "name")
+            context.delete(all[1])
+        }
+        #expect(context.registeredObjects.count == 2)
+        try context.save()
+        #expect(context.registeredObjects.isEmpty)
+    }
+
+    @Test("1.16 retainsRegisteredObjects keeps fetched, saved and related objects until it is turned off or the context reset")
+    func retaining() throws {
+        let stack = try Stack(undo: false)
+        let context = stack.context
+        for number in 0..<300 { _ = context.make("Patient", ["name": "\(number)"]) }
+        let ward = context.make("Ward", ["name": "w"])
+        try context.all("Patient").first?.setValue(ward, forKey: "ward")
+        try context.save()
+        let other = stack.another()
+        other.retainsRegisteredObjects = true
+        #expect(try other.all("Patient").count == 300)
+        #expect(other.registeredObjects.count == 300)
+        #expect(try other.all("Patient").contains { $0.value(forKey: "ward") != nil })
+        #expect(other.registeredObjects.count == 301)
+        _ = other.make("Bed", ["number": 1])
+        try other.save()
+        #expect(other.registeredObjects.count == 302)
+        if let bed = try other.all("Bed").first { other.delete(bed) }
+        try other.save()
+        #expect(other.registeredObjects.count == 301)
+        other.retainsRegisteredObjects = false
+        #expect(other.registeredObjects.isEmpty)
+        other.retainsRegisteredObjects = true
+        #expect(try other.all("Patient").count == 300)
+        other.reset()
+        #expect(other.registeredObjects.isEmpty)
+        #expect(try other.all("Patient").count == 300)
+        #expect(other.registeredObjects.count == 300)
+    }
+
+    @Test("A context that retains its objects and is let go lets them go")
+    func noLeak() throws {
+        let stack = try Stack(undo: false)
+        _ = stack.context.make("Patient", ["name": "a"])
+        try stack.context.save()
+        weak var object: NSManagedObject?
+        do {
+            let other = stack.another()
+            other.retainsRegisteredObjects = true
+            object = try other.all("Patient").first
+            #expect(object != nil)
+        }
+        #expect(object == nil)
+    }
+}
