@@ -63,6 +63,9 @@ open class NSFetchRequest<ResultType: NSFetchRequestResult>: NSPersistentStoreRe
     open var includesPendingChanges = true
     /// Whether objects come as faults, which wake (`awakeFromFetch`) at the first read of a value.
     open var returnsObjectsAsFaults = true
+    /// Whether faults are unexpected that the found objects, or objects reached from them, fire from then on: each is answered,
+    /// and told to the context's `unexpectedFaultHandler` with the key path to prefetch. Ours.
+    open var refusesFaults = false
 
     public override init() { super.init() }
 
