@@ -24,7 +24,7 @@ extension NSManagedObject {
         guard let context = registry.context else {
             misuse("The context of this \(entity.name ?? "object") is gone; keep it alive while its objects are changed.")
         }
-        if state.isFault { fire() }
+        if state.isFault { fire(reading: slot) }
         context.tracker.willWrite(self, slot)
         return state.makeOverlay()
     }

@@ -164,14 +164,15 @@ extension NSManagedObjectContext {
     // MARK: Faults
 
     /// Gives a fault its row, from memory or from the store.
-    final func fire(_ object: NSManagedObject) {
+    final func fire(_ object: NSManagedObject, reading slot: Int? = nil) {
         let state = object._state
-        guard state.pointee.row != nil else {
+        if state.pointee.row == nil { noteFault(of: object) }
+        guard state.pointee.row != nil || readTogether(object) else {
             do {
                 // Reading fulfils the object and wakes it.
-                if try read(state.key) == nil { loseRow(of: object) }
+                if try read(state.key) == nil { loseRow(of: object, reading: slot) }
             } catch {
-                if readError == nil { readError = CocoaError.unread(object.objectID, key: nil, cause: error) }
+                if readError == nil { readError = CocoaError.unread(object, reading: slot, cause: error) }
             }
             return
         }
@@ -180,7 +181,7 @@ extension NSManagedObjectContext {
     }
 
     /// The row of a fault is gone: the object reads as empty and is dropped at the next save (4.12).
-    final func loseRow(of object: NSManagedObject) {
+    final func loseRow(of object: NSManagedObject, reading slot: Int? = nil) {
         let state = object._state
         state.pointee.slow &= ~SlowReason.anyFault
         state.pointee.slow |= SlowReason.overlay
@@ -188,8 +189,7 @@ extension NSManagedObjectContext {
         if shouldDeleteInaccessibleFaults {
             tracker.mark(object, .deleted)
         } else if readError == nil {
-            readError = CocoaError.unread(
-                object.objectID, key: nil, cause: CocoaError.missingObject(object.objectID))
+            readError = CocoaError.unread(object, reading: slot, cause: CocoaError.missingObject(object.objectID))
         }
     }
 
@@ -214,6 +214,7 @@ extension NSManagedObjectContext {
     /// Reads the members of a to-many.
     final func fire(_ owner: NSManagedObject, toMany index: Int, _ members: ToMany) {
         guard let store = rows(of: owner._state.pointee.store) else { return }
+        noteFault(of: owner, toMany: index)
         var batches: [RowBatch] = []
         let cache = rowCache
         let ticket = cache?.ticket ?? 0

@@ -84,6 +84,7 @@ extension NSManagedObjectContext {
         undoManager?.removeAllActions(withTarget: self)
         readError = nil
         checkedObjects = []
+        waitingRows = []
         let all = allObjects
         _ = tracker.clear()
         undoManager?.endEvent()

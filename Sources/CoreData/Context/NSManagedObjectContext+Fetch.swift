@@ -12,7 +12,9 @@ extension NSManagedObjectContext {
         try throwReadError()
         switch request.resultType {
         case .managedObjectResultType:
-            return try cast(fetchObjects(try order(request)), request)
+            let objects = try fetchObjects(try order(request))
+            if request.refusesFaults { watch(objects) }
+            return try cast(objects, request)
         case .managedObjectIDResultType:
             return try cast(fetchObjects(try order(request)).map(\.objectID), request)
         case .countResultType:
@@ -70,6 +72,7 @@ extension NSManagedObjectContext {
                 return .more
             }
         } catch { throw CocoaError.reading(error) }
+        if !plan.includesValues { join(objects) }
         return Array(objects)
     }
 

@@ -84,6 +84,16 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     ///
     /// Below zero, as at first, any age will do; 0 always asks the store.
     open var stalenessInterval: TimeInterval = -1
+    /// Whether firing a fault reads the faults beside it in the same statement, at most 256. True at first.
+    ///
+    /// Beside it stand the faults that one fetch without property values found, other members of a to-many, and other targets of
+    /// a to-one of rows that were read together. They stay faults, but reading them costs nothing any more.
+    open var readsFaultsTogether = true
+    /// Rows that were read with a fault and have no object yet.
+    final var waitingRows: [WaitingRows] = []
+    /// Who is told of unexpected faults; nil until somebody asks for it.
+    final var faultWatch: FaultWatch?
+    final var isTellingOfFault = false
     public final let userInfo = NSMutableDictionary()
 
     /// nil until set: without an undo manager nothing is recorded, and `rollback()` still works.

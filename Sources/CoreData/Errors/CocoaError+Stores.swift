@@ -37,6 +37,11 @@ extension CocoaError {
             info)
     }
 
+    /// The same for an object whose row was to be read for the sake of a slot.
+    static func unread(_ object: NSManagedObject, reading slot: Int?, cause: any Error) -> CocoaError {
+        unread(object.objectID, key: slot.map { object._state.info.entity.slots[$0].name }, cause: cause)
+    }
+
     static func reading(_ error: any Error) -> any Error { presenting(error) }
     static func saving(_ error: any Error) -> any Error { presenting(error) }
 }

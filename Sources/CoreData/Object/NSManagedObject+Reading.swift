@@ -22,7 +22,7 @@ extension NSManagedObject {
     /// Where the last read or saved value is; reads the row of a fault.
     final func committedSource(_ slot: Int) -> Source {
         let state = _state
-        if state.isFault { fire() }
+        if state.isFault { fire(reading: slot) }
         guard let row = state.pointee.row, let chunk = state.chunk, row.isPresent(slot) else {
             return state.info.transientDefault(slot)
         }

@@ -37,7 +37,7 @@ extension NSManagedObject {
     final func committedTarget(at slot: Int) -> NSManagedObject? {
         let state = _state
         guard state.has(.persistent) || state.pointee.row != nil, let registry = state.registry else { return nil }
-        if state.isFault { fire() }
+        if state.isFault { fire(reading: slot) }
         guard let row = state.pointee.row, row.isPresent(slot) else { return nil }
         let entity = targetEntity(at: slot, row)
         let number = Int64(bitPattern: row[slot])
@@ -50,7 +50,8 @@ extension NSManagedObject {
     private func newFault(_ number: Int64, _ entity: UInt16, _ slot: Int) -> NSManagedObject? {
         guard let context = _state.registry?.context else { return nil }
         let key = ObjectKey(number: number, entity: EntityIndex(rawValue: entity), store: _state.pointee.store)
-        return context.object(for: number > 0 && key.store != 0 ? key : context.settled(key, of: self, slot))
+        if number > 0, key.store != 0 { return context.newTarget(key, of: self, slot) }
+        return context.object(for: context.settled(key, of: self, slot))
     }
 
     /// The entity of the row that a to-one points at: the tag's, or the destination if it has no sub-entities.
@@ -162,11 +163,14 @@ extension NSManagedObject {
         guard let context = _state.registry?.context else { return [] }
         members.dropOldRows(context.rowTime, store: _state.pointee.store)
         if members.isFault { context.fire(self, toMany: index, members) }
+        let found: [NSManagedObject]
         switch members.base {
         case .fault: return []
-        case .rows(let batches): return context.materialize(batches, store: _state.pointee.store)
-        case .keys(let keys): return keys.map { context.object(for: $0) }
+        case .rows(let batches): found = context.materialize(batches, store: _state.pointee.store)
+        case .keys(let keys): found = context.objects(for: keys)
         }
+        if _state.has(.watched) { context.watch(found) }
+        return found
     }
 
     /// Whether an object is a member now. Reads the members only if both rows exist already.

@@ -46,6 +46,8 @@ struct ObjectFlags: OptionSet {
     static let inaccessible = ObjectFlags(rawValue: 16384)
     /// Inside its `awakeFromFetch`: what it writes to its relationships stays on this side (1.4).
     static let waking = ObjectFlags(rawValue: 1 << 20)
+    /// Its faults are unexpected (`NSFetchRequest.refusesFaults`).
+    static let watched = ObjectFlags(rawValue: 32768)
     /// Holds changes that the running save must write.
     static let dirty: ObjectFlags = [.inserted, .updated, .deleted]
     /// What must be looked at before a write may go unnoticed: `fresh` alone of these allows it.
@@ -68,7 +70,7 @@ struct ObjectState {
     @usableFromInline var arena: UnsafeMutablePointer<UInt8>?
     /// Slot 0 of the overlay.
     var overlay: UnsafeMutableRawPointer?
-    /// Retained.
+    /// Retained. Of a fault without a row it names the siblings, which are read with it.
     var chunk: UnsafeRawPointer?
     /// `EntityInfo`, kept alive by the registry or the entity description.
     var info: UnsafeRawPointer

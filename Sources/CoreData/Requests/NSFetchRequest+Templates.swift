@@ -16,6 +16,7 @@ extension NSFetchRequest {
         includesPropertyValues = other.includesPropertyValues
         includesPendingChanges = other.includesPendingChanges
         returnsObjectsAsFaults = other.returnsObjectsAsFaults
+        refusesFaults = other.refusesFaults
         affectedStores = other.affectedStores
     }
 

@@ -67,6 +67,9 @@ open class NSFetchRequest<ResultType: NSFetchRequestResult>: NSPersistentStoreRe
     ///
     /// False at first: a fetch leaves values alone that were read before. Costs a comparison a row.
     open var shouldRefreshRefetchedObjects = false
+    /// Whether faults are unexpected that the found objects, or objects reached from them, fire from then on: each is answered,
+    /// and told to the context's `unexpectedFaultHandler` with the key path to prefetch. Ours.
+    open var refusesFaults = false
 
     public override init() { super.init() }
 

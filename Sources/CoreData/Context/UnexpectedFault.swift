@@ -1,0 +1,48 @@
+// A read that went to the store where none was expected.
+
+import CoreDataValues
+import Foundation
+
+/// The faults that a block or a program did not expect, as `[UnexpectedFault]`, in the userInfo of the error of `withoutFaulting`.
+public let UnexpectedFaultsErrorKey: String = "OpenCoreDataUnexpectedFaults"
+
+/// One fault that was fired where none was expected: which object was read, and what to prefetch so that it need not be.
+///
+/// Ours, beside Core Data's API.
+public struct UnexpectedFault: Sendable, CustomStringConvertible {
+    /// The entity of the object that was read.
+    public let entityName: String
+    public let objectID: NSManagedObjectID
+    /// The to-many whose members were read; nil when it was the object's own row.
+    public let relationshipName: String?
+    /// Belongs in `relationshipKeyPathsForPrefetching` of a fetch of `prefetchEntityName`. nil when the object was reached by no
+    /// relationship: fetch it with its property values, or give it to `fulfill(_:)`.
+    public let prefetchKeyPath: String?
+    /// The entity whose fetch can prefetch it.
+    public let prefetchEntityName: String?
+
+    public var description: String {
+        let what = relationshipName.map { "\(entityName).\($0)" } ?? entityName
+        let cure =
+            if let prefetchKeyPath, let prefetchEntityName {
+                "prefetch \"\(prefetchKeyPath)\" with \(prefetchEntityName)"
+            } else {
+                "fetch it with its property values, or load it with fulfill(_:)"
+            }
+        return "\(what) of \(objectID.uriRepresentation().absoluteString) was read from the store: \(cure)."
+    }
+}
+
+extension CocoaError {
+    /// The faults that were fired in a block of `withoutFaulting`; empty for other errors.
+    public var unexpectedFaults: [UnexpectedFault] { userInfo[UnexpectedFaultsErrorKey] as? [UnexpectedFault] ?? [] }
+
+    static func unexpected(_ faults: [UnexpectedFault]) -> CocoaError {
+        let shown = faults.prefix(3).map(\.description).joined(separator: " ")
+        let more = faults.count > 3 ? " And \(faults.count - 3) more, see \(UnexpectedFaultsErrorKey)." : ""
+        let number = faults.count == 1 ? "A fault was" : "\(faults.count) faults were"
+        return coreData(
+            134060, "\(number) fired in a block without faulting. \(shown)\(more)",
+            [UnexpectedFaultsErrorKey: faults, NSAffectedObjectsErrorKey: faults.map(\.objectID)])
+    }
+}

@@ -1,0 +1,139 @@
+// Faults that are refused: answered, told of, and thrown when the block ends.
+
+import CoreDataTestSupport
+import Foundation
+import Testing
+
+@testable import CoreData
+
+@Suite struct UnexpectedFaultTests {
+    private func refused(_ body: () throws -> Void) throws -> [UnexpectedFault] {
+        do {
+            try body()
+            return []
+        } catch let error as CocoaError {
+            #expect(error.code.rawValue == 134060)
+            return error.unexpectedFaults
+        }
+    }
+
+    @Test("A block without faulting answers all reads and throws the list of those that went to the store")
+    func block() throws {
+        let hospital = try Hospital(3, wards: 3)
+        let context = hospital.context
+        let patients = try hospital.fetch(values: true)
+        let lone = context.object(with: try #require(hospital.stack.context.all("Bed").first?.objectID))
+        var number: Any?
+        let faults = try refused {
+            try context.withoutFaulting {
+                #expect(patients[1].related("ward")?.name == "ward 1")
+                #expect((patients[0].value(forKey: "visits") as? NSOrderedSet)?.count == 0)
+                number = lone.value(forKey: "number")
+            }
+        }
+        #expect(number != nil)
+        #expect(faults.map(\.entityName) == ["Ward", "Patient", "Bed"])
+        #expect(faults.map(\.relationshipName) == [nil, "visits", nil])
+        #expect(faults.map(\.prefetchKeyPath) == ["ward", "visits", nil])
+        #expect(faults.map(\.prefetchEntityName) == ["Patient", "Patient", nil])
+        #expect(faults[1].objectID == patients[0].objectID)
+        #expect(faults[2].objectID == lone.objectID)
+        #expect(faults[1].description.contains("prefetch \"visits\" with Patient"))
+    }
+
+    @Test("A block without faulting that reads only what is here answers its value; its own error goes first")
+    func passes() throws {
+        struct Own: Error {}
+        let hospital = try Hospital(3)
+        let patients = try hospital.fetch(values: true)
+        let names = try hospital.context.withoutFaulting { patients.compactMap(\.name) }
+        #expect(names.count == 3)
+        #expect(throws: Own.self) {
+            try hospital.context.withoutFaulting {
+                _ = patients[0].value(forKey: "visits")
+                throw Own()
+            }
+        }
+        let name = try hospital.context.withoutFaulting { patients[1].name }
+        #expect(name == "1", "nothing is left of the former block")
+    }
+
+    @Test("A block inside another keeps its faults to itself")
+    func nested() throws {
+        let hospital = try Hospital(2)
+        let patients = try hospital.fetch(values: true)
+        let context = hospital.context
+        let outer = try refused {
+            try context.withoutFaulting {
+                let inner = try refused { try context.withoutFaulting { _ = patients[0].value(forKey: "visits") } }
+                #expect(inner.count == 1)
+                _ = patients[1].value(forKey: "doctors")
+            }
+        }
+        #expect(outer.map(\.relationshipName) == ["doctors"])
+    }
+
+    @Test("A context that refuses faults tells its handler of each, which may read itself")
+    func context() throws {
+        let hospital = try Hospital(3)
+        let context = hospital.context
+        let patients = try hospital.fetch(values: true)
+        var told: [String] = []
+        context.unexpectedFaultHandler = { fault in
+            told.append(fault.relationshipName ?? fault.entityName)
+            _ = patients[2].value(forKey: "doctors")
+        }
+        _ = patients[0].value(forKey: "visits")
+        #expect(told.isEmpty)
+        context.refusesFaults = true
+        _ = patients[1].value(forKey: "visits")
+        _ = patients[1].value(forKey: "visits")
+        _ = patients[1].related("bed")?.value(forKey: "number")
+        #expect(told == ["visits", "Bed"])
+        context.refusesFaults = false
+        _ = patients[0].value(forKey: "doctors")
+        #expect(told.count == 2)
+    }
+
+    @Test("A request that refuses faults has those of its objects told, and of what is reached from them")
+    func request() throws {
+        let hospital = try Hospital(3, wards: 2)
+        let context = hospital.context
+        var told: [UnexpectedFault] = []
+        context.unexpectedFaultHandler = { told.append($0) }
+        let bed = context.object(with: try #require(hospital.stack.context.all("Bed").first?.objectID))
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Patient")
+        request.refusesFaults = true
+        let patients = try context.fetch(request)
+        _ = bed.value(forKey: "number")
+        #expect(told.isEmpty, "the bed was not found by the request")
+        let ward = try #require(patients[0].related("ward"))
+        _ = ward.name
+        _ = ward.value(forKey: "patients")
+        #expect(told.map(\.prefetchKeyPath) == ["ward", "patients"])
+        #expect(told.map(\.prefetchEntityName) == ["Patient", "Ward"])
+    }
+
+    @Test("1.11 Asking whether a relationship is a fault reads nothing, and is answered for to-ones too")
+    func hasFault() throws {
+        let hospital = try Hospital(3)
+        let context = hospital.context
+        let fault = context.object(with: hospital.ids[0])
+        let silent = hospital.statements {
+            for key in ["ward", "bed", "visits"] { #expect(fault.hasFault(forRelationshipNamed: key)) }
+        }
+        #expect(silent == 0)
+        #expect(fault.isFault)
+        let patient = try hospital.fetch(values: true)[1]
+        #expect(patient.hasFault(forRelationshipNamed: "ward"), "the ward is not in memory")
+        let ward = try #require(patient.related("ward"))
+        #expect(patient.hasFault(forRelationshipNamed: "ward"), "the ward is a fault")
+        _ = ward.name
+        #expect(!patient.hasFault(forRelationshipNamed: "ward"))
+        patient.setValue(nil, forKey: "ward")
+        #expect(!patient.hasFault(forRelationshipNamed: "ward"))
+        patient.setValue(ward, forKey: "ward")
+        #expect(!patient.hasFault(forRelationshipNamed: "ward"))
+        #expect(!context.make("Patient").hasFault(forRelationshipNamed: "bed"))
+    }
+}
