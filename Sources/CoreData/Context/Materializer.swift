@@ -16,25 +16,27 @@ extension NSManagedObjectContext {
         _ batch: RowBatch, store: UInt16, asFaults: Bool, into objects: inout ContiguousArray<NSManagedObject>
     ) {
         guard let order = batch.order else {
-            return materialize(batch.first, store: store, asFaults: asFaults, into: &objects)
+            let chunk = batch.first
+            return materialize(chunk, 0..<chunk.count, store: store, asFaults: asFaults, into: &objects)
         }
         let made = batch.chunks.map { chunk in
             var some: ContiguousArray<NSManagedObject> = []
-            materialize(chunk, store: store, asFaults: asFaults, into: &some)
+            materialize(chunk, 0..<chunk.count, store: store, asFaults: asFaults, into: &some)
             return some
         }
         for reference in order { objects.append(made[Int(reference.chunk)][Int(reference.row)]) }
     }
 
-    /// One chunk: *look up all keys under one lock · make what is missing · enter the new ones under one lock*.
-    private func materialize(
-        _ chunk: RowChunk, store: UInt16, asFaults: Bool, into objects: inout ContiguousArray<NSManagedObject>
+    /// Rows of one chunk: *look up all keys under one lock · make what is missing · enter the new ones under one lock*.
+    final func materialize(
+        _ chunk: RowChunk, _ rows: Range<Int>, store: UInt16, asFaults: Bool,
+        into objects: inout ContiguousArray<NSManagedObject>
     ) {
-        let count = chunk.count
+        let count = rows.count
         guard count > 0 else { return }
         let layout = chunk.layout
         if store == 0 || chunk.row(0).key(layout) < 0 {
-            return materializeUnsaved(chunk, store: store, asFaults: asFaults, into: &objects)
+            return materializeUnsaved(chunk, rows, store: store, asFaults: asFaults, into: &objects)
         }
         let info = runtime.infos[layout.entity.value]
         let registry = requiredRegistry
@@ -45,7 +47,8 @@ extension NSManagedObjectContext {
             withUnsafeTemporaryAllocation(of: Unmanaged<NSManagedObject>?.self, capacity: count) { found in
                 withUnsafeTemporaryAllocation(of: Unmanaged<NSManagedObject>.self, capacity: count) { born in
                     guard let numbersBase = numbers.baseAddress, let foundBase = found.baseAddress else { return }
-                    var row = chunk.row(0)
+                    let first = chunk.row(rows.lowerBound)
+                    var row = first
                     for index in 0..<count {
                         numbersBase[index] = row.key(layout)
                         row += layout.stride
@@ -54,7 +57,7 @@ extension NSManagedObjectContext {
                         UnsafeBufferPointer(numbers), entity: layout.entity.rawValue, store: store, into: foundBase)
                     var bornCount = 0
                     let bornNumbers = numbersBase
-                    row = chunk.row(0)
+                    row = first
                     for index in 0..<count {
                         if let existing = foundBase[index]?.takeRetainedValue() {
                             if take(existing, chunk, row, asFaults: asFaults), wakes { fulfilled.append(existing) }

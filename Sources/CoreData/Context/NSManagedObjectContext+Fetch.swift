@@ -12,7 +12,10 @@ extension NSManagedObjectContext {
         try throwReadError()
         switch request.resultType {
         case .managedObjectResultType:
-            return try cast(fetchObjects(try order(request)), request)
+            let order = try order(request)
+            let objects = try fetchObjects(order)
+            if !order.prefetch.isEmpty { try Prefetch(context: self).run(order.prefetch, objects) }
+            return try cast(objects, request)
         case .managedObjectIDResultType:
             return try cast(fetchObjects(try order(request)).map(\.objectID), request)
         case .countResultType:

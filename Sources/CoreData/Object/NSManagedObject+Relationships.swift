@@ -49,6 +49,7 @@ extension NSManagedObject {
 
     private func newFault(_ number: Int64, _ entity: UInt16, _ slot: Int) -> NSManagedObject? {
         guard let context = _state.registry?.context else { return nil }
+        if let target = prefetchedTarget(number, slot, in: context) { return target }
         let key = ObjectKey(number: number, entity: EntityIndex(rawValue: entity), store: _state.pointee.store)
         return context.object(for: number > 0 && key.store != 0 ? key : context.settled(key, of: self, slot))
     }
@@ -115,18 +116,22 @@ extension NSManagedObject {
 
     final func makeToManyState(_ index: Int) -> ToMany {
         if let existing = toManyState(index) { return existing }
-        let state = _state
-        if state.pointee.toMany == nil {
-            let count = max(1, state.info.relationshipStateCount)
-            let memory = UnsafeMutablePointer<UnsafeRawPointer?>.allocate(capacity: count)
-            memory.initialize(repeating: nil, count: count)
-            state.pointee.toMany = memory
-        }
+        let place = makeRelationshipState()
         // The members of a transient relationship are nowhere but here.
-        let isStored = state.has(.persistent) && !relationship(toMany: index).description.isTransient
+        let isStored = _state.has(.persistent) && !relationship(toMany: index).description.isTransient
         let made = ToMany(base: isStored ? .fault : .keys([]))
-        state.pointee.toMany?[index] = UnsafeRawPointer(Unmanaged.passRetained(made).toOpaque())
+        place[index] = UnsafeRawPointer(Unmanaged.passRetained(made).toOpaque())
         return made
+    }
+
+    /// The places for what is kept of relationships, made when missing.
+    final func makeRelationshipState() -> UnsafeMutablePointer<UnsafeRawPointer?> {
+        if let existing = _state.pointee.toMany { return existing }
+        let count = _state.info.relationshipStateCount
+        let memory = UnsafeMutablePointer<UnsafeRawPointer?>.allocate(capacity: count)
+        memory.initialize(repeating: nil, count: count)
+        _state.pointee.toMany = memory
+        return memory
     }
 
     /// All to-many states that exist.
@@ -165,6 +170,7 @@ extension NSManagedObject {
         switch members.base {
         case .fault: return []
         case .rows(let batches): return context.materialize(batches, store: _state.pointee.store)
+        case .slices(let slices): return context.materialize(slices, store: _state.pointee.store)
         case .keys(let keys): return keys.map { context.object(for: $0) }
         }
     }

@@ -117,7 +117,7 @@ open class NSManagedObject: NSObject {
     /// Whether the to-many's members, or the to-one's target, still have to be read.
     public final func hasFault(forRelationshipNamed key: String) -> Bool {
         switch place(of: key) {
-        case .slot: return _state.isFault
+        case .slot(let slot): return _state.isFault && !knowsTarget(at: slot)
         case .toMany(let index): return toManyState(index)?.isFault ?? _state.has(.persistent)
         case .fetched, nil: return false
         }

@@ -17,6 +17,7 @@ extension NSFetchRequest {
         includesPendingChanges = other.includesPendingChanges
         returnsObjectsAsFaults = other.returnsObjectsAsFaults
         affectedStores = other.affectedStores
+        relationshipKeyPathsForPrefetching = other.relationshipKeyPathsForPrefetching
     }
 
     /// The same for another model, which has an entity of its own under the name.

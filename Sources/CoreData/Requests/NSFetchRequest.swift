@@ -63,6 +63,11 @@ open class NSFetchRequest<ResultType: NSFetchRequestResult>: NSPersistentStoreRe
     open var includesPendingChanges = true
     /// Whether objects come as faults, which wake (`awakeFromFetch`) at the first read of a value.
     open var returnsObjectsAsFaults = true
+    /// Key paths of relationships to read together with the objects, `patients.doctors`.
+    ///
+    /// Each relationship of each path costs one statement, however many objects there are; reading it costs none then. A
+    /// path that is no chain of relationships makes the fetch throw 134060.
+    open var relationshipKeyPathsForPrefetching: [String]?
 
     public override init() { super.init() }
 
