@@ -14,7 +14,9 @@ extension NSManagedObjectContext {
         case .managedObjectResultType:
             let order = try order(request)
             let objects = try fetchObjects(order)
-            if !order.prefetch.isEmpty { try Prefetch(context: self).run(order.prefetch, objects) }
+            if !order.prefetch.isEmpty {
+                try Prefetch(context: self, isEverything: order.plan.isEverything).run(order.prefetch, objects)
+            }
             return try cast(objects, request)
         case .managedObjectIDResultType:
             return try cast(fetchObjects(try order(request)).map(\.objectID), request)

@@ -9,6 +9,8 @@ import Foundation
 /// its members (I-4); what was read for them lies with their rows and is given to them when they are made again.
 struct Prefetch {
     let context: NSManagedObjectContext
+    /// Whether the objects are probably all of their entity.
+    let isEverything: Bool
     private typealias Objects = ContiguousArray<NSManagedObject>
 
     /// - Throws: what the stores say.
@@ -49,9 +51,11 @@ struct Prefetch {
         }
         let time = context.rowTime
         for (store, owners) in unread {
-            let slices = try read(step.relationship, of: owners.keys.sorted(), in: store)
-            for (number, members) in owners where members.isFault {
-                members.base = .slices(slices[number] ?? MemberSlices())
+            let numbers = owners.keys.sorted()
+            let slices = try read(step.relationship, of: numbers, in: store, isEverything && !isNested)
+            for (number, slices) in zip(numbers, slices) {
+                guard let members = owners[number], members.isFault else { continue }
+                members.base = .slices(slices)
                 members.readAt = time
             }
         }
@@ -66,26 +70,24 @@ struct Prefetch {
         return known
     }
 
-    /// The members of owners in one store, by the owners' numbers. An owner without members is left out.
+    /// The members of owners in one store, in the owners' order.
     private func read(
-        _ relationship: ResolvedRelationship, of owners: [Int64], in store: UInt16
-    ) throws -> [Int64: MemberSlices] {
-        var slices: [Int64: MemberSlices] = [:]
-        guard let rows = context.rows(of: store) else { return slices }
-        try rows.targets(of: relationship.index, from: owners) { batch in
-            var start = 0
-            while start < batch.owners.count {
-                let owner = batch.owners[start]
-                var end = start + 1
-                while end < batch.owners.count, batch.owners[end] == owner { end += 1 }
-                let members = slices[owner] ?? MemberSlices()
-                members.append(batch.rows, start..<end)
-                slices[owner] = members
-                start = end
+        _ relationship: ResolvedRelationship, of owners: [Int64], in store: UInt16, _ areAll: Bool
+    ) throws -> ContiguousArray<MemberSlices> {
+        guard let rows = context.rows(of: store) else { return [] }
+        var sorting = MemberSorting(owners)
+        if areAll {
+            try rows.targets(of: relationship.index, fromAll: owners) { batch in
+                sorting.add(batch)
+                return .more
             }
-            return .more
+        } else {
+            try rows.targets(of: relationship.index, from: owners) { batch in
+                sorting.add(batch)
+                return .more
+            }
         }
-        return slices
+        return sorting.slices()
     }
 
     /// The present members of all sources, each once.
@@ -205,15 +207,6 @@ extension NSManagedObject {
 }
 
 extension NSManagedObjectContext {
-    /// The objects of an owner's rows.
-    final func materialize(_ slices: MemberSlices, store: UInt16) -> [NSManagedObject] {
-        var objects: ContiguousArray<NSManagedObject> = []
-        objects.reserveCapacity(slices.count)
-        for run in slices.runs { materialize(run.chunk, run.rows, store: store, asFaults: true, into: &objects) }
-        if !slices.beyond.isEmpty { hand(slices.beyond, to: objects) }
-        return Array(objects)
-    }
-
     /// Gives objects that were made again what was read beforehand for them. What they know by themselves stays.
     final func hand(_ levels: [PrefetchedLevel], to objects: ContiguousArray<NSManagedObject>) {
         for level in levels where level.readAt == rowTime {

@@ -1,61 +1,136 @@
-// The members of one owner among rows that were read for many owners at once.
+// Rows that were read for many objects at once, as these objects keep them.
 
 import CoreDataValues
 
-/// Which rows of which chunks are an owner's members, in order. It holds rows, no objects, so that it forms no cycle (I-4).
-final class MemberSlices {
-    /// Neighbours in one chunk.
-    struct Run {
-        let chunk: RowChunk
-        var rows: Range<Int>
+/// Rows of many owners, owner by owner.
+final class MemberTable {
+    let chunks: ContiguousArray<RowChunk>
+    let places: ContiguousArray<RowBatch.Reference>
+
+    init(chunks: ContiguousArray<RowChunk>, places: ContiguousArray<RowBatch.Reference>) {
+        self.chunks = chunks
+        self.places = places
     }
 
-    private(set) var runs: ContiguousArray<Run> = []
-    private(set) var count = 0
+    convenience init(_ batches: [RowBatch]) {
+        var chunks: ContiguousArray<RowChunk> = []
+        var places: ContiguousArray<RowBatch.Reference> = []
+        for batch in batches { batch.list(into: &places, &chunks) }
+        self.init(chunks: chunks, places: places)
+    }
+
+    /// Goes through some places, counting from 0.
+    @inline(__always)
+    func forEach(_ range: Range<Int>, _ body: (Int, RowChunk, UnsafeMutablePointer<UInt64>) -> Void) {
+        for (index, place) in places[range].enumerated() {
+            let chunk = chunks[Int(place.chunk)]
+            body(index, chunk, chunk.row(Int(place.row)))
+        }
+    }
+}
+
+extension RowBatch {
+    /// Adds the rows, in order, to a list of places in chunks.
+    func list(into places: inout ContiguousArray<Reference>, _ known: inout ContiguousArray<RowChunk>) {
+        let first = known.count
+        known.append(contentsOf: chunks)
+        if let order {
+            for place in order { places.append(Reference(chunk: first + Int(place.chunk), row: Int(place.row))) }
+        } else {
+            for row in 0..<count { places.append(Reference(chunk: first, row: row)) }
+        }
+    }
+}
+
+/// The rows of one owner's members, in order. It holds rows, no objects, so that it forms no cycle (I-4).
+final class MemberSlices {
+    let table: MemberTable
+    let range: Range<Int>
     /// What was read beforehand for the members themselves.
     private(set) var beyond: [PrefetchedLevel] = []
 
-    init() {}
+    init(_ table: MemberTable, _ range: Range<Int>) {
+        self.table = table
+        self.range = range
+    }
 
     convenience init(_ batches: [RowBatch]) {
-        self.init()
-        for batch in batches { append(batch, 0..<batch.count) }
+        let table = MemberTable(batches)
+        self.init(table, 0..<table.places.count)
     }
 
-    /// Adds part of a batch, by places in its order.
-    func append(_ batch: RowBatch, _ places: Range<Int>) {
-        guard let order = batch.order else { return append(batch.first, places) }
-        let chunks = batch.chunks
-        for reference in order[places] {
-            let row = Int(reference.row)
-            append(chunks[Int(reference.chunk)], row..<row + 1)
-        }
-    }
-
-    private func append(_ chunk: RowChunk, _ rows: Range<Int>) {
-        count += rows.count
-        if let last = runs.last, last.chunk === chunk, last.rows.upperBound == rows.lowerBound {
-            runs[runs.count - 1].rows = last.rows.lowerBound..<rows.upperBound
-        } else {
-            runs.append(Run(chunk: chunk, rows: rows))
-        }
-    }
+    var count: Int { range.count }
 
     func keys(inStore store: UInt16) -> ContiguousArray<ObjectKey> {
         var keys: ContiguousArray<ObjectKey> = []
         keys.reserveCapacity(count)
-        for run in runs {
-            for index in run.rows {
-                let number = run.chunk.row(index).key(run.chunk.layout)
-                keys.append(
-                    ObjectKey(number: number, entity: run.chunk.layout.entity, store: number > 0 ? store : 0))
-            }
+        for place in table.places[range] {
+            let chunk = table.chunks[Int(place.chunk)]
+            let number = chunk.row(Int(place.row)).key(chunk.layout)
+            keys.append(ObjectKey(number: number, entity: chunk.layout.entity, store: number > 0 ? store : 0))
         }
         return keys
     }
 
     /// Keeps what is known of the members' own relationships.
     func keep(_ level: PrefetchedLevel) { beyond.keep(level) }
+}
+
+/// Sorts rows that come with their owners by owner, each owner's rows in the order they came.
+struct MemberSorting {
+    /// Ascending, each once.
+    private let owners: [Int64]
+    private let isDense: Bool
+    private var chunks: ContiguousArray<RowChunk> = []
+    private var places: ContiguousArray<RowBatch.Reference> = []
+    /// The owner of each place, by its own place; -1 for one that was not asked for.
+    private var ownerPlaces: ContiguousArray<Int32> = []
+    private var last: (number: Int64, place: Int32) = (0, -1)
+
+    init(_ owners: [Int64]) {
+        self.owners = owners
+        isDense = owners.first.flatMap { first in owners.last.map { $0 - first + 1 == Int64(owners.count) } } ?? false
+    }
+
+    mutating func add(_ batch: MemberBatch) {
+        batch.rows.list(into: &places, &chunks)
+        for owner in batch.owners { ownerPlaces.append(place(owner)) }
+    }
+
+    @inline(__always)
+    private mutating func place(_ owner: Int64) -> Int32 {
+        if owner == last.number { return last.place }
+        last = (owner, Int32(truncatingIfNeeded: search(owner)))
+        return last.place
+    }
+
+    @inline(__always)
+    private func search(_ owner: Int64) -> Int {
+        guard let first = owners.first else { return -1 }
+        if isDense { return owner >= first && owner - first < owners.count ? Int(owner - first) : -1 }
+        var (low, high) = (0, owners.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if owners[middle] < owner { low = middle + 1 } else { high = middle }
+        }
+        return low < owners.count && owners[low] == owner ? low : -1
+    }
+
+    /// The members of each owner, in the owners' order.
+    func slices() -> ContiguousArray<MemberSlices> {
+        var ends = ContiguousArray(repeating: 0, count: owners.count + 1)
+        for owner in ownerPlaces where owner >= 0 { ends[Int(owner) + 1] += 1 }
+        for index in owners.indices { ends[index + 1] += ends[index] }
+        let starts = ends
+        let empty = RowBatch.Reference(chunk: 0, row: 0)
+        var sorted = ContiguousArray(repeating: empty, count: ends[owners.count])
+        for (index, owner) in ownerPlaces.enumerated() where owner >= 0 {
+            sorted[ends[Int(owner)]] = places[index]
+            ends[Int(owner)] += 1
+        }
+        let table = MemberTable(chunks: chunks, places: sorted)
+        return ContiguousArray(owners.indices.map { MemberSlices(table, starts[$0]..<starts[$0 + 1]) })
+    }
 }
 
 /// Rows that many sources' to-one leads to, by store and number.
