@@ -45,7 +45,7 @@ struct GraphTasks {
     /// All injuries with their patients in two statements; every attribute of every patient.
     private func toManyPrefetch() throws -> Checksum {
         let request = NSFetchRequest<Injury>(entityName: "Injury")
-        //X request.relationshipKeyPathsForPrefetching = ["patients"]
+        request.relationshipKeyPathsForPrefetching = ["patients"]
         var checksum = Checksum()
         let injuries = try region.measure {
             let injuries = try context.fetch(request)

@@ -97,6 +97,7 @@ extension ToMany {
         case .fault: []
         case .keys(let keys): keys
         case .rows(let batches): ContiguousArray(batches.flatMap { $0.keys(inStore: store) })
+        case .slices(let slices): slices.keys(inStore: store)
         }
     }
 }

@@ -16,25 +16,27 @@ extension NSManagedObjectContext {
         _ batch: RowBatch, store: UInt16, asFaults: Bool, into objects: inout ContiguousArray<NSManagedObject>
     ) {
         guard let order = batch.order else {
-            return materialize(batch.first, store: store, asFaults: asFaults, into: &objects)
+            let chunk = batch.first
+            return materialize(chunk, 0..<chunk.count, store: store, asFaults: asFaults, into: &objects)
         }
         let made = batch.chunks.map { chunk in
             var some: ContiguousArray<NSManagedObject> = []
-            materialize(chunk, store: store, asFaults: asFaults, into: &some)
+            materialize(chunk, 0..<chunk.count, store: store, asFaults: asFaults, into: &some)
             return some
         }
         for reference in order { objects.append(made[Int(reference.chunk)][Int(reference.row)]) }
     }
 
-    /// One chunk: *look up all keys under one lock · make what is missing · enter the new ones under one lock*.
-    private func materialize(
-        _ chunk: RowChunk, store: UInt16, asFaults: Bool, into objects: inout ContiguousArray<NSManagedObject>
+    /// Rows of one chunk: *look up all keys under one lock · make what is missing · enter the new ones under one lock*.
+    final func materialize(
+        _ chunk: RowChunk, _ rows: Range<Int>, store: UInt16, asFaults: Bool,
+        into objects: inout ContiguousArray<NSManagedObject>
     ) {
-        let count = chunk.count
+        let count = rows.count
         guard count > 0 else { return }
         let layout = chunk.layout
         if store == 0 || chunk.row(0).key(layout) < 0 {
-            return materializeUnsaved(chunk, store: store, asFaults: asFaults, into: &objects)
+            return materializeUnsaved(chunk, rows, store: store, asFaults: asFaults, into: &objects)
         }
         let info = runtime.infos[layout.entity.value]
         let registry = requiredRegistry
@@ -45,7 +47,8 @@ extension NSManagedObjectContext {
             withUnsafeTemporaryAllocation(of: Unmanaged<NSManagedObject>?.self, capacity: count) { found in
                 withUnsafeTemporaryAllocation(of: Unmanaged<NSManagedObject>.self, capacity: count) { born in
                     guard let numbersBase = numbers.baseAddress, let foundBase = found.baseAddress else { return }
-                    var row = chunk.row(0)
+                    let first = chunk.row(rows.lowerBound)
+                    var row = first
                     for index in 0..<count {
                         numbersBase[index] = row.key(layout)
                         row += layout.stride
@@ -54,7 +57,7 @@ extension NSManagedObjectContext {
                         UnsafeBufferPointer(numbers), entity: layout.entity.rawValue, store: store, into: foundBase)
                     var bornCount = 0
                     let bornNumbers = numbersBase
-                    row = chunk.row(0)
+                    row = first
                     for index in 0..<count {
                         if let existing = foundBase[index]?.takeRetainedValue() {
                             if take(existing, chunk, row, asFaults: asFaults), wakes { fulfilled.append(existing) }
@@ -76,6 +79,76 @@ extension NSManagedObjectContext {
             }
         }
         for object in fulfilled { wake(object) }
+    }
+
+    /// The objects of an owner's rows, which may lie scattered over chunks of one tree of entities.
+    final func materialize(_ slices: MemberSlices, store: UInt16) -> [NSManagedObject] {
+        let count = slices.count
+        var objects: [NSManagedObject] = []
+        guard count > 0 else { return objects }
+        objects.reserveCapacity(count)
+        let table = slices.table
+        let entity = table.chunks[0].layout.entity
+        let registry = requiredRegistry
+        withUnsafeTemporaryAllocation(of: Int64.self, capacity: count) { numbers in
+            withUnsafeTemporaryAllocation(of: Unmanaged<NSManagedObject>?.self, capacity: count) { found in
+                guard let numbersBase = numbers.baseAddress, let foundBase = found.baseAddress else { return }
+                var isSaved = store != 0
+                table.forEach(slices.range) { index, chunk, row in
+                    let number = row.key(chunk.layout)
+                    numbersBase[index] = number
+                    isSaved = isSaved && number >= 0
+                }
+                guard isSaved else { return objects += materializeUnsaved(slices, store: store) }
+                registry.objects(
+                    UnsafeBufferPointer(numbers), entity: entity.rawValue, store: store, into: foundBase)
+                make(slices, foundBase, numbersBase, entity: entity, store: store, into: &objects)
+            }
+        }
+        if !slices.beyond.isEmpty { hand(slices.beyond, to: ContiguousArray(objects)) }
+        return objects
+    }
+
+    /// Appends the objects that were found and makes those that were not.
+    private func make(
+        _ slices: MemberSlices, _ found: UnsafeMutablePointer<Unmanaged<NSManagedObject>?>,
+        _ numbers: UnsafeMutablePointer<Int64>, entity: EntityIndex, store: UInt16, into objects: inout [NSManagedObject]
+    ) {
+        let (table, registry) = (slices.table, requiredRegistry)
+        var birth = Birth(
+            runtime.infos[entity.value], registry, table.chunks[0], store: store, asFaults: true)
+        withUnsafeTemporaryAllocation(of: Unmanaged<NSManagedObject>.self, capacity: slices.count) { born in
+            var count = 0
+            table.forEach(slices.range) { index, chunk, row in
+                if let existing = found[index]?.takeRetainedValue() {
+                    _ = take(existing, chunk, row, asFaults: true)
+                    return objects.append(existing)
+                }
+                if chunk.layout !== birth.chunk.layout {
+                    let info = runtime.infos[chunk.layout.entity.value]
+                    birth = Birth(info, registry, chunk, store: store, asFaults: true)
+                } else if chunk !== birth.chunk {
+                    birth.chunk = chunk
+                    birth.arena = chunk.arena
+                }
+                let object = make(birth, row)
+                born[count] = Unmanaged.passUnretained(object)
+                numbers[count] = numbers[index]
+                count += 1
+                objects.append(object)
+            }
+            registry.register(
+                UnsafeBufferPointer(rebasing: born[0..<count]), numbers, entity: entity.rawValue, store: store)
+        }
+    }
+
+    private func materializeUnsaved(_ slices: MemberSlices, store: UInt16) -> [NSManagedObject] {
+        var objects: ContiguousArray<NSManagedObject> = []
+        for place in slices.table.places[slices.range] {
+            let (chunk, row) = (slices.table.chunks[Int(place.chunk)], Int(place.row))
+            materializeUnsaved(chunk, row..<row + 1, store: store, asFaults: true, into: &objects)
+        }
+        return Array(objects)
     }
 
     /// Makes the object of a row: a `birth` has what all rows of a chunk share.
@@ -101,8 +174,8 @@ extension NSManagedObjectContext {
         let binding: ClassBinding
         let description: NSEntityDescription
         let registry: Registry
-        let chunk: RowChunk
-        let arena: UnsafeMutablePointer<UInt8>
+        var chunk: RowChunk
+        var arena: UnsafeMutablePointer<UInt8>
         let store: UInt16
         let slow: UInt32
 

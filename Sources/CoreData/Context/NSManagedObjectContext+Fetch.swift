@@ -12,7 +12,11 @@ extension NSManagedObjectContext {
         try throwReadError()
         switch request.resultType {
         case .managedObjectResultType:
-            let objects = try fetchObjects(try order(request))
+            let order = try order(request)
+            let objects = try fetchObjects(order)
+            if !order.prefetch.isEmpty {
+                try Prefetch(context: self, isEverything: order.plan.isEverything).run(order.prefetch, objects)
+            }
             if request.refusesFaults { watch(objects) }
             return try cast(objects, request)
         case .managedObjectIDResultType:

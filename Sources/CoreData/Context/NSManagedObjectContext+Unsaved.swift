@@ -97,9 +97,10 @@ extension NSManagedObjectContext {
 
     /// The objects of a chunk whose rows are a parent's unsaved objects, or whose store is not known.
     final func materializeUnsaved(
-        _ chunk: RowChunk, store: UInt16, asFaults: Bool, into objects: inout ContiguousArray<NSManagedObject>
+        _ chunk: RowChunk, _ rows: Range<Int>, store: UInt16, asFaults: Bool,
+        into objects: inout ContiguousArray<NSManagedObject>
     ) {
-        for index in 0..<chunk.count {
+        for index in rows {
             let row = chunk.row(index)
             let number = row.key(chunk.layout)
             let key = settled(ObjectKey(number: number, entity: chunk.layout.entity, store: number < 0 ? 0 : store))

@@ -5,8 +5,9 @@ import CoreDataValues
 import Foundation
 
 extension EntityInfo {
-    /// What is kept for an object's relationships: one place for each to-many, then one for each fetched property.
-    var relationshipStateCount: Int { entity.toMany.count + entity.fetchedProperties.count }
+    /// What is kept for an object's relationships: one place for each to-many, then one for each fetched property, and one
+    /// for targets that were read beforehand.
+    var relationshipStateCount: Int { entity.toMany.count + entity.fetchedProperties.count + 1 }
 
     /// The default as a new object takes it. Of values that are kept as objects it is the archive.
     static func initialValue(_ attribute: Attribute) -> Value? {

@@ -49,6 +49,7 @@ extension NSManagedObject {
 
     private func newFault(_ number: Int64, _ entity: UInt16, _ slot: Int) -> NSManagedObject? {
         guard let context = _state.registry?.context else { return nil }
+        if let target = prefetchedTarget(number, slot, in: context) { return target }
         let key = ObjectKey(number: number, entity: EntityIndex(rawValue: entity), store: _state.pointee.store)
         if number > 0, key.store != 0 { return context.newTarget(key, of: self, slot) }
         return context.object(for: context.settled(key, of: self, slot))
@@ -116,18 +117,22 @@ extension NSManagedObject {
 
     final func makeToManyState(_ index: Int) -> ToMany {
         if let existing = toManyState(index) { return existing }
-        let state = _state
-        if state.pointee.toMany == nil {
-            let count = max(1, state.info.relationshipStateCount)
-            let memory = UnsafeMutablePointer<UnsafeRawPointer?>.allocate(capacity: count)
-            memory.initialize(repeating: nil, count: count)
-            state.pointee.toMany = memory
-        }
+        let place = makeRelationshipState()
         // The members of a transient relationship are nowhere but here.
-        let isStored = state.has(.persistent) && !relationship(toMany: index).description.isTransient
+        let isStored = _state.has(.persistent) && !relationship(toMany: index).description.isTransient
         let made = ToMany(base: isStored ? .fault : .keys([]))
-        state.pointee.toMany?[index] = UnsafeRawPointer(Unmanaged.passRetained(made).toOpaque())
+        place[index] = UnsafeRawPointer(Unmanaged.passRetained(made).toOpaque())
         return made
+    }
+
+    /// The places for what is kept of relationships, made when missing.
+    final func makeRelationshipState() -> UnsafeMutablePointer<UnsafeRawPointer?> {
+        if let existing = _state.pointee.toMany { return existing }
+        let count = _state.info.relationshipStateCount
+        let memory = UnsafeMutablePointer<UnsafeRawPointer?>.allocate(capacity: count)
+        memory.initialize(repeating: nil, count: count)
+        _state.pointee.toMany = memory
+        return memory
     }
 
     /// All to-many states that exist.
@@ -167,6 +172,7 @@ extension NSManagedObject {
         switch members.base {
         case .fault: return []
         case .rows(let batches): found = context.materialize(batches, store: _state.pointee.store)
+        case .slices(let slices): found = context.materialize(slices, store: _state.pointee.store)
         case .keys(let keys): found = context.objects(for: keys)
         }
         if _state.has(.watched) { context.watch(found) }

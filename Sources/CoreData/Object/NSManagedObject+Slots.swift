@@ -76,7 +76,7 @@ extension NSManagedObject {
     /// A to-one relationship. The target may be a fault.
     public final func _toOne(_ slot: Int) -> NSManagedObject? { target(at: ownSlot(slot)) }
     /// A to-many relationship without order.
-    public final func _toMany(_ index: Int) -> Set<NSManagedObject> { objectSet(ContiguousArray(members(at: index))) }
+    public final func _toMany(_ index: Int) -> Set<NSManagedObject> { objectSet(members(at: index)) }
     /// An ordered to-many relationship.
     public final func _orderedToMany(_ index: Int) -> [NSManagedObject] { members(at: index) }
 

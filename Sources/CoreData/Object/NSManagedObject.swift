@@ -117,7 +117,7 @@ open class NSManagedObject: NSObject {
     /// Whether the to-many's members, or the to-one's target, still have to be read.
     public final func hasFault(forRelationshipNamed key: String) -> Bool {
         switch place(of: key) {
-        case .slot(let slot): return hasFault(at: slot)
+        case .slot(let slot): return !knowsTarget(at: slot) && hasFault(at: slot)
         case .toMany(let index): return toManyState(index)?.isFault ?? _state.has(.persistent)
         case .fetched, nil: return false
         }

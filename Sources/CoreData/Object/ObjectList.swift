@@ -73,3 +73,9 @@ func objectSet(_ objects: ContiguousArray<NSManagedObject>) -> Set<NSManagedObje
     for object in objects { set.insert(object) }
     return set
 }
+
+func objectSet(_ objects: [NSManagedObject]) -> Set<NSManagedObject> {
+    var set = Set<NSManagedObject>(minimumCapacity: 2 * objects.count)
+    for object in objects { set.insert(object) }
+    return set
+}

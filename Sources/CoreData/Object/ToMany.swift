@@ -9,6 +9,8 @@ final class ToMany {
         case fault
         /// As read: the rows stay with it, so that members can be made again without another read.
         case rows([RowBatch])
+        /// As read for many owners at once.
+        case slices(MemberSlices)
         /// As saved.
         case keys(ContiguousArray<ObjectKey>)
     }
@@ -81,6 +83,7 @@ final class ToMany {
         switch base {
         case .fault: 0
         case .rows(let batches): batches.reduce(0) { $0 + $1.count }
+        case .slices(let slices): slices.count
         case .keys(let keys): keys.count
         }
     }
@@ -97,6 +100,7 @@ final class ToMany {
             switch base {
             case .fault: return false
             case .rows(let batches): contents.pointee.keys = Set(batches.flatMap { $0.keys(inStore: store) })
+            case .slices(let slices): contents.pointee.keys = Set(slices.keys(inStore: store))
             case .keys(let keys): contents.pointee.keys = Set(keys)
             }
         }
@@ -132,12 +136,26 @@ final class ToMany {
     ///
     /// Without pending changes the members are read again, in one statement; with them their keys are kept.
     func dropOldRows(_ time: Int, store: UInt16) {
-        guard readAt != time, case .rows(let batches) = base else { return }
-        guard isChanged else {
-            base = .fault
-            return
+        guard readAt != time else { return }
+        switch base {
+        case .fault, .keys: return
+        case .rows(let batches):
+            base = isChanged ? .keys(ContiguousArray(batches.flatMap { $0.keys(inStore: store) })) : .fault
+        case .slices(let slices):
+            base = isChanged ? .keys(slices.keys(inStore: store)) : .fault
         }
-        base = .keys(ContiguousArray(batches.flatMap { $0.keys(inStore: store) }))
+    }
+
+    /// The rows of the members as a list that can say more of them; nil when there are no rows.
+    func asSlices() -> MemberSlices? {
+        switch base {
+        case .fault, .keys: return nil
+        case .slices(let slices): return slices
+        case .rows(let batches):
+            let slices = MemberSlices(batches)
+            base = .slices(slices)
+            return slices
+        }
     }
 
     /// Forgets all changes.

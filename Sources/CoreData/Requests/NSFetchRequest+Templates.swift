@@ -18,6 +18,7 @@ extension NSFetchRequest {
         returnsObjectsAsFaults = other.returnsObjectsAsFaults
         refusesFaults = other.refusesFaults
         affectedStores = other.affectedStores
+        relationshipKeyPathsForPrefetching = other.relationshipKeyPathsForPrefetching
     }
 
     /// The same for another model, which has an entity of its own under the name.

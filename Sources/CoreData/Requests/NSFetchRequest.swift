@@ -70,6 +70,11 @@ open class NSFetchRequest<ResultType: NSFetchRequestResult>: NSPersistentStoreRe
     /// Whether faults are unexpected that the found objects, or objects reached from them, fire from then on: each is answered,
     /// and told to the context's `unexpectedFaultHandler` with the key path to prefetch. Ours.
     open var refusesFaults = false
+    /// Key paths of relationships to read together with the objects, `patients.doctors`.
+    ///
+    /// Each relationship of each path costs one statement, however many objects there are; reading it costs none then. A
+    /// path that is no chain of relationships makes the fetch throw 134060.
+    open var relationshipKeyPathsForPrefetching: [String]?
 
     public override init() { super.init() }
 

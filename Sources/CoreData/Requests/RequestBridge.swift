@@ -13,12 +13,14 @@ struct FetchOrder {
     var stores: [NSPersistentStore]?
     /// Whether objects that are here take the rows that are found.
     var renews = false
+    /// Relationships to read for the objects found.
+    var prefetch: [PrefetchStep] = []
 }
 
 extension NSManagedObjectContext {
     /// Reads a request once: entity, predicate and sort order become values.
     ///
-    /// - Throws: 134060 for an entity that the model lacks and for a predicate or sort key that means nothing here.
+    /// - Throws: 134060 for an entity that the model lacks and for a predicate, sort key or key path that means nothing here.
     final func order<T>(_ request: NSFetchRequest<T>) throws -> FetchOrder {
         let info = try entityInfo(of: request)
         if let type = T.self as? NSManagedObject.Type { info.bind(type) }
@@ -29,10 +31,14 @@ extension NSManagedObjectContext {
         plan.limit = max(0, request.fetchLimit)
         plan.offset = max(0, request.fetchOffset)
         plan.includesValues = request.includesPropertyValues
-        return FetchOrder(
+        var order = FetchOrder(
             info: info, plan: plan, includesPendingChanges: request.includesPendingChanges,
             asFaults: request.returnsObjectsAsFaults, stores: request.affectedStores,
             renews: request.shouldRefreshRefetchedObjects && request.includesPropertyValues)
+        if let keyPaths = request.relationshipKeyPathsForPrefetching {
+            order.prefetch = try PrefetchStep.steps(keyPaths, from: info.entity, in: runtime.schema)
+        }
+        return order
     }
 
     private func entityInfo<T>(of request: NSFetchRequest<T>) throws -> EntityInfo {

@@ -27,4 +27,26 @@ extension SelectCompiler {
         sql += " ORDER BY \(order.joined(separator: ", "))"
         return Targets(sql: sql, ownerSlot: slot)
     }
+
+    /// The members of all owners, in any order; nil where the relationship has an order or a table of its own.
+    ///
+    /// An index that leads to a row each costs half as much again as the rows in the table's order (4,700 against 3,200
+    /// instructions a row). So if at least a quarter of the table are members, the table is read from front to back. How many
+    /// there are is counted in the index; how large the table is at most, its last key says.
+    package func targetsOfAll(of relationship: ResolvedRelationship, shape: RowShape) throws -> Targets? {
+        guard let slot = relationship.inverse.map({ map.schema[$0] })?.slot else { return nil }
+        let scope = SelectScope(SelectBuilder(map), entity: map.schema[relationship.destination])
+        let link = try MemberLink(scope.builder).parts(relationship, member: scope)
+        guard link.join.isEmpty, link.order == nil else { return nil }
+        let table = try scope.from()
+        let entities = entityFilter(scope.entity, last: scope.entity.last, scope).map { " AND \($0)" } ?? ""
+        let rows = "SELECT \(shape.columnList) FROM gate CROSS JOIN \(table) WHERE"
+        let sql = """
+            WITH gate(isMost) AS MATERIALIZED (SELECT (SELECT COUNT(*) FROM \(table) WHERE \(link.owner) IS NOT NULL) * 4 > \
+            (SELECT MAX(\(scope.column("Z_PK"))) FROM \(table))) \
+            \(rows) isMost AND +\(link.owner) IS NOT NULL\(entities) UNION ALL \
+            \(rows) NOT isMost AND \(link.owner) IN (SELECT value FROM json_each(?1))\(entities)
+            """
+        return Targets(sql: sql, ownerSlot: slot)
+    }
 }

@@ -14,6 +14,7 @@ enum StatementKey: Hashable {
     case rows(EntityIndex, values: Bool)
     case members(RelationshipIndex)
     case targets(RelationshipIndex)
+    case targetsOfAll(RelationshipIndex)
     case link(RelationshipIndex)
     case unlink(RelationshipIndex)
     case order(RelationshipIndex)

@@ -152,6 +152,22 @@ package final class SQLiteStore: RowStore {
         }
     }
 
+    package func targets(
+        of relationship: RelationshipIndex, fromAll owners: [Int64], _ receive: (MemberBatch) throws -> FetchStep
+    ) throws {
+        let resolved = schema[relationship]
+        let entity = schema[resolved.destination]
+        let shape = try shapes.shape(entity, last: entity.last, includesValues: true)
+        guard let targets = try selects.targetsOfAll(of: resolved, shape: shape), let slot = targets.ownerSlot else {
+            return try self.targets(of: relationship, from: owners, receive)
+        }
+        try pool.read { connection in
+            let statement = try connection.statement(.targetsOfAll(relationship)) { targets.sql }
+            try statement.bind(1, .text(keysAsJSON(owners)))
+            try MemberDecoder(shape: shape, schema: schema).run(statement, ownerSlot: slot, receive)
+        }
+    }
+
     // MARK: Writing
 
     package func allocateKeys(_ count: Int, in root: EntityIndex) throws -> Range<Int64> {

@@ -15,6 +15,12 @@ package struct MemberBatch: Sendable {
 }
 
 extension RowStore {
+    package func targets(
+        of relationship: RelationshipIndex, fromAll owners: [Int64], _ receive: (MemberBatch) throws -> FetchStep
+    ) throws {
+        try targets(of: relationship, from: owners, receive)
+    }
+
     /// Asks for one owner after the other: what a store does that knows nothing better.
     package func targets(
         of relationship: RelationshipIndex, from owners: [Int64], _ receive: (MemberBatch) throws -> FetchStep

@@ -30,6 +30,11 @@ package protocol RowStore: AnyObject, Sendable {
     /// the relationship is ordered.
     func targets(
         of relationship: RelationshipIndex, from owners: [Int64], _ receive: (MemberBatch) throws -> FetchStep) throws
+    /// `targets` for owners that are probably all there are: the rows of one owner need not stand together, and rows of other
+    /// owners may be among them.
+    func targets(
+        of relationship: RelationshipIndex, fromAll owners: [Int64], _ receive: (MemberBatch) throws -> FetchStep
+    ) throws
     /// Hands out numbers for new rows of the tree under `root`; none is handed out twice, gaps are legal.
     func allocateKeys(_ count: Int, in root: EntityIndex) throws -> Range<Int64>
     /// Writes a batch as one transaction: all of it or nothing.
@@ -63,6 +68,9 @@ package struct FetchPlan: Sendable {
     /// Whether cells are wanted; without them only keys, versions and entities are read.
     package var includesValues = true
     package init(entity: EntityIndex) { self.entity = entity }
+
+    /// Whether it finds all rows of its entity.
+    package var isEverything: Bool { predicate == nil && limit == 0 && offset == 0 }
 }
 
 /// One key of a sort order. Null sorts before everything; texts compare by Unicode scalar unless asked otherwise.
