@@ -9,6 +9,7 @@ extension NSManagedObjectContext {
     ///
     /// Closes the event's undo group also when a checkpoint (`canRedo`) has registered the changes before.
     public final func processPendingChanges() {
+        checkQueue()
         settle()
         undoManager?.endEvent()
     }
@@ -62,6 +63,7 @@ extension NSManagedObjectContext {
 
     /// Drops all pending changes and the undo stack; values return to what was last read or saved, without reading again.
     public final func rollback() {
+        checkQueue()
         undoManager?.removeAllActions(withTarget: self)
         let logging = tracker.isLogging
         tracker.isLogging = false
@@ -81,6 +83,7 @@ extension NSManagedObjectContext {
 
     /// Forgets every object. Objects that are still held belong to no context any more.
     public final func reset() {
+        checkQueue()
         undoManager?.removeAllActions(withTarget: self)
         readError = nil
         checkedObjects = []
@@ -98,6 +101,7 @@ extension NSManagedObjectContext {
     /// Brings an object up to date: with `mergeChanges` its changes stay on top of the row read anew, without it they are dropped
     /// and the object becomes a fault. An object that was never saved stays as it is.
     public final func refresh(_ object: NSManagedObject, mergeChanges: Bool) {
+        checkQueue()
         let state = object._state
         guard state.registry === requiredRegistry, state.has(.persistent), !state.has(.gone) else { return }
         rowTime += 1
@@ -118,6 +122,7 @@ extension NSManagedObjectContext {
 
     /// Refreshes every object, keeping changes.
     public final func refreshAllObjects() {
+        checkQueue()
         for object in allObjects {
             if object._state.info.hasTransientSlots { object.resetTransients() }
             refresh(object, mergeChanges: object.hasChanges)
