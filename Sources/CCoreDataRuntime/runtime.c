@@ -54,3 +54,11 @@ __attribute__((constructor)) static void read_switch(void) {
     free(argument);
     fclose(file);
 }
+
+/// libdispatch's own, which its Swift module does not show.
+extern const char *dispatch_queue_get_label(void *queue);
+
+const char *coredata_queue_label(void) {
+    const char *label = dispatch_queue_get_label(NULL);
+    return label ? label : "";
+}

@@ -28,4 +28,7 @@ extern uint32_t coredata_checks;
 static inline uint32_t coredata_checked_bit(void) { return __atomic_load_n(&coredata_checks, __ATOMIC_RELAXED); }
 void coredata_check_queues(int on);
 
+/// The label of the queue that this thread works for, empty for none.
+const char *_Nonnull coredata_queue_label(void);
+
 #endif

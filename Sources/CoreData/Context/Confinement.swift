@@ -38,7 +38,7 @@ package enum Confinement {
     /// The queue or thread of the caller.
     private static var here: String {
         if MainQueue.isCurrent { return "the main queue" }
-        let label = String(cString: __dispatch_queue_get_label(nil))
+        let label = String(cString: coredata_queue_label())
         let thread = Thread.current.name ?? ""
         return label.isEmpty ? "the thread \(thread.isEmpty ? "\(Thread.current)" : thread)" : "the queue \(label)"
     }
