@@ -13,6 +13,11 @@ struct WrongQueueTests {
     private static let on = ["-" + name, "1"]
     /// The processes run with Swift's backtraces off: they take seconds.
     private static let quiet = ["SWIFT_BACKTRACE": "enable=no"]
+    #if arch(x86_64)
+        private static let trap = ExitTest.Condition.signal(SIGILL)
+    #else
+        private static let trap = ExitTest.Condition.signal(SIGTRAP)
+    #endif
 
     @Test("11.1 a context used from the wrong queue traps at once with the context, its queue and the cure")
     func context() throws {
@@ -104,7 +109,7 @@ struct WrongQueueTests {
 
     @Test("11.1 every way to touch a context or an object is checked", arguments: Touch.allCases)
     func touches(_ touch: Touch) async {
-        await #expect(processExitsWith: .signal(SIGILL)) { [touch] in
+        await #expect(processExitsWith: Self.trap) { [touch] in
             Confinement.isChecked = true
             let stack = try Stack()
             let (context, kept) = (stack.context, Kept())

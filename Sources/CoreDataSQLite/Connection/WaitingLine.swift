@@ -1,4 +1,4 @@
-// Who uses the one writer of a store next.
+// A lock whose callers can leave: who uses a store's one writer next.
 
 import CoreDataValues
 import Foundation
