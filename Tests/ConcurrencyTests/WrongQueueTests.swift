@@ -1,6 +1,7 @@
 // The trap for touches from the wrong queue.
 
 import CoreDataTestSupport
+import CoreDataValues
 import Foundation
 import Testing
 
@@ -76,7 +77,7 @@ struct WrongQueueTests {
     /// Each call of a context or object that must be refused.
     enum Touch: String, CaseIterable, Codable, Sendable {
         case fetch, count, save, insert, delete, hasChanges, registered, object, existing, refresh, rollback, reset, undo
-        case pending, obtain, read, write, primitive, changed, isFault, set, ordered
+        case pending, obtain, read, write, primitive, changed, isFault, set, ordered, slot, text, setSlot, toOne, members
 
         @MainActor
         func make(_ context: NSManagedObjectContext, _ object: NSManagedObject) throws {
@@ -103,7 +104,17 @@ struct WrongQueueTests {
             case .isFault: _ = object.isFault
             case .set: _ = object.mutableSetValue(forKey: "doctors").count
             case .ordered: _ = object.mutableOrderedSetValue(forKey: "visits").count
+            // As generated accessors call it; the object is loaded and unchanged, so the inlined way would be open.
+            case .slot: _ = object._optionalInt(try slot("age", object))
+            case .text: _ = object._text(try slot("name", object))
+            case .setSlot: object._setInt(try slot("age", object), 3)
+            case .toOne: _ = object._toOne(try slot("ward", object))
+            case .members: _ = object._toMany(0)
             }
+        }
+
+        private func slot(_ name: String, _ object: NSManagedObject) throws -> Int {
+            try #require(object._state.info.entity.slots.firstIndex { $0.name == name })
         }
     }
 
@@ -113,7 +124,10 @@ struct WrongQueueTests {
             Confinement.isChecked = true
             let stack = try Stack()
             let (context, kept) = (stack.context, Kept())
-            context.performAndWait { kept.object = context.make("Patient", ["name": "Eve"]) }
+            try context.performAndWait {
+                kept.object = context.make("Patient", ["name": "Eve", "age": 40])
+                try context.save()
+            }
             let object = try #require(kept.object)
             try await touch.make(context, object)
             exit(0)
