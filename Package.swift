@@ -21,7 +21,8 @@ let objectTests: [Target] = [
 ].map { name in
     .testTarget(
         name: name,
-        dependencies: ["CoreData", "CoreDataValues", "CoreDataSQLite", "CCoreDataSQLite", "CoreDataTestSupport"],
+        dependencies: ["CoreData", "CoreDataValues", "CoreDataSQLite", "CCoreDataSQLite", "CoreDataTestSupport"]
+            + (name == "ConcurrencyTests" ? ["CCoreDataRuntime", "CoreDataScript", "CoreDataAsyncMain"] : []),
         swiftSettings: strict)
 }
 
@@ -83,7 +84,7 @@ let package = Package(
             swiftSettings: strict),
         // The models and stacks that tests of objects share.
         .target(
-            name: "CoreDataTestSupport", dependencies: ["CoreData", "CoreDataValues"],
+            name: "CoreDataTestSupport", dependencies: ["CoreData", "CoreDataValues", "CCoreDataUnchecked"],
             path: "Tests/CoreDataTestSupport", swiftSettings: strict),
         // Random sequences on contexts against a reference; also as a program, for long searches in a release build.
         .target(
@@ -92,6 +93,14 @@ let package = Package(
         .executableTarget(
             name: "CoreDataOracleRun", dependencies: ["CoreData", "CoreDataOracle"], path: "Tests/CoreDataOracleRun",
             swiftSettings: strict),
+        // Switches the check of queues off in every process it is linked into.
+        .target(
+            name: "CCoreDataUnchecked", dependencies: ["CCoreDataRuntime"], path: "Tests/CCoreDataUnchecked"),
+        // A plain script and an async main, with the check of queues as programs have it.
+        .executableTarget(
+            name: "CoreDataScript", dependencies: ["CoreData"], path: "Tests/CoreDataScript", swiftSettings: strict),
+        .executableTarget(
+            name: "CoreDataAsyncMain", dependencies: ["CoreData"], path: "Tests/CoreDataAsyncMain", swiftSettings: strict),
         // The process that durability tests kill.
         .executableTarget(
             name: "CoreDataVictim", dependencies: ["CoreData"], path: "Tests/CoreDataVictim",

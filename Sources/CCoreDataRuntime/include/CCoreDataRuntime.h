@@ -1,6 +1,8 @@
 #ifndef CCOREDATA_RUNTIME_H
 #define CCOREDATA_RUNTIME_H
 
+#include <stdint.h>
+
 /// Calls the Swift initialiser `init(A, B?)` found in a class's vtable. `a` and `b` are handed over retained.
 void *_Nullable coredata_call_initializer(void *_Nonnull function, void *_Nonnull a, void *_Nullable b,
                                           void *_Nonnull metatype);
@@ -19,5 +21,14 @@ struct coredata_holder {
 };
 struct coredata_holder *_Nullable coredata_current_holder(void);
 void coredata_set_current_holder(struct coredata_holder *_Nullable holder);
+
+/// The bit that new objects get while touches are checked (`SlowReason.checked`), else 0. On in debug builds; the launch argument or
+/// the environment variable `com.apple.CoreData.ConcurrencyDebug` decides before that.
+extern uint32_t coredata_checks;
+static inline uint32_t coredata_checked_bit(void) { return __atomic_load_n(&coredata_checks, __ATOMIC_RELAXED); }
+void coredata_check_queues(int on);
+
+/// The label of the queue that this thread works for, empty for none.
+const char *_Nonnull coredata_queue_label(void);
 
 #endif

@@ -1,5 +1,6 @@
 // From rows to objects, and from faults to rows.
 
+import CCoreDataRuntime
 import CoreDataValues
 import Foundation
 
@@ -187,7 +188,7 @@ extension NSManagedObjectContext {
             arena = chunk.arena
             self.store = store
             let fault = binding.sleepsThroughFetch ? SlowReason.dormant : SlowReason.fault
-            slow = (binding.slots == nil ? 0 : SlowReason.foreignSlots) | (asFaults ? fault : 0)
+            slow = (binding.slots == nil ? 0 : SlowReason.foreignSlots) | (asFaults ? fault : 0) | coredata_checked_bit()
         }
     }
 
@@ -313,6 +314,6 @@ extension NSManagedObjectContext {
     final func throwReadError() throws {
         guard let error = readError else { return }
         readError = nil
-        throw error
+        throw CocoaError.cancelledOr(error)
     }
 }

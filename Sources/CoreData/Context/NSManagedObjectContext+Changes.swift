@@ -9,6 +9,7 @@ extension NSManagedObjectContext {
     ///
     /// Closes the event's undo group also when a checkpoint (`canRedo`) has registered the changes before.
     public final func processPendingChanges() {
+        checkQueue()
         settle()
         undoManager?.endEvent()
     }
@@ -62,6 +63,7 @@ extension NSManagedObjectContext {
 
     /// Drops all pending changes and the undo stack; values return to what was last read or saved, without reading again.
     public final func rollback() {
+        checkQueue()
         undoManager?.removeAllActions(withTarget: self)
         let logging = tracker.isLogging
         tracker.isLogging = false
@@ -81,6 +83,7 @@ extension NSManagedObjectContext {
 
     /// Forgets every object. Objects that are still held belong to no context any more.
     public final func reset() {
+        checkQueue()
         undoManager?.removeAllActions(withTarget: self)
         readError = nil
         checkedObjects = []

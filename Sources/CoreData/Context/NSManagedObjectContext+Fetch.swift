@@ -9,6 +9,7 @@ extension NSManagedObjectContext {
     /// One statement a store and no other I/O. Objects that are here already keep their values.
     /// - Throws: an error of the Cocoa domain; also one that an earlier read inside a getter left.
     public final func fetch<T>(_ request: NSFetchRequest<T>) throws -> [T] {
+        checkQueue()
         try throwReadError()
         switch request.resultType {
         case .managedObjectResultType:
@@ -32,6 +33,7 @@ extension NSManagedObjectContext {
 
     /// How many objects `fetch` would find.
     public final func count<T>(for request: NSFetchRequest<T>) throws -> Int {
+        checkQueue()
         try throwReadError()
         return try count(try order(request))
     }

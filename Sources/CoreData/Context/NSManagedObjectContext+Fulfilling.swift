@@ -11,6 +11,7 @@ extension NSManagedObjectContext {
     /// - Throws: what the store says; 134060 with the cause (133000) for a row that is gone if `shouldDeleteInaccessibleFaults`
     ///   is false.
     public final func fulfill(_ objects: some Sequence<NSManagedObject>) throws {
+        checkQueue()
         try throwReadError()
         var groups: [FaultGroup: ContiguousArray<NSManagedObject>] = [:]
         for object in objects where object._state.isFault {

@@ -27,6 +27,7 @@ extension NSManagedObjectContext {
     /// New objects appear as faults, objects that are here and have values are refreshed, deleted ones leave.
     /// Unsaved changes of this context stay on top. Reads nothing, except for objects with changes.
     public final func mergeChanges(fromContextDidSave notification: Notification) {
+        checkQueue()
         guard (notification.object as? NSManagedObjectContext) !== self else { return }
         let payload = ChangePayload(notification.userInfo ?? [:], for: requiredCoordinator)
         let source = (notification.object as? NSManagedObjectContext)?.persistentStoreCoordinator

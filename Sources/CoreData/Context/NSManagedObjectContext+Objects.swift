@@ -6,6 +6,7 @@ import Foundation
 extension NSManagedObjectContext {
     /// Puts an object into the context. Harmless for one that is there already.
     public final func insert(_ object: NSManagedObject) {
+        checkQueue()
         let state = object._state
         if state.registry === requiredRegistry, !state.has(.gone) {
             if state.has(.deleted) { revive(object) }
@@ -53,6 +54,7 @@ extension NSManagedObjectContext {
 
     /// Deletes an object at the next save. Delete rules are applied when pending changes are processed.
     public final func delete(_ object: NSManagedObject) {
+        checkQueue()
         let state = object._state
         guard state.registry === requiredRegistry else {
             misuse("delete(_:) was given an object of another context; use object(with: objectID) here.")
@@ -112,13 +114,15 @@ extension NSManagedObjectContext {
 
     /// The object for an ID: the registered one, or a fault that is not checked against the store.
     public final func object(with objectID: NSManagedObjectID) -> NSManagedObject {
-        object(for: key(of: objectID))
+        checkQueue()
+        return object(for: key(of: objectID))
     }
 
     /// The object for an ID, read from the store if it is not here.
     ///
     /// - Throws: 133000 when there is no such row.
     public final func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
+        checkQueue()
         try throwReadError()
         let key = key(of: objectID)
         if let found = registered(key) {
@@ -132,7 +136,8 @@ extension NSManagedObjectContext {
 
     /// The object for an ID if it is here; never asks the store.
     public final func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
-        registered(key(of: objectID))
+        checkQueue()
+        return registered(key(of: objectID))
     }
 
     private func key(of objectID: NSManagedObjectID) -> ObjectKey {
@@ -170,7 +175,8 @@ extension NSManagedObjectContext {
     final func adoptNewborn(_ object: NSManagedObject, key: ObjectKey) {
         let state = object._state
         state.dropOverlay()
-        state.pointee.slow = state.info.classBinding.slots == nil ? 0 : SlowReason.foreignSlots
+        state.pointee.slow =
+            state.pointee.slow & SlowReason.checked | (state.info.classBinding.slots == nil ? 0 : SlowReason.foreignSlots)
         state.pointee.registry = UnsafeRawPointer(Unmanaged.passRetained(requiredRegistry).toOpaque())
         state.pointee.number = key.number
         state.pointee.store = key.store

@@ -1,6 +1,7 @@
 // Running work on a context's queue.
 
 import CCoreDataRuntime
+import CoreDataValues
 import Dispatch
 import Foundation
 
@@ -52,24 +53,46 @@ extension NSManagedObjectContext {
         case enqueued
     }
 
-    /// Runs a block on the context's queue and suspends the caller until it is done.
+    /// Runs a block on the context's queue, processes pending changes, and suspends the caller until then.
+    ///
+    /// A caller that holds the context, code of the main actor with a main-queue context for one, runs the block at once, unless it
+    /// asks for `.enqueued`. Otherwise cancelling the caller's task ends the block's waits for a connection and the statement that
+    /// it runs; the call of the context that it was in throws `CancellationError`, and nothing of a save was written.
+    /// - Throws: what the block throws.
     @preconcurrency
-    public nonisolated final func perform<T>(
+    public nonisolated(nonsending) final func perform<T>(
         schedule: ScheduledTaskType = .immediate, _ block: @escaping @Sendable () throws -> T
     ) async rethrows -> T {
-        if schedule == .immediate, isHeldByCaller { return try holding(block) }
-        await ActiveContexts.shared.enter()
-        defer { ActiveContexts.shared.leave() }
-        let outcome: Outcome<T> = await withUnsafeContinuation { continuation in
-            queue.async {
-                self.holding {
-                    let outcome = Outcome(result: Result { try block() })
-                    self.processPendingChanges()
-                    continuation.resume(returning: outcome)
-                }
-            }
+        if schedule == .immediate, isHeldByCaller { return try rethrow(carryOut(block).result, as: block) }
+        let cancellation = Cancellation()
+        let outcome: Outcome<T> = await withTaskCancellationHandler {
+            await enqueue(block, cancellation)
+        } onCancel: {
+            cancellation.cancel()
         }
         return try rethrow(outcome.result, as: block)
+    }
+
+    private nonisolated final func enqueue<T>(
+        _ block: @escaping @Sendable () throws -> T, _ cancellation: Cancellation
+    ) async -> Outcome<T> {
+        await ActiveContexts.shared.enter()
+        defer { ActiveContexts.shared.leave() }
+        return await withUnsafeContinuation { continuation in
+            queue.async {
+                let outcome = cancellation.covering { self.carryOut(block) }
+                continuation.resume(returning: outcome)
+            }
+        }
+    }
+
+    /// Runs a block as the context's holder, and ends the event.
+    private nonisolated final func carryOut<T>(_ block: () throws -> T) -> Outcome<T> {
+        holding {
+            let outcome = Outcome(result: Result { try block() })
+            processPendingChanges()
+            return outcome
+        }
     }
 }
 

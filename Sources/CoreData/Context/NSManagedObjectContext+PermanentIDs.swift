@@ -10,6 +10,7 @@ extension NSManagedObjectContext {
     /// transaction of the store, which hands out the numbers.
     /// - Throws: 134070 when no writable store has an object's entity, and what the store says; then no ID has changed.
     public final func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
+        checkQueue()
         for object in objects where object._state.registry !== requiredRegistry {
             misuse("obtainPermanentIDs(for:) was given an object of another context.")
         }

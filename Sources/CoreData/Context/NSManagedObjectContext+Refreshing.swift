@@ -9,6 +9,7 @@ extension NSManagedObjectContext {
     ///
     /// A row that the coordinator knows counts as up to date unless it is older than `stalenessInterval`.
     public final func refresh(_ object: NSManagedObject, mergeChanges: Bool) {
+        checkQueue()
         let state = object._state
         guard state.registry === requiredRegistry, state.has(.persistent), !state.has(.gone) else { return }
         rowTime += 1
@@ -37,6 +38,7 @@ extension NSManagedObjectContext {
     /// Refreshes every object, keeping changes: changed ones stay loaded, all others become faults. One notification tells of
     /// them all, after one that tells of the changes which were still to be processed.
     public final func refreshAllObjects() {
+        checkQueue()
         settle()
         for object in allObjects {
             if object._state.info.hasTransientSlots { object.resetTransients() }

@@ -11,6 +11,7 @@ extension NSManagedObjectContext {
     /// - Throws: validation errors (1550–1690, 1560 for several), 133020 when another writer changed or deleted a row, 133021 when
     ///   a uniqueness constraint is broken, and what the store says.
     public final func save() throws {
+        checkQueue()
         if isChild, hasChanges || readError != nil { return try withParent { _ in try saveNow() } }
         try saveNow()
     }

@@ -6,10 +6,16 @@ import Foundation
 
 extension NSManagedObjectContext {
     /// Takes the last group of changes back. Nothing happens without an undo manager.
-    public final func undo() { undoManager?.undo() }
+    public final func undo() {
+        checkQueue()
+        undoManager?.undo()
+    }
 
     /// Does again what was undone last.
-    public final func redo() { undoManager?.redo() }
+    public final func redo() {
+        checkQueue()
+        undoManager?.redo()
+    }
 
     final func observeUndoManager(_ former: UndoManager?) {
         guard former !== undoManager else { return }

@@ -199,12 +199,27 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     // MARK: What changed
 
     /// Whether anything is pending, processed or not.
-    open var hasChanges: Bool { tracker.dirtyCount > 0 }
-    open var insertedObjects: Set<NSManagedObject> { Set(tracker.objects(.inserted)) }
-    open var updatedObjects: Set<NSManagedObject> { Set(tracker.objects(.updated, without: [.inserted, .deleted])) }
-    open var deletedObjects: Set<NSManagedObject> { Set(tracker.objects(.deleted)) }
+    open var hasChanges: Bool {
+        checkQueue()
+        return tracker.dirtyCount > 0
+    }
+    open var insertedObjects: Set<NSManagedObject> {
+        checkQueue()
+        return Set(tracker.objects(.inserted))
+    }
+    open var updatedObjects: Set<NSManagedObject> {
+        checkQueue()
+        return Set(tracker.objects(.updated, without: [.inserted, .deleted]))
+    }
+    open var deletedObjects: Set<NSManagedObject> {
+        checkQueue()
+        return Set(tracker.objects(.deleted))
+    }
     /// Every object that is alive in this context.
-    open var registeredObjects: Set<NSManagedObject> { Set(allObjects) }
+    open var registeredObjects: Set<NSManagedObject> {
+        checkQueue()
+        return Set(allObjects)
+    }
 
     final var allObjects: [NSManagedObject] { (registry?.all() ?? []) + tracker.objects(.inserted, without: .registered) }
 }

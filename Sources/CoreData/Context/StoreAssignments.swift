@@ -28,6 +28,7 @@ extension NSManagedObjectContext {
     /// Misuse: an object of another context or one that is saved already, a store of another coordinator, one that does not have
     /// the object's entity.
     public final func assign(_ object: Any, to store: NSPersistentStore) {
+        checkQueue()
         guard let object = object as? NSManagedObject, object._state.registry === requiredRegistry else {
             misuse("assign(_:to:) was given \(Swift.type(of: object)), which is no object of this context.")
         }

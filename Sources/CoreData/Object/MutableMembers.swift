@@ -40,11 +40,11 @@ extension NSManagedObject {
 /// already. What changes all members at once costs one pass over them. Foundation on Linux cannot cast a set of another
 /// class to a Swift `Set`: use `allObjects`, a loop, or `value(forKey:)` for that.
 final class MutableMembers: NSMutableSet {
-    private let owner: NSManagedObject
+    private let holder: NSManagedObject
     private let index: Int
 
     init(of owner: NSManagedObject, _ index: Int) {
-        self.owner = owner
+        holder = owner
         self.index = index
         super.init(capacity: 0)
     }
@@ -54,6 +54,12 @@ final class MutableMembers: NSMutableSet {
     }
 
     required init?(coder: NSCoder) { return nil }
+
+    /// The object whose relationship this is, for a caller who may touch it.
+    private var owner: NSManagedObject {
+        holder.checkQueue()
+        return holder
+    }
 
     private var members: [NSManagedObject] { owner.members(at: index) }
 

@@ -78,6 +78,7 @@ final class MutableOrderedMembers: NSMutableOrderedSet {
     /// Makes the list what the relationship is.
     func follow() {
         guard !isCopying else { return }
+        owner.checkQueue()
         if let known, known === owner.toManyState(index), known.stamp == stamp { return }
         let members = members
         copying {

@@ -97,6 +97,7 @@ extension NSManagedObject {
 
     /// The stored properties that differ from what was last read or saved, with their new values; nil as `NSNull`.
     public final func changedValues() -> [String: Any] {
+        checkQueue()
         var changed: [String: Any] = [:]
         forEachChangedProperty { name, place in
             if case .slot(let slot) = place, let composite = _state.info.entity.slots[slot].composite {
@@ -110,6 +111,7 @@ extension NSManagedObject {
 
     /// The values last read or saved, nil as `NSNull`; all of them for nil.
     public final func committedValues(forKeys keys: [String]?) -> [String: Any] {
+        checkQueue()
         var committed: [String: Any] = [:]
         for key in keys ?? Array(_state.info.entity.places.keys) {
             if let composite = compositePlace(of: key) {
@@ -176,6 +178,7 @@ extension NSManagedObject: KeyValueCoding {
     }
 
     final func anyValue(forKey key: String) -> Any? {
+        checkQueue()
         guard let place = place(of: key) else {
             if let composite = compositePlace(of: key) { return dictionary(of: composite) }
             return value(forUndefinedKey: key)
@@ -184,6 +187,7 @@ extension NSManagedObject: KeyValueCoding {
     }
 
     final func setAnyValue(_ value: Any?, forKey key: String) {
+        checkQueue()
         guard let place = place(of: key) else {
             guard let composite = compositePlace(of: key) else { return setValue(value, forUndefinedKey: key) }
             return setDictionary(value, of: composite) { setAnyValue($1, .slot($0), key: key) }
@@ -210,11 +214,13 @@ extension NSManagedObject: KeyValueCoding {
     }
 
     final func primitive(_ key: String) -> Any? {
+        checkQueue()
         if let composite = compositePlace(of: key) { return dictionary(of: composite) }
         return anyValue(requirePlace(key))
     }
 
     final func setPrimitive(_ value: Any?, _ key: String) {
+        checkQueue()
         if let composite = compositePlace(of: key) {
             let slots = _state.info.entity.slots
             return setDictionary(value, of: composite) { setPrimitive($1, slots[$0].name) }

@@ -76,9 +76,15 @@ extension NSManagedObject {
     /// A to-one relationship. The target may be a fault.
     public final func _toOne(_ slot: Int) -> NSManagedObject? { target(at: ownSlot(slot)) }
     /// A to-many relationship without order.
-    public final func _toMany(_ index: Int) -> Set<NSManagedObject> { objectSet(members(at: index)) }
+    public final func _toMany(_ index: Int) -> Set<NSManagedObject> {
+        checkQueue()
+        return objectSet(members(at: index))
+    }
     /// An ordered to-many relationship.
-    public final func _orderedToMany(_ index: Int) -> [NSManagedObject] { members(at: index) }
+    public final func _orderedToMany(_ index: Int) -> [NSManagedObject] {
+        checkQueue()
+        return members(at: index)
+    }
 
     public final func _setText(_ slot: Int, _ value: String?) {
         let slot = ownSlot(slot)
@@ -133,15 +139,18 @@ extension NSManagedObject {
 
     /// Replaces the members of a to-many; the inverses follow at once.
     public final func _setToMany(_ index: Int, _ members: some Sequence<NSManagedObject>) {
+        checkQueue()
         setMembers(index, ContiguousArray(members))
     }
 
     /// Adds members to a to-many. In an ordered one they come last.
     public final func _add(_ members: some Sequence<NSManagedObject>, toMany index: Int) {
+        checkQueue()
         for member in members { addMember(index, member) }
     }
 
     public final func _remove(_ members: some Sequence<NSManagedObject>, toMany index: Int) {
+        checkQueue()
         for member in members { removeMember(index, member) }
     }
 
@@ -175,6 +184,9 @@ extension NSManagedObject {
 
     /// The entity's slot for the class's.
     final func ownSlot(_ slot: Int) -> Int {
+        // One test for two rare reasons.
+        guard _state.pointee.slow & (SlowReason.foreignSlots | SlowReason.checked) != 0 else { return slot }
+        checkQueue()
         guard _state.pointee.slow & SlowReason.foreignSlots != 0 else { return slot }
         guard let slots = _state.info.classBinding.slots, slots.indices.contains(slot), slots[slot] >= 0 else {
             misuse("\(type(of: self)) has a property that the entity \(entity.name ?? "") lacks. Generate the class again.")

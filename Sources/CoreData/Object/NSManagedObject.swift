@@ -102,12 +102,27 @@ open class NSManagedObject: NSObject {
 
     // MARK: State
 
-    public final var isInserted: Bool { _state.has(.inserted) }
-    public final var isUpdated: Bool { _state.has(.updated) && !_state.has([.inserted, .deleted]) }
-    public final var isDeleted: Bool { _state.has(.deleted) }
-    public final var hasChanges: Bool { _state.has(.dirty) }
+    public final var isInserted: Bool {
+        checkQueue()
+        return _state.has(.inserted)
+    }
+    public final var isUpdated: Bool {
+        checkQueue()
+        return _state.has(.updated) && !_state.has([.inserted, .deleted])
+    }
+    public final var isDeleted: Bool {
+        checkQueue()
+        return _state.has(.deleted)
+    }
+    public final var hasChanges: Bool {
+        checkQueue()
+        return _state.has(.dirty)
+    }
     /// Whether the next read of a value goes to the row. The row itself may be in memory already.
-    public final var isFault: Bool { _state.isFault }
+    public final var isFault: Bool {
+        checkQueue()
+        return _state.isFault
+    }
     /// 0 when the object has its values, another number otherwise.
     public final var faultingState: Int { _state.isFault ? 1 : 0 }
 

@@ -1,5 +1,6 @@
 // What hangs behind a managed object: one block of memory, reached through one `let` pointer.
 
+import CCoreDataRuntime
 import CoreDataValues
 import Foundation
 
@@ -14,6 +15,8 @@ enum SlowReason {
     static let foreignSlots: UInt32 = 4
     /// A fault whose row is here and whose class does nothing when it wakes: the first read only clears this.
     @usableFromInline static let dormant: UInt32 = 8
+    /// Touches are checked for the right queue (`Confinement`).
+    static let checked: UInt32 = 16
     static let anyFault: UInt32 = fault | dormant
 }
 
@@ -101,7 +104,7 @@ struct ObjectState {
     }
 
     init(info: UnsafeRawPointer, entity: UInt16) {
-        slow = SlowReason.overlay
+        slow = SlowReason.overlay | coredata_checked_bit()
         flags = 0
         self.info = info
         number = 0

@@ -12,6 +12,8 @@ final class Connection: @unchecked Sendable {
     let counter: StatementCounter
     /// What triggers have reported since it was last cleared.
     let touched = TouchedRows()
+    /// Set while the connection works for a task that may be cancelled.
+    var watch: Watch?
     private var cache = StatementCache()
     private var beginning: Statement?
     private var committing: Statement?
@@ -44,12 +46,17 @@ final class Connection: @unchecked Sendable {
         self.path = path
         self.options = options
         self.counter = counter
-        sqlite3_busy_timeout(
-            opened, Int32(clamping: Int64((options.timeout * 1000).clamped(to: 0...2_000_000_000))))
         _ = coredata_sqlite_defensive(opened, 1)
         _ = coredata_sqlite_trusted_schema(opened, 0)
         TextFunctions.register(on: opened)
         DerivedFunctions.register(on: opened, touched: touched)
+        waitForLocks()
+    }
+
+    /// Lets statements wait for other connections' locks as long as the options say.
+    func waitForLocks() {
+        sqlite3_busy_timeout(
+            handle, Int32(clamping: Int64((options.timeout * 1000).clamped(to: 0...2_000_000_000))))
     }
 
     deinit {
@@ -102,12 +109,15 @@ final class Connection: @unchecked Sendable {
     func transaction(_ body: () throws -> Bool) throws {
         try run(&beginning, "BEGIN IMMEDIATE")
         do {
-            if try body() {
+            let isWanted = try body()
+            try endWatchBeforeCommit()
+            if isWanted {
                 try run(&committing, "COMMIT")
             } else {
                 try run(&rollingBack, "ROLLBACK")
             }
         } catch {
+            endWatch()
             // A full disk or an I/O error has ended the transaction already.
             if sqlite3_get_autocommit(handle) == 0 { try? run(&rollingBack, "ROLLBACK") }
             throw error

@@ -13,7 +13,7 @@ final class Pool: @unchecked Sendable {
     private let readerAccess: Connection.Access
     private let prepareReader: (Connection) throws -> Void
 
-    private let writerLock = NSLock()
+    private let writerLine = WaitingLine()
     private var writer: Connection?
     /// Readers that nobody uses; nil once the store is closed.
     private let idle = Mutex<[Connection]?>([])
@@ -31,16 +31,16 @@ final class Pool: @unchecked Sendable {
     }
 
     func write<R>(_ body: (Connection) throws -> R) throws -> R {
-        try writerLock.withLock {
+        try writerLine.withTurn {
             guard let writer else { throw SQLiteError.closed(path) }
-            return try body(writer)
+            return try writer.cancellable { try body(writer) }
         }
     }
 
     func read<R>(_ body: (Connection) throws -> R) throws -> R {
         let reader = try takeReader()
         defer { giveBack(reader) }
-        return try body(reader)
+        return try reader.cancellable { try body(reader) }
     }
 
     private func takeReader() throws -> Connection {
@@ -68,6 +68,6 @@ final class Pool: @unchecked Sendable {
     /// Readers first, so that the writer is the last to close and moves the log into the file.
     func close() {
         idle.withLock { $0 = nil }
-        writerLock.withLock { writer = nil }
+        writerLine.withLastTurn { writer = nil }
     }
 }

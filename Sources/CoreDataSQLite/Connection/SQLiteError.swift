@@ -19,6 +19,8 @@ enum SQLiteError {
         switch code {
         case SQLITE_BUSY, SQLITE_LOCKED:
             (134090, "another connection holds the lock. Try again, or wait longer with a larger timeout.")
+        case SQLITE_INTERRUPT:
+            (134070, "it was interrupted. Nothing of it was written.")
         case SQLITE_NOTADB:
             (134080, "the file is not a SQLite database. Check the path; nothing in the file was changed.")
         case SQLITE_CANTOPEN:

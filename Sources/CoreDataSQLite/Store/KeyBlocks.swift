@@ -6,7 +6,8 @@ import Foundation
 /// Blocks of row numbers kept in memory. A block is taken in a transaction of its own, so two processes never
 /// share a number; what is left when the store closes is lost, which leaves gaps.
 final class KeyBlocks: @unchecked Sendable {
-    private let lock = NSLock()
+    /// A line, because who takes a block from the file waits for the writer.
+    private let line = WaitingLine()
     private var blocks: [EntityIndex: Range<Int64>] = [:]
 
     static var smallest: Int { 64 }
@@ -15,7 +16,7 @@ final class KeyBlocks: @unchecked Sendable {
     func take(_ count: Int, of root: EntityIndex, reserve: (Int) throws -> Range<Int64>) throws -> Range<
         Int64
     > {
-        try lock.withLock {
+        try line.withTurn {
             var block = blocks[root] ?? 0..<0
             if block.count < count {
                 let fresh = try reserve(max(count, Self.smallest))

@@ -1,0 +1,85 @@
+// Statements that end when the task that waits for them is cancelled.
+
+import CCoreDataSQLite
+import CoreDataValues
+import Foundation
+
+/// What SQLite asks while a connection works for a task.
+final class Watch {
+    let cancellation: Cancellation
+    private let timeout: Double
+    private var end = Date.distantPast
+
+    init(_ cancellation: Cancellation, timeout: Double) {
+        self.cancellation = cancellation
+        self.timeout = timeout
+    }
+
+    /// Waits a moment for another connection's lock; false when that was long enough.
+    func waits(for turn: Int32) -> Bool {
+        if turn == 0 { end = Date(timeIntervalSinceNow: timeout) }
+        guard !cancellation.isCancelled, Date() < end else { return false }
+        usleep(UInt32(min(1 << min(turn, 5), 25)) * 1000)
+        return !cancellation.isCancelled
+    }
+}
+
+extension Connection {
+    /// Runs work that a cancelled task breaks off: SQLite asks every thousand steps of a statement, and between two looks at
+    /// another connection's lock.
+    ///
+    /// - Throws: `CancellationError` when that happened, or when the task was cancelled before. Nothing was written then.
+    func cancellable<R>(_ body: () throws -> R) throws -> R {
+        guard let cancellation = Cancellation.current else { return try body() }
+        guard !cancellation.isCancelled else { throw CancellationError() }
+        beginWatch(Watch(cancellation, timeout: options.timeout))
+        defer { endWatch() }
+        do {
+            return try body()
+        } catch let error as StoreError where cancellation.isCancelled && error.isBrokenOff {
+            throw CancellationError()
+        }
+    }
+
+    private func beginWatch(_ watch: Watch) {
+        self.watch = watch
+        let pointer = Unmanaged.passUnretained(watch).toOpaque()
+        sqlite3_progress_handler(
+            handle, 1000,
+            { pointer in
+                guard let pointer else { return 0 }
+                return Unmanaged<Watch>.fromOpaque(pointer).takeUnretainedValue().cancellation.isCancelled ? 1 : 0
+            }, pointer)
+        // A time set by a PRAGMA stays SQLite's business.
+        guard !options.pragmas.keys.contains(where: { $0.lowercased() == "busy_timeout" }) else { return }
+        sqlite3_busy_handler(
+            handle,
+            { pointer, turn in
+                guard let pointer else { return 0 }
+                return Unmanaged<Watch>.fromOpaque(pointer).takeUnretainedValue().waits(for: turn) ? 1 : 0
+            }, pointer)
+    }
+
+    /// From here on nothing is broken off.
+    func endWatch() {
+        guard watch != nil else { return }
+        sqlite3_progress_handler(handle, 0, nil, nil)
+        if !options.pragmas.keys.contains(where: { $0.lowercased() == "busy_timeout" }) { waitForLocks() }
+        watch = nil
+    }
+
+    /// The last moment at which a transaction is broken off: a commit runs to its end.
+    func endWatchBeforeCommit() throws {
+        guard let watch else { return }
+        endWatch()
+        if watch.cancellation.isCancelled { throw CancellationError() }
+    }
+}
+
+extension StoreError {
+    /// Whether SQLite stopped because it was told to.
+    fileprivate var isBrokenOff: Bool {
+        guard let sqliteCode else { return false }
+        return [SQLITE_INTERRUPT, SQLITE_BUSY].contains(sqliteCode & 0xff)
+    }
+}

@@ -1,0 +1,161 @@
+// What a cancelled task does to the work that it waits for.
+
+import CCoreDataSQLite
+import CoreDataTestSupport
+import CoreDataValues
+import Foundation
+import Synchronization
+import Testing
+
+@testable import CoreData
+@testable import CoreDataSQLite
+
+@Suite("Cancelled tasks")
+struct CancellationTests {
+    private let stack: Stack
+
+    init() throws { stack = try Stack(undo: false) }
+
+    /// Another process's lock on the file, as far as the store can tell.
+    private final class Rival {
+        private var handle: OpaquePointer?
+
+        init(_ url: URL) throws {
+            try #require(sqlite3_open(url.path, &handle) == SQLITE_OK)
+            try #require(sqlite3_exec(handle, "BEGIN IMMEDIATE", nil, nil, nil) == SQLITE_OK)
+        }
+        func end() { sqlite3_exec(handle, "COMMIT", nil, nil, nil) }
+        deinit { sqlite3_close(handle) }
+    }
+
+    private static func milliseconds(_ body: () async throws -> Void) async rethrows -> Double {
+        let start = Date()
+        try await body()
+        return Date().timeIntervalSince(start) * 1000
+    }
+
+    @Test("Cancelling the task interrupts the statement; the fetch throws CancellationError and the store goes on", .timeLimit(.minutes(2)))
+    func statement() async throws {
+        let context = stack.context
+        try await context.perform {
+            let ward = context.make("Ward", ["name": "North"])
+            for number in 0..<2000 { context.make("Patient", ["name": "\(number)"]).setValue(ward, forKey: "ward") }
+            try context.save()
+        }
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Ward")
+        // 2,000 × 2,000 × 2,000 rows to look at: hours.
+        request.predicate = NSPredicate(format: "ANY patients.ward.patients.ward.patients.code == 77")
+        nonisolated(unsafe) let asked = request
+        let other = stack.another()
+        let task = Task { try await other.perform { try other.fetch(asked).count } }
+        try await Task.sleep(for: .milliseconds(200))
+        let time = await Self.milliseconds {
+            task.cancel()
+            await #expect(throws: CancellationError.self) { try await task.value }
+        }
+        #expect(time < 5000)
+        #expect(try await other.perform { try other.all("Patient").count } == 2000)
+    }
+
+    @Test("Cancelling ends the wait for the writer and for another process; nothing is written, and the next save works", .timeLimit(.minutes(1)))
+    func waits() async throws {
+        let (first, second) = (stack.context, stack.another())
+        let rival = try Rival(stack.folder.file("store.sqlite"))
+        let tasks = [first, second].map { context in
+            Task {
+                try await context.perform {
+                    _ = context.make("Doctor", ["name": "Eve"])
+                    try context.save()
+                }
+            }
+        }
+        // One waits for the file, the other for the writer.
+        try await Task.sleep(for: .milliseconds(300))
+        for place in [1, 0] {
+            let time = await Self.milliseconds {
+                tasks[place].cancel()
+                await #expect(throws: CancellationError.self) { try await tasks[place].value }
+            }
+            #expect(time < 2500, "the file's timeout is 5 seconds")
+        }
+        rival.end()
+        for context in [first, second] {
+            #expect(await context.perform { context.insertedObjects.count } == 1)
+            try await context.perform { try context.save() }
+        }
+        #expect(try stack.another().all("Doctor").count == 2)
+    }
+
+    @Test("A task that was cancelled before touches no store; a block that does not throw runs to its end")
+    func beforehand() async throws {
+        let context = stack.context
+        let task = Task {
+            while !Task.isCancelled { await Task.yield() }
+            let value = await context.perform { 7 }
+            await #expect(throws: CancellationError.self) { try await context.perform { try context.all("Doctor") }.count }
+            return value
+        }
+        task.cancel()
+        #expect(await task.value == 7)
+        #expect(try context.all("Doctor").count == 0)
+    }
+
+    @Test("A getter whose read was cancelled answers nil, and the next call that can throw throws CancellationError")
+    func getter() async throws {
+        let ward = stack.context.make("Ward", ["name": "North"])
+        try stack.context.save()
+        let (id, other, cancellation) = (ward.objectID, stack.another(), Cancellation())
+        cancellation.covering {
+            other.performAndWait {
+                let fault = other.object(with: id)
+                cancellation.cancel()
+                #expect(fault.value(forKey: "name") == nil)
+                #expect(throws: CancellationError.self) { try other.save() }
+            }
+        }
+        #expect(Cancellation.current == nil)
+        #expect(other.object(with: id).value(forKey: "name") as? String == "North")
+    }
+
+    @Test("A save that is cancelled at any moment is in the file as a whole or not at all", .timeLimit(.minutes(2)))
+    func moments() async throws {
+        var (saved, ended) = (0, 0)
+        for round in 0..<60 {
+            let context = stack.another()
+            let task = Task {
+                try await context.perform {
+                    for _ in 0..<200 { _ = context.make("Doctor", ["code": round]) }
+                    try context.save()
+                }
+            }
+            try await Task.sleep(for: .microseconds(round * 250))
+            task.cancel()
+            do {
+                try await task.value
+                saved += 1
+                #expect(await context.perform { !context.hasChanges })
+            } catch is CancellationError {
+                ended += 1
+                #expect(await context.perform { context.insertedObjects.count } == 200)
+            }
+            #expect(try stack.another().all("Doctor").count == saved * 200)
+        }
+        #expect(ended > 0)
+    }
+
+    @Test("Callers get the writer in the order they came", .timeLimit(.minutes(1)))
+    func line() throws {
+        let (line, group) = (WaitingLine(), DispatchGroup())
+        let seen = Mutex<[Int]>([])
+        try line.withTurn {
+            for number in 0..<8 {
+                DispatchQueue(label: "caller").async(group: group) {
+                    try? line.withTurn { seen.withLock { $0.append(number) } }
+                }
+                usleep(50_000)
+            }
+        }
+        group.wait()
+        #expect(seen.withLock { $0 } == Array(0..<8))
+    }
+}

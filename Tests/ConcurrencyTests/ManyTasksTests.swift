@@ -1,0 +1,63 @@
+// A thousand tasks at once.
+
+import CoreDataTestSupport
+import Foundation
+import Synchronization
+import Testing
+
+@testable import CoreData
+
+@Suite("A thousand tasks")
+struct ManyTasksTests {
+    private static var threads: Int {
+        (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count) ?? 0
+    }
+
+    @Test(
+        "A thousand concurrent await perform all end on a bounded number of threads, and a task without Core Data still runs",
+        .timeLimit(.minutes(2)))
+    func thousand() async throws {
+        let stack = try Stack(undo: false)
+        let coordinator = stack.coordinator
+        for number in 0..<50 { _ = stack.context.make("Doctor", ["code": number]) }
+        try stack.context.save()
+        let base = Self.threads
+        let peak = Mutex(0)
+        let isOver = Mutex(false)
+        let beats = Mutex(0)
+        let heart = Task {
+            while !isOver.withLock({ $0 }) {
+                peak.withLock { $0 = max($0, Self.threads) }
+                beats.withLock { $0 += 1 }
+                try await Task.sleep(for: .milliseconds(10))
+            }
+        }
+        let start = Date()
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for number in 0..<1000 {
+                group.addTask {
+                    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+                    context.persistentStoreCoordinator = coordinator
+                    return try await context.perform {
+                        let count = try context.all("Doctor").count
+                        // Some work that blocks its thread, as a slow disk would.
+                        usleep(10_000)
+                        if number % 10 == 0 {
+                            _ = context.make("Ward", ["code": number])
+                            try context.save()
+                        }
+                        return count
+                    }
+                }
+            }
+            for try await count in group { #expect(count == 50) }
+        }
+        let seconds = Date().timeIntervalSince(start)
+        isOver.withLock { $0 = true }
+        try await heart.value
+        #expect(try stack.another().all("Ward").count == 100)
+        // 64 blocks run at once; the rest is what other tests and the run time have.
+        #expect(peak.withLock { $0 } <= max(base, 40) + 64 + 40)
+        #expect(beats.withLock { $0 } > Int(seconds * 5), "the heart stood still")
+    }
+}

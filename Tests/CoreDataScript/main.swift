@@ -1,0 +1,92 @@
+// A plain script, as tests of main-queue contexts and of the wrong-queue trap run it: `CoreDataScript DEED`.
+// What it found goes to standard output, a fact a line.
+
+import CoreData
+import Foundation
+
+let name = NSAttributeDescription()
+name.name = "name"
+name.attributeType = .stringAttributeType
+name.isOptional = true
+let person = NSEntityDescription()
+person.name = "Person"
+person.properties = [name]
+let model = NSManagedObjectModel()
+model.entities = [person]
+let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil, options: nil)
+
+func makeContext(_ type: NSManagedObjectContextConcurrencyType) -> NSManagedObjectContext {
+    let context = NSManagedObjectContext(concurrencyType: type)
+    context.persistentStoreCoordinator = coordinator
+    return context
+}
+
+func insertPerson(into context: NSManagedObjectContext, named name: String = "Eve") -> NSManagedObject {
+    let object = NSEntityDescription.insertNewObject(forEntityName: "Person", into: context)
+    object.setValue(name, forKey: "name")
+    return object
+}
+
+func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
+
+/// Carries what is not Sendable to another queue: the very mistake that the trap is for.
+struct Smuggled<Value>: @unchecked Sendable { let value: Value }
+
+switch CommandLine.arguments.dropFirst().first {
+case "script":
+    // Inline, by performAndWait, and by perform, which needs the main queue to run.
+    let context = makeContext(.mainQueueConcurrencyType)
+    context.undoManager = UndoManager()
+    _ = insertPerson(into: context)
+    let count = try context.performAndWait { try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Person")) }
+    say("inline \(count)")
+    let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    child.parent = context
+    try child.performAndWait {
+        _ = insertPerson(into: child, named: "Child")
+        try child.save()
+        try context.performAndWait { try context.save() }
+    }
+    context.undo()
+    context.rollback()
+    say("saved \(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Person")))")
+    context.perform {
+        say("perform \(Thread.isMainThread)")
+        exit(0)
+    }
+    dispatchMain()
+case "fetch":
+    _ = try makeContext(.privateQueueConcurrencyType).count(for: NSFetchRequest<NSManagedObject>(entityName: "Person"))
+    say("not noticed")
+case "read":
+    let context = makeContext(.privateQueueConcurrencyType)
+    context.name = "import"
+    let object = context.performAndWait { insertPerson(into: context) }
+    say("not noticed: \(object.value(forKey: "name") ?? "")")
+case "write":
+    let context = makeContext(.mainQueueConcurrencyType)
+    let object = Smuggled(value: insertPerson(into: context))
+    DispatchQueue(label: "elsewhere").sync { object.value.setValue("Adam", forKey: "name") }
+    say("not noticed by sync from the main queue")
+    Thread.detachNewThread {
+        object.value.setValue("Cain", forKey: "name")
+        say("not noticed")
+        exit(0)
+    }
+    sleep(20)
+case "fetched":
+    let context = makeContext(.privateQueueConcurrencyType)
+    try context.performAndWait {
+        _ = insertPerson(into: context)
+        try context.save()
+        context.reset()
+    }
+    let other = makeContext(.privateQueueConcurrencyType)
+    let found = try other.performAndWait { try other.fetch(NSFetchRequest<NSManagedObject>(entityName: "Person")) }
+    say("found \(found.count), an ID is free for all: \(found[0].objectID.isTemporaryID)")
+    say("not noticed: \(found[0].value(forKey: "name") ?? "")")
+default:
+    say("usage: CoreDataScript script|fetch|read|write|fetched")
+    exit(64)
+}
