@@ -167,6 +167,7 @@ extension NSManagedObjectContext {
         guard state.pointee.row != nil else {
             do {
                 // Reading fulfils the object and wakes it.
+                persistentStoreCoordinator?.faultCount.wrappingAdd(1, ordering: .relaxed)
                 if try read(state.key) == nil { loseRow(of: object) }
             } catch {
                 if readError == nil { readError = CocoaError.unread(object.objectID, key: nil, cause: error) }
@@ -209,6 +210,7 @@ extension NSManagedObjectContext {
     final func fire(_ owner: NSManagedObject, toMany index: Int, _ members: ToMany) {
         guard let store = rows(of: owner._state.pointee.store) else { return }
         var batches: [RowBatch] = []
+        persistentStoreCoordinator?.faultCount.wrappingAdd(1, ordering: .relaxed)
         do {
             try store.members(of: owner.relationship(toMany: index).index, owner: owner._state.key.row) { batch in
                 batches.append(batch)

@@ -12,6 +12,12 @@ final class Connection: @unchecked Sendable {
     let counter: StatementCounter
     /// What triggers have reported since it was last cleared.
     let touched = TouchedRows()
+    /// Which thread uses the connection. Under the lock of the pool.
+    var thread: pthread_t = 0
+    /// The log, for a connection that writes.
+    let log = LogGauge()
+    /// The only connection of a store in memory: used inside its own use, so that a statement may be running already.
+    let isMemory: Bool
     private var cache = StatementCache()
     private var beginning: Statement?
     private var committing: Statement?
@@ -21,7 +27,7 @@ final class Connection: @unchecked Sendable {
     /// used in the process; later it changes nothing.
     private static let withoutStatistics: Int32 = coredata_sqlite_config_memstatus(0)
 
-    enum Access { case create, write, read, immutable }
+    enum Access { case create, write, read, immutable, memory }
 
     init(path: String, access: Access, options: SQLiteOptions, counter: StatementCounter) throws {
         _ = Self.withoutStatistics
@@ -31,6 +37,7 @@ final class Connection: @unchecked Sendable {
             case .create: (path, base | SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
             case .write: (path, base | SQLITE_OPEN_READWRITE)
             case .read: (path, base | SQLITE_OPEN_READONLY)
+            case .memory: (":memory:", base | SQLITE_OPEN_READWRITE)
             case .immutable: (Self.immutableURI(path), base | SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
             }
         var opened: OpaquePointer?
@@ -44,8 +51,8 @@ final class Connection: @unchecked Sendable {
         self.path = path
         self.options = options
         self.counter = counter
-        sqlite3_busy_timeout(
-            opened, Int32(clamping: Int64((options.timeout * 1000).clamped(to: 0...2_000_000_000))))
+        isMemory = access == .memory
+        setBusyTimeout(options.timeout)
         _ = coredata_sqlite_defensive(opened, 1)
         _ = coredata_sqlite_trusted_schema(opened, 0)
         TextFunctions.register(on: opened)
@@ -66,9 +73,14 @@ final class Connection: @unchecked Sendable {
     /// Whether closing this connection as the last one moves the log into the file.
     func checkpointsOnClose(_ flag: Bool) { _ = coredata_sqlite_checkpoint_on_close(handle, flag ? 1 : 0) }
 
+    /// How long a statement waits for another connection's lock.
+    func setBusyTimeout(_ seconds: Double) {
+        sqlite3_busy_timeout(handle, Int32(clamping: Int64((seconds * 1000).clamped(to: 0...2_000_000_000))))
+    }
+
     /// A statement kept for the next use of the same text.
     func statement(_ sql: String) throws -> Statement {
-        if let known = cache[sql] { return known }
+        if let known = cache[sql], !(isMemory && known.isRunning) { return known }
         let statement = try Statement(sql, on: self)
         cache.insert(statement, for: sql)
         return statement
@@ -76,7 +88,7 @@ final class Connection: @unchecked Sendable {
 
     /// A statement kept under a small key, so that its text is neither built nor hashed again.
     func statement(_ key: StatementKey, _ sql: () throws -> String) throws -> Statement {
-        if let known = cache.kept(key) { return known }
+        if let known = cache.kept(key), !(isMemory && known.isRunning) { return known }
         let statement = try Statement(sql(), on: self)
         cache.insert(statement, for: key)
         return statement
