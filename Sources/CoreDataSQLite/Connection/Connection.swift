@@ -59,7 +59,14 @@ final class Connection: @unchecked Sendable {
         DerivedFunctions.register(on: opened, touched: touched)
     }
 
-    deinit {
+    deinit { close() }
+
+    private var isOpen = true
+
+    /// Closes the file now, whoever still holds the connection; nobody may use it any more.
+    func close() {
+        guard isOpen else { return }
+        isOpen = false
         cache.removeAll()
         (beginning, committing, rollingBack) = (nil, nil, nil)
         sqlite3_close_v2(handle)

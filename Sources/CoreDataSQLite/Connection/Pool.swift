@@ -162,14 +162,18 @@ final class Pool: @unchecked Sendable {
             if let reader, let place = state.busy.firstIndex(where: { $0 === reader }) {
                 state.busy.swapAt(place, state.busy.count - 1)
                 state.busy.removeLast()
-                if !state.isClosed, state.idle.count < options.idleReaders { state.idle.append(reader) }
+                if !state.isClosed, state.idle.count < options.idleReaders {
+                    state.idle.append(reader)
+                } else {
+                    departure.dismissed.append(reader)
+                }
             }
             if !state.readersInLine.isEmpty { departure.woken = state.admitReaders(limit: options.readerLimit) }
             guard state.reading == 0 else { return departure }
             if let quiet = state.quiet { departure.woken.append(quiet.admit()) }
             state.quiet = nil
             if state.isClosed {
-                departure.dismissed = state.takeConnectionsIfDone()
+                departure.dismissed += state.takeConnectionsIfDone()
                 departure.woken += state.takeClosers()
             } else if state.isLogLong, !state.isWriting {
                 state.isWriting = true
@@ -225,9 +229,9 @@ final class Pool: @unchecked Sendable {
         throw SQLiteError.stillUsed(path, options.connectionTimeout)
     }
 
-    /// Closes connections, the last one last.
-    private func dismiss(_ connections: consuming [Connection]) {
-        while !connections.isEmpty { connections.removeFirst() }
+    /// Closes connections in their order, the writer last, so that it moves the log into the file.
+    private func dismiss(_ connections: [Connection]) {
+        for connection in connections { connection.close() }
     }
 }
 
