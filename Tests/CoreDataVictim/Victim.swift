@@ -24,12 +24,14 @@ enum Victim {
         case album
         /// One save that replaces, gives up and adds such values.
         case replace
+        /// Saves and reads until SIGTERM, then closes.
+        case serve
     }
 
     static func main() {
         let arguments = CommandLine.arguments
         guard arguments.count == 3, let deed = Deed(rawValue: arguments[1]) else {
-            say("usage: CoreDataVictim prepare|save|retry|allocate|compete|outlive|album|replace <store>")
+            say("usage: CoreDataVictim prepare|save|retry|allocate|compete|outlive|album|replace|serve <store>")
             exit(64)
         }
         do {
@@ -47,6 +49,7 @@ enum Victim {
     }
 
     private static func run(_ deed: Deed, _ url: URL) throws {
+        if deed == .serve { return try VictimServer.run(url) }
         if deed == .outlive { return try VictimStore.outlive(url) }
         if deed == .album || deed == .replace {
             let album = try VictimAlbum(url)
@@ -62,7 +65,7 @@ enum Victim {
         case .retry: try store.saveTwice()
         case .allocate: try store.allocate()
         case .compete: try store.compete()
-        case .outlive, .album, .replace: break
+        case .outlive, .album, .replace, .serve: break
         }
         try store.close()
     }

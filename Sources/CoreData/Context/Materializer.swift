@@ -244,6 +244,7 @@ extension NSManagedObjectContext {
         guard state.pointee.row != nil || readTogether(object) else {
             do {
                 // Reading fulfils the object and wakes it.
+                persistentStoreCoordinator?.faultCount.wrappingAdd(1, ordering: .relaxed)
                 if try read(state.key) == nil { loseRow(of: object, reading: slot) }
             } catch {
                 if readError == nil { readError = CocoaError.unread(object, reading: slot, cause: error) }
@@ -292,6 +293,7 @@ extension NSManagedObjectContext {
         var batches: [RowBatch] = []
         let cache = rowCache
         let ticket = cache?.ticket ?? 0
+        persistentStoreCoordinator?.faultCount.wrappingAdd(1, ordering: .relaxed)
         do {
             try store.members(of: owner.relationship(toMany: index).index, owner: owner._state.key.row) { batch in
                 batches.append(batch)

@@ -30,6 +30,10 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     private let lastStore = Atomic<UInt16>(0)
     /// Rises whenever stores come or go, so that contexts may remember one.
     final let storesVersion = Atomic<Int>(0)
+    /// Whether `close()` was called.
+    final let isClosed = Atomic<Bool>(false)
+    /// Faults fired without a row in memory.
+    final let faultCount = Atomic<Int>(0)
     /// What saves must look at because of the stores: 1 there are several, 2 one names its objects itself.
     private let saveTraits = Atomic<Int>(0)
 
@@ -89,6 +93,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     final func makeStore(
         _ type: String, _ configuration: String?, _ url: URL?, _ given: [AnyHashable: Any]?
     ) throws -> NSPersistentStore {
+        try requireOpen()
         try requireNew(url, type)
         if let storeClass = StoreClasses.named(type) {
             return try makeStore(storeClass, type, configuration, url, given)

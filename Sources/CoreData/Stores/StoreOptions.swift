@@ -66,6 +66,7 @@ struct StoreOptions {
                 throw unfit(key, "a number of seconds")
             }
             sqlite.timeout = seconds
+            if given?[SQLiteConnectionTimeoutOption] == nil { sqlite.connectionTimeout = seconds }
         case NSSQLitePragmasOption:
             guard let pragmas = value as? [String: Any] else { throw unfit(key, "a dictionary of texts") }
             sqlite.pragmas = pragmas.mapValues { "\($0)" }
@@ -84,7 +85,9 @@ struct StoreOptions {
                     SQLTrace.Statement(
                         sql: event.sql, bindings: event.bindings, rows: event.rows, seconds: event.seconds))
             }
-        default: throw CocoaError.unsupported("the store option \(key)")
+        case let name?:
+            guard try sqlite.take(name, value) else { throw CocoaError.unsupported("the store option \(key)") }
+        case nil: throw CocoaError.unsupported("the store option \(key)")
         }
     }
 

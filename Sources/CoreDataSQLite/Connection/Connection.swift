@@ -14,6 +14,12 @@ final class Connection: @unchecked Sendable {
     let touched = TouchedRows()
     /// Set while the connection works for a task that may be cancelled.
     var watch: Watch?
+    /// Which thread uses the connection. Under the lock of the pool.
+    var thread: pthread_t = 0
+    /// The log, for a connection that writes.
+    let log = LogGauge()
+    /// The only connection of a store in memory: used inside its own use, so that a statement may be running already.
+    let isMemory: Bool
     private var cache = StatementCache()
     private var beginning: Statement?
     private var committing: Statement?
@@ -23,7 +29,7 @@ final class Connection: @unchecked Sendable {
     /// used in the process; later it changes nothing.
     private static let withoutStatistics: Int32 = coredata_sqlite_config_memstatus(0)
 
-    enum Access { case create, write, read, immutable }
+    enum Access { case create, write, read, immutable, memory }
 
     init(path: String, access: Access, options: SQLiteOptions, counter: StatementCounter) throws {
         _ = Self.withoutStatistics
@@ -33,6 +39,7 @@ final class Connection: @unchecked Sendable {
             case .create: (path, base | SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE)
             case .write: (path, base | SQLITE_OPEN_READWRITE)
             case .read: (path, base | SQLITE_OPEN_READONLY)
+            case .memory: (":memory:", base | SQLITE_OPEN_READWRITE)
             case .immutable: (Self.immutableURI(path), base | SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
             }
         var opened: OpaquePointer?
@@ -46,6 +53,7 @@ final class Connection: @unchecked Sendable {
         self.path = path
         self.options = options
         self.counter = counter
+        isMemory = access == .memory
         _ = coredata_sqlite_defensive(opened, 1)
         _ = coredata_sqlite_trusted_schema(opened, 0)
         TextFunctions.register(on: opened)
@@ -55,11 +63,17 @@ final class Connection: @unchecked Sendable {
 
     /// Lets statements wait for other connections' locks as long as the options say.
     func waitForLocks() {
-        sqlite3_busy_timeout(
-            handle, Int32(clamping: Int64((options.timeout * 1000).clamped(to: 0...2_000_000_000))))
+        setBusyTimeout(options.timeout)
     }
 
-    deinit {
+    deinit { close() }
+
+    private var isOpen = true
+
+    /// Closes the file now, whoever still holds the connection; nobody may use it any more.
+    func close() {
+        guard isOpen else { return }
+        isOpen = false
         cache.removeAll()
         (beginning, committing, rollingBack) = (nil, nil, nil)
         sqlite3_close_v2(handle)
@@ -73,9 +87,14 @@ final class Connection: @unchecked Sendable {
     /// Whether closing this connection as the last one moves the log into the file.
     func checkpointsOnClose(_ flag: Bool) { _ = coredata_sqlite_checkpoint_on_close(handle, flag ? 1 : 0) }
 
+    /// How long a statement waits for another connection's lock.
+    func setBusyTimeout(_ seconds: Double) {
+        sqlite3_busy_timeout(handle, Int32(clamping: Int64((seconds * 1000).clamped(to: 0...2_000_000_000))))
+    }
+
     /// A statement kept for the next use of the same text.
     func statement(_ sql: String) throws -> Statement {
-        if let known = cache[sql] { return known }
+        if let known = cache[sql], !(isMemory && known.isRunning) { return known }
         let statement = try Statement(sql, on: self)
         cache.insert(statement, for: sql)
         return statement
@@ -83,7 +102,7 @@ final class Connection: @unchecked Sendable {
 
     /// A statement kept under a small key, so that its text is neither built nor hashed again.
     func statement(_ key: StatementKey, _ sql: () throws -> String) throws -> Statement {
-        if let known = cache.kept(key) { return known }
+        if let known = cache.kept(key), !(isMemory && known.isRunning) { return known }
         let statement = try Statement(sql(), on: self)
         cache.insert(statement, for: key)
         return statement

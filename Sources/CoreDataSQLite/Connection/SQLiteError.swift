@@ -41,6 +41,21 @@ enum SQLiteError {
         }
     }
 
+    static func noConnection(_ path: String, _ purpose: String, _ seconds: Double) -> StoreError {
+        StoreError(
+            134090,
+            "No connection to \(purpose) with became free within \(seconds) seconds for the store at \(path). Let fewer "
+                + "\(purpose == "read" ? "reads run at once, or raise SQLiteReaderLimitOption" : "saves wait for each other")"
+                + ", or raise SQLiteConnectionTimeoutOption.", path: path)
+    }
+
+    static func stillUsed(_ path: String, _ seconds: Double) -> StoreError {
+        StoreError(
+            134090,
+            "The store at \(path) takes no more work, but reads or saves that had begun did not end within \(seconds) "
+                + "seconds. Its file is closed when they end; close it again to wait for that.", path: path)
+    }
+
     static func closed(_ path: String) -> StoreError {
         StoreError(134070, "The store at \(path) is closed. Open it again before using it.", path: path)
     }

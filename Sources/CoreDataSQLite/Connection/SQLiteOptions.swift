@@ -9,6 +9,12 @@ package struct SQLiteOptions: Sendable {
     package var ignoresVersionHashes = false
     /// How long a statement waits for another connection's lock, in seconds.
     package var timeout = 5.0
+    /// How long a read or a write waits for a connection of the pool, in seconds.
+    package var connectionTimeout = 240.0
+    /// How many reads run at once; further ones wait.
+    package var readerLimit = 64
+    /// Bytes of the write-ahead log from which on readers are held back for a moment, so that it can start anew.
+    package var logLimit = 16 << 20
     /// PRAGMAs by name, as `NSSQLitePragmasOption` gives them. Names SQLite does not know are refused.
     package var pragmas: [String: String] = [:]
     /// Readers kept open when nobody uses them; more are opened as needed.

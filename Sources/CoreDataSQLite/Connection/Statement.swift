@@ -10,7 +10,7 @@ final class Statement {
     let handle: OpaquePointer
     let sql: String
     unowned let connection: Connection
-    private var isRunning = false
+    private(set) var isRunning = false
     private var trace: Trace?
 
     private struct Trace {
@@ -71,6 +71,7 @@ final class Statement {
         sqlite3_reset(handle)
         if clears { sqlite3_clear_bindings(handle) }
         isRunning = false
+        if rows > 0 { connection.counter.moved(rows) }
         guard let trace, let observer = connection.options.observer else { return }
         self.trace = nil
         let changes = Int(sqlite3_total_changes(connection.handle) - trace.changed)

@@ -25,7 +25,7 @@ struct ExternalColumns: Sendable {
     func slots(of entity: EntityIndex) -> [Int] { slots[entity.value] }
 
     /// Table and column of every such attribute, each once.
-    private func columns() throws -> [(table: String, column: String)] {
+    func columns() throws -> [(table: String, column: String)] {
         try map.tables.flatMap { table in
             try (table.root.value...map.schema[table.root].last.value).flatMap { value in
                 let entity = map.schema[EntityIndex(value)]

@@ -9,6 +9,9 @@ struct FilePlace {
     let url: URL
     private var path: String { url.path }
 
+    /// Whether the store has no file and lives as long as it is open.
+    var isMemory: Bool { url.isFileURL && path == "/dev/null" }
+
     /// Whether the file is there.
     func check(mustExist: Bool) throws -> Bool {
         guard url.isFileURL else {
@@ -41,7 +44,7 @@ struct FilePlace {
     /// Removes what a failed creation left: a file without tables. A store another process made meanwhile
     /// stays.
     func removeIfNotStore() {
-        guard let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int else {
+        guard !isMemory, let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int else {
             return
         }
         let isHeaderOnly = size <= 65536

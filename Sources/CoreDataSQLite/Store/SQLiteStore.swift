@@ -21,8 +21,8 @@ package final class SQLiteStore: RowStore {
     private let constraints: ConstraintNames
     private let derivedTexts: DerivedTexts
     /// nil when no attribute may be stored in files.
-    private let externals: ExternalColumns?
-    private let pool: Pool
+    let externals: ExternalColumns?
+    let pool: Pool
     private let shapes: ShapeCache
     private let keys = KeyBlocks()
     private let counter = StatementCounter()
@@ -192,6 +192,7 @@ package final class SQLiteStore: RowStore {
                 .commit(batch)
             }
             if let files { files.end(isCommitted: outcome.isCommitted) }
+            if outcome.isCommitted { counter.moved(batch.rowCount) }
             return outcome
         } catch {
             files?.end(isCommitted: false)
@@ -205,7 +206,7 @@ package final class SQLiteStore: RowStore {
 
     package func externalSize(named name: String) -> Int? { ExternalFolder(store: url).size(name) }
 
-    package func close() throws { pool.close() }
+    package func close() throws { try pool.close() }
 
     private func refuseIfReadOnly(_ what: String) throws {
         guard options.isReadOnly else { return }

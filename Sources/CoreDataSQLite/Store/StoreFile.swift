@@ -46,7 +46,7 @@ package struct StoreFile {
 
     /// Empties the database under its lock. The file stays.
     package func destroy(force: Bool) throws {
-        guard FileManager.default.fileExists(atPath: path) else { return }
+        guard !FilePlace(url: url).isMemory, FileManager.default.fileExists(atPath: path) else { return }
         if !force { _ = try destructible() }
         let connection = try connect(.write)
         _ = coredata_sqlite_defensive(connection.handle, 0)
@@ -70,6 +70,7 @@ package struct StoreFile {
     /// Copies another store's content over this file, page by page under both files' locks.
     package func replace(with source: StoreFile) throws {
         _ = try source.metadata()
+        guard !FilePlace(url: url).isMemory else { throw notAStore() }
         let exists = try FilePlace(url: url).check(mustExist: false)
         let from = try source.connect(.read)
         do {

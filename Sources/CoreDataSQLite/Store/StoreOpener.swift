@@ -16,6 +16,7 @@ struct StoreOpener {
 
     func open() throws -> (pool: Pool, metadata: StoreMetadata) {
         let exists = try FilePlace(url: url).check(mustExist: options.isReadOnly)
+        if FilePlace(url: url).isMemory, options.isReadOnly { throw notAStore("is no file (/dev/null means memory)") }
         let pragmas = Pragmas(options: options)
         do {
             let (connection, readerAccess) = try connect(exists: exists)
@@ -25,6 +26,7 @@ struct StoreOpener {
             try pragmas.configure(connection)
             if !options.isReadOnly { try ForeignTextTriggers(map: map).register(on: connection) }
             connection.checkpointsOnClose(true)
+            connection.watchesLog(unless: options)
             let pool = Pool(writer: connection, readerAccess: readerAccess, counter: counter) {
                 try pragmas.configureReader($0)
             }
@@ -38,6 +40,7 @@ struct StoreOpener {
     /// A log in a folder that may not be written cannot be opened; without a log the file can be read as it
     /// lies there.
     private func connect(exists: Bool) throws -> (Connection, Connection.Access) {
+        if FilePlace(url: url).isMemory { return (try connection(.memory), .memory) }
         guard options.isReadOnly else {
             return (try connection(exists ? .write : .create), .read)
         }

@@ -43,11 +43,18 @@ package protocol RowStore: AnyObject, Sendable {
     func externalData(named name: String) throws -> Data
     /// How many bytes that would be, without reading them; nil when there is no such file.
     func externalSize(named name: String) -> Int?
-    /// Releases files and connections. Later calls throw.
+    /// Writes a copy of the store, as it is at one moment, to a file that does not exist yet.
+    func backup(to target: URL) throws
+    /// Ends the work that has begun, then releases files and connections. Later calls throw.
     func close() throws
 }
 
 extension RowStore {
+    package func backup(to target: URL) throws {
+        throw StoreError(
+            134060, "unsupported: a copy of an open store that is not SQLite. Copy its file, or use migratePersistentStore.")
+    }
+
     package func externalData(named name: String) throws -> Data {
         throw StoreError(134060, "This kind of store keeps every value in its row and has no file \(name).")
     }
@@ -126,6 +133,12 @@ package struct ChangeBatch: Sendable {
     package var isEmpty: Bool {
         inserts.isEmpty && updates.isEmpty && deletes.isEmpty && links.isEmpty && orders.isEmpty && adoptions.isEmpty
             && checks.isEmpty
+    }
+
+    /// How many rows of objects the batch writes or removes.
+    package var rowCount: Int {
+        inserts.reduce(0) { $0 + $1.count } + updates.reduce(0) { $0 + $1.chunk.count }
+            + deletes.reduce(0) { $0 + $1.numbers.count }
     }
 }
 

@@ -1,0 +1,153 @@
+// A copy of a store that is in use.
+
+import CCoreDataSQLite
+import CoreDataSQL
+import CoreDataValues
+import Foundation
+
+extension SQLiteStore {
+    /// Copies the store as it is at one moment, files of large values included; reads and writes go on meanwhile.
+    ///
+    /// - Throws: 134030 when something lies at the target already or the copy cannot be written; nothing of it is left.
+    package func backup(to target: URL) throws { try StoreBackup(store: self, target: target).run() }
+}
+
+/// *look at the place · fix the moment and its files · copy the pages · make the files our own · give the copy its name*
+private struct StoreBackup {
+    let store: SQLiteStore
+    let target: URL
+    private let draft: URL
+    private let folder: ExternalFolder
+
+    init(store: SQLiteStore, target: URL) {
+        self.store = store
+        self.target = target
+        let name = ".\(target.lastPathComponent).\(UUID().uuidString)"
+        draft = target.deletingLastPathComponent().appendingPathComponent(name)
+        folder = ExternalFolder(store: target)
+    }
+
+    func run() throws {
+        try requireFree()
+        do {
+            try store.pool.read { reader in
+                try reader.run("BEGIN")
+                defer { _ = try? reader.run("COMMIT") }
+                let names = try fixMoment(reader)
+                try copyPages(from: reader)
+                try settle(names)
+            }
+            try publish()
+        } catch {
+            for suffix in ["", "-wal", "-shm", "-journal"] { unlink(draft.path + suffix) }
+            try? ExternalFolder.remove(for: target)
+            throw error
+        }
+    }
+
+    private func requireFree() throws {
+        guard target.isFileURL else { throw refusal("is no file URL") }
+        _ = try FilePlace(url: target).check(mustExist: false)
+        for place in [target, folder.support] where FileManager.default.fileExists(atPath: place.path) {
+            throw refusal("cannot be written: \(place.path) exists already")
+        }
+    }
+
+    /// From here on the reader sees the rows of one moment. No save can end while the files of that moment are linked, so
+    /// that none of them is removed before.
+    private func fixMoment(_ reader: Connection) throws -> [String] {
+        guard let externals = store.externals else {
+            try reader.run("SELECT COUNT(*) FROM sqlite_master")
+            return []
+        }
+        if store.options.isReadOnly { return try link(externals, reader) }
+        return try store.pool.write { writer in
+            var names: [String] = []
+            try writer.transaction {
+                names = try link(externals, reader)
+                return false
+            }
+            return names
+        }
+    }
+
+    private func link(_ externals: ExternalColumns, _ reader: Connection) throws -> [String] {
+        let names = try externals.names(reader)
+        if !names.isEmpty { try folder.make() }
+        for name in names {
+            let (from, to) = (externals.folder.file(name), folder.file(name))
+            if Foundation.link(from.path, to.path) == 0 { continue }
+            // Another file system, or one without links.
+            do { try FileManager.default.copyItem(at: from, to: to) } catch { throw refusal("lacks \(from.path): \(error)") }
+        }
+        return names
+    }
+
+    private func copyPages(from reader: Connection) throws {
+        let copy = try Connection(path: draft.path, access: .create, options: SQLiteOptions(), counter: StatementCounter())
+        _ = coredata_sqlite_defensive(copy.handle, 0)
+        guard let backup = sqlite3_backup_init(copy.handle, "main", reader.handle, "main") else {
+            throw copy.error(sqlite3_errcode(copy.handle), doing: "Copying the store", sql: nil)
+        }
+        let code = sqlite3_backup_step(backup, -1)
+        let end = sqlite3_backup_finish(backup)
+        guard code == SQLITE_DONE, end == SQLITE_OK else {
+            throw copy.error(code == SQLITE_DONE ? end : code, doing: "Copying the store", sql: nil)
+        }
+    }
+
+    /// Turns the links into files of the copy's own, written to the disk.
+    private func settle(_ names: [String]) throws {
+        for name in names {
+            let (file, own) = (folder.file(name), folder.file(name + ".copy"))
+            do { try FileManager.default.copyItem(at: file, to: own) } catch { throw refusal("lacks \(file.path): \(error)") }
+            try flush(own)
+            guard rename(own.path, file.path) == 0 else { throw refusal("lacks \(file.path)") }
+        }
+        if !names.isEmpty { try folder.sync() }
+    }
+
+    /// The copy appears under its name when it is complete.
+    private func publish() throws {
+        guard Foundation.link(draft.path, target.path) == 0 || renamed() else {
+            throw refusal("cannot be written: \(String(cString: strerror(errno)))")
+        }
+        unlink(draft.path)
+        try flush(target.deletingLastPathComponent())
+    }
+
+    /// Where the file system has no links.
+    private func renamed() -> Bool { errno != EEXIST && rename(draft.path, target.path) == 0 }
+
+    private func flush(_ url: URL) throws {
+        let handle = open(url.path, O_RDONLY | O_CLOEXEC)
+        guard handle >= 0 else { throw refusal("cannot be flushed") }
+        defer { close(handle) }
+        guard fsync(handle) == 0 else { throw refusal("cannot be flushed") }
+    }
+
+    private func refusal(_ what: String) -> StoreError {
+        StoreError(
+            134030, "The copy \(target.path) of the store at \(store.url.path) \(what). Choose another place; nothing was left.",
+            path: target.path)
+    }
+}
+
+extension ExternalColumns {
+    /// The files that any row refers to.
+    fileprivate func names(_ connection: Connection) throws -> [String] {
+        var names: Set<String> = []
+        for place in try columns() {
+            let column = quoted(place.column)
+            let statement = try Statement(
+                "SELECT CAST(substr(\(column), 2, 36) AS TEXT) FROM \(quoted(place.table)) "
+                    + "WHERE length(\(column)) = \(ExternalReference.size) AND substr(\(column), 1, 1) = x'02'",
+                on: connection)
+            defer { statement.finish() }
+            while try statement.step() {
+                if let name = statement.text(0), UUID(uuidString: name) != nil { names.insert(name) }
+            }
+        }
+        return names.sorted()
+    }
+}

@@ -1,0 +1,33 @@
+// A server that is asked to end.
+
+import CoreDataTestSupport
+import Foundation
+import Testing
+
+@testable import CoreData
+
+@Suite("A server that is asked to end", .timeLimit(.minutes(1)))
+struct CloseTests {
+    @Test("A process that closes its container at SIGTERM, in the middle of saves and reads, leaves no log")
+    func sigterm() throws {
+        let folder = Folder()
+        let store = folder.file("served.sqlite")
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = try VictimProcess.executable
+        process.arguments = ["serve", store.path]
+        process.standardOutput = output
+        try process.run()
+        let reading = output.fileHandleForReading
+        #expect(String(decoding: reading.availableData, as: UTF8.self) == "serving\n")
+        #expect(FileManager.default.fileExists(atPath: store.path + "-wal"))
+        process.terminate()
+        #expect(String(decoding: reading.readDataToEndOfFile(), as: UTF8.self) == "closed\n")
+        process.waitUntilExit()
+        #expect(process.terminationReason == .exit && process.terminationStatus == 0)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["served.sqlite"])
+        let raw = try RawStore(store)
+        #expect(try raw.isSound())
+        #expect(try raw.texts("SELECT COUNT(*) >= 20 FROM ZPERSON") == ["1"])
+    }
+}
