@@ -15,4 +15,11 @@ import Testing
         #expect(report.saves.allSatisfy { $0 > 0 })
         #expect(report.counts.count >= 6, "\(report.summary)")
     }
+
+    @Test("A save that nobody noted is found by the comparison at the end", .timeLimit(.minutes(3)))
+    func unnotedSave() async throws {
+        let folder = Folder()
+        let report = try Stress.run(seconds: 0.2, writers: 4, isTamperedWith: true, in: folder.url)
+        #expect(report.complaints.contains { $0.hasPrefix("the store has the counter") })
+    }
 }

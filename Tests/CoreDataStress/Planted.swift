@@ -23,6 +23,16 @@ package enum Planted {
         group.wait()
     }
 
+    /// Adds to a counter and tells nobody.
+    static func unnotedSave(_ coordinator: NSPersistentStoreCoordinator) throws {
+        let context = StressModel.context(coordinator)
+        try context.performAndWait {
+            let counter = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Counter"))[0]
+            counter.setValue(counter.number("value") + 1, forKey: "value")
+            try context.save()
+        }
+    }
+
     /// Reads memory that was given back: the address sanitizer must report it.
     package static func staleRead() -> Int {
         let place = UnsafeMutablePointer<Int>.allocate(capacity: 64)

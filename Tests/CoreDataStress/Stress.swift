@@ -22,7 +22,11 @@ package enum Stress {
     }
 
     /// Runs the writers for some seconds, then compares the store, and what each context shows, with what was committed.
-    package static func run(seconds: Double, writers count: Int = 8, seed: UInt64 = 1, in folder: URL) throws -> Report {
+    ///
+    /// - Parameter isTamperedWith: whether something is saved at the end that nobody notes; the comparison must complain.
+    package static func run(
+        seconds: Double, writers count: Int = 8, seed: UInt64 = 1, isTamperedWith: Bool = false, in folder: URL
+    ) throws -> Report {
         let file = folder.appendingPathComponent("stress.sqlite")
         let coordinator = try StressModel.coordinator(file)
         try StressModel.seed(coordinator)
@@ -30,6 +34,7 @@ package enum Stress {
         for writer in writers { writer.listen(to: writers) }
         run(writers, until: Date(timeIntervalSinceNow: seconds))
         for writer in writers { writer.stopListening() }
+        if isTamperedWith { try Planted.unnotedSave(coordinator) }
         let report = try report(writers, file)
         for store in coordinator.persistentStores { try coordinator.remove(store) }
         return report

@@ -145,9 +145,8 @@ extension Writer {
             format: "owner == %d AND serial IN %@", number, serials.map { NSNumber(value: $0) })
         let found = try context.fetch(request)
         let names = Set(found.map(\.itemName.serial))
-        for serial in serials.subtracting(names) {
-            if !isRetrying { complain("no longer finds its item \(serial)") }
-        }
+        for serial in serials.subtracting(names) where !isRetrying { complain("no longer finds its item \(serial)") }
+        if names.count < serials.count { alive.removeAll { serials.contains($0) && !names.contains($0) } }
         return try found.compactMap { item in
             let name = item.itemName
             return try isAsCommitted(item, name) ? (name, item) : nil
