@@ -22,7 +22,8 @@ let objectTests: [Target] = [
     .testTarget(
         name: name,
         dependencies: ["CoreData", "CoreDataValues", "CoreDataSQLite", "CCoreDataSQLite", "CoreDataTestSupport"]
-            + (name == "ConcurrencyTests" ? ["CCoreDataRuntime", "CoreDataScript", "CoreDataAsyncMain"] : []),
+            + (name == "ConcurrencyTests"
+                ? ["CCoreDataRuntime", "CoreDataScript", "CoreDataAsyncMain", "CoreDataStress"] : []),
         swiftSettings: strict)
 }
 
@@ -101,6 +102,12 @@ let package = Package(
             name: "CoreDataScript", dependencies: ["CoreData"], path: "Tests/CoreDataScript", swiftSettings: strict),
         .executableTarget(
             name: "CoreDataAsyncMain", dependencies: ["CoreData"], path: "Tests/CoreDataAsyncMain", swiftSettings: strict),
+        // Eight contexts over one store; also as a program, for long runs in a release build and under the sanitizers.
+        .target(
+            name: "CoreDataStress", dependencies: ["CoreData"], path: "Tests/CoreDataStress", swiftSettings: strict),
+        .executableTarget(
+            name: "CoreDataStressRun", dependencies: ["CoreDataStress"], path: "Tests/CoreDataStressRun",
+            swiftSettings: strict),
         // The process that durability tests kill.
         .executableTarget(
             name: "CoreDataVictim", dependencies: ["CoreData"], path: "Tests/CoreDataVictim",
@@ -108,3 +115,9 @@ let package = Package(
         .testTarget(name: "ExampleTests", dependencies: ["CCoreDataSQLite"], swiftSettings: strict),
     ] + objectTests
 )
+
+// A build that needs few of the tests names them: `OPENCOREDATA_TESTS=ConcurrencyTests,ChildContextTests`.
+if let named = Context.environment["OPENCOREDATA_TESTS"] {
+    let wanted = named.split(separator: ",").map(String.init)
+    package.targets.removeAll { $0.type == .test && !wanted.contains($0.name) }
+}

@@ -6,7 +6,7 @@ import random
 import statistics
 import sys
 
-from contenders import BY_NAME, CONTENDERS, PACKAGE, TASKS, Digests, Runs, Stop, build, require_tools
+from contenders import BY_NAME, CONTENDERS, LOAD_REQUESTS, LOADS, PACKAGE, TASKS, Digests, Runs, Stop, build, require_tools
 
 
 def parse():
@@ -98,6 +98,18 @@ def print_task(task, figures, ratios):
         print(f"{task:17} {BY_NAME[name].title:18} {text} {ratio}", flush=True)
 
 
+def measure_loads(runs, pairs):
+    """Throughput and 99th percentile of requests at once beside a writer: medians of several processes."""
+    result = {}
+    for task in LOADS:
+        reports = [runs.run(BY_NAME["opencoredata"], task)[0][0] for _ in range(pairs)]
+        each_second = statistics.median(LOAD_REQUESTS / report["seconds"] for report in reports)
+        p99 = statistics.median(report["p99"] for report in reports) / 1e6
+        result[task] = {"requestsPerSecond": each_second, "p99Milliseconds": p99}
+        print(f"{task:17} OpenCoreData       {each_second:12.0f} requests a second, p99 {p99:.2f} ms", flush=True)
+    return result
+
+
 def main():
     options = parse()
     require_tools()
@@ -113,6 +125,8 @@ def main():
         print_task(task, figures, ratios)
         result[task] = {
             c.name: statistics.median(figures[c.name]) if figures.get(c.name) else None for c in CONTENDERS}
+    if "request" in options.tasks and "opencoredata" in options.contenders:
+        result["loads"] = measure_loads(runs, options.pairs)
     if options.json:
         with open(options.json, "w") as file:
             json.dump({"rows": options.rows, "tasks": result}, file, indent=2)

@@ -32,12 +32,16 @@ WORK = BUILD / "yardstick"
 # undo              take one change of each patient back
 # redo              do it again
 # saveDirty         save another weight of one patient in a hundred, while all are in memory; setting it is not counted
+# request           a thousand times: a context, 20 patients by an indexed attribute, read, dropped; plain C keeps its statement
 # free              let go of all fetched patients
 # memory            heap that fetched patients keep
 TASKS = [
     "insert", "fetch", "fetchRead", "filter", "lookup", "lookupRegistered", "update", "delete", "toOne",
     "toMany", "commit", "open", "free", "memory", "toOneWalk", "toManyPrefetch", "faults", "undo", "redo", "saveDirty",
+    "request",
 ]
+# Requests at once, beside a writer: timed after `request`, for ourselves alone.
+LOADS, LOAD_REQUESTS = ["request1", "request32", "request1000"], 20_000
 WRITING = {"insert", "update", "delete", "commit", "saveDirty"}
 
 
@@ -46,6 +50,7 @@ def unit_count(task, rows):
     return {
         "filter": min(rows, 100), "lookup": rows // 2, "lookupRegistered": rows // 2, "update": rows // 10,
         "delete": rows // 10, "commit": 500, "open": 1, "faults": rows // 10, "saveDirty": rows // 100,
+        "request": 1000,
     }.get(task, rows)
 
 
@@ -61,7 +66,7 @@ class Contender:
 
 
 NO_GRAPH = {"toOneWalk", "undo", "redo"}
-NO_OBJECTS = {"fetch", "lookupRegistered", "toManyPrefetch", "faults", "saveDirty"} | NO_GRAPH
+NO_OBJECTS = {"fetch", "lookupRegistered", "toManyPrefetch", "faults", "saveDirty", "request"} | NO_GRAPH
 CONTENDERS = [
     Contender("c", "plain C", BUILD / "plainc", "plain", {"lookupRegistered"} | NO_GRAPH),
     Contender("swift", "C API from Swift", RELEASE / "RawSwift", "plain", NO_OBJECTS),
@@ -143,6 +148,15 @@ def without_debug_information(program):
     return copy
 
 
+def add_index(path, layout):
+    """Indexes the attribute that requests ask by; the other tasks' tables stay as they are."""
+    database = sqlite3.connect(path)
+    place = {"plain": "patient(admitted)", "objects": "ZPATIENT(ZADMITTED)"}[layout]
+    database.execute(f"CREATE INDEX requested ON {place}")
+    database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    database.close()
+
+
 def remove_database(path):
     for suffix in ("", "-wal", "-shm", "-journal"):
         Path(f"{path}{suffix}").unlink(missing_ok=True)
@@ -191,6 +205,8 @@ class Runs:
             remove_database(path)
             if task != "insert":
                 shutil.copyfile(self.seed(contender.layout), path)
+            if task.startswith("request"):
+                add_index(path, contender.layout)
         try:
             reports, errors = self.invoke(contender, task, paths, prefix, environment)
             return reports[1:], self.digest(contender, task, reports[-1], paths[-1]), errors

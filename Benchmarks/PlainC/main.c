@@ -22,6 +22,7 @@ static Checksum run_on_open_database(const char *task) {
     if (is(task, "toMany")) return task_to_many();
     if (is(task, "toManyPrefetch")) return task_to_many_prefetch();
     if (is(task, "faults")) return task_faults();
+    if (is(task, "request")) return task_request();
     if (is(task, "saveDirty")) return task_save_dirty();
     if (is(task, "commit")) return task_commit();
     if (is(task, "free")) return task_free();

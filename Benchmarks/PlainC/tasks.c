@@ -8,6 +8,7 @@
 #include "database.h"
 
 #define COMMITS 500
+#define REQUESTS 1000
 
 // Brings the table's pages into SQLite's cache without making a row.
 void warm_pages(void) {
@@ -217,6 +218,27 @@ Checksum task_faults(void) {
     look_up(select, keys, count, &checksum);
     end_region();
     free(keys);
+    sqlite3_finalize(select);
+    return checksum;
+}
+
+// Twenty patients by an indexed column, from another place each time. The connection and the statement are kept.
+Checksum task_request(void) {
+    Checksum checksum = {0};
+    sqlite3_stmt *select =
+        prepare("SELECT " ROW_COLUMNS " FROM patient WHERE admitted>=?1 ORDER BY admitted LIMIT 20");
+    begin_region();
+    for (int64_t number = 0; number < REQUESTS; number++) {
+        sqlite3_bind_double(select, 1, 700000000.0 + (double)((number * 7919 * 3600) % 31000000));
+        while (step(select)) {
+            Row row;
+            read_row(select, &row);
+            add_row(&checksum, &row);
+            free_row(&row);
+        }
+        sqlite3_reset(select);
+    }
+    end_region();
     sqlite3_finalize(select);
     return checksum;
 }

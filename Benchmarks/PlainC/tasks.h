@@ -17,6 +17,7 @@ Checksum task_to_many(void);
 Checksum task_to_many_prefetch(void);
 Checksum task_faults(void);
 Checksum task_save_dirty(void);
+Checksum task_request(void);
 Checksum task_commit(void);
 Checksum task_open(const char *path);
 Checksum task_free(void);

@@ -10,7 +10,7 @@ struct OpenCoreDataObjects: Contender {
     func run(_ task: Task, path: String, region: Region) throws -> Checksum {
         if task == .open { return try openAndAsk(path, region) }
         let stack = try Stack(path: path)
-        let checksum = try stack.context.performAndWait {
+        let checksum = try task.isRequest ? answer(task, stack, region) : stack.context.performAndWait {
             if task != .insert && task != .seed { try stack.warmPages() }
             return try run(task, stack, region)
         }
@@ -35,8 +35,15 @@ struct OpenCoreDataObjects: Contender {
         case .memory: try memory(stack.context, region)
         case .toOneWalk, .toManyPrefetch, .faults, .undo, .redo, .saveDirty:
             try GraphTasks(rows: rows, stack: stack, region: region).run(task)
-        case .open: throw Failure("open has no stack yet")
+        case .open, .request, .request1, .request32, .request1000: throw Failure("\(task.rawValue) runs elsewhere")
         }
+    }
+
+    /// Requests have contexts of their own.
+    private func answer(_ task: Task, _ stack: Stack, _ region: Region) throws -> Checksum {
+        try stack.context.performAndWait { try stack.warmPages() }
+        let requests = Requests(rows: rows, stack: stack, region: region)
+        return try task.atOnce.map(requests.beside) ?? requests.inTurn()
     }
 
     /// All patients with their values read in.

@@ -65,6 +65,11 @@ public enum Patients {
             injury: Int64(1 + index % injuries(of: rows)))
     }
 
+    /// The moment that a request asks for; at least a hundredth of the year lies behind it.
+    public static func requested(_ number: Int) -> Date {
+        Date(timeIntervalSinceReferenceDate: epoch + Double((Int64(number) * 7919 * 3600) % 31_000_000))
+    }
+
     public static func all(_ rows: Int) -> [PatientRow] { (0..<rows).map { row($0, of: rows) } }
 
     /// The first moment at which anyone is admitted, in seconds since 2001.
@@ -108,4 +113,9 @@ public struct Checksum: Sendable {
 
     @inlinable @inline(__always)
     public mutating func add(_ number: Int64) { whole &+= number }
+
+    public mutating func add(_ other: Checksum) {
+        whole &+= other.whole
+        weight += other.weight
+    }
 }

@@ -7,17 +7,35 @@ import Foundation
 public enum Task: String, CaseIterable, Sendable {
     case insert, fetch, fetchRead, filter, lookup, lookupRegistered, update, delete, toOne, toMany, commit,
         open
+    case request, request1, request32, request1000
     case toOneWalk, toManyPrefetch, faults, undo, redo, saveDirty
     case free, memory
     /// Writes the database that the other tasks start from.
     case seed
 
-    /// Waiting for the disk is part of a commit and of opening; all else is counted in CPU time.
-    var isWallClock: Bool { self == .commit || self == .open }
+    /// Waiting for the disk is part of a commit and of opening, and for a turn of many requests; all else is counted in CPU time.
+    var isWallClock: Bool { self == .commit || self == .open || atOnce != nil }
+
+    public var isRequest: Bool { self == .request || atOnce != nil }
+
+    /// How many requests there are at once beside a writer; nil for the other tasks.
+    public var atOnce: Int? {
+        switch self {
+        case .request1: 1
+        case .request32: 32
+        case .request1000: 1000
+        case .insert, .fetch, .fetchRead, .filter, .lookup, .lookupRegistered, .update, .delete, .toOne, .toMany, .commit,
+            .open, .request, .toOneWalk, .toManyPrefetch, .faults, .undo, .redo, .saveDirty, .free, .memory, .seed:
+            nil
+        }
+    }
 }
 
 /// How many one-row transactions the task `commit` makes.
 public let commitCount = 500
+/// How many requests the task `request` answers one after the other, and how many those at once.
+public let requestCount = 1000
+public let loadCount = 20_000
 
 /// A program under measure.
 public protocol Contender: Sendable {
@@ -42,6 +60,8 @@ public final class Region: @unchecked Sendable {
     private let isCounted: Bool
     fileprivate var nanoseconds: Int64 = 0
     fileprivate var bytes: Int64 = 0
+    /// The time that one request in a hundred takes longer than, in nanoseconds.
+    public var p99: Int64 = 0
 
     init(task: Task, isCounted: Bool) {
         self.task = task
@@ -65,6 +85,8 @@ public final class Region: @unchecked Sendable {
         bytes += yardstick_heap_bytes() - start
         return result
     }
+
+    public static func wallTime() -> Int64 { yardstick_wall_time() }
 
     private func time() -> Int64 { task.isWallClock ? yardstick_wall_time() : yardstick_cpu_time() }
 }
@@ -92,7 +114,7 @@ extension Contender {
         let weight = String(format: "%.1f", checksum.weight)
         let seconds = String(format: "%.9f", Double(region.nanoseconds) / 1e9)
         print(
-            "{\"seconds\": \(seconds), \"bytes\": \(region.bytes), "
+            "{\"seconds\": \(seconds), \"bytes\": \(region.bytes), \"p99\": \(region.p99), "
                 + "\"whole\": \(checksum.whole), \"weight\": \(weight)}")
     }
 }
