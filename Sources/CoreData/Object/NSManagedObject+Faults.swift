@@ -14,7 +14,6 @@ extension NSManagedObject {
     }
 
     /// Whether the row still has to be read from the store.
-    private final var lacksRow: Bool { _state.isFault && _state.pointee.row == nil }
 
     /// Whether a to-one's target, or this object to know of it, still has to be read. Reads nothing.
     final func hasFault(at slot: Int) -> Bool {
