@@ -144,6 +144,7 @@ import Testing
         try SQLiteFile(stack.folder.file("store.sqlite")).run("UPDATE ZSITE SET ZWORDS = x'0102', ZTAGS = '[', ZMARKERS = x'00'")
         for key in ["words", "tags", "markers"] {
             let context = stack.another()
+            context.stalenessInterval = 0
             let read = try context.existingObject(with: site.objectID)
             #expect(read.value(forKey: key) == nil)
             read.setValue("new", forKey: "name")

@@ -201,6 +201,7 @@ import Testing
             "CREATE TRIGGER GOOD AFTER INSERT ON ZNOTE BEGIN UPDATE ZNOTE SET ZTEXT = CAST(NSCoreDataNow() > 1 AS TEXT); END")
         let note = stack.context.make("Note")
         try stack.context.save()
+        stack.context.stalenessInterval = 0
         #expect(note.anew("text") as? String == "1")
         try raw.texts(
             "CREATE TRIGGER BAD AFTER INSERT ON ZNOTE BEGIN UPDATE ZNOTE SET ZTEXT = CoreDataCanonical('A'); END")

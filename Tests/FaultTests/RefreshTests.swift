@@ -50,11 +50,15 @@ final class Sleeper: NSManagedObject {
     func waking() throws {
         let stack = try Stack(model: Sleeper.model())
         let ward = stack.context.make("Ward", ["name": "East"])
+        let doctor = stack.context.make("Doctor", ["name": "Dr"])
         _ = try patient(stack)
-        let wardID = ward.objectID
+        let (wardID, doctorID) = (ward.objectID, doctor.objectID)
         Sleeper.atWaking = { sleeper in
             sleeper.setValue(7, forKey: "code")
             sleeper.setValue(sleeper.managedObjectContext?.object(with: wardID), forKey: "ward")
+            if let doctor = sleeper.managedObjectContext?.object(with: doctorID) {
+                sleeper.setValue(NSSet(object: doctor), forKey: "doctors")
+            }
         }
         defer { Sleeper.atWaking = nil }
         let other = stack.another()
@@ -67,6 +71,8 @@ final class Sleeper: NSManagedObject {
         let east = other.object(with: wardID)
         #expect(!east.hasChanges)
         #expect((east.value(forKey: "patients") as? NSSet)?.count == 0)
+        #expect((found.value(forKey: "doctors") as? NSSet)?.count == 1)
+        #expect((other.object(with: doctorID).value(forKey: "patients") as? NSSet)?.count == 0)
         other.refresh(found, mergeChanges: false)
         _ = found.name
         #expect(found.calls.filter { $0 == "awakeFromFetch" }.count == 2)

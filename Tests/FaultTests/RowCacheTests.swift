@@ -222,7 +222,7 @@ extension NSManagedObject {
         #expect(cache.row(for: try key(stack, 1)) == nil)
     }
 
-    @Test("Ten thousand random steps never show an older row than the last one, nor one that went", arguments: 0..<4)
+    @Test("Two thousand random steps never show an older row than the last one, nor one that went", arguments: 0..<4)
     func random(_ seed: Int) throws {
         let stack = try Stack()
         let cache = RowCache(stack.coordinator.runtime)
@@ -234,7 +234,7 @@ extension NSManagedObject {
         }
         var versions: [Int64: Int32] = [:]
         var hits = 0
-        for _ in 0..<10_000 {
+        for _ in 0..<2_000 {
             let count = [1, 1, 3, 20, 120][random(5)]
             var keys = Array(Set((0..<count).map { _ in Int64(random(2000) + 1) }))
             if random(2) == 0 { keys.sort() }
@@ -255,12 +255,12 @@ extension NSManagedObject {
                 for number in keys.prefix(5) {
                     guard let found = cache.row(for: try key(stack, number)) else { continue }
                     let row = found.chunk.row(found.row)
-                    #expect(row.key(found.chunk.layout) == number)
-                    #expect(row.version(found.chunk.layout) == versions[number])
                     hits += 1
+                    let isRight = row.key(found.chunk.layout) == number && row.version(found.chunk.layout) == versions[number]
+                    if !isRight { Issue.record("row \(number) is not the last one") }
                 }
             }
         }
-        #expect(hits > 1000)
+        #expect(hits > 300)
     }
 }

@@ -129,6 +129,7 @@ final class ListeningStore: NSIncrementalStore, @unchecked Sendable {
         store.failure = Refused()
         let other = rig.context()
         let fault = other.object(with: doctor.objectID)
+        other.stalenessInterval = 0
         #expect(fault.value(forKey: "name") == nil)
         store.failure = nil
         #expect(code { try other.save() } == 134060)

@@ -7,6 +7,7 @@ extension NSManagedObject {
     ///
     /// Compares old and new by one look-up a member; only members that come or go are written, with their other side.
     final func setMembers(_ index: Int, _ new: ContiguousArray<NSManagedObject>) {
+        if _state.has(.waking) { return setMembersSilently(index, new) }
         let relationship = relationship(toMany: index)
         let present = ContiguousArray(members(at: index))
         if new.isEmpty, present.isEmpty { return }

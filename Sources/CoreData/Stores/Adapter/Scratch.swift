@@ -13,6 +13,8 @@ enum Scratch {
     ) throws -> R {
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
+        // The store is asked: what the coordinator remembers of it is no answer.
+        context.stalenessInterval = 0
         return try withoutActuallyEscaping(body) { body in
             nonisolated(unsafe) let run = body
             let result = try context.performAndWait { Carried(try run(context)) }
