@@ -73,7 +73,7 @@ extension NSManagedObjectContext {
         if let found = waitingRow(key, chunk, slot) {
             let entity = found.chunk.layout.entity
             object = newFault(for: ObjectKey(number: key.number, entity: entity, store: key.store))
-            fill(object, found.chunk, found.chunk.row(found.row))
+            fill(object, found.chunk, found.chunk.row(found.row), sleep(entity))
         } else {
             object = newFault(for: key)
             object._state.pointee.chunk = UnsafeRawPointer(Unmanaged.passRetained(chunk).toOpaque())
@@ -178,6 +178,7 @@ extension NSManagedObjectContext {
         let count = chunk.count
         guard count > 0, chunk.row(0).key(chunk.layout) > 0 else { return }
         let numbers = keys(of: chunk)
+        let sleep = sleep(chunk.layout.entity)
         withUnsafeTemporaryAllocation(of: Unmanaged<NSManagedObject>?.self, capacity: count) { found in
             guard let base = found.baseAddress else { return }
             numbers.withUnsafeBufferPointer {
@@ -185,7 +186,7 @@ extension NSManagedObjectContext {
             }
             for index in 0..<count {
                 if let object = base[index]?.takeRetainedValue() {
-                    fill(object, chunk, chunk.row(index))
+                    fill(object, chunk, chunk.row(index), sleep)
                 } else {
                     waiting.append((numbers[index], chunk, index))
                 }
@@ -194,12 +195,17 @@ extension NSManagedObjectContext {
     }
 
     /// Gives a fault its row; it stays a fault, which wakes at its first read.
-    private func fill(_ object: NSManagedObject, _ chunk: RowChunk, _ row: Row) {
+    private func fill(_ object: NSManagedObject, _ chunk: RowChunk, _ row: Row, _ sleep: UInt32) {
         let state = object._state
         // The entity of a fault made from a key is a hint, and an object cannot change its own.
         guard state.isFault, state.pointee.row == nil, state.pointee.entity == chunk.layout.entity.rawValue else { return }
         state.attach(chunk, row: row)
-        state.pointee.slow |= state.info.classBinding.sleepsThroughFetch ? SlowReason.dormant : SlowReason.fault
+        state.pointee.slow |= sleep
+    }
+
+    /// How a fault sleeps whose row is here.
+    private func sleep(_ entity: EntityIndex) -> UInt32 {
+        runtime.infos[entity.value].classBinding.sleepsThroughFetch ? SlowReason.dormant : SlowReason.fault
     }
 
     private func keep(
