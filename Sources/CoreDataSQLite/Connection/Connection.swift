@@ -46,17 +46,11 @@ final class Connection: @unchecked Sendable {
         self.path = path
         self.options = options
         self.counter = counter
+        setBusyTimeout(options.timeout)
         _ = coredata_sqlite_defensive(opened, 1)
         _ = coredata_sqlite_trusted_schema(opened, 0)
         TextFunctions.register(on: opened)
         DerivedFunctions.register(on: opened, touched: touched)
-        waitForLocks()
-    }
-
-    /// Lets statements wait for other connections' locks as long as the options say.
-    func waitForLocks() {
-        sqlite3_busy_timeout(
-            handle, Int32(clamping: Int64((options.timeout * 1000).clamped(to: 0...2_000_000_000))))
     }
 
     deinit {
@@ -72,6 +66,11 @@ final class Connection: @unchecked Sendable {
 
     /// Whether closing this connection as the last one moves the log into the file.
     func checkpointsOnClose(_ flag: Bool) { _ = coredata_sqlite_checkpoint_on_close(handle, flag ? 1 : 0) }
+
+    /// How long a statement waits for another connection's lock.
+    func setBusyTimeout(_ seconds: Double) {
+        sqlite3_busy_timeout(handle, Int32(clamping: Int64((seconds * 1000).clamped(to: 0...2_000_000_000))))
+    }
 
     /// A statement kept for the next use of the same text.
     func statement(_ sql: String) throws -> Statement {
