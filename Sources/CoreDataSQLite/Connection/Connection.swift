@@ -54,16 +54,11 @@ final class Connection: @unchecked Sendable {
         self.options = options
         self.counter = counter
         isMemory = access == .memory
+        setBusyTimeout(options.timeout)
         _ = coredata_sqlite_defensive(opened, 1)
         _ = coredata_sqlite_trusted_schema(opened, 0)
         TextFunctions.register(on: opened)
         DerivedFunctions.register(on: opened, touched: touched)
-        waitForLocks()
-    }
-
-    /// Lets statements wait for other connections' locks as long as the options say.
-    func waitForLocks() {
-        setBusyTimeout(options.timeout)
     }
 
     deinit { close() }
