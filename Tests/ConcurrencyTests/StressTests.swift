@@ -10,7 +10,7 @@ import Testing
         .timeLimit(.minutes(3)))
     func eightContexts() async throws {
         let folder = Folder()
-        let report = try Stress.run(seconds: 2, seed: 7, in: folder.url)
+        let report = try Stress.run(seconds: 1.5, seed: 7, in: folder.url)
         #expect(report.complaints == [])
         #expect(report.saves.allSatisfy { $0 > 0 })
         #expect(report.counts.count >= 6, "\(report.summary)")
