@@ -79,6 +79,11 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     open var propagatesDeletesAtEndOfEvent = true
     /// Whether an object whose row is gone reads as deleted, instead of stopping the next save with an error.
     open var shouldDeleteInaccessibleFaults = true
+    /// Whether a fault whose row is gone is to read as deleted: asked once for each, and `shouldDeleteInaccessibleFaults` unless
+    /// overridden. The property is never named.
+    open func shouldHandleInaccessibleFault(
+        _ fault: NSManagedObject, for oid: NSManagedObjectID, triggeredByProperty property: NSPropertyDescription?
+    ) -> Bool { shouldDeleteInaccessibleFaults }
     public final let userInfo = NSMutableDictionary()
 
     /// nil until set: without an undo manager nothing is recorded, and `rollback()` still works.
