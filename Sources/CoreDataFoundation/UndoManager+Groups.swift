@@ -1,5 +1,6 @@
 // Opening, closing, undoing and redoing groups.
 
+import CoreDataValues
 import Foundation
 
 extension UndoManager {

@@ -1,5 +1,6 @@
 // Foundation's UndoManager, which Foundation lacks on Linux: two stacks of groups of actions.
 
+import CoreDataValues
 import Foundation
 
 /// Records how to take back what was done, in groups, and does it on `undo()`; what is registered meanwhile becomes the redo.

@@ -1,5 +1,6 @@
 // Value transformers, which Foundation on Linux lacks: from a value to another form and back, found by name.
 
+import CoreDataValues
 import Foundation
 import Synchronization
 

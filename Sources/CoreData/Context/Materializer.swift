@@ -261,7 +261,7 @@ extension NSManagedObjectContext {
         state.pointee.slow &= ~SlowReason.anyFault
         state.pointee.slow |= SlowReason.overlay
         state.set([.inaccessible, .propagated])
-        if shouldDeleteInaccessibleFaults {
+        if shouldHandleInaccessibleFault(object, for: object.objectID, triggeredByProperty: nil) {
             tracker.mark(object, .deleted)
         } else if readError == nil {
             readError = CocoaError.unread(object, reading: slot, cause: CocoaError.missingObject(object.objectID))

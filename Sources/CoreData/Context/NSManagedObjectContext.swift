@@ -94,6 +94,11 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Who is told of unexpected faults; nil until somebody asks for it.
     final var faultWatch: FaultWatch?
     final var isTellingOfFault = false
+    /// Whether a fault whose row is gone is to read as deleted: asked once for each, and `shouldDeleteInaccessibleFaults` unless
+    /// overridden. The property is never named.
+    open func shouldHandleInaccessibleFault(
+        _ fault: NSManagedObject, for oid: NSManagedObjectID, triggeredByProperty property: NSPropertyDescription?
+    ) -> Bool { shouldDeleteInaccessibleFaults }
     public final let userInfo = NSMutableDictionary()
 
     /// nil until set: without an undo manager nothing is recorded, and `rollback()` still works.

@@ -95,6 +95,7 @@ struct ObjectPacker {
         let place = openChunk(shape, state.info.layout)
         order.append(RowBatch.Reference(chunk: place, row: chunks[place].count))
         object.pack(into: chunks[place], key: state.pointee.number, version: state.version)
+        object.packTransients(into: chunks[place])
         if order.count == RowChunk.maximumCount { close() }
     }
 

@@ -1,5 +1,6 @@
 // A model, a coordinator and contexts, put together.
 
+import CoreDataValues
 import Foundation
 import Synchronization
 

@@ -23,6 +23,9 @@ final class LiveValue {
     /// The same before it was made: the defaults of an entity are shared by all contexts.
     var fresh: LiveValue { data.map { LiveValue(data: $0) } ?? self }
 
+    /// The same value in a box of its own, for another context: boxes are confined as contexts are.
+    var copied: LiveValue { value.map { LiveValue($0) } ?? data.map { LiveValue(data: $0) } ?? self }
+
     /// - Throws: when the transformer fails.
     func value(_ transformation: Transformation) throws -> Any? {
         if let value { return value }

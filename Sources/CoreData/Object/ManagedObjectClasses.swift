@@ -1,6 +1,7 @@
 // Finding the class that a model names, and making its objects without knowing their initialisers.
 
 import CCoreDataRuntime
+import CoreDataValues
 import Foundation
 
 /// Class look-up and object creation.

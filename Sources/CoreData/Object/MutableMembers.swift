@@ -1,5 +1,6 @@
 // `mutableSetValue(forKey:)`: a to-many as a set that is always what the relationship is.
 
+import CoreDataValues
 import Foundation
 
 extension NSManagedObject {

@@ -1,5 +1,6 @@
 // `mutableOrderedSetValue(forKey:)`: an ordered to-many as an ordered set that writes into the relationship.
 
+import CoreDataValues
 import Foundation
 
 extension NSManagedObject {

@@ -19,7 +19,7 @@ extension NSManagedObject {
         let state = _state
         if let overlay = state.overlay, overlay.isPresent(slot) { return made(overlay.live(slot), slot) }
         if let known = cachedBesideRow(slot) as? LiveValue { return made(known, slot) }
-        guard let read = committedBytes(at: slot) else { return nil }
+        guard let read = parentLive(at: slot) ?? committedBytes(at: slot) else { return nil }
         cacheBesideRow(read, at: slot)
         return made(read, slot)
     }

@@ -1,6 +1,7 @@
 // Keys that the entity lacks: what the class itself answers for, and what is said of the others.
 
 import CoreDataFoundation
+import CoreDataValues
 import Foundation
 
 extension NSManagedObject {

@@ -1,144 +1,13 @@
-// The rows of one save, grouped as stores write them.
+// The rows of one save for one store, grouped as stores write them.
 
 import CoreDataValues
 import Foundation
 
-/// A store with its number in the coordinator.
-struct NumberedStore: Sendable {
-    let number: UInt16
-    let rows: any RowStore
-    let store: NSPersistentStore
-}
-
-/// What a save hands to one store, and which object each row belongs to.
-struct StoreBatch {
-    let store: NumberedStore
-    var batch: ChangeBatch
-    var written: ContiguousArray<WrittenRow>
-}
-
-/// The row of an object. The save's lists hold the object, the batch holds the chunk; this holds neither.
-struct WrittenRow {
-    let object: Unmanaged<NSManagedObject>
-    let chunk: Unmanaged<RowChunk>
-    let row: Int
-
-    init(object: NSManagedObject, chunk: RowChunk, row: Int) {
-        self.object = .passUnretained(object)
-        self.chunk = .passUnretained(chunk)
-        self.row = row
-    }
-
-    func adopt() {
-        object._withUnsafeGuaranteedRef { object in
-            chunk._withUnsafeGuaranteedRef { object.adopt($0, row) }
-        }
-    }
-}
-
-/// The builders of a save, one a store.
-final class BatchBuilders {
-    let context: NSManagedObjectContext
-    private var builders: [UInt16: BatchBuilder] = [:]
-    private var last: (number: UInt16, builder: BatchBuilder)?
-
-    init(_ context: NSManagedObjectContext) { self.context = context }
-
-    /// Gives every new object its number: from its store's block for the tree of its entity, in order of insertion.
-    func assignKeys(_ inserted: ContiguousArray<NSManagedObject>) throws {
-        guard let first = inserted.first else { return }
-        let infos = context.runtime.infos
-        let entity = first._state.pointee.entity
-        if context.requiredCoordinator.asksObjectsForKeys || context.assignments != nil {
-            return try assignKeysOneByOne(inserted)
-        }
-        if inserted.count < 64, inserted.allSatisfy({ $0._state.pointee.entity == entity }) {
-            return try assignKeys(inserted, of: infos[Int(entity)])
-        }
-        var homes: [NumberedStore?] = Array(repeating: nil, count: infos.count)
-        var counts: [Family: Int] = [:]
-        try inserted.borrowEach { object in
-            let entity = Int(object._state.pointee.entity)
-            if homes[entity] == nil { homes[entity] = try context.requiredCoordinator.store(for: infos[entity]) }
-        }
-        let families = homes.enumerated().map { entity, home in
-            home.map { Family(store: $0.number, root: infos[entity].entity.root) }
-        }
-        let perEntity = inserted.reduce(into: Array(repeating: 0, count: infos.count)) { counts, object in
-            counts[Int(object._state.pointee.entity)] += 1
-        }
-        for (entity, family) in families.enumerated() {
-            if let family { counts[family, default: 0] += perEntity[entity] }
-        }
-        var next = try counts.reduce(into: [Family: Int64]()) { next, entry in
-            next[entry.key] = try firstKey(entry.value, in: entry.key)
-        }
-        var open: (family: Family, next: Int64)?
-        inserted.borrowEach { object in
-            let state = object._state
-            guard let family = families[Int(state.pointee.entity)] else { return }
-            if open?.family != family {
-                if let open { next[open.family] = open.next }
-                open = (family, next[family] ?? 0)
-            }
-            state.pointee.assigned = open?.next ?? 0
-            state.pointee.assignedStore = family.store
-            open?.next += 1
-        }
-    }
-
-    /// The usual small save: objects of one entity.
-    private func assignKeys(_ inserted: ContiguousArray<NSManagedObject>, of info: EntityInfo) throws {
-        let store = try context.requiredCoordinator.store(for: info).number
-        var next = try firstKey(inserted.count, in: Family(store: store, root: info.entity.root))
-        inserted.borrowEach { object in
-            object._state.pointee.assigned = next
-            object._state.pointee.assignedStore = store
-            next += 1
-        }
-    }
-
-    /// Entities that share a table, and so its keys.
-    private struct Family: Hashable {
-        var store: UInt16
-        var root: EntityIndex
-    }
-
-    private func firstKey(_ count: Int, in family: Family) throws -> Int64 {
-        guard let store = context.requiredCoordinator.rowStore(family.store) else { return 0 }
-        do {
-            return try store.allocateKeys(count, in: family.root).lowerBound
-        } catch { throw CocoaError.saving(error) }
-    }
-
-    func builder(for object: NSManagedObject) throws -> BatchBuilder {
-        let state = object._state
-        let number = state.pointee.assigned != 0 ? state.pointee.assignedStore : state.pointee.store
-        if let last, last.number == number { return last.builder }
-        if let builder = builders[number] {
-            last = (number, builder)
-            return builder
-        }
-        guard let store = context.requiredCoordinator.numberedStore(number) else {
-            throw CocoaError.coreData(
-                134070, "The store of \(object.entity.name ?? "") was removed from the coordinator; its objects cannot be saved.")
-        }
-        let builder = BatchBuilder(store, context.runtime)
-        builders[number] = builder
-        return builder
-    }
-
-    func finish() -> [StoreBatch] {
-        if let last, builders.count == 1 { return [last.builder.finish()] }
-        return builders.sorted { $0.key < $1.key }.map { $0.value.finish() }
-    }
-}
-
 /// Packs objects into the batch of one store.
 final class BatchBuilder {
     private let store: NumberedStore
-    private let runtime: ModelRuntime
-    private var batch = ChangeBatch()
+    let runtime: ModelRuntime
+    var batch = ChangeBatch()
     private struct Lists {
         var written: ContiguousArray<WrittenRow> = []
         var open: ContiguousArray<RowChunk?> = []
@@ -296,60 +165,6 @@ final class BatchBuilder {
         deletes[entity].numbers.append(state.pointee.number)
         deletes[entity].expected.append(state.version)
         if state.pointee.toMany != nil { try addRelationships(of: object) }
-    }
-
-    /// What has no cell in the object's own row: pairs, orders, members without inverse.
-    private func addRelationships(of object: NSManagedObject) throws {
-        object.forEachToMany { index, members in
-            guard members.isChanged else { return }
-            let relationship = object.relationship(toMany: index)
-            guard !relationship.description.isTransient else { return }
-            let inverse = relationship.inverse.map { runtime.schema[$0] }
-            if inverse == nil {
-                batch.adoptions.append(
-                    AdoptionChange(
-                        relationship: relationship.index, owner: object.savedKey,
-                        added: members.added.objects.map(\.savedKey),
-                        removed: members.removed.objects.filter { $0._state.has(.persistent) }.map(\.savedKey)))
-            } else if let inverse, inverse.isToMany {
-                addLinks(object, relationship, inverse, members)
-            }
-            if relationship.isOrdered, let order = members.order, !object._state.has(.deleted) {
-                batch.orders.append(
-                    OrderChange(
-                        relationship: relationship.index, owner: object.savedKey, members: order.map(\.savedKey)))
-            }
-        }
-    }
-
-    /// Names each pair from one side only: the side declared first, or in a self-inverse the smaller key.
-    private func addLinks(
-        _ object: NSManagedObject, _ relationship: ResolvedRelationship, _ inverse: ResolvedRelationship,
-        _ members: ToMany
-    ) {
-        guard relationship.index.rawValue <= inverse.index.rawValue else { return }
-        let own = object.savedKey
-        let isSelfInverse = relationship.index == inverse.index
-        func named(_ other: NSManagedObject) -> Bool { !isSelfInverse || own.number <= other.savedKey.number }
-        let added = members.added.objects.filter(named).map(\.savedKey)
-        let removed = members.removed.objects.filter { named($0) && $0._state.has(.persistent) }.map(\.savedKey)
-        guard !added.isEmpty || !removed.isEmpty else { return }
-        batch.links.append(LinkChange(relationship: relationship.index, owner: own, added: added, removed: removed))
-    }
-
-    /// The pairs of many-to-manys that were stored, for a row whose deletion took them along.
-    private func addKnownPairs(of object: NSManagedObject) {
-        object.forEachToMany { index, members in
-            let relationship = object.relationship(toMany: index)
-            guard let inverse = relationship.inverse.map({ runtime.schema[$0] }), inverse.isToMany else { return }
-            let stored = members.storedKeys(in: object._state.pointee.store).filter { key in
-                !members.removed.objects.contains { $0._state.key == key }
-            }
-            guard !stored.isEmpty else { return }
-            batch.links.append(
-                LinkChange(
-                    relationship: relationship.index, owner: object.savedKey, added: stored.map(\.row), removed: []))
-        }
     }
 
     private func close(_ group: OpenUpdate) {

@@ -116,7 +116,7 @@ struct ChildSave {
         guard let twin = twins[ObjectIdentifier(object)] else { return }
         for slot in object.slots where ChildSave.isAttribute(object, slot) {
             if object._state.overlay?.isPresent(slot) == true {
-                twin.restore(object.formerValue(slot), at: slot)
+                twin.take(slot, from: object)
             } else if twin._state.overlay?.isPresent(slot) == true {
                 twin.restore(.null, at: slot)
             }
@@ -127,7 +127,7 @@ struct ChildSave {
         guard let overlay = object._state.overlay, let twin = twins[ObjectIdentifier(object)] else { return }
         for slot in object.slots where overlay.isPresent(slot) {
             guard ChildSave.isAttribute(object, slot), object.differs(slot, overlay) else { continue }
-            twin.restore(object.formerValue(slot), at: slot)
+            twin.take(slot, from: object)
         }
     }
 

@@ -55,6 +55,18 @@ extension NSManagedObject {
         }
     }
 
+    /// Adds transient values to the row that was packed last, for a child context: rows of stores have none. Values that are kept
+    /// as objects stay out; a child asks for them (`parentLive`).
+    final func packTransients(into chunk: RowChunk) {
+        let info = _state.info
+        guard info.hasTransientSlots, let overlay = _state.overlay else { return }
+        let row = chunk.row(chunk.count - 1)
+        for slot in info.entity.slots.indices where info.entity.slots[slot].isTransient {
+            guard overlay.isPresent(slot), !overlay.isNull(slot), info.kinds[slot] != .transformable else { continue }
+            pack(slot, info, overlay, into: chunk, row)
+        }
+    }
+
     @inline(__always)
     private final func pack(
         _ slot: Int, _ info: EntityInfo, _ overlay: Overlay, into chunk: RowChunk, _ row: UnsafeMutablePointer<UInt64>

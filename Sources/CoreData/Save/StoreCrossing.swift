@@ -11,7 +11,7 @@ enum StoreCrossing {
     static func check(_ changed: [ContiguousArray<NSManagedObject>], _ coordinator: NSPersistentStoreCoordinator) throws {
         for objects in changed {
             try objects.borrowEach { object in
-                if let key = crossing(object) { throw error(object, key) }
+                if let crossing = crossing(object) { throw error(object, crossing.key, crossing.target) }
                 if let store = coordinator.numberedStore(home(object))?.store, store.isReadOnly {
                     throw CocoaError.coreData(
                         134030,
@@ -28,32 +28,35 @@ enum StoreCrossing {
         return state.assigned != 0 ? state.assignedStore : state.store
     }
 
-    /// The name of a relationship whose target is elsewhere.
-    private static func crossing(_ object: NSManagedObject) -> String? {
+    /// A relationship whose target is elsewhere.
+    private static func crossing(_ object: NSManagedObject) -> (key: String, target: NSManagedObject)? {
         let state = object._state
         guard !state.has(.deleted) else { return nil }
         let own = home(object)
         if let overlay = state.overlay {
             for (slot, relationship) in state.info.slotRelationships.enumerated() where overlay.isPresent(slot) {
-                if let relationship, let target = overlay.object(slot), home(target) != own { return relationship.name }
+                if let relationship, let target = overlay.object(slot), home(target) != own {
+                    return (relationship.name, target)
+                }
             }
         }
-        var found: String?
+        var found: (String, NSManagedObject)?
         object.forEachToMany { index, members in
-            if found == nil, members.added.objects.contains(where: { home($0) != own }) {
-                found = object.relationship(toMany: index).name
+            if found == nil, let target = members.added.objects.first(where: { home($0) != own }) {
+                found = (object.relationship(toMany: index).name, target)
             }
         }
         return found
     }
 
-    private static func error(_ object: NSManagedObject, _ key: String) -> CocoaError {
+    private static func error(_ object: NSManagedObject, _ key: String, _ target: NSManagedObject) -> CocoaError {
         CocoaError.coreData(
             133010,
             "\(object.entity.name ?? "").\(key) leads into another store, which no store can keep. Use assign(_:to:) to put both "
                 + "objects into one store, or a fetched property.",
             [
-                NSValidationObjectErrorKey: object, NSValidationKeyErrorKey: key, NSAffectedObjectsErrorKey: [object],
+                NSValidationObjectErrorKey: object, NSValidationKeyErrorKey: key, NSValidationValueErrorKey: target,
+                NSAffectedObjectsErrorKey: [object, target],
             ])
     }
 }

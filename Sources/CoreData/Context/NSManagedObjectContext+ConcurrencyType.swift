@@ -1,0 +1,18 @@
+// The kinds of contexts, in their shorter spelling.
+
+extension NSManagedObjectContext {
+    /// How a context's work is scheduled, in its shorter spelling.
+    public struct ConcurrencyType: Hashable, RawRepresentable, Sendable {
+        public var rawValue: NSManagedObjectContextConcurrencyType
+
+        public init(rawValue: NSManagedObjectContextConcurrencyType) { self.rawValue = rawValue }
+
+        /// A serial queue of the context's own.
+        public static let privateQueue = ConcurrencyType(rawValue: .privateQueueConcurrencyType)
+        /// The main queue.
+        public static let mainQueue = ConcurrencyType(rawValue: .mainQueueConcurrencyType)
+    }
+
+    /// A context of the kind, without coordinator or parent.
+    public convenience init(_ type: ConcurrencyType) { self.init(concurrencyType: type.rawValue) }
+}

@@ -1,0 +1,25 @@
+// What parent and child contexts hand each other of values that are kept as objects.
+
+import CoreDataValues
+
+extension NSManagedObject {
+    /// The parent context's value of a transient attribute that has no bytes and so no place in a row; read once, then kept.
+    final func parentLive(at slot: Int) -> LiveValue? {
+        guard _state.info.entity.slots[slot].isTransient, _state.has(.persistent), let context = managedObjectContext,
+            context.isChild
+        else { return nil }
+        return context.withParent { parent in parent.registered(_state.key)?.heldLive(at: slot)?.copied }
+    }
+
+    private func heldLive(at slot: Int) -> LiveValue? {
+        if let overlay = _state.overlay, overlay.isPresent(slot) { return overlay.live(slot) }
+        return cachedBesideRow(slot) as? LiveValue ?? parentLive(at: slot)
+    }
+
+    /// Takes over the present value of the object of the same key in another context.
+    final func take(_ slot: Int, from other: NSManagedObject) {
+        let value = other.formerValue(slot)
+        guard case .reference(let object) = value, let live = object as? LiveValue else { return restore(value, at: slot) }
+        restore(.reference(live.copied), at: slot)
+    }
+}

@@ -1,0 +1,17 @@
+// The objects at the other end of a relationship, by their IDs.
+
+import CoreDataValues
+
+extension NSManagedObject {
+    /// The IDs of a relationship's targets, unsaved changes included; of an ordered one in order.
+    ///
+    /// A to-one costs nothing, a to-many that was not read yet one statement; the targets' own values are not read if they are
+    /// faults. A key that is no relationship is a misuse.
+    public final func objectIDs(forRelationshipNamed key: String) -> [NSManagedObjectID] {
+        switch place(of: key) {
+        case .slot(let slot) where kind(slot) == .toOne: return target(at: slot).map { [$0.objectID] } ?? []
+        case .toMany(let index): return members(at: index).map(\.objectID)
+        case .slot, .fetched, nil: misuse("\(entity.name ?? "") has no relationship \(key) whose IDs could be answered.")
+        }
+    }
+}

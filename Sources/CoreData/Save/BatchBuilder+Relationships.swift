@@ -1,0 +1,59 @@
+// What a save writes of relationships beside the rows.
+
+import CoreDataValues
+
+extension BatchBuilder {
+    /// What has no cell in the object's own row: pairs, orders, members without inverse.
+    func addRelationships(of object: NSManagedObject) throws {
+        object.forEachToMany { index, members in
+            guard members.isChanged else { return }
+            let relationship = object.relationship(toMany: index)
+            guard !relationship.description.isTransient else { return }
+            let inverse = relationship.inverse.map { runtime.schema[$0] }
+            if inverse == nil {
+                batch.adoptions.append(
+                    AdoptionChange(
+                        relationship: relationship.index, owner: object.savedKey,
+                        added: members.added.objects.map(\.savedKey),
+                        removed: members.removed.objects.filter { $0._state.has(.persistent) }.map(\.savedKey)))
+            } else if let inverse, inverse.isToMany {
+                addLinks(object, relationship, inverse, members)
+            }
+            if relationship.isOrdered, let order = members.order, !object._state.has(.deleted) {
+                batch.orders.append(
+                    OrderChange(
+                        relationship: relationship.index, owner: object.savedKey, members: order.map(\.savedKey)))
+            }
+        }
+    }
+
+    /// Names each pair from one side only: the side declared first, or in a self-inverse the smaller key.
+    private func addLinks(
+        _ object: NSManagedObject, _ relationship: ResolvedRelationship, _ inverse: ResolvedRelationship,
+        _ members: ToMany
+    ) {
+        guard relationship.index.rawValue <= inverse.index.rawValue else { return }
+        let own = object.savedKey
+        let isSelfInverse = relationship.index == inverse.index
+        func named(_ other: NSManagedObject) -> Bool { !isSelfInverse || own.number <= other.savedKey.number }
+        let added = members.added.objects.filter(named).map(\.savedKey)
+        let removed = members.removed.objects.filter { named($0) && $0._state.has(.persistent) }.map(\.savedKey)
+        guard !added.isEmpty || !removed.isEmpty else { return }
+        batch.links.append(LinkChange(relationship: relationship.index, owner: own, added: added, removed: removed))
+    }
+
+    /// The pairs of many-to-manys that were stored, for a row whose deletion took them along.
+    func addKnownPairs(of object: NSManagedObject) {
+        object.forEachToMany { index, members in
+            let relationship = object.relationship(toMany: index)
+            guard let inverse = relationship.inverse.map({ runtime.schema[$0] }), inverse.isToMany else { return }
+            let stored = members.storedKeys(in: object._state.pointee.store).filter { key in
+                !members.removed.objects.contains { $0._state.key == key }
+            }
+            guard !stored.isEmpty else { return }
+            batch.links.append(
+                LinkChange(
+                    relationship: relationship.index, owner: object.savedKey, added: stored.map(\.row), removed: []))
+        }
+    }
+}

@@ -1,0 +1,117 @@
+// Values without a place in a store's row, between parent and child.
+
+import CoreDataFoundation
+import CoreDataTestSupport
+import CoreDataValues
+import Foundation
+import Testing
+
+@testable import CoreData
+
+/// A text as its bytes backwards; it refuses "refused".
+private final class Mirror: ValueTransformer {
+    override class func transformedValueClass() -> AnyClass { NSData.self }
+    override func transformedValue(_ value: Any?) -> Any? {
+        guard let text = value as? String, text != "refused" else { return nil }
+        return Data(text.utf8.reversed())
+    }
+    override func reverseTransformedValue(_ value: Any?) -> Any? {
+        (value as? Data).flatMap { String(data: Data($0.reversed()), encoding: .utf8) }
+    }
+}
+
+@Suite struct ParentValueTests {
+    private let stack: Stack
+    private let parent: NSManagedObjectContext
+    private let child: NSManagedObjectContext
+
+    init() throws {
+        ValueTransformer.setValueTransformer(Mirror(), forName: NSValueTransformerName("FamilyMirror"))
+        var draft = Clinic.draft()
+        var mirrored = Clinic.attribute("mirrored", .transformable)
+        mirrored.valueTransformerName = "FamilyMirror"
+        var anything = Clinic.attribute("anything", .undefined)
+        anything.isTransient = true
+        var note = Clinic.attribute("remark", .string)
+        note.isTransient = true
+        var mood = Clinic.attribute("mood", .integer32)
+        mood.isTransient = true
+        mood.defaultValue = .int(7)
+        draft.entities[0].attributes += [mirrored, anything, note, mood]
+        stack = try Stack(model: NSManagedObjectModel(draft: draft), undo: false)
+        parent = stack.context
+        child = parent.child()
+    }
+
+    @Test("1.13 Transient values of every kind reach the parent, and later children, before and after the parent's save")
+    func transients() throws {
+        let patient = parent.make("Patient", ["name": "Ada"])
+        try parent.save()
+        let mine = child.same(patient)
+        #expect(mine.value(forKey: "anything") == nil)
+        let thing = ["a": [1, 2]]
+        mine.setValue(thing, forKey: "anything")
+        mine.setValue("brief", forKey: "remark")
+        mine.setValue(9, forKey: "mood")
+        let new = child.make("Patient", ["name": "Bo", "anything": "loose", "mood": 1])
+        try child.save()
+        #expect(patient.value(forKey: "anything") as? [String: [Int]] == thing)
+        #expect(parent.same(new).value(forKey: "anything") as? String == "loose")
+        try checkChildren(of: patient, new, thing)
+        try parent.save()
+        try checkChildren(of: patient, new, thing)
+        #expect(try stack.another().named("Ada")?.value(forKey: "remark") == nil, "no store has it")
+    }
+
+    private func checkChildren(of patient: NSManagedObject, _ new: NSManagedObject, _ thing: [String: [Int]]) throws {
+        let sibling = parent.child()
+        let grandchild = sibling.child()
+        for context in [sibling, grandchild] {
+            let held = context.same(patient)
+            #expect(held.value(forKey: "anything") as? [String: [Int]] == thing)
+            #expect(held.value(forKey: "remark") as? String == "brief")
+            #expect(held.value(forKey: "mood") as? Int == 9)
+            let found = try context.named("Bo")
+            #expect(found?.value(forKey: "anything") as? String == "loose")
+            #expect(found?.value(forKey: "mood") as? Int == 1)
+            #expect(!context.hasChanges)
+        }
+    }
+
+    @Test("Transformable values reach the parent in boxes of its own, and its children before they are saved")
+    func transformables() throws {
+        let patient = parent.make("Patient", ["name": "Ada", "mirrored": "one"])
+        try parent.save()
+        let mine = child.same(patient)
+        #expect(mine.value(forKey: "mirrored") as? String == "one")
+        mine.setValue("two", forKey: "mirrored")
+        let new = child.make("Patient", ["name": "Bo", "mirrored": "three"])
+        try child.save()
+        #expect(patient.value(forKey: "mirrored") as? String == "two")
+        #expect(patient.hasPersistentChangedValues)
+        let sibling = parent.child()
+        #expect(sibling.same(patient).value(forKey: "mirrored") as? String == "two")
+        #expect(try sibling.named("Bo")?.value(forKey: "mirrored") as? String == "three")
+        try parent.save()
+        #expect(parent.same(new).value(forKey: "mirrored") as? String == "three")
+        #expect(try stack.another().named("Ada")?.value(forKey: "mirrored") as? String == "two")
+        mine.setValue(nil, forKey: "mirrored")
+        try child.save()
+        #expect(patient.value(forKey: "mirrored") == nil)
+        try parent.save()
+        let other = try stack.another().named("Ada")
+        #expect(other != nil && other?.value(forKey: "mirrored") == nil)
+    }
+
+    @Test("A value that its transformer refuses reaches the parent, whose save says so and keeps it")
+    func refused() throws {
+        let new = child.make("Patient", ["name": "Bo", "mirrored": "refused"])
+        try child.save()
+        #expect(parent.same(new).value(forKey: "mirrored") as? String == "refused")
+        #expect(throws: CocoaError.self) { try parent.save() }
+        #expect(parent.same(new).value(forKey: "mirrored") as? String == "refused")
+        parent.same(new).setValue("taken", forKey: "mirrored")
+        try parent.save()
+        #expect(try stack.another().named("Bo")?.value(forKey: "mirrored") as? String == "taken")
+    }
+}
