@@ -1,5 +1,6 @@
 // The check that a context and its objects are touched on the context's queue only.
 
+import CoreDataValues
 import CCoreDataRuntime
 import Dispatch
 import Foundation
