@@ -4,7 +4,7 @@ import CoreData
 import Synchronization
 import Yardstick
 
-struct Requests {
+struct Requests: Sendable {
     let rows: Int
     let stack: Stack
     let region: Region
@@ -20,41 +20,37 @@ struct Requests {
 
     /// As many requests at once as asked, while another context changes a patient and saves, a thousand times a second at most.
     func beside(atOnce: Int) throws -> Checksum {
-        let writer = Writer(stack.coordinator)
-        let times = Mutex([Int64](repeating: 0, count: loadCount))
-        let next = Atomic<Int>(0)
-        let found = Atomic<Int>(0)
-        let done = DispatchSemaphore(value: 0)
-        let failure = Mutex<String?>(nil)
+        let (writer, tally, done) = (Writer(stack.coordinator), Tally(), DispatchSemaphore(value: 0))
         writer.start()
         region.measure {
             _Concurrency.Task.detached {
                 await withTaskGroup(of: Void.self) { group in
-                    for _ in 0..<atOnce {
-                        group.addTask {
-                            while true {
-                                let number = next.wrappingAdd(1, ordering: .relaxed).oldValue
-                                guard number < loadCount else { return }
-                                let start = Region.wallTime()
-                                do {
-                                    let count = try await answerLater(number)
-                                    found.wrappingAdd(count, ordering: .relaxed)
-                                } catch { failure.withLock { $0 = "\(error)" } }
-                                let time = Region.wallTime() - start
-                                times.withLock { $0[number] = time }
-                            }
-                        }
-                    }
+                    for _ in 0..<atOnce { group.addTask { await answerAll(tally) } }
                 }
                 done.signal()
             }
             done.wait()
         }
         try writer.stop()
-        if let failure = failure.withLock({ $0 }) { throw Failure(failure) }
-        let sorted = times.withLock { $0.sorted() }
+        if let failure = tally.failure.withLock({ $0 }) { throw Failure(failure) }
+        let sorted = tally.times.withLock { $0.sorted() }
         region.p99 = sorted[sorted.count * 99 / 100]
-        return Checksum(whole: Int64(found.load(ordering: .relaxed)))
+        return Checksum(whole: Int64(tally.found.load(ordering: .relaxed)))
+    }
+
+    /// Answers requests until none is left.
+    private func answerAll(_ tally: Tally) async {
+        while true {
+            let number = tally.next.wrappingAdd(1, ordering: .relaxed).oldValue
+            guard number < loadCount else { return }
+            let start = Region.wallTime()
+            do {
+                let count = try await answerLater(number)
+                tally.found.wrappingAdd(count, ordering: .relaxed)
+            } catch { tally.failure.withLock { $0 = "\(error)" } }
+            let time = Region.wallTime() - start
+            tally.times.withLock { $0[number] = time }
+        }
     }
 
     private func context() -> NSManagedObjectContext {
@@ -91,6 +87,14 @@ struct Requests {
             return patients.count
         }
     }
+}
+
+/// What requests at once share.
+private final class Tally: Sendable {
+    let next = Atomic<Int>(0)
+    let found = Atomic<Int>(0)
+    let times = Mutex([Int64](repeating: 0, count: loadCount))
+    let failure = Mutex<String?>(nil)
 }
 
 /// A context that saves one patient again and again.
