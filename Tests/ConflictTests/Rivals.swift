@@ -36,6 +36,8 @@ final class Rivals {
         theirs = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         mine.persistentStoreCoordinator = coordinators[0]
         theirs.persistentStoreCoordinator = coordinators[coordinators.count - 1]
+        // What the test says is in the store must be read from there.
+        theirs.stalenessInterval = 0
         if undo { mine.undoManager = UndoManager() }
     }
 
@@ -43,6 +45,7 @@ final class Rivals {
     func reader() -> NSManagedObjectContext {
         let reader = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         reader.persistentStoreCoordinator = coordinators[coordinators.count - 1]
+        reader.stalenessInterval = 0
         readers.append(reader)
         return reader
     }
