@@ -70,6 +70,5 @@ final class Hospital {
 }
 
 extension NSManagedObject {
-    var name: String? { value(forKey: "name") as? String }
     func related(_ key: String) -> NSManagedObject? { value(forKey: key) as? NSManagedObject }
 }

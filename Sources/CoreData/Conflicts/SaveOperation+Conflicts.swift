@@ -110,10 +110,8 @@ extension SaveOperation {
 
     /// What the coordinator knew of rows that are not as expected is old.
     private func forgetRows(of refusal: Refusal) {
-        let keys = refusal.conflicts.filter { !$0.isConstraint }.map { conflict in
-            ObjectKey(number: conflict.key.number, entity: conflict.key.entity, store: refusal.store.number)
-        }
-        context.requiredCoordinator.rowCache.forget(keys)
+        guard refusal.conflicts.contains(where: { !$0.isConstraint }) else { return }
+        context.requiredCoordinator.rowCache.removeAll(store: refusal.store.number)
     }
 
     private mutating func packAgain(_ memory: SaveMemory) throws -> [StoreBatch] {
