@@ -56,14 +56,21 @@ private final class Mirror: ValueTransformer {
         let new = child.make("Patient", ["name": "Bo", "anything": "loose", "mood": 1])
         try child.save()
         #expect(patient.value(forKey: "anything") as? [String: [Int]] == thing)
-        #expect(parent.same(new).value(forKey: "anything") as? String == "loose")
-        try checkChildren(of: patient, new, thing)
+        // Held: transient values live as long as their object.
+        let twin = parent.same(new)
+        #expect(twin.value(forKey: "anything") as? String == "loose")
+        try checkChildren(of: patient, new, thing) { try $0.named("Bo") }
         try parent.save()
-        try checkChildren(of: patient, new, thing)
+        // A fetch takes a clean row as the store has it, which is without transient values (Deviations, 1.13).
+        try checkChildren(of: patient, new, thing) { $0.same(new) }
         #expect(try stack.another().named("Ada")?.value(forKey: "remark") == nil, "no store has it")
+        #expect(twin.value(forKey: "mood") as? Int == 1)
     }
 
-    private func checkChildren(of patient: NSManagedObject, _ new: NSManagedObject, _ thing: [String: [Int]]) throws {
+    private func checkChildren(
+        of patient: NSManagedObject, _ new: NSManagedObject, _ thing: [String: [Int]],
+        _ find: (NSManagedObjectContext) throws -> NSManagedObject?
+    ) throws {
         let sibling = parent.child()
         let grandchild = sibling.child()
         for context in [sibling, grandchild] {
@@ -71,7 +78,7 @@ private final class Mirror: ValueTransformer {
             #expect(held.value(forKey: "anything") as? [String: [Int]] == thing)
             #expect(held.value(forKey: "remark") as? String == "brief")
             #expect(held.value(forKey: "mood") as? Int == 9)
-            let found = try context.named("Bo")
+            let found = try find(context)
             #expect(found?.value(forKey: "anything") as? String == "loose")
             #expect(found?.value(forKey: "mood") as? Int == 1)
             #expect(!context.hasChanges)

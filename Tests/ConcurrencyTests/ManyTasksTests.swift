@@ -58,6 +58,6 @@ struct ManyTasksTests {
         #expect(try stack.another().all("Ward").count == 100)
         // 64 blocks run at once; the rest is what other tests and the run time have.
         #expect(peak.withLock { $0 } <= max(base, 40) + 64 + 40)
-        #expect(beats.withLock { $0 } > Int(seconds * 5), "the heart stood still")
+        #expect(beats.withLock { $0 } > max(2, Int(seconds / 2)), "the heart stood still")
     }
 }

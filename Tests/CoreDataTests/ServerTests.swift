@@ -36,6 +36,7 @@ struct ServerTests {
         let ward = stack.context.make("Ward", ["name": "North"])
         try stack.context.save()
         let other = stack.another()
+        other.stalenessInterval = 0
         let fault = other.object(with: ward.objectID)
         let store = try #require(stack.coordinator.persistentStores.first)
         try store.rows.close()

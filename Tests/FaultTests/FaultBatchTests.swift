@@ -87,6 +87,7 @@ import Testing
         #expect(Set(wards.compactMap { $0 }).count == 50)
         let other = hospital.stack.another()
         other.readsFaultsTogether = false
+        other.stalenessInterval = 0
         let same = try hospital.fetch(values: true, in: other)
         let held = same.map { $0.related("ward") }
         hospital.costs(50) { for ward in held { _ = ward?.name } }

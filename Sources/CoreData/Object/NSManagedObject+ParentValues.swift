@@ -8,7 +8,11 @@ extension NSManagedObject {
         guard _state.info.entity.slots[slot].isTransient, _state.has(.persistent), let context = managedObjectContext,
             context.isChild
         else { return nil }
-        return context.withParent { parent in parent.registered(_state.key)?.heldLive(at: slot)?.copied }
+        return context.withParent { parent in
+            let key = parent.settled(_state.key)
+            let twin = parent.registered(key) ?? (parent.isChild ? parent.object(for: key) : nil)
+            return twin?.heldLive(at: slot)?.copied
+        }
     }
 
     private func heldLive(at slot: Int) -> LiveValue? {

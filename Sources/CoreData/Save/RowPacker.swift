@@ -59,11 +59,21 @@ extension NSManagedObject {
     /// as objects stay out; a child asks for them (`parentLive`).
     final func packTransients(into chunk: RowChunk) {
         let info = _state.info
-        guard info.hasTransientSlots, let overlay = _state.overlay else { return }
+        guard info.hasTransientSlots else { return }
+        liftTransients(info)
+        guard let overlay = _state.overlay else { return }
         let row = chunk.row(chunk.count - 1)
         for slot in info.entity.slots.indices where info.entity.slots[slot].isTransient {
             guard overlay.isPresent(slot), !overlay.isNull(slot), info.kinds[slot] != .transformable else { continue }
             pack(slot, info, overlay, into: chunk, row)
+        }
+    }
+
+    /// Takes what this object has from its own parent out of the row, where only the overlay is looked at.
+    private final func liftTransients(_ info: EntityInfo) {
+        guard managedObjectContext?.isChild == true, let row = _state.pointee.row, let chunk = _state.chunk else { return }
+        for slot in info.entity.slots.indices where info.entity.slots[slot].isTransient && row.isPresent(slot) {
+            if _state.overlay?.isPresent(slot) != true { copy(chunk, row, slot, to: _state.makeOverlay()) }
         }
     }
 
