@@ -21,7 +21,7 @@ let objectTests: [Target] = [
 ].map { name in
     .testTarget(
         name: name,
-        dependencies: ["CoreData", "CoreDataValues", "CoreDataSQLite", "CCoreDataSQLite", "CoreDataTestSupport"]
+        dependencies: ["CoreData", "CoreDataValues", "CoreDataSQLite", "CCoreDataSQLite", "CoreDataTestSupport", "CoreDataSeeds"]
             + (name == "ConcurrencyTests"
                 ? ["CCoreDataRuntime", "CoreDataScript", "CoreDataAsyncMain", "CoreDataStress"] : []),
         swiftSettings: strict)
@@ -74,22 +74,24 @@ let package = Package(
             dependencies: ["CoreDataSQLite", "CoreDataSQL", "CoreDataValues", "CCoreDataSQLite"],
             swiftSettings: strict),
         .testTarget(
-            name: "CoreDataFoundationTests", dependencies: ["CoreDataFoundation", "CoreDataValues"],
+            name: "CoreDataFoundationTests", dependencies: ["CoreDataFoundation", "CoreDataValues", "CoreDataSeeds"],
             swiftSettings: strict),
         .testTarget(
             name: "CoreDataTests",
             dependencies: [
                 "CoreData", "CoreDataValues", "CoreDataSQLite", "CCoreDataSQLite", "CoreDataTestSupport",
-                "CoreDataVictim", "CoreDataOracle",
+                "CoreDataVictim", "CoreDataOracle", "CoreDataSeeds",
             ],
             swiftSettings: strict),
+        // Random numbers that come again with their seed.
+        .target(name: "CoreDataSeeds", path: "Tests/CoreDataSeeds", swiftSettings: strict),
         // The models and stacks that tests of objects share.
         .target(
             name: "CoreDataTestSupport", dependencies: ["CoreData", "CoreDataValues", "CCoreDataUnchecked"],
             path: "Tests/CoreDataTestSupport", swiftSettings: strict),
         // Random sequences on contexts against a reference; also as a program, for long searches in a release build.
         .target(
-            name: "CoreDataOracle", dependencies: ["CoreData", "CoreDataTestSupport"],
+            name: "CoreDataOracle", dependencies: ["CoreData", "CoreDataSeeds", "CoreDataTestSupport"],
             path: "Tests/CoreDataOracle", swiftSettings: strict),
         .executableTarget(
             name: "CoreDataOracleRun", dependencies: ["CoreData", "CoreDataOracle"], path: "Tests/CoreDataOracleRun",
@@ -104,7 +106,7 @@ let package = Package(
             name: "CoreDataAsyncMain", dependencies: ["CoreData"], path: "Tests/CoreDataAsyncMain", swiftSettings: strict),
         // Eight contexts over one store; also as a program, for long runs in a release build and under the sanitizers.
         .target(
-            name: "CoreDataStress", dependencies: ["CoreData"], path: "Tests/CoreDataStress", swiftSettings: strict),
+            name: "CoreDataStress", dependencies: ["CoreData", "CoreDataSeeds"], path: "Tests/CoreDataStress", swiftSettings: strict),
         .executableTarget(
             name: "CoreDataStressRun", dependencies: ["CoreDataStress"], path: "Tests/CoreDataStressRun",
             swiftSettings: strict),

@@ -72,6 +72,17 @@ Checksum task_free(void) {
     return checksum;
 }
 
+// Reads every row that is left of a statement and adds it up, one at a time.
+static void add_all(sqlite3_stmt *select, Checksum *checksum) {
+    while (step(select)) {
+        Row row;
+        read_row(select, &row);
+        add_row(checksum, &row);
+        free_row(&row);
+    }
+    sqlite3_reset(select);
+}
+
 Checksum task_filter(void) {
     Checksum checksum = {0};
     sqlite3_stmt *select = prepare("SELECT " ROW_COLUMNS " FROM patient"
@@ -80,13 +91,7 @@ Checksum task_filter(void) {
     sqlite3_bind_int64(select, 1, 40);
     sqlite3_bind_int64(select, 2, 60);
     sqlite3_bind_double(select, 3, 70.0);
-    while (step(select)) {
-        Row row;
-        read_row(select, &row);
-        add_row(&checksum, &row);
-        free_row(&row);
-    }
-    sqlite3_reset(select);
+    add_all(select, &checksum);
     end_region();
     sqlite3_finalize(select);
     return checksum;
@@ -171,13 +176,7 @@ Checksum task_to_many(void) {
     begin_region();
     for (int id = 1; id <= injury_count(row_total); id++) {
         sqlite3_bind_int64(select, 1, id);
-        while (step(select)) {
-            Row row;
-            read_row(select, &row);
-            add_row(&checksum, &row);
-            free_row(&row);
-        }
-        sqlite3_reset(select);
+        add_all(select, &checksum);
     }
     end_region();
     sqlite3_finalize(select);
@@ -192,13 +191,7 @@ Checksum task_to_many_prefetch(void) {
     begin_region();
     while (step(injuries)) {
         sqlite3_bind_int64(select, 1, sqlite3_column_int64(injuries, 0));
-        while (step(select)) {
-            Row row;
-            read_row(select, &row);
-            add_row(&checksum, &row);
-            free_row(&row);
-        }
-        sqlite3_reset(select);
+        add_all(select, &checksum);
     }
     sqlite3_reset(injuries);
     end_region();
@@ -230,13 +223,7 @@ Checksum task_request(void) {
     begin_region();
     for (int64_t number = 0; number < REQUESTS; number++) {
         sqlite3_bind_double(select, 1, 700000000.0 + (double)((number * 7919 * 3600) % 31000000));
-        while (step(select)) {
-            Row row;
-            read_row(select, &row);
-            add_row(&checksum, &row);
-            free_row(&row);
-        }
-        sqlite3_reset(select);
+        add_all(select, &checksum);
     }
     end_region();
     sqlite3_finalize(select);

@@ -1,3 +1,4 @@
+import CoreDataSeeds
 import CoreDataValues
 import Foundation
 import Testing
@@ -90,7 +91,7 @@ import class CoreDataFoundation.NSExpression
 
     @Test("Random bytes never trap the parser")
     func noise() {
-        var random = Seeded(seed: 7)
+        var random = SplitMix(7)
         let parts = ["a", "ANY", "(", ")", "{", "}", "==", "[c]", "'", "%@", "%K", "$x", "SUBQUERY(", ",", ".", "@count", "1",
             "-", "NOT", "AND", "abs:(", "IN", "[", "]", "#", "FIRST", "0x", "1e", "\\", "é", "CAST("]
         for _ in 0..<5_000 {
@@ -115,7 +116,7 @@ import class CoreDataFoundation.NSExpression
 
     @Test("Random predicates read back from their own text as they were printed")
     func roundTrip() throws {
-        var random = Seeded(seed: 2026)
+        var random = SplitMix(2026)
         for _ in 0..<2_000 {
             let predicate = RandomPredicate.condition(3, &random)
             let printed = predicate.predicateFormat
@@ -137,24 +138,11 @@ import class CoreDataFoundation.NSExpression
     }
 }
 
-/// SplitMix64.
-struct Seeded: RandomNumberGenerator {
-    private var state: UInt64
-    init(seed: UInt64) { state = seed }
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-}
-
 enum RandomPredicate {
     typealias Tree = CoreDataValues.Predicate
     typealias Term = CoreDataValues.Expression
 
-    static func condition(_ depth: Int, _ random: inout Seeded) -> Tree {
+    static func condition(_ depth: Int, _ random: inout SplitMix) -> Tree {
         switch depth == 0 ? 0 : Int.random(in: 0..<5, using: &random) {
         case 1: return .and([condition(depth - 1, &random), condition(depth - 1, &random)])
         case 2: return .or([condition(depth - 1, &random), condition(depth - 1, &random), .constant(true)])
@@ -167,7 +155,7 @@ enum RandomPredicate {
         }
     }
 
-    static func term(_ depth: Int, _ random: inout Seeded) -> Term {
+    static func term(_ depth: Int, _ random: inout SplitMix) -> Term {
         switch Int.random(in: 0..<(depth == 0 ? 6 : 11), using: &random) {
         case 0: return .constant(.int(Int64.random(in: -1_000...1_000, using: &random)))
         case 1: return .constant(.double(Double.random(in: -10...10, using: &random)))

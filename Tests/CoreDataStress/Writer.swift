@@ -1,6 +1,7 @@
 // One context of the stress run, with its thread: it fetches, links, saves, merges, deletes and faults.
 
 import CoreData
+import CoreDataSeeds
 
 /// A context and what it has committed.
 ///
@@ -21,7 +22,7 @@ final class Writer: @unchecked Sendable {
 
     /// What the round under way will have committed.
     var pending = Ledger()
-    var random: Numbers
+    var random: SplitMix
     /// The serials of the own items that are in the store, as far as the writer knows.
     var alive: [Int] = []
     private var nextSerial = 0
@@ -31,7 +32,7 @@ final class Writer: @unchecked Sendable {
 
     init(_ number: Int, _ coordinator: NSPersistentStoreCoordinator, seed: UInt64) {
         self.number = number
-        random = Numbers(state: seed &+ UInt64(number) &* 0x1234_5678_9ABC)
+        random = SplitMix(seed &+ UInt64(number) &* 0x1234_5678_9ABC)
         isRetrying = number < Writer.retrying
         context = StressModel.context(coordinator)
         context.name = "writer \(number)"

@@ -1,5 +1,6 @@
 // Random changes: every derived value is what the graph says, in SQLite as in memory.
 
+import CoreDataSeeds
 import CoreDataTestSupport
 import CoreDataValues
 import Foundation
@@ -8,21 +9,10 @@ import Testing
 @testable import CoreData
 
 @Suite("Derivations agree with the graph") struct DerivationAgreementTests {
-    private struct Seeded: RandomNumberGenerator {
-        var state: UInt64
-        mutating func next() -> UInt64 {
-            state &+= 0x9e37_79b9_7f4a_7c15
-            var z = state
-            z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-            z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-            return z ^ (z >> 31)
-        }
-    }
-
     @Test("After every save of random changes all derived values follow from the rest", arguments: Library.stores, 1...6)
     func random(_ type: String, _ seed: Int) throws {
         let stack = try Stack(type, model: Library.model(), undo: false)
-        var random = Seeded(state: UInt64(seed))
+        var random = SplitMix(UInt64(seed))
         for _ in 0..<25 {
             for _ in 0..<Int.random(in: 1...8, using: &random) { try step(stack.context, &random) }
             try stack.context.save()
@@ -30,12 +20,12 @@ import Testing
         }
     }
 
-    private func pick(_ entity: String, _ context: NSManagedObjectContext, _ random: inout Seeded) throws -> NSManagedObject? {
+    private func pick(_ entity: String, _ context: NSManagedObjectContext, _ random: inout SplitMix) throws -> NSManagedObject? {
         let all = try context.all(entity).filter { !$0.isDeleted }
         return Int.random(in: 0..<6, using: &random) == 0 ? nil : all.randomElement(using: &random)
     }
 
-    private func step(_ context: NSManagedObjectContext, _ random: inout Seeded) throws {
+    private func step(_ context: NSManagedObjectContext, _ random: inout SplitMix) throws {
         let number = Int.random(in: -9...99, using: &random)
         // Halves add exactly in every order.
         let real = Double(number) / 2

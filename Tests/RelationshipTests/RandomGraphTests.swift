@@ -1,5 +1,6 @@
 // Random writes to every shape of relationship, by every way there is, against the naive reference.
 
+import CoreDataSeeds
 import CoreDataTestSupport
 import CoreDataValues
 import Foundation
@@ -13,7 +14,7 @@ private final class Run {
     var context: NSManagedObjectContext { stack.context }
     var graph = Graph()
     var objects: [Int: NSManagedObject] = [:]
-    var random: Seed
+    var random: SplitMix
     var past: [Graph] = []
     var future: [Graph] = []
     var trace: [String] = []
@@ -24,7 +25,7 @@ private final class Run {
     init(_ type: String, seed: UInt64, undo: Bool) throws {
         stack = try Web.stack(type, undo: undo)
         undoes = undo
-        random = Seed(seed)
+        random = SplitMix(seed &* 0x9E37_79B9_7F4A_7C15 &+ 1)
     }
 
     // MARK: Steps

@@ -1,30 +1,19 @@
 // Random batches and fetches: every store answers as the one in memory does.
 
+import CoreDataSeeds
 import CoreDataTestSupport
 import CoreDataValues
 import Testing
 
 @testable import CoreData
 
-/// A generator whose run can be repeated by its seed (SplitMix64).
-struct SeededGenerator: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-        return z ^ (z >> 31)
-    }
-}
-
 /// Makes batches that fit the rows written so far, and sometimes stale ones.
 struct RandomBatches {
-    var random: SeededGenerator
+    var random: SplitMix
     var live: [RowKey: Int32] = [:]
     private var serial: Int64 = 0
 
-    init(seed: UInt64) { random = SeededGenerator(state: seed) }
+    init(seed: UInt64) { random = SplitMix(seed) }
 
     func pick(_ entity: Entity) -> [RowKey] {
         live.keys.filter { entity.index <= $0.entity && $0.entity <= entity.last }.sorted { $0.number < $1.number }
@@ -118,7 +107,7 @@ struct RandomBatches {
 
 @Suite struct StoreSpecificationAgreement {
     /// One fetch of items in a random order and with a random cut. Half of the orders leave ties to the rows' numbers.
-    func plan(_ subject: Subject, _ random: inout SeededGenerator) throws -> FetchPlan {
+    func plan(_ subject: Subject, _ random: inout SplitMix) throws -> FetchPlan {
         var plan = FetchPlan(entity: try subject.entity(Bool.random(using: &random) ? "Item" : "SpecialItem").index)
         let paths = [
             "flag", "number", "ratio", "day", "label", "link", "price", "owner", "owner.name", "blob", "owner.boss.name",

@@ -59,20 +59,17 @@ extension NSManagedObjectContext {
     }
 }
 
-/// What a save asks of relationships when objects may have been left that have no row, or when there are several stores.
+/// What a save asks of relationships when they may lead to objects that will have no row.
 struct RelationshipCheck {
     private let context: NSManagedObjectContext
 
-    /// nil when no relationship can be wrong: one store, and no object left the context unsaved.
+    /// nil when no relationship can be wrong, since no object left the context unsaved.
     init?(_ context: NSManagedObjectContext) {
-        guard context.hasStrays || context.requiredCoordinator.storesVersion.load(ordering: .acquiring) > 1 else {
-            return nil
-        }
+        guard context.hasStrays else { return nil }
         self.context = context
     }
 
-    /// - Throws: 1550 for a relationship to an object that will have no row; 133010 for one to another store; 1560
-    ///   with all of them.
+    /// - Throws: 1550 for a relationship to an object that will have no row; 1560 with all of them.
     func run(_ objects: ContiguousArray<NSManagedObject>...) throws {
         var errors: [any Error] = []
         for objects in objects {
@@ -107,24 +104,18 @@ struct RelationshipCheck {
         if there.has(.gone) || !there.has([.persistent, .inserted]) {
             errors.append(
                 error(
-                    1550, object, relationship, target,
+                    object, relationship, target,
                     "refers to a \(target.entity.name ?? "?") that was deleted or never inserted. Set it to nil, or to "
                         + "an object of this context"))
-        } else if object.savedStore != target.savedStore, object.savedStore != 0, target.savedStore != 0 {
-            errors.append(
-                error(
-                    133010, object, relationship, target,
-                    "relates objects of different stores. Keep both in one store, or keep the other's "
-                        + "URI and fetch it"))
         }
     }
 
     private func error(
-        _ code: Int, _ object: NSManagedObject, _ relationship: ResolvedRelationship, _ target: NSManagedObject,
+        _ object: NSManagedObject, _ relationship: ResolvedRelationship, _ target: NSManagedObject,
         _ sentence: String
     ) -> CocoaError {
         .coreData(
-            code, "\(object.entity.name ?? "").\(relationship.name) \(sentence).",
+            1550, "\(object.entity.name ?? "").\(relationship.name) \(sentence).",
             [
                 NSValidationObjectErrorKey: object, NSValidationKeyErrorKey: relationship.name,
                 NSValidationValueErrorKey: target, NSAffectedObjectsErrorKey: [object, target],

@@ -108,7 +108,7 @@ struct SaveOperation {
         if context.requiredCoordinator.hasSeveralStores {
             try StoreCrossing.check([inserted, updated, deleted], context.requiredCoordinator)
         }
-        try checkRelationships()
+        try RelationshipCheck(context)?.run(inserted, updated)
         try inserted.borrowEach { try builders.builder(for: $0).insert($0) }
         try updated.borrowEach { try builders.builder(for: $0).update($0) }
         try deleted.borrowEach { object in
@@ -117,14 +117,6 @@ struct SaveOperation {
         if !reinserted.isEmpty { for object in reinserted { try builders.builder(for: object).reinsert(object) } }
         if !context.checkedObjects.isEmpty { try addChecks(builders, without: reinserted) }
         return builders.finish()
-    }
-
-    private func checkRelationships() throws {
-        guard let check = RelationshipCheck(context) else { return }
-        do { try check.run(inserted, updated) } catch {
-            forgetAssignedKeys()
-            throw error
-        }
     }
 
     /// Answers the conflicts of the first store that refuses its batch. A store that took a batch is not asked again.

@@ -12,7 +12,7 @@ enum StoreCrossing {
         for objects in changed {
             try objects.borrowEach { object in
                 if let crossing = crossing(object) { throw error(object, crossing.key, crossing.target) }
-                if let store = coordinator.numberedStore(home(object))?.store, store.isReadOnly {
+                if let store = coordinator.numberedStore(object.savedStore)?.store, store.isReadOnly {
                     throw CocoaError.coreData(
                         134030,
                         "\(object.entity.name ?? "") of the store \(store.url?.path ?? store.identifier ?? "") was changed, "
@@ -23,26 +23,21 @@ enum StoreCrossing {
         }
     }
 
-    private static func home(_ object: NSManagedObject) -> UInt16 {
-        let state = object._state.pointee
-        return state.assigned != 0 ? state.assignedStore : state.store
-    }
-
-    /// A relationship whose target is elsewhere.
+    /// A relationship whose target is in another store. A target that will be in none is left to `RelationshipCheck`.
     private static func crossing(_ object: NSManagedObject) -> (key: String, target: NSManagedObject)? {
         let state = object._state
         guard !state.has(.deleted) else { return nil }
-        let own = home(object)
+        let own = object.savedStore
         if let overlay = state.overlay {
             for (slot, relationship) in state.info.slotRelationships.enumerated() where overlay.isPresent(slot) {
-                if let relationship, let target = overlay.object(slot), home(target) != own {
+                if let relationship, let target = overlay.object(slot), target.savedStore != 0, target.savedStore != own {
                     return (relationship.name, target)
                 }
             }
         }
         var found: (String, NSManagedObject)?
         object.forEachToMany { index, members in
-            if found == nil, let target = members.added.objects.first(where: { home($0) != own }) {
+            if found == nil, let target = members.added.objects.first(where: { $0.savedStore != 0 && $0.savedStore != own }) {
                 found = (object.relationship(toMany: index).name, target)
             }
         }

@@ -1,6 +1,7 @@
 // Every way of fetching answers alike: both stores, saved or pending, and the evaluator over all objects.
 
 import CoreDataFoundation
+import CoreDataSeeds
 import CoreDataTestSupport
 import CoreDataValues
 import Foundation
@@ -62,7 +63,7 @@ import Testing
             try Side("memory", NSInMemoryStoreType, seed: seed),
             try Side("SQLite", NSSQLiteStoreType, seed: seed),
         ]
-        var random = SeededGenerator(state: seed &* 977)
+        var random = SplitMix(seed &* 977)
         let objects = sides[0].keeper.objects.mapValues { $0.map(ShopKeeper.serial) }
         var asked: [(query: RandomQuery, answer: [Int])] = []
         var (found, wrong) = (0, 0)

@@ -1,5 +1,6 @@
 // Random predicates and orders, as texts that every stack reads for itself.
 
+import CoreDataSeeds
 import Foundation
 
 @testable import CoreData
@@ -29,7 +30,7 @@ struct RandomQuery: CustomStringConvertible {
         .localizedStandardCompare,
     ]
 
-    init(_ random: inout SeededGenerator, people: [Int], items: [Int], labels: [Int]) {
+    init(_ random: inout SplitMix, people: [Int], items: [Int], labels: [Int]) {
         var writer = PredicateWriter(random: random, people: people, items: items, labels: labels)
         format = writer.predicate(depth: 2)
         arguments = writer.arguments
@@ -79,7 +80,7 @@ struct RandomQuery: CustomStringConvertible {
 
 /// Writes one predicate in the format language.
 private struct PredicateWriter {
-    var random: SeededGenerator
+    var random: SplitMix
     let people: [Int]
     let items: [Int]
     let labels: [Int]

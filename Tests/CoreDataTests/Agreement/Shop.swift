@@ -1,22 +1,11 @@
 // The model and the rows that all ways of fetching must agree about.
 
+import CoreDataSeeds
 import CoreDataTestSupport
 import CoreDataValues
 import Foundation
 
 @testable import CoreData
-
-/// A generator whose run can be repeated by its seed (SplitMix64).
-struct SeededGenerator: RandomNumberGenerator {
-    var state: UInt64
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        z = (z ^ (z >> 27)) &* 0x94d0_49bb_1331_11eb
-        return z ^ (z >> 31)
-    }
-}
 
 /// Item ▷ SpecialItem, Item ⇄ Person (to-one), Item ⇄ Label (many to many), Person ⇄ Person (boss).
 enum Shop {
@@ -72,13 +61,13 @@ enum Shop {
 /// Fills one context. Two of them with the same seed make the same objects, whatever their stores are.
 struct ShopKeeper {
     let context: NSManagedObjectContext
-    private var random: SeededGenerator
+    private var random: SplitMix
     private var serial = 0
     private(set) var objects: [String: [NSManagedObject]] = ["Item": [], "Person": [], "Label": []]
 
     init(_ context: NSManagedObjectContext, seed: UInt64) {
         self.context = context
-        random = SeededGenerator(state: seed)
+        random = SplitMix(seed)
     }
 
     /// Every object that is not deleted, by its serial number.

@@ -6,12 +6,7 @@ extension MemoryStore {
     package func targets(
         of relationship: RelationshipIndex, from owners: [Int64], _ receive: (MemberBatch) throws -> FetchStep
     ) throws {
-        let description = schema[relationship]
-        guard description.isToMany else {
-            throw StoreError(
-                134060, "The members of “\(description.name)” were asked for, which is a to-one; read its cell.",
-                entity: schema[description.owner].name, property: description.name)
-        }
+        let description = try toMany(relationship)
         let tables = try tables()
         var rows: [MemoryRow] = []
         var places: [Int64] = []

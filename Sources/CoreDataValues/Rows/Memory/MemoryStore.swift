@@ -86,14 +86,20 @@ package final class MemoryStore: RowStore {
     package func members(
         of relationship: RelationshipIndex, owner: RowKey, _ receive: (RowBatch) throws -> FetchStep
     ) throws {
+        let description = try toMany(relationship)
+        let members = try tables().members(of: description, owner: owner.number, in: schema)
+        try BatchPacker(schema: schema).pack(members[...], receive)
+    }
+
+    /// - Throws: 134060 for a to-one, whose target stands in its own cell.
+    func toMany(_ relationship: RelationshipIndex) throws -> ResolvedRelationship {
         let description = schema[relationship]
         guard description.isToMany else {
             throw StoreError(
                 134060, "The members of “\(description.name)” were asked for, which is a to-one; read its cell.",
                 entity: schema[description.owner].name, property: description.name)
         }
-        let members = try tables().members(of: description, owner: owner.number, in: schema)
-        try BatchPacker(schema: schema).pack(members[...], receive)
+        return description
     }
 
     package func allocateKeys(_ count: Int, in root: EntityIndex) throws -> Range<Int64> {
