@@ -78,6 +78,8 @@ struct WrongQueueTests {
     enum Touch: String, CaseIterable, Codable, Sendable {
         case fetch, count, save, insert, delete, hasChanges, registered, object, existing, refresh, rollback, reset, undo
         case pending, obtain, read, write, primitive, changed, isFault, set, ordered, slot, text, setSlot, toOne, members
+        case faultingState, relationshipFault, relatedIDs, detect, willAccess, willChange, didChange, event, committed
+        case orderedSlot, insertMember, removeMember, replaceMember
 
         @MainActor
         func make(_ context: NSManagedObjectContext, _ object: NSManagedObject) throws {
@@ -110,7 +112,24 @@ struct WrongQueueTests {
             case .setSlot: object._setInt(try slot("age", object), 3)
             case .toOne: _ = object._toOne(try slot("ward", object))
             case .members: _ = object._toMany(0)
+            case .faultingState: _ = object.faultingState
+            case .relationshipFault: _ = object.hasFault(forRelationshipNamed: "ward")
+            case .relatedIDs: _ = object.objectIDs(forRelationshipNamed: "ward")
+            case .detect: context.detectConflicts(for: object)
+            case .willAccess: object.willAccessValue(forKey: "name")
+            case .willChange: object.willChangeValue(forKey: "name")
+            case .didChange: object.didChangeValue(forKey: "name")
+            case .event: _ = object.changedValuesForCurrentEvent()
+            case .committed: _ = object.committedValues(forKeys: nil)
+            case .orderedSlot: _ = object._orderedSet(try visits(object))
+            case .insertMember: object._insert([], toMany: try visits(object), at: 0)
+            case .removeMember: object._remove(at: 0, toMany: try visits(object))
+            case .replaceMember: object._replace(at: 0, toMany: try visits(object), with: object)
             }
+        }
+
+        private func visits(_ object: NSManagedObject) throws -> Int {
+            try #require(object._state.info.toManyRelationships.firstIndex { $0.name == "visits" })
         }
 
         private func slot(_ name: String, _ object: NSManagedObject) throws -> Int {

@@ -72,4 +72,29 @@ import Testing
         }
         #expect(object == nil)
     }
+
+    @Test("1.16 Objects that were refreshed beside a dirty one are let go, and so are those of an event that a reset ended")
+    func refreshed() throws {
+        let stack = try Stack(undo: false)
+        for number in 0..<20 { _ = stack.context.make("Patient", ["name": "\(number)"]) }
+        try stack.context.save()
+        let context = stack.another()
+        do {
+            let all = try context.all("Patient")
+            #expect(all.contains { $0.value(forKey: "name") as? String == "3" })
+            all[0].setValue("x", forKey: "name")
+            context.refreshAllObjects()
+            #expect(context.registeredObjects.count == 20)
+        }
+        #expect(context.registeredObjects.count == 1)
+
+        weak var fresh: NSManagedObject?
+        do {
+            let made = context.make("Patient", ["name": "new"])
+            context.processPendingChanges()
+            fresh = made
+            context.reset()
+        }
+        #expect(fresh == nil)
+    }
 }

@@ -108,6 +108,7 @@ extension NSManagedObjectContext {
     ///
     /// A save checks changed and deleted objects by itself. Reads the row if the object is a fault.
     public final func detectConflicts(for object: NSManagedObject) {
+        checkQueue()
         let state = object._state
         guard state.registry === requiredRegistry else {
             misuse("detectConflicts(for:) was given an object of another context; use object(with: objectID) here.")

@@ -51,7 +51,9 @@ struct ChangePayload: Sendable {
     private static func key(_ element: Any, _ coordinator: NSPersistentStoreCoordinator) -> ObjectKey? {
         switch element {
         case let object as NSManagedObject:
-            guard object._state.info.schema === coordinator.runtime.schema else {
+            // Entities have the numbers of their model, stores those of their coordinator.
+            let home = object._state.registry?.context?.identities ?? coordinator.identities
+            guard home === coordinator.identities, object._state.info.schema === coordinator.runtime.schema else {
                 return coordinator.managedObjectID(forURIRepresentation: object.objectID.uriRepresentation())?.key
             }
             return object._state.key

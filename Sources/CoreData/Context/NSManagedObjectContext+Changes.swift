@@ -48,7 +48,8 @@ extension NSManagedObjectContext {
 
     final func post(_ event: ContextEvent) {
         guard !event.isEmpty else { return }
-        lastEvent = tracker.dirtyCount > 0 ? event : nil
+        // Kept for the save that may follow; one with refreshed objects would keep clean objects alive.
+        lastEvent = tracker.dirtyCount > 0 && event.refreshed.isEmpty ? event : nil
         eventsSinceSave += 1
         post(ContextNotice.didChange, event.userInfo)
     }
@@ -88,6 +89,7 @@ extension NSManagedObjectContext {
         readError = nil
         checkedObjects = []
         waitingRows = []
+        lastEvent = nil
         let all = allObjects
         _ = tracker.clear()
         undoManager?.endEvent()

@@ -6,8 +6,8 @@ import Foundation
 extension NSManagedObjectContext {
     /// Writes all pending changes: one transaction a store, all or nothing.
     ///
-    /// Does nothing visible without changes. A save that fails leaves the context, its objects and the file as they were; save
-    /// again once the cause is removed, or `rollback()`.
+    /// Processes pending changes first. Does nothing visible without changes. A save that fails leaves the context, its objects
+    /// and the file as they were then; save again once the cause is removed, or `rollback()`.
     /// - Throws: validation errors (1550–1690, 1560 for several), 133020 when another writer changed or deleted a row, 133021 when
     ///   a uniqueness constraint is broken, and what the store says.
     public final func save() throws {

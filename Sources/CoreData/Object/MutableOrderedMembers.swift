@@ -20,10 +20,14 @@ extension NSManagedObject {
     }
 
     /// For generated classes: the members of an ordered to-many.
-    public final func _orderedSet(_ index: Int) -> NSOrderedSet { NSOrderedSet(array: members(at: index)) }
+    public final func _orderedSet(_ index: Int) -> NSOrderedSet {
+        checkQueue()
+        return NSOrderedSet(array: members(at: index))
+    }
 
     /// Puts members into an ordered to-many, the first at a place. Objects that are members stay where they are.
     public final func _insert(_ objects: some Sequence<NSManagedObject>, toMany index: Int, at place: Int) {
+        checkQueue()
         var place = place
         for object in objects where !isMember(object, at: index) {
             insertMember(index, object, at: place)
@@ -33,11 +37,13 @@ extension NSManagedObject {
 
     /// Takes the member at a place out of an ordered to-many.
     public final func _remove(at place: Int, toMany index: Int) {
+        checkQueue()
         removeMember(index, members(at: index)[place])
     }
 
     /// Puts another member in the place of one.
     public final func _replace(at place: Int, toMany index: Int, with object: NSManagedObject) {
+        checkQueue()
         var members = ContiguousArray(members(at: index))
         members[place] = object
         setMembers(index, members)

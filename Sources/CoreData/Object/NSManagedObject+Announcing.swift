@@ -38,12 +38,15 @@ struct OpenChange {
 
 extension NSManagedObject {
     final func announceAccess(_ key: String?) {
+        checkQueue()
         if _state.isFault { fire() }
     }
 
     /// An attribute's former value goes to the log and the object is marked at once; of a relationship the targets
     /// are kept until the change is complete.
     final func announceChange(_ key: String, candidates: ContiguousArray<NSManagedObject>? = nil) {
+        checkQueue()
+        if let composite = compositePlace(of: key) { return composite.slots.forEach { _ = willWrite($0) } }
         switch place(of: key) {
         case .slot(let slot) where kind(slot) != .toOne: _ = willWrite(slot)
         case .slot(let slot): open(key, target(at: slot).map { [$0] } ?? [], nil)
@@ -72,6 +75,7 @@ extension NSManagedObject {
     /// Takes back what primitive setters did to a relationship and does it again through the door, so that the inverse
     /// follows and an undo knows of it.
     final func completeChange(_ key: String) {
+        checkQueue()
         guard let context = _state.registry?.context,
             let position = context.openChanges.lastIndex(where: { $0.object === self && $0.key == key })
         else { return }

@@ -7,8 +7,9 @@ extension NSManagedObject {
     /// The properties that changed since the last did-change notification, with their values before, nil as `NSNull`.
     ///
     /// Read from the context's log, which is there while the context has an undo manager; without one these are the properties
-    /// that changed since the last save (a deviation). Empty for an object that is not part of the open event.
+    /// that changed since the last save, if the open event is about the object at all (deviation 3.5). Empty for an object that is not part of the open event.
     public final func changedValuesForCurrentEvent() -> [String: Any] {
+        checkQueue()
         let state = _state
         guard state.pointee.flags & ObjectFlags.event.rawValue != 0, let context = state.registry?.context else { return [:] }
         guard context.tracker.isLogging, !state.has(.fresh) else { return committedValues(forKeys: Array(changedValues().keys)) }

@@ -8,6 +8,7 @@ extension NSManagedObject {
     /// A to-one costs nothing, a to-many that was not read yet one statement; the targets' own values are not read if they are
     /// faults. A key that is no relationship is a misuse.
     public final func objectIDs(forRelationshipNamed key: String) -> [NSManagedObjectID] {
+        checkQueue()
         switch place(of: key) {
         case .slot(let slot) where kind(slot) == .toOne: return target(at: slot).map { [$0.objectID] } ?? []
         case .toMany(let index): return members(at: index).map(\.objectID)

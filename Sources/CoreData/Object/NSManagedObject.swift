@@ -124,13 +124,14 @@ open class NSManagedObject: NSObject {
         return _state.isFault
     }
     /// 0 when the object has its values, another number otherwise.
-    public final var faultingState: Int { _state.isFault ? 1 : 0 }
+    public final var faultingState: Int { isFault ? 1 : 0 }
 
     /// Whether anything that would be written changed; reads no value.
     public final var hasPersistentChangedValues: Bool { !changedValues().isEmpty }
 
     /// Whether the to-many's members, or the to-one's target, still have to be read.
     public final func hasFault(forRelationshipNamed key: String) -> Bool {
+        checkQueue()
         switch place(of: key) {
         case .slot(let slot): return !knowsTarget(at: slot) && hasFault(at: slot)
         case .toMany(let index): return toManyState(index)?.isFault ?? _state.has(.persistent)

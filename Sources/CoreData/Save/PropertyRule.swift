@@ -7,16 +7,31 @@ import Foundation
 /// The predicates of one property, with their warnings (`NSPropertyDescription.setValidationPredicates`).
 struct PropertyRule {
     let key: String
-    let place: PropertyPlace
+    private let place: Place
     private let predicates: [NSPredicate]
     private let warnings: [Any]
+
+    private enum Place {
+        case property(PropertyPlace)
+        case composite(CompositePlace)
+    }
 
     /// The rules of an entity, in the order of its properties' names.
     static func rules(_ entity: Entity, _ description: NSEntityDescription) -> [PropertyRule] {
         description.propertiesByName.sorted { $0.key < $1.key }.compactMap { key, property in
-            guard !property.validationPredicates.isEmpty, let place = entity.places[key] else { return nil }
+            guard !property.validationPredicates.isEmpty,
+                let place = entity.places[key].map(Place.property) ?? entity.composites[key].map(Place.composite)
+            else { return nil }
             return PropertyRule(
                 key: key, place: place, predicates: property.validationPredicates, warnings: property.validationWarnings)
+        }
+    }
+
+    /// What the object has for the property; a composite as a dictionary.
+    func value(of object: NSManagedObject) -> Any? {
+        switch place {
+        case .property(let place): object.anyValue(place)
+        case .composite(let composite): object.dictionary(of: composite)
         }
     }
 

@@ -18,16 +18,18 @@ struct PropertyValidation {
 
     /// - Throws: one error, or 1560 with all of them.
     func run(_ value: UnsafeMutablePointer<AnyObject?>) throws {
-        guard let place = info.entity.places[key] else {
-            misuse("validateValue(_:forKey:) was given the key \"\(key)\", which \(info.entity.name) does not have.")
-        }
         if value.pointee is NSNull { value.pointee = nil }
         var errors: [any Error] = []
-        switch place {
-        case .slot(let slot) where object.kind(slot) == .toOne: checkTarget(value.pointee, slot, &errors)
-        case .slot(let slot): checkAttribute(value, slot, &errors)
-        case .toMany(let index): checkMembers(value.pointee, index, &errors)
-        case .fetched: break
+        switch info.entity.places[key] {
+        case .slot(let slot)? where object.kind(slot) == .toOne: checkTarget(value.pointee, slot, &errors)
+        case .slot(let slot)?: checkAttribute(value, slot, &errors)
+        case .toMany(let index)?: checkMembers(value.pointee, index, &errors)
+        case .fetched?: break
+        case nil:
+            guard let composite = info.entity.composites[key] else {
+                misuse("validateValue(_:forKey:) was given the key \"\(key)\", which \(info.entity.name) does not have.")
+            }
+            checkComposite(value, composite, &errors)
         }
         if errors.isEmpty, let rule = info.rules.first(where: { $0.key == key }) {
             for complaint in rule.complaints(about: value.pointee) { errors.append(error(complaint, value.pointee)) }
@@ -91,6 +93,43 @@ struct PropertyValidation {
         value.pointee = result
     }
 
+    // MARK: Composites
+
+    /// Each element as an attribute under its own key (`location.latitude`); converted elements go into the dictionary.
+    private func checkComposite(
+        _ value: UnsafeMutablePointer<AnyObject?>, _ composite: CompositePlace, _ errors: inout [any Error]
+    ) {
+        guard let given = value.pointee else {
+            if !composite.isOptional { errors.append(error(Complaint(code: 1570, sentence: Validation.missing), nil)) }
+            return
+        }
+        guard let entries = given as? [String: Any] else {
+            let sentence = "is a composite attribute; set a dictionary of its elements, not \(Swift.type(of: given))"
+            return errors.append(error(Complaint(code: 1550, sentence: sentence), given))
+        }
+        for name in entries.keys.sorted() where composite.element(named: name) == nil {
+            errors.append(error(Complaint(code: 1550, sentence: "has no element \(name)"), given))
+        }
+        var checked = entries
+        for element in composite.elements {
+            var part = entries[element.name].map { $0 as AnyObject }
+            if part is NSNull { part = nil }
+            let former = part
+            switch element.content {
+            case .slot(let slot):
+                let validation = PropertyValidation(object, info.entity.slots[slot].name)
+                validation.checkAttribute(&part, slot, &errors)
+                if part == nil, composite.required.contains(slot), !info.entity.slots[slot].isRequired {
+                    errors.append(validation.error(Complaint(code: 1570, sentence: Validation.missing), nil))
+                }
+            case .composite(let inner):
+                PropertyValidation(object, inner.path).checkComposite(&part, inner, &errors)
+            }
+            if part !== former { checked[element.name] = part }
+        }
+        if errors.isEmpty { replace(value, by: checked as AnyObject) }
+    }
+
     // MARK: Relationships
 
     private func checkTarget(_ value: AnyObject?, _ slot: Int, _ errors: inout [any Error]) {
@@ -135,7 +174,9 @@ extension Validation {
     /// Every property through `validateValue(_:forKey:)`, for classes that override it or `validateProperty(_:value:)`.
     static func checkByKey(_ object: NSManagedObject, _ info: EntityInfo) throws {
         var errors: [any Error] = []
-        let keys = info.entity.slots.filter { $0.kind != .entityTag }.map(\.name) + info.toManyRelationships.map(\.name)
+        let keys =
+            info.entity.slots.filter { $0.kind != .entityTag && $0.composite == nil }.map(\.name)
+            + info.entity.composites.keys.filter { !$0.contains(".") }.sorted() + info.toManyRelationships.map(\.name)
         for key in keys {
             let former = object.value(forKey: key).map { $0 as AnyObject }
             var value = former

@@ -188,7 +188,7 @@ struct SaveOperation {
             context.eventsSinceSave = 0
         }
         // The only event since the last save, and as many objects of each kind: they are the same.
-        if let last = context.lastEvent, context.eventsSinceSave == 1, last.refreshed.isEmpty,
+        if let last = context.lastEvent, context.eventsSinceSave == 1,
             last.inserted.count == inserted.count, last.updated.count == updated.count,
             last.deleted.count == deleted.count
         {

@@ -22,7 +22,7 @@ enum Validation {
         for slot in info.checkedSlots { checkValue(object, slot, &errors) }
         for relationship in info.boundedRelationships { checkCount(object, relationship, &errors) }
         for rule in info.rules {
-            let value = object.anyValue(rule.place)
+            let value = rule.value(of: object)
             for complaint in rule.complaints(about: value) { errors.append(error(complaint, object, rule.key, value)) }
         }
         for flaw in info.entity.composites.isEmpty ? [] : object.compositeFlaws() {
