@@ -117,19 +117,20 @@ def main():
     # The seed of each layout comes from these two, whoever is measured.
     needed = {"plain": BY_NAME["c"], "objects": BY_NAME["opencoredata"]}
     build(list(dict.fromkeys([*(needed[c.layout] for c in chosen), *chosen])))
-    runs, digests, result = Runs(options.rows), Digests(), {}
+    runs, digests, tasks = Runs(options.rows), Digests(), {}
     print(f"{options.rows} rows; median of {options.pairs} pairs with plain C [quartiles]; CPU time, wall time "
           "for commit and open; memory in heap bytes for each object")
     for task in options.tasks:
         figures, ratios = pair(runs, digests, task, options)
         print_task(task, figures, ratios)
-        result[task] = {
+        tasks[task] = {
             c.name: statistics.median(figures[c.name]) if figures.get(c.name) else None for c in CONTENDERS}
+    result = {"rows": options.rows, "tasks": tasks}
     if "request" in options.tasks and "opencoredata" in options.contenders:
         result["loads"] = measure_loads(runs, options.pairs)
     if options.json:
         with open(options.json, "w") as file:
-            json.dump({"rows": options.rows, "tasks": result}, file, indent=2)
+            json.dump(result, file, indent=2)
             file.write("\n")
 
 

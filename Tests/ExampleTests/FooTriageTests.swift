@@ -114,11 +114,23 @@ struct FooTriageTests {
     func unfitModel() throws {
         let missing = try folder.run("FooTriage", "--model", "missing.xcdatamodeld")
         #expect(missing.errors.contains(/\/missing\.xcdatamodeld: error: ./))
-        _ = try folder.copyModel { $0 = $0.replacing("\"Injury\"", with: "\"Wound\"") }
-        let unfit = try folder.run("FooTriage", "--model", "Changed.xcdatamodeld")
-        #expect(unfit.status == 1)
-        #expect(unfit.errors.contains("Changed.xcdatamodeld needs an entity Injury with the attributes id and name."))
-        #expect(!folder.exists("FooTriage.sqlite"))
+        let unfit: [(String, String)] = [
+            (#""Injury""#, #""Wound""#),
+            (#"name="Injury" representedClassName"#, #"name="Injury" isAbstract="YES" representedClassName"#),
+            (#"name="id" attributeType="Integer 32""#, #"name="id" attributeType="String""#),
+            (#"name="name" attributeType="String""#, #"name="name" attributeType="Integer 16""#),
+        ]
+        for (text, other) in unfit {
+            let folder = try Folder()
+            _ = try folder.copyModel { contents in
+                #expect(contents.contains(text))
+                contents = contents.replacing(text, with: other)
+            }
+            let run = try folder.run("FooTriage", "--model", "Changed.xcdatamodeld")
+            #expect(run.status == 1, "\(other)")
+            #expect(run.errors.contains("Changed.xcdatamodeld needs an entity Injury"), "\(run.errors)")
+            #expect(!folder.exists("FooTriage.sqlite"))
+        }
     }
 
     @Test("An attribute added to the XML is a column of the next new store and of the table")

@@ -42,8 +42,12 @@ final class ModelRuntime: @unchecked Sendable {
     private static func acyclicRelationships(_ schema: Schema) -> [Bool] {
         var edges: [EntityIndex: Set<EntityIndex>] = [:]
         func reaches(_ from: EntityIndex, _ to: EntityIndex) -> Bool {
-            if from == to { return true }
-            return edges[from, default: []].contains { reaches($0, to) }
+            var seen: Set<EntityIndex> = [from]
+            var open = [from]
+            while let next = open.popLast(), next != to {
+                open += edges[next, default: []].filter { seen.insert($0).inserted }
+            }
+            return seen.contains(to)
         }
         return schema.relationships.map { relationship in
             guard !relationship.isToMany else { return false }

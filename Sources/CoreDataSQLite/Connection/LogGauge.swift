@@ -90,11 +90,11 @@ extension Connection {
 
 extension Connection {
     /// Watches the log of a connection that writes, unless the program has a rule of its own.
-    func watchesLog(unless options: SQLiteOptions) {
+    func watchesLog(unless options: SQLiteOptions) throws {
         let isRuled = options.pragmas.keys.contains { $0.lowercased() == "wal_autocheckpoint" }
         guard !options.isReadOnly, !isMemory, !isRuled else { return }
         log.watch(handle)
         // What a single long transaction leaves is cut when the log is overwritten.
-        sqlite3_exec(handle, "PRAGMA journal_size_limit = \(max(options.logLimit, 0))", nil, nil, nil)
+        _ = try run("PRAGMA journal_size_limit = \(max(options.logLimit, 0))")
     }
 }

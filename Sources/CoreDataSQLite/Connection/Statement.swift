@@ -77,7 +77,8 @@ final class Statement {
         let changes = Int(sqlite3_total_changes(connection.handle) - trace.changed)
         observer(
             StatementEvent(
-                sql: sql, bindings: trace.bindings, rows: trace.rows + rows + changes,
+                // A statement that changes rows and returns them touches each once.
+                sql: sql, bindings: trace.bindings, rows: max(trace.rows + rows, changes),
                 seconds: Double(end - trace.start) / 1e9))
     }
 

@@ -26,7 +26,7 @@ struct StoreOpener {
             try pragmas.configure(connection)
             if !options.isReadOnly { try ForeignTextTriggers(map: map).register(on: connection) }
             connection.checkpointsOnClose(true)
-            connection.watchesLog(unless: options)
+            try connection.watchesLog(unless: options)
             let pool = Pool(writer: connection, readerAccess: readerAccess, counter: counter) {
                 try pragmas.configureReader($0)
             }

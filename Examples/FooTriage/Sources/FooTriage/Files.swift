@@ -15,7 +15,9 @@ struct StoreFile {
             var isFolder: ObjCBool = false
             guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else { continue }
             guard !isFolder.boolValue else { throw Failure("\(path) is a folder, not a store: it was left as it is.") }
-            try FileManager.default.removeItem(atPath: path)
+            do { try FileManager.default.removeItem(atPath: path) } catch {
+                throw Failure("\(path) could not be removed: \(error.localizedDescription)")
+            }
         }
     }
 }

@@ -27,9 +27,15 @@ final class Triage {
             // Asked again by our own initialiser, it says what is wrong, with file, line and column.
             return try NSManagedObjectModel(loading: url)
         }
-        let attributes = model.entitiesByName["Injury"]?.attributesByName ?? [:]
-        guard attributes["id"] != nil, attributes["name"] != nil else {
-            throw Failure("the model at \(url.path) needs an entity Injury with the attributes id and name.")
+        let injury = model.entitiesByName["Injury"]
+        let (id, name) = (injury?.attributesByName["id"], injury?.attributesByName["name"])
+        let integers: [NSAttributeType] = [.integer16AttributeType, .integer32AttributeType, .integer64AttributeType]
+        guard let id, let name, integers.contains(id.attributeType), name.attributeType == .stringAttributeType,
+            injury?.isAbstract == false
+        else {
+            throw Failure(
+                "the model at \(url.path) needs an entity Injury, not abstract, with an integer attribute id and a string "
+                    + "attribute name.")
         }
         return model
     }
