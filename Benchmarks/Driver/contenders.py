@@ -45,8 +45,17 @@ LOADS, LOAD_REQUESTS = ["request1", "request32", "request1000"], 20_000
 WRITING = {"insert", "update", "delete", "commit", "saveDirty"}
 
 
+# These run on ten times the rows: a thousand parents of a hundred children, one per cent of a hundred thousand.
+LARGE = {"toManyPrefetch": 10, "saveDirty": 10}
+
+
+def rows_of(task, rows):
+    return rows * LARGE.get(task, 1)
+
+
 def unit_count(task, rows):
     """How many rows, objects, look-ups or transactions a task is about."""
+    rows = rows_of(task, rows)
     return {
         "filter": min(rows, 100), "lookup": rows // 2, "lookupRegistered": rows // 2, "update": rows // 10,
         "delete": rows // 10, "commit": 500, "open": 1, "faults": rows // 10, "saveDirty": rows // 100,
@@ -171,21 +180,21 @@ class Runs:
         self.tag = "-".join((environment or {}).values())
         self.seeds = {}
 
-    def seed(self, layout):
-        if layout not in self.seeds:
-            path = WORK / f"seed-{layout}-{self.rows}{self.tag}.sqlite"
+    def seed(self, layout, rows):
+        if (layout, rows) not in self.seeds:
+            path = WORK / f"seed-{layout}-{rows}{self.tag}.sqlite"
             remove_database(path)
             writer = BY_NAME["c"] if layout == "plain" else BY_NAME["opencoredata"]
-            self.invoke(writer, "seed", [path])
+            self.invoke(writer, "seed", rows, [path])
             database = sqlite3.connect(path)
             database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             database.close()
-            self.seeds[layout] = path
-        return self.seeds[layout]
+            self.seeds[layout, rows] = path
+        return self.seeds[layout, rows]
 
-    def invoke(self, contender, task, paths, prefix=(), environment=None):
+    def invoke(self, contender, task, rows, paths, prefix=(), environment=None):
         program = without_debug_information(contender.program) if prefix else contender.program
-        command = [*prefix, program, task, str(self.rows), *paths]
+        command = [*prefix, program, task, str(rows), *paths]
         environment = {**self.environment, **contender.environment, **(environment or {})}
         result = subprocess.run(command, capture_output=True, text=True, env=environment)
         if result.returncode != 0:
@@ -198,29 +207,30 @@ class Runs:
 
     def run(self, contender, task, repetitions=1, prefix=(), environment=None):
         """Warms up once, repeats, and answers the reports with what the digest of the work is."""
+        rows = rows_of(task, self.rows)
         count = 1 + (1 if task in WRITING else repetitions)
         numbers = range(count) if task in WRITING else [0] * count
         paths = [WORK / f"run-{os.getpid():08}-{number}.sqlite" for number in numbers]
         for path in dict.fromkeys(paths):
             remove_database(path)
             if task != "insert":
-                shutil.copyfile(self.seed(contender.layout), path)
+                shutil.copyfile(self.seed(contender.layout, rows), path)
             if task.startswith("request"):
                 add_index(path, contender.layout)
         try:
-            reports, errors = self.invoke(contender, task, paths, prefix, environment)
+            reports, errors = self.invoke(contender, task, rows, paths, prefix, environment)
             return reports[1:], self.digest(contender, task, reports[-1], paths[-1]), errors
         finally:
             for path in dict.fromkeys(paths):
                 remove_database(path)
 
     def run_once(self, contender, task, prefix):
-        """One repetition without warming up, its result unchecked."""
+        """One repetition on exactly `rows`, without warming up, its result unchecked."""
         path = WORK / f"run-{os.getpid():08}.sqlite"
         remove_database(path)
-        shutil.copyfile(self.seed(contender.layout), path)
+        shutil.copyfile(self.seed(contender.layout, self.rows), path)
         try:
-            self.invoke(contender, task, [path], prefix)
+            self.invoke(contender, task, self.rows, [path], prefix)
         finally:
             remove_database(path)
 
