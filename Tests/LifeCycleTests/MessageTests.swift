@@ -175,16 +175,24 @@ private final class Heard: Sendable {
         let context = stack.context
         let messages = NotificationCenter.default.messages(
             of: context, for: NSManagedObjectContext.DidSaveObjectIDsAsyncMessage.self)
-        let counting = Task { () -> Int in
-            for await message in messages { return message.insertedIDs.count }
-            return -1
+        let found = Mutex<Int?>(nil)
+        let walk = Task {
+            for await message in messages {
+                found.withLock { $0 = message.insertedIDs.count }
+                return
+            }
         }
-        try await context.perform {
-            _ = context.make("Patient", ["name": "Ada"])
-            _ = context.make("Patient", ["name": "Eve"])
-            try context.save()
+        // Saves before the walk has begun are not told to it.
+        for _ in 0..<1000 where found.withLock({ $0 }) == nil {
+            try await context.perform {
+                _ = context.make("Patient", ["name": "Ada"])
+                _ = context.make("Patient", ["name": "Eve"])
+                try context.save()
+            }
+            try await Task.sleep(for: .milliseconds(5))
         }
-        #expect(await counting.value == 2)
+        walk.cancel()
+        #expect(found.withLock { $0 } == 2)
     }
 
     @MainActor

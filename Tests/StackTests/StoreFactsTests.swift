@@ -96,7 +96,8 @@ import Testing
     func texts() throws {
         let rig = Rig()
         try rig.add()
-        let id = try #require(try rig.filled().all("Patient").first).objectID
+        let context = try rig.filled()
+        let id = try #require(try context.all("Patient").first).objectID
         let text = id.uriRepresentation().absoluteString
         #expect(rig.coordinator.managedObjectID(for: text) == id)
         text.withCString { bytes in

@@ -51,7 +51,8 @@ open class NSAsynchronousFetchResult<ResultType: NSFetchRequestResult>: NSPersis
     /// Fetches, on the context's queue.
     fileprivate final func run() {
         do {
-            if cancellation.isCancelled { throw CancellationError() }
+            // The progress tells of its cancellation some time later.
+            if cancellation.isCancelled || progress?.isCancelled == true { throw CancellationError() }
             take(try cancellation.covering { try managedObjectContext.fetch(fetchRequest.fetchRequest) })
         } catch { operationError = error }
         fetchRequest.completionBlock?(self)
