@@ -25,6 +25,18 @@ private final class Judge: NSManagedObjectContext, @unchecked Sendable {
         #expect(NSManagedObjectContext.ConcurrencyType(rawValue: .mainQueueConcurrencyType) == .mainQueue)
     }
 
+    @Test("An object whose context is gone says the same ID as before, if it was never asked")
+    func orphan() throws {
+        let stack = try Stack(undo: false)
+        _ = stack.context.make("Patient", ["name": "Ada"])
+        try stack.context.save()
+        let orphan = try #require(try stack.another().all("Patient").first)
+        #expect(orphan.managedObjectContext == nil)
+        let again = try #require(try stack.context.all("Patient").first)
+        #expect(orphan.objectID == again.objectID)
+        #expect(orphan.objectID.uriRepresentation() == again.objectID.uriRepresentation())
+    }
+
     @Test("The IDs of a relationship's targets are answered without reading the targets' values, unsaved changes included")
     func relatedIDs() throws {
         let stack = try Stack()

@@ -173,6 +173,8 @@ struct IdentityTable {
 final class Registry: @unchecked Sendable {
     /// nil once the context is gone. Touched on the context's queue only.
     unowned(unsafe) var context: NSManagedObjectContext?
+    /// What makes IDs of keys; also for objects whose context is gone.
+    let identities: StoreIdentities
     /// Objects point at the entities of the model without holding them; this does.
     private let model: NSManagedObjectModel
     /// One table a (store, root entity); created as rows of it appear. Under the lock.
@@ -185,7 +187,8 @@ final class Registry: @unchecked Sendable {
     /// The objects that a context retains because it was told to; nil usually. Touched on the context's queue only.
     var kept: Set<NSManagedObject>?
 
-    init(_ runtime: ModelRuntime) {
+    init(_ runtime: ModelRuntime, _ identities: StoreIdentities) {
+        self.identities = identities
         model = runtime.model
         let entities = runtime.schema.entities
         rootCount = max(1, entities.count)

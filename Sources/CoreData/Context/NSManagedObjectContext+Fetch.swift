@@ -32,7 +32,19 @@ extension NSManagedObjectContext {
     }
 
     /// How many objects `fetch` would find.
-    public final func count<T>(for request: NSFetchRequest<T>) throws -> Int {
+    public final func count<T>(for request: NSFetchRequest<T>) throws -> Int { try counted(request) }
+
+    /// How many objects `fetch` would find.
+    public final func count(for request: NSFetchRequest<any NSFetchRequestResult>) throws -> Int { try counted(request) }
+
+    /// The results of a request of no particular type, unsaved changes included.
+    @_disfavoredOverload
+    public final func fetch(_ request: NSFetchRequest<any NSFetchRequestResult>) throws -> [Any] {
+        let found: [any NSFetchRequestResult] = try fetch(request)
+        return found
+    }
+
+    private func counted<T>(_ request: NSFetchRequest<T>) throws -> Int {
         checkQueue()
         try throwReadError()
         return try count(try order(request))

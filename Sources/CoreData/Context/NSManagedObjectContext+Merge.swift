@@ -54,7 +54,7 @@ extension NSManagedObjectContext {
 
     /// Tells contexts that merge by themselves what this one has saved.
     final func tellRelatives(of event: ContextEvent) {
-        postObjectIDs(.didSave, event.inserted, event.updated, event.deleted)
+        postObjectIDs(.didSaveIDs, changedKey: NSUpdatedObjectIDsKey, event.inserted, event.updated, event.deleted)
         guard requiredCoordinator.relatives.mergerCount.load(ordering: .relaxed) > 0 else { return }
         tellRelatives(of: ChangePayload(event), isSave: true)
     }
@@ -85,7 +85,7 @@ extension NSManagedObjectContext {
         post(ContextEvent(inserted: inserted, deleted: deleted, refreshed: refreshed))
         // Not an event of this context's own changes, so no save may use its sets.
         lastEvent = nil
-        postObjectIDs(.didMerge, inserted, refreshed, deleted)
+        postObjectIDs(.didMergeIDs, changedKey: NSRefreshedObjectIDsKey, inserted, refreshed, deleted)
         guard requiredCoordinator.relatives.mergerCount.load(ordering: .relaxed) > 0 else { return }
         tellRelatives(of: payload, isSave: false)
     }

@@ -41,6 +41,14 @@ extension NSManagedObjectContext {
     /// Runs a block as the context's queue and waits for it. May be nested in any way; throws what the block throws.
     @preconcurrency
     public nonisolated final func performAndWait<T>(_ block: @Sendable () throws -> T) rethrows -> T {
+        try waitingForTurn(block)
+    }
+
+    /// Runs a block as the context's queue and waits for it. May be nested in any way.
+    @preconcurrency
+    public nonisolated final func performAndWait(_ block: @Sendable () -> Void) { waitingForTurn(block) }
+
+    private nonisolated final func waitingForTurn<T>(_ block: () throws -> T) rethrows -> T {
         if isHeldByCaller { return try holding(block) }
         return try takingTurn { try holding(block) }
     }

@@ -7,6 +7,8 @@ import Synchronization
 
 /// How a context's work is scheduled.
 public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
+    /// A context that belongs to the thread that made it. Core Data gave this kind up; making one is a misuse here.
+    case confinementConcurrencyType = 0
     case privateQueueConcurrencyType = 1
     case mainQueueConcurrencyType = 2
 }
@@ -16,7 +18,7 @@ public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
 /// A context is confined to its queue: touch it and its objects inside `perform`, `performAndWait` or `await perform`, or on the
 /// main queue if it is a main-queue context. Insertions, changes and deletions are pending until `save()`, which writes them in
 /// one transaction a store, or until `rollback()`.
-open class NSManagedObjectContext: NSObject, @unchecked Sendable {
+open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable {
     public let concurrencyType: NSManagedObjectContextConcurrencyType
     final let queue: DispatchQueue
     /// Pending changes. Only on the context's queue.
@@ -71,6 +73,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final var temporaryIndex = TemporaryIndex()
     final var mergesAutomatically = false
     final var keepsObjects = false
+    /// What `lock()` takes; made when it is first asked for.
+    final var sharedLock: NSRecursiveLock?
     private final var coordinator: NSPersistentStoreCoordinator?
 
     /// A name for logs and debugging.
@@ -111,10 +115,30 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         switch type {
         case .mainQueueConcurrencyType: queue = .main
         case .privateQueueConcurrencyType: queue = DispatchQueue(label: "CoreData.context")
+        case .confinementConcurrencyType:
+            misuse(
+                "confinementConcurrencyType is unsupported: there are no contexts that belong to a thread. Use "
+                    + "privateQueueConcurrencyType with perform, or mainQueueConcurrencyType on the main queue.")
         }
         super.init()
         if type == .mainQueueConcurrencyType { MainQueue.mark() }
     }
+
+    // MARK: NSSecureCoding
+
+    open class var supportsSecureCoding: Bool { true }
+
+    /// A context that is set up as the archived one was, without coordinator and objects; nil for a damaged archive.
+    public required convenience init?(coder: NSCoder) {
+        guard let archive = coder.decode(ContextArchive.self), let type = archive.concurrencyType,
+            type != .confinementConcurrencyType
+        else { return nil }
+        self.init(concurrencyType: type)
+        archive.fill(self)
+    }
+
+    /// Archives how the context is set up: its kind, names, merge policy by its type, and switches. Nothing of its objects.
+    open func encode(with coder: NSCoder) { coder.encode(ContextArchive(self)) }
 
     /// A main-queue context.
     public convenience override init() { self.init(concurrencyType: .mainQueueConcurrencyType) }
@@ -145,7 +169,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
             }
             coordinator = newValue
             boundRuntime = newValue?.runtime
-            registry = newValue.map { Registry($0.runtime) }
+            registry = newValue.map { Registry($0.runtime, $0.identities) }
             registry?.context = self
             if keepsObjects { registry?.kept = [] }
         }
@@ -237,8 +261,11 @@ enum MainQueue {
     static func mark() { _ = marked }
 
     /// Whether the caller runs on the main queue, or on the main thread of a plain script.
-    static var isCurrent: Bool {
+    static var isCurrent: Bool { isMainActor || Turns.isMainHeld }
+
+    /// Whether the caller's code is the main actor's.
+    static var isMainActor: Bool {
         mark()
-        return DispatchQueue.getSpecific(key: key) == true || Thread.isMainThread || Turns.isMainHeld
+        return DispatchQueue.getSpecific(key: key) == true || Thread.isMainThread
     }
 }

@@ -5,7 +5,7 @@ import Foundation
 import Synchronization
 
 /// A Core Data stack in one object: make it with a name, load its stores, use `viewContext` or contexts of the background.
-open class NSPersistentContainer: NSObject, @unchecked Sendable {
+open class NSPersistentContainer: NSObject, DefaultDirectoryNaming, @unchecked Sendable {
     /// The name of the model's file and of the store's.
     public final let name: String
     public final let managedObjectModel: NSManagedObjectModel
@@ -116,4 +116,14 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
         nonisolated(unsafe) let run = block
         return try await context.perform { try run(context) }
     }
+}
+
+/// What gives `NSPersistentContainer` a property beside its method of the same name; a class cannot declare both.
+public protocol DefaultDirectoryNaming {
+    static func defaultDirectoryURL() -> URL
+}
+
+extension DefaultDirectoryNaming {
+    /// `defaultDirectoryURL()`, as a property.
+    public static var defaultDirectoryURL: URL { defaultDirectoryURL() }
 }

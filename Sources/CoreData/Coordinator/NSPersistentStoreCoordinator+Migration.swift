@@ -32,11 +32,9 @@ extension NSPersistentStoreCoordinator {
         }
         carryMetadata(from: store, to: made)
         attach(made)
-        post(.NSPersistentStoreCoordinatorStoresDidChange, [NSAddedPersistentStoresKey: [made]])
+        postStoresDidChange([NSAddedPersistentStoresKey: [made]])
         let ids = keys.flatMap { [id($0.old, store), id($0.new, made)] }
-        post(
-            .NSPersistentStoreCoordinatorStoresDidChange,
-            [NSUUIDChangedPersistentStoresKey: [store, made, ids] as [Any]])
+        postStoresDidChange([NSUUIDChangedPersistentStoresKey: [store, made, ids] as [Any]])
         try remove(store)
         return made
     }

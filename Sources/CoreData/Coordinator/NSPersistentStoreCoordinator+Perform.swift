@@ -16,7 +16,13 @@ extension NSPersistentStoreCoordinator {
 
     /// Runs a block on the coordinator's queue and waits for it. May be nested.
     @preconcurrency
-    public final func performAndWait<T>(_ block: @Sendable () throws -> T) rethrows -> T {
+    public final func performAndWait<T>(_ block: @Sendable () throws -> T) rethrows -> T { try waiting(block) }
+
+    /// Runs a block on the coordinator's queue and waits for it. May be nested.
+    @preconcurrency
+    public final func performAndWait(_ block: @Sendable () -> Void) { waiting(block) }
+
+    private func waiting<T>(_ block: () throws -> T) rethrows -> T {
         if NSPersistentStoreCoordinator.holders.isHeld(self) { return try block() }
         return try queue.sync { try holding(block) }
     }
@@ -55,6 +61,14 @@ extension NSPersistentStoreCoordinator {
     /// The ID that the text of a URI was made from.
     public final func managedObjectID(for string: String) -> NSManagedObjectID? {
         URL(string: string).flatMap { managedObjectID(forURIRepresentation: $0) }
+    }
+
+    /// The ID that the text of a URI was made from, given as UTF-8; nil where it is none of a store here.
+    ///
+    /// - Parameter length: how many bytes of the text to read.
+    public final func managedObjectID(fromUTF8String text: UnsafePointer<CChar>, length: Int) -> NSManagedObjectID? {
+        let bytes = UnsafeRawBufferPointer(start: text, count: max(0, length))
+        return managedObjectID(for: String(decoding: bytes, as: UTF8.self))
     }
 }
 

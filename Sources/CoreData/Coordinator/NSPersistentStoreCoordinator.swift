@@ -71,7 +71,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     ) throws -> NSPersistentStore {
         let store = try makeStore(storeType, configuration, storeURL, options)
         attach(store)
-        post(.NSPersistentStoreCoordinatorStoresDidChange, [NSAddedPersistentStoresKey: [store]])
+        postStoresDidChange([NSAddedPersistentStoresKey: [store]])
         return store
     }
 
@@ -158,7 +158,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         rowCache.removeAll(store: store.number)
         identities.remove(store.number)
         if store.postsRemoteChanges { RemoteChanges.remove(store) }
-        defer { post(.NSPersistentStoreCoordinatorStoresDidChange, [NSRemovedPersistentStoresKey: [store]]) }
+        defer { postStoresDidChange([NSRemovedPersistentStoresKey: [store]]) }
         do { try store.rows.close() } catch { throw CocoaError.presenting(error) }
     }
 

@@ -28,7 +28,7 @@ extension NSEntityDescription {
         entity.className = declaredClassName
         entity.parentName = superentity?.name
         entity.isAbstract = isAbstract
-        entity.indexes = indexes.map(\.declaration)
+        entity.indexes = indexes.map(\.declaration) + compoundDeclarations
         entity.uniquenessConstraints = constraintNames
         entity.constraintLocations =
             constraintLocations.count == uniquenessConstraints.count ? constraintLocations : []
@@ -41,7 +41,7 @@ extension NSEntityDescription {
         return entity
     }
 
-    private func add(
+    func add(
         _ property: NSPropertyDescription, to entity: inout EntityDraft, _ composites: inout [Composite]
     ) throws(SchemaError) {
         switch property {

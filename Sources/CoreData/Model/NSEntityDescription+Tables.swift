@@ -45,9 +45,23 @@ extension NSEntityDescription {
 
     /// The uniqueness constraints as names.
     package var constraintNames: [[String]] {
-        uniquenessConstraints.map { constraint in
-            constraint.map { ($0 as? NSPropertyDescription)?.name ?? String(describing: $0) }
+        NSEntityDescription.names(uniquenessConstraints)
+    }
+
+    /// The compound indexes as names.
+    var compoundNames: [[String]] { NSEntityDescription.names(compoundIndexes) }
+
+    /// The compound indexes as indexes, named as Core Data names those of model files and not after one that is there.
+    var compoundDeclarations: [FetchIndex] {
+        let taken = Set(indexes.map(\.name))
+        let free = (0...).lazy.map { $0 == 0 ? "compoundIndex" : "compoundIndex\($0)" }.filter { !taken.contains($0) }
+        return zip(free, compoundNames).map { name, elements in
+            FetchIndex(name: name, elements: elements.map { FetchIndex.Element(property: $0) })
         }
+    }
+
+    private static func names(_ lists: [[Any]]) -> [[String]] {
+        lists.map { list in list.map { ($0 as? NSPropertyDescription)?.name ?? String(describing: $0) } }
     }
 }
 

@@ -7,7 +7,7 @@ import Foundation
 /// One entity: a name, a class, properties.
 ///
 /// Editable until a coordinator uses its model; after that any change is a misuse that traps.
-open class NSEntityDescription: NSObject, NSCopying {
+open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding {
     open var name: String? { willSet { requireEditable("name") } }
     /// The class of the entity's objects. A leading dot stands for the module of the program.
     open var managedObjectClassName: String! {
@@ -34,6 +34,10 @@ open class NSEntityDescription: NSObject, NSCopying {
     }
     /// Each constraint is a list of attribute names or of attribute descriptions.
     open var uniquenessConstraints: [[Any]] = [] { willSet { requireEditable("uniquenessConstraints") } }
+    /// Indexes over several attributes, each a list of names or of property descriptions: what `indexes` took the place of.
+    ///
+    /// A store keeps them beside `indexes`. Those of a model file stand in `indexes`.
+    open var compoundIndexes: [[Any]] = [] { willSet { requireEditable("compoundIndexes") } }
     /// Text entries travel with the model file; other values stay with this description and its copies.
     open var userInfo: [AnyHashable: Any]? { willSet { requireEditable("userInfo") } }
     open var versionHashModifier: String? { willSet { requireEditable("versionHashModifier") } }
@@ -92,6 +96,21 @@ open class NSEntityDescription: NSObject, NSCopying {
         return copy
     }
 
+    // MARK: NSSecureCoding
+
+    open class var supportsSecureCoding: Bool { true }
+
+    /// An entity from an archive, which belongs to no model; nil for a damaged one.
+    public required convenience init?(coder: NSCoder) {
+        guard let made = try? coder.decode(ModelArchive.self)?.entities().first else { return nil }
+        self.init()
+        takeOver(made)
+    }
+
+    /// Archives the entity without its parents and children. Its relationships forget where they lead: archive the model to keep
+    /// that.
+    open func encode(with coder: NSCoder) { coder.encode(try? ModelArchive(self)) }
+
     /// Whether the entity is the other one or inherits from it. Constant time in a frozen model.
     open func isKindOf(entity: NSEntityDescription) -> Bool {
         if let mine = resolved, let other = entity.resolved, schema === entity.schema {
@@ -131,6 +150,7 @@ open class NSEntityDescription: NSObject, NSCopying {
         constraintLocations = other.constraintLocations
         properties = other.properties.compactMap { $0.copy() as? NSPropertyDescription }
         uniquenessConstraints = other.constraintNames
+        compoundIndexes = other.compoundNames
         indexes = other.indexes.compactMap { $0.copy() as? NSFetchIndexDescription }
         indexes.flatMap(\.elements).forEach { $0.link(to: self) }
     }

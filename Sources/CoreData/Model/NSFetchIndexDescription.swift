@@ -5,7 +5,7 @@ import CoreDataValues
 import Foundation
 
 /// One index that the store keeps for an entity.
-open class NSFetchIndexDescription: NSObject, NSCopying {
+open class NSFetchIndexDescription: NSObject, NSCopying, NSSecureCoding {
     open var name: String { willSet { requireEditable("name") } }
     open var elements: [NSFetchIndexElementDescription] {
         willSet { requireEditable("elements") }
@@ -17,6 +17,18 @@ open class NSFetchIndexDescription: NSObject, NSCopying {
         set { owner = newValue }
     }
     @Unretained private var owner: NSEntityDescription?
+
+    /// Which rows the index is about; nil for all. A SQLite store refuses an index that has one.
+    ///
+    /// A predicate that no format text can say, as one on an object, is a misuse.
+    open var partialIndexPredicate: NSPredicate? {
+        get { partialPredicateText.flatMap { try? NSPredicate(parsing: $0) } }
+        set {
+            do {
+                partialPredicateText = try newValue?.tree().predicateFormat
+            } catch { misuse("The predicate of the index \(name) cannot be used: \(error)") }
+        }
+    }
 
     /// The predicate of a partial index, as text.
     package final var partialPredicateText: String? { willSet { requireEditable("partialIndexPredicate") } }
@@ -30,7 +42,7 @@ open class NSFetchIndexDescription: NSObject, NSCopying {
         adoptElements()
     }
 
-    convenience init(_ index: FetchIndex, in entity: NSEntityDescription) {
+    convenience init(_ index: FetchIndex, in entity: NSEntityDescription?) {
         self.init(
             name: index.name, elements: index.elements.map { NSFetchIndexElementDescription($0, in: entity) })
         partialPredicateText = index.partialPredicate
@@ -45,6 +57,18 @@ open class NSFetchIndexDescription: NSObject, NSCopying {
         copy.location = location
         return copy
     }
+
+    // MARK: NSSecureCoding
+
+    open class var supportsSecureCoding: Bool { true }
+
+    /// An index from an archive, which belongs to no entity; its elements know the names of their properties. nil for a damaged one.
+    public required convenience init?(coder: NSCoder) {
+        guard let archived = coder.decode(FetchIndex.self) else { return nil }
+        self.init(archived, in: nil)
+    }
+
+    open func encode(with coder: NSCoder) { coder.encode(declaration) }
 
     private func adoptElements() {
         for element in elements { element.indexDescription = self }
@@ -64,7 +88,7 @@ open class NSFetchIndexDescription: NSObject, NSCopying {
 }
 
 /// One element of a fetch index: a property and its direction.
-open class NSFetchIndexElementDescription: NSObject, NSCopying {
+open class NSFetchIndexElementDescription: NSObject, NSCopying, NSSecureCoding {
     /// The property, nil for a computed element or once its entity is gone.
     open private(set) weak var property: NSPropertyDescription?
     open var collationType: NSFetchIndexElementType { willSet { requireEditable("collationType") } }
@@ -92,6 +116,18 @@ open class NSFetchIndexElementDescription: NSObject, NSCopying {
         isAscending = element.isAscending
         super.init()
     }
+
+    // MARK: NSSecureCoding
+
+    open class var supportsSecureCoding: Bool { true }
+
+    /// An element from an archive, which knows the name of its property only; nil for a damaged one.
+    public required convenience init?(coder: NSCoder) {
+        guard let archived = coder.decode(FetchIndex.Element.self) else { return nil }
+        self.init(archived, in: nil)
+    }
+
+    open func encode(with coder: NSCoder) { coder.encode(declaration) }
 
     open var propertyName: String? { property?.name ?? declaredName }
 

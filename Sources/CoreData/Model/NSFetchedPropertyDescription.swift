@@ -11,7 +11,7 @@ open class NSFetchedPropertyDescription: NSPropertyDescription {
     /// The request as a value, for the model file and the schema.
     package final var template: FetchTemplate? { willSet { requireEditable("fetchRequest") } }
     /// The request that a program set.
-    private var request: NSFetchRequest<any NSFetchRequestResult>?
+    private(set) final var request: NSFetchRequest<any NSFetchRequestResult>?
 
     public override init() { super.init() }
 

@@ -8,7 +8,7 @@ import Foundation
 ///
 /// A model can be edited until a coordinator uses it. From then on it is frozen: a change is a misuse that
 /// traps. A copy can be edited again. Editing is for one thread; a frozen model may be read from all.
-open class NSManagedObjectModel: NSObject, NSCopying {
+open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding {
     /// All entities. Subentities that the list leaves out are added.
     open var entities: [NSEntityDescription] {
         get { allEntities }
@@ -67,6 +67,22 @@ open class NSManagedObjectModel: NSObject, NSCopying {
         copy.declared = declared
         return copy
     }
+
+    // MARK: NSSecureCoding
+
+    open class var supportsSecureCoding: Bool { true }
+
+    /// A model from an archive, which can be edited; nil for a damaged one.
+    public required convenience init?(coder: NSCoder) {
+        guard let archive = coder.decode(ModelArchive.self) else { return nil }
+        self.init(draft: archive.draft)
+        guard (try? archive.fill(self)) != nil else { return nil }
+    }
+
+    /// Archives what the model declares: entities, configurations, templates, text entries of user infos.
+    ///
+    /// A model that contradicts itself, or has a predicate that no text can say, leaves an archive that cannot be read.
+    open func encode(with coder: NSCoder) { coder.encode(try? ModelArchive(self)) }
 
     // MARK: the schema
 

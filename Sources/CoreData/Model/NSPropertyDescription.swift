@@ -7,7 +7,7 @@ import Foundation
 /// One property of an entity.
 ///
 /// Editable until a coordinator uses the model; after that any change is a misuse that traps.
-open class NSPropertyDescription: NSObject, NSCopying {
+open class NSPropertyDescription: NSObject, NSCopying, NSSecureCoding {
     open var name: String = "" { willSet { requireEditable("name") } }
     /// Whether the value may be nil when the object is saved.
     open var isOptional: Bool = true { willSet { requireEditable("isOptional") } }
@@ -76,6 +76,20 @@ open class NSPropertyDescription: NSObject, NSCopying {
         copy.takeOver(self)
         return copy
     }
+
+    // MARK: NSSecureCoding
+
+    open class var supportsSecureCoding: Bool { true }
+
+    /// A property from an archive, which belongs to no entity; nil for a damaged one.
+    public required convenience init?(coder: NSCoder) {
+        guard let made = try? coder.decode(ModelArchive.self)?.property() else { return nil }
+        self.init()
+        takeOver(made)
+    }
+
+    /// Archives the property. A relationship forgets where it leads: archive the model to keep that.
+    open func encode(with coder: NSCoder) { coder.encode(try? ModelArchive(self)) }
 
     /// An unconfigured description of the same class.
     func emptyCopy() -> NSPropertyDescription { NSPropertyDescription() }

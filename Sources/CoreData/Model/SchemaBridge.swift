@@ -19,7 +19,7 @@ extension NSManagedObjectModel {
 }
 
 /// Makes the descriptions of one draft. A value used once.
-private struct DraftReader {
+struct DraftReader {
     private let draft: SchemaDraft
     private let composites: [String: Composite]
 

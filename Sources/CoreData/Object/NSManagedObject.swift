@@ -80,7 +80,7 @@ open class NSManagedObject: NSObject {
         if let id = state.pointee.objectID {
             return Unmanaged<NSManagedObjectID>.fromOpaque(id).takeUnretainedValue()
         }
-        let id = NSManagedObjectID(key: state.key, identity: state.registry?.context?.identities, info: state.info)
+        let id = NSManagedObjectID(key: state.key, identity: state.registry?.identities, info: state.info)
         state.pointee.objectID = UnsafeRawPointer(Unmanaged.passRetained(id).toOpaque())
         return id
     }

@@ -1,8 +1,6 @@
 // Notifications that carry object IDs instead of objects, and the typed names of user info keys.
 
-import CoreDataValues
 import Foundation
-import Synchronization
 
 public let NSInsertedObjectIDsKey: String = "inserted_objectIDs"
 public let NSUpdatedObjectIDsKey: String = "updated_objectIDs"
@@ -10,30 +8,19 @@ public let NSDeletedObjectIDsKey: String = "deleted_objectIDs"
 public let NSRefreshedObjectIDsKey: String = "refreshed_objectIDs"
 public let NSInvalidatedObjectIDsKey: String = "invalidated_objectIDs"
 
-/// Which of the notifications with IDs anybody wants. Sets of IDs cost an object for each row, so they are
-/// made only once a program has named the notification, which it must do to observe it.
-private enum Wanted {
-    static let didSave = Atomic<Bool>(false)
-    static let didMerge = Atomic<Bool>(false)
-}
-
 extension NSNotification.Name {
     /// A save has written; the user info has sets of `NSManagedObjectID`, which may go to any thread.
     /// `object` is the context.
     ///
-    /// Posted from the first time on that a program uses this name.
-    public static var NSManagedObjectContextDidSaveObjectIDs: NSNotification.Name {
-        Wanted.didSave.store(true, ordering: .relaxed)
-        return NSNotification.Name("NSManagedObjectContextDidSaveObjectIDsNotification")
-    }
+    /// Posted from the first time on that a program uses this name: the sets cost an object for each row.
+    public static var NSManagedObjectContextDidSaveObjectIDs: NSNotification.Name { ContextNotice.didSaveIDs.name.asked }
 
     /// A context has taken over changes of another one; the user info has sets of `NSManagedObjectID`.
     /// `object` is the context.
     ///
     /// Posted from the first time on that a program uses this name.
     public static var NSManagedObjectContextDidMergeChangesObjectIDs: NSNotification.Name {
-        Wanted.didMerge.store(true, ordering: .relaxed)
-        return NSNotification.Name("NSManagedObjectContextDidMergeChangesObjectIDsNotification")
+        ContextNotice.didMergeIDs.name.asked
     }
 }
 
@@ -58,28 +45,19 @@ extension NSManagedObjectContext {
         case invalidatedObjectIDs = "invalidated_objectIDs"
     }
 
-    enum ObjectIDNotification { case didSave, didMerge }
-
     /// Tells the IDs of what was saved or merged, if anybody wants to know.
+    ///
+    /// - Parameter changedKey: what the IDs of changed objects are called.
     final func postObjectIDs(
-        _ notification: ObjectIDNotification, _ inserted: ContiguousArray<NSManagedObject>,
-        _ updated: ContiguousArray<NSManagedObject>, _ deleted: ContiguousArray<NSManagedObject>
+        _ notice: ContextNotice, changedKey: String, _ inserted: ContiguousArray<NSManagedObject>,
+        _ changed: ContiguousArray<NSManagedObject>, _ deleted: ContiguousArray<NSManagedObject>
     ) {
-        let name: NSNotification.Name
-        switch notification {
-        case .didSave:
-            guard Wanted.didSave.load(ordering: .relaxed) else { return }
-            name = .NSManagedObjectContextDidSaveObjectIDs
-        case .didMerge:
-            guard Wanted.didMerge.load(ordering: .relaxed) else { return }
-            name = .NSManagedObjectContextDidMergeChangesObjectIDs
-        }
+        post(notice, objectIDs([(NSInsertedObjectIDsKey, inserted), (changedKey, changed), (NSDeletedObjectIDsKey, deleted)]))
+    }
+
+    private final func objectIDs(_ kinds: [(key: String, objects: ContiguousArray<NSManagedObject>)]) -> [AnyHashable: Any] {
         var info: [AnyHashable: Any] = [:]
-        let changed = notification == .didSave ? NSUpdatedObjectIDsKey : NSRefreshedObjectIDsKey
-        let kinds = [(NSInsertedObjectIDsKey, inserted), (changed, updated), (NSDeletedObjectIDsKey, deleted)]
-        for (key, objects) in kinds {
-            if !objects.isEmpty { info[key] = Set(objects.map(\.objectID)) }
-        }
-        NotificationCenter.default.post(name: name, object: self, userInfo: info)
+        for kind in kinds where !kind.objects.isEmpty { info[kind.key] = Set(kind.objects.map(\.objectID)) }
+        return info
     }
 }

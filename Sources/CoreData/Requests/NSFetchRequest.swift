@@ -35,6 +35,11 @@ open class NSPersistentStoreRequest: NSObject {
     func executed(in context: NSManagedObjectContext) throws -> Any {
         throw CocoaError.unsupported("execute(_:with:) of \(Swift.type(of: self))")
     }
+
+    /// What a context's `execute(_:)` answers.
+    func result(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
+        throw CocoaError.unsupported("execute(_:) of \(Swift.type(of: self))")
+    }
 }
 
 /// A description of which objects to find, in which order, and how much of them to read.
@@ -79,6 +84,12 @@ open class NSFetchRequest<ResultType: NSFetchRequestResult>: NSPersistentStoreRe
     public override init() { super.init() }
 
     override func executed(in context: NSManagedObjectContext) throws -> Any { try context.fetch(self) }
+
+    override func result(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
+        let result = NSAsynchronousFetchResult(NSAsynchronousFetchRequest(fetchRequest: self), context)
+        result.take(try context.fetch(self))
+        return result
+    }
 
     public convenience init(entityName: String) {
         self.init()

@@ -22,5 +22,10 @@ open class NSSaveChangesRequest: NSPersistentStoreRequest {
         super.init()
     }
 
+    override func result(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
+        throw CocoaError.coreData(
+            134091, "A save request cannot be executed by a context; call save(), which makes one for each store.")
+    }
+
     public convenience override init() { self.init(inserted: nil, updated: nil, deleted: nil, locked: nil) }
 }

@@ -13,6 +13,14 @@ public let NSBinaryStoreInsecureDecodingCompatibilityOption = "NSBinaryStoreInse
 public let NSPersistentStoreForceDestroyOption = "NSPersistentStoreForceDestroyOption"
 /// false is accepted; this version keeps no history, so true throws `unsupported`.
 public let NSPersistentHistoryTrackingKey = "NSPersistentHistoryTrackingKey"
+/// Bool. Has SQLite rewrite the file without gaps when the store is added, which takes as long as copying it.
+public let NSSQLiteManualVacuumOption = "NSSQLiteManualVacuumOption"
+/// Bool. Has SQLite gather the statistics that it chooses indexes by when the store is added, which reads every index.
+public let NSSQLiteAnalyzeOption = "NSSQLiteAnalyzeOption"
+/// How many reads of a SQLite store run at once, 64 unless set. `SQLiteReaderLimitOption` says the same and goes first.
+public let NSPersistentStoreConnectionPoolMaxSizeKey = "NSPersistentStoreConnectionPoolMaxSize"
+/// A key of metadata: the first system that can read the store. Stores made here say nothing about systems.
+public let NSPersistentStoreOSCompatibility = "NSPersistentStoreOSCompatibility"
 
 public let NSAddedPersistentStoresKey = "added"
 public let NSRemovedPersistentStoresKey = "removed"

@@ -59,6 +59,11 @@ struct StoreOptions {
             isReadOnly = try flag(key, value)
             sqlite.isReadOnly = isReadOnly
         case NSIgnorePersistentStoreVersioningOption: sqlite.ignoresVersionHashes = try flag(key, value)
+        case NSSQLiteManualVacuumOption: sqlite.vacuums = try flag(key, value)
+        case NSSQLiteAnalyzeOption: sqlite.analyzes = try flag(key, value)
+        case NSPersistentStoreConnectionPoolMaxSizeKey:
+            guard given?[SQLiteReaderLimitOption] == nil else { break }
+            _ = try sqlite.take(SQLiteReaderLimitOption, value)
         case NSMigratePersistentStoresAutomaticallyOption, NSInferMappingModelAutomaticallyOption:
             _ = try flag(key, value)
         case NSPersistentStoreTimeoutOption:

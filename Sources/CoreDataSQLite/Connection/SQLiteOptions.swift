@@ -7,6 +7,10 @@ package struct SQLiteOptions: Sendable {
     package var isReadOnly = false
     /// Opens a store whose version hashes differ from the model's, and records the model's hashes in it.
     package var ignoresVersionHashes = false
+    /// Rewrites the file without gaps when the store is opened.
+    package var vacuums = false
+    /// Gathers the statistics that SQLite chooses indexes by when the store is opened.
+    package var analyzes = false
     /// How long a statement waits for another connection's lock, in seconds.
     package var timeout = 5.0
     /// How long a read or a write waits for a connection of the pool, in seconds.

@@ -43,7 +43,10 @@ package final class SQLiteStore: RowStore {
         let opened = try StoreOpener(url: url, map: map, options: options, counter: counter).open()
         pool = opened.pool
         identifier = opened.metadata.uuid
-        if let externals, !options.isReadOnly { try pool.write { try externals.sweep($0, store: identifier) } }
+        guard !options.isReadOnly else { return }
+        if let externals { try pool.write { try externals.sweep($0, store: identifier) } }
+        if options.vacuums { try pool.write { _ = try $0.run("VACUUM") } }
+        if options.analyzes { try pool.write { _ = try $0.run("ANALYZE") } }
     }
 
     /// Statements prepared and run so far, over all connections.

@@ -34,6 +34,14 @@ package struct StoreFile {
         return metadata
     }
 
+    /// Whether the file holds a copy of the model that it was written with.
+    package func hasModelCopy() throws -> Bool {
+        _ = try metadata()
+        let connection = try connect(.read)
+        guard try connection.run("SELECT COUNT(*) FROM sqlite_master WHERE name = 'Z_MODELCACHE'") == "1" else { return false }
+        return try connection.run("SELECT COUNT(*) FROM Z_MODELCACHE WHERE Z_CONTENT IS NOT NULL") != "0"
+    }
+
     /// Writes metadata; the figures over the model stay as they are.
     package func setMetadata(_ metadata: StoreMetadata) throws {
         _ = try self.metadata()

@@ -5,7 +5,7 @@
 /// In SQLite the entity's number (`Z_ENT`) is this plus one. A subtree is a contiguous range.
 @frozen
 @usableFromInline
-package struct EntityIndex: RawRepresentable, Hashable, Comparable, Sendable {
+package struct EntityIndex: RawRepresentable, Hashable, Comparable, Sendable, Codable {
     @usableFromInline package let rawValue: UInt16
     @inlinable package init(rawValue: UInt16) { self.rawValue = rawValue }
     package init(_ value: Int) { rawValue = UInt16(value) }
@@ -33,7 +33,7 @@ package struct RowKey: Hashable, Sendable {
 }
 
 /// A row among all stores of a coordinator.
-package struct ObjectKey: Hashable, Sendable {
+package struct ObjectKey: Hashable, Sendable, Codable {
     package let number: Int64
     package let entity: EntityIndex
     /// 0 for an object that has no store yet.

@@ -81,8 +81,10 @@ package struct FetchPlan: Sendable {
 }
 
 /// One key of a sort order. Null sorts before everything; texts compare by Unicode scalar unless asked otherwise.
-package struct SortTerm: Sendable, Hashable {
-    package enum Comparison: Sendable, Hashable { case binary, caseInsensitive, localized, localizedCaseInsensitive, localizedStandard }
+package struct SortTerm: Sendable, Hashable, Codable {
+    package enum Comparison: Sendable, Hashable, Codable {
+        case binary, caseInsensitive, localized, localizedCaseInsensitive, localizedStandard
+    }
     package var keyPath: [String]
     package var isAscending = true
     package var comparison: Comparison = .binary

@@ -3,7 +3,7 @@
 import Foundation
 
 /// A value that crosses modules one at a time. Hot paths use cells and slots instead (see `RowChunk`).
-package enum Value: Hashable, Sendable {
+package enum Value: Hashable, Sendable, Codable {
     case null
     case bool(Bool)
     case int(Int64)

@@ -1,7 +1,7 @@
 // What a model says of one attribute.
 
 /// Where in a model file something was declared.
-package struct SourceLocation: Hashable, Sendable {
+package struct SourceLocation: Hashable, Sendable, Codable {
     package var path: String
     package var line: Int
     package var column: Int
@@ -13,7 +13,7 @@ package struct SourceLocation: Hashable, Sendable {
 }
 
 /// Core Data's attribute types, with the numbers that enter version hashes.
-package enum AttributeType: UInt32, Sendable, CaseIterable {
+package enum AttributeType: UInt32, Sendable, CaseIterable, Codable {
     case undefined = 0
     case integer16 = 100
     case integer32 = 200
@@ -55,7 +55,7 @@ package enum AttributeType: UInt32, Sendable, CaseIterable {
 }
 
 /// One attribute as declared; inherited attributes are not repeated in sub-entities.
-package struct Attribute: Sendable {
+package struct Attribute: Sendable, Codable {
     package var name: String
     package var type: AttributeType
     /// Absent in a model file means `false`, here as there.
@@ -97,7 +97,7 @@ package struct Attribute: Sendable {
 }
 
 /// A composite attribute type: a named list of attributes.
-package struct Composite: Sendable {
+package struct Composite: Sendable, Codable {
     package var name: String
     package var attributes: [Attribute]
     package var location: SourceLocation?

@@ -1,7 +1,7 @@
 // What a model says of one relationship or fetched property.
 
 /// What happens to the destination when the source is deleted; the numbers are Core Data's.
-package enum DeleteRule: UInt8, Sendable {
+package enum DeleteRule: UInt8, Sendable, Codable {
     case noAction = 0
     case nullify = 1
     case cascade = 2
@@ -9,7 +9,7 @@ package enum DeleteRule: UInt8, Sendable {
 }
 
 /// One relationship as declared.
-package struct Relationship: Sendable {
+package struct Relationship: Sendable, Codable {
     package var name: String
     package var destinationName: String
     package var inverseName: String?
@@ -37,7 +37,7 @@ package struct Relationship: Sendable {
 }
 
 /// A property whose value is the result of a fetch; it has no storage.
-package struct FetchedProperty: Sendable {
+package struct FetchedProperty: Sendable, Codable {
     package var name: String
     package var isOptional = false
     package var request: FetchTemplate
@@ -50,7 +50,7 @@ package struct FetchedProperty: Sendable {
 }
 
 /// A fetch request stored in the model under a name.
-package struct FetchTemplate: Sendable {
+package struct FetchTemplate: Sendable, Codable {
     package var name: String
     package var entityName: String
     package var predicate: String?
@@ -71,8 +71,8 @@ package struct FetchTemplate: Sendable {
 }
 
 /// A fetch index of an entity.
-package struct FetchIndex: Sendable {
-    package struct Element: Sendable {
+package struct FetchIndex: Sendable, Codable {
+    package struct Element: Sendable, Codable {
         /// The property, or nil for a computed element.
         package var property: String?
         package var expression: String?

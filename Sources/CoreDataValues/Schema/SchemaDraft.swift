@@ -1,7 +1,7 @@
 // A model before it is checked: what a model file or a program declares, in any order.
 
 /// One entity as declared, with its own properties only.
-package struct EntityDraft: Sendable {
+package struct EntityDraft: Sendable, Codable {
     package var name: String
     /// nil for `NSManagedObject`. A leading dot means "the current product module".
     package var className: String?
@@ -25,7 +25,7 @@ package struct EntityDraft: Sendable {
 }
 
 /// A whole model as declared. `Schema(checking:)` turns it into a schema or says what contradicts what.
-package struct SchemaDraft: Sendable {
+package struct SchemaDraft: Sendable, Codable {
     package var entities: [EntityDraft] = []
     package var composites: [Composite] = []
     package var fetchTemplates: [FetchTemplate] = []
@@ -70,7 +70,7 @@ package struct SchemaError: Error, Sendable, Equatable, CustomStringConvertible 
 }
 
 /// Something in a model that is tolerated, with what is made of it: nothing is ignored in silence.
-package struct SchemaWarning: Sendable, Equatable, CustomStringConvertible {
+package struct SchemaWarning: Sendable, Equatable, Codable, CustomStringConvertible {
     package var message: String
     package var entity: String?
     package var property: String?

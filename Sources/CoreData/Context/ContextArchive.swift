@@ -1,0 +1,41 @@
+// A context in a keyed archive: how it is set up.
+
+import Foundation
+
+/// What an archive holds of a context. Objects, pending changes and the coordinator stay behind.
+struct ContextArchive: Codable {
+    private let type: UInt
+    private let name: String?
+    private let author: String?
+    private let policy: UInt?
+    private let staleness: TimeInterval
+    private let propagatesDeletes: Bool
+    private let deletesInaccessibleFaults: Bool
+    private let keepsObjects: Bool
+    private let merges: Bool
+
+    init(_ context: NSManagedObjectContext) {
+        type = context.concurrencyType.rawValue
+        name = context.name
+        author = context.transactionAuthor
+        policy = context.chosenPolicy?.mergeType.rawValue
+        staleness = context.stalenessInterval
+        propagatesDeletes = context.propagatesDeletesAtEndOfEvent
+        deletesInaccessibleFaults = context.shouldDeleteInaccessibleFaults
+        keepsObjects = context.retainsRegisteredObjects
+        merges = context.automaticallyMergesChangesFromParent
+    }
+
+    var concurrencyType: NSManagedObjectContextConcurrencyType? { NSManagedObjectContextConcurrencyType(rawValue: type) }
+
+    func fill(_ context: NSManagedObjectContext) {
+        context.name = name
+        context.transactionAuthor = author
+        context.chosenPolicy = policy.flatMap { NSMergePolicyType(rawValue: $0) }.map { NSMergePolicy(merge: $0) }
+        context.stalenessInterval = staleness
+        context.propagatesDeletesAtEndOfEvent = propagatesDeletes
+        context.shouldDeleteInaccessibleFaults = deletesInaccessibleFaults
+        context.retainsRegisteredObjects = keepsObjects
+        context.automaticallyMergesChangesFromParent = merges
+    }
+}

@@ -1,0 +1,69 @@
+// Stores whose type the caller does not say, and what stores keep beside rows.
+
+import CoreDataSQLite
+import CoreDataValues
+import Foundation
+
+extension NSPersistentStoreCoordinator {
+    /// The metadata of a store that need not be open; without a type the file is looked at to find it.
+    ///
+    /// - Throws: 134080 where no store is, or none of a known type.
+    @_disfavoredOverload
+    public class func metadataForPersistentStore(ofType storeType: String?, at url: URL) throws -> [String: Any] {
+        try metadataForPersistentStore(ofType: try storeType ?? typeOfStore(at: url), at: url, options: nil)
+    }
+
+    /// Replaces the metadata of a store that need not be open; without a type the file is looked at to find it.
+    @_disfavoredOverload
+    public class func setMetadata(
+        _ metadata: [String: Any]?, forPersistentStoreOfType storeType: String?, at url: URL
+    ) throws {
+        try setMetadata(
+            metadata, forPersistentStoreOfType: try storeType ?? typeOfStore(at: url), at: url, options: nil)
+    }
+
+    /// The first type whose metadata can be read there: SQLite, then the others by name.
+    private class func typeOfStore(at url: URL) throws -> String {
+        do {
+            _ = try metadataForPersistentStore(ofType: NSSQLiteStoreType, at: url, options: nil)
+            return NSSQLiteStoreType
+        } catch {
+            let others = StoreClasses.types.filter { $0 != NSSQLiteStoreType && $0 != NSInMemoryStoreType }
+            let found = others.first {
+                (try? metadataForPersistentStore(ofType: $0, at: url, options: nil))?[NSStoreUUIDKey] != nil
+            }
+            guard let found else { throw error }
+            return found
+        }
+    }
+
+    /// The model that a store was written with, from the copy that Core Data keeps in its SQLite files.
+    ///
+    /// - Throws: `unsupported` where there is a copy, since it is an archive that this version does not read; 134060 where there is
+    ///   none, as in files made here; 134080 where no store is.
+    public class func cachedModelForPersistentStore(
+        at url: URL, options: [AnyHashable: Any]? = nil
+    ) throws -> NSManagedObjectModel {
+        let hasCopy: Bool
+        do {
+            hasCopy = try StoreFile(url: url).hasModelCopy()
+        } catch { throw CocoaError.presenting(error) }
+        guard hasCopy else {
+            throw CocoaError.coreData(
+                134060, "The store at \(url.path) keeps no copy of its model. Load the model from its own file.",
+                [NSFilePathErrorKey: url.path])
+        }
+        throw CocoaError.unsupported("reading the archived copy of the model in \(url.path)")
+    }
+
+    /// Where the histories of stores end; nil, since this version keeps none.
+    public final func currentPersistentHistoryToken(fromStores stores: [Any]?) -> NSPersistentHistoryToken? { nil }
+}
+
+/// What happened to an account that a store belonged to. There are no such stores here; no notification carries it.
+public enum NSPersistentStoreUbiquitousTransitionType: UInt, Sendable {
+    case accountAdded = 1
+    case accountRemoved = 2
+    case contentRemoved = 3
+    case initialImportCompleted = 4
+}

@@ -1,0 +1,60 @@
+// Fetches that a context carries out later.
+
+import CoreDataValues
+import Foundation
+
+/// A fetch that `NSManagedObjectContext.execute(_:)` starts and does not wait for.
+open class NSAsynchronousFetchRequest<ResultType: NSFetchRequestResult>: NSPersistentStoreRequest {
+    public final let fetchRequest: NSFetchRequest<ResultType>
+    /// Called once on the context's queue, with results or an error.
+    public final let completionBlock: ((NSAsynchronousFetchResult<ResultType>) -> Void)?
+    /// How many results to expect, for the progress; 0 for unknown.
+    open var estimatedResultCount = 0
+
+    public init(
+        fetchRequest request: NSFetchRequest<ResultType>,
+        completionBlock blk: ((NSAsynchronousFetchResult<ResultType>) -> Void)? = nil
+    ) {
+        fetchRequest = request
+        completionBlock = blk
+        super.init()
+    }
+
+    override func executed(in context: NSManagedObjectContext) throws -> Any { try result(in: context) }
+
+    override func result(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
+        let result = NSAsynchronousFetchResult(self, context)
+        // Only the context's queue touches it from here on, as a program must not before the end.
+        nonisolated(unsafe) let running = result
+        context.perform { running.run() }
+        return result
+    }
+}
+
+/// What an asynchronous fetch found.
+open class NSAsynchronousFetchResult<ResultType: NSFetchRequestResult>: NSPersistentStoreAsynchronousResult {
+    public final let fetchRequest: NSAsynchronousFetchRequest<ResultType>
+    /// The results; nil until they are there, and after an error.
+    open internal(set) var finalResult: [ResultType]?
+
+    init(_ request: NSAsynchronousFetchRequest<ResultType>, _ context: NSManagedObjectContext) {
+        fetchRequest = request
+        super.init(context, expecting: request.estimatedResultCount)
+    }
+
+    final func take(_ results: [ResultType]) {
+        finalResult = results
+        progress?.totalUnitCount = Int64(results.count)
+        progress?.completedUnitCount = Int64(results.count)
+    }
+
+    /// Fetches, on the context's queue.
+    fileprivate final func run() {
+        do {
+            // The progress tells of its cancellation some time later.
+            if cancellation.isCancelled || progress?.isCancelled == true { throw CancellationError() }
+            take(try cancellation.covering { try managedObjectContext.fetch(fetchRequest.fetchRequest) })
+        } catch { operationError = error }
+        fetchRequest.completionBlock?(self)
+    }
+}
