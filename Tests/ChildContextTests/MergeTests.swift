@@ -247,4 +247,31 @@ import Testing
         far.mergeChanges(fromContextDidSave: try #require(note.last))
         #expect(mine.name == "new")
     }
+
+    @Test("1.13 A merge leaves transient values and members alone", arguments: [false, true])
+    func transients(_ isChanged: Bool) throws {
+        var draft = Clinic.draft()
+        var mood = Clinic.attribute("mood", .integer32)
+        mood.isTransient = true
+        var guests = Clinic.toMany("guests", "Doctor", inverse: nil)
+        guests.isTransient = true
+        draft.entities[0].attributes.append(mood)
+        draft.entities[0].relationships.append(guests)
+        let stack = try Stack(model: NSManagedObjectModel(draft: draft), undo: false)
+        let context = stack.context, other = stack.another()
+        let patient = context.make("Patient", ["name": "Ada"]), doctor = context.make("Doctor", ["name": "Who"])
+        try context.save()
+        let mine = other.same(patient)
+        mine.setValue(9, forKey: "mood")
+        mine.setValue(NSSet(object: other.same(doctor)), forKey: "guests")
+        try other.save()
+        if isChanged { mine.setValue(5, forKey: "age") }
+        let note = NoteBox(.NSManagedObjectContextDidSave, of: context)
+        patient.setValue("Eve", forKey: "name")
+        try context.save()
+        other.mergeChanges(fromContextDidSave: try #require(note.last))
+        #expect(mine.name == "Eve")
+        #expect(mine.value(forKey: "mood") as? Int == 9)
+        #expect(mine.members("guests").compactMap(\.name) == ["Who"])
+    }
 }

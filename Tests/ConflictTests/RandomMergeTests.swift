@@ -30,7 +30,7 @@ private struct Step {
 @Suite struct RandomMergeTests {
     private static let entities = ["Patient", "Ward", "Doctor", "Visit", "Bed"]
     /// How many seeds are tried in memory: `MERGE_SEEDS=2000` makes a longer search. A file costs more.
-    private static let seeds = ProcessInfo.processInfo.environment["MERGE_SEEDS"].flatMap { Int($0) } ?? 60
+    private static let seeds = ProcessInfo.processInfo.environment["MERGE_SEEDS"].flatMap { Int($0) } ?? 45
 
     @Test(
         "6.3 Whatever two writers do, saves pass, the store holds no loose end, and saved objects are as stored",

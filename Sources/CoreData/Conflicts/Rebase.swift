@@ -124,9 +124,11 @@ struct Rebase {
     }
 
     private func toManyMerges() -> [ToManyMerge] {
-        info.toManyRelationships.indices.compactMap { index in
-            object.toManyState(index).map { ToManyMerge(index: index, relationship: info.toManyRelationships[index], $0, type) }
+        var merges: [ToManyMerge] = []
+        object.forEachStoredToMany { index, members in
+            merges.append(ToManyMerge(index: index, relationship: info.toManyRelationships[index], members, type))
         }
+        return merges
     }
 
     // MARK: The end

@@ -126,7 +126,7 @@ extension NSManagedObjectContext {
                 wakeRefreshed(object)
             } else {
                 if !wasFault { object.willTurnIntoFault() }
-                object._state.dropRelationships()
+                object._state.dropStoredRelationships()
                 object._state.detachRow()
                 if !wasFault { object.didTurnIntoFault() }
             }
@@ -144,9 +144,16 @@ extension NSManagedObject {
         renewToManys()
     }
 
+    /// Those to-many states that have anything in a store.
+    final func forEachStoredToMany(_ body: (Int, ToMany) -> Void) {
+        forEachToMany { index, members in
+            if !relationship(toMany: index).description.isTransient { body(index, members) }
+        }
+    }
+
     /// Reads the members anew below unsaved changes.
     final func renewToManys() {
-        forEachToMany { index, members in
+        forEachStoredToMany { index, members in
             guard members.isChanged else { return members.base = .fault }
             members.base = .fault
             let present = Set(committedMembers(at: index))

@@ -35,6 +35,9 @@ final class ClassBinding: @unchecked Sendable {
         toManys = goesAround && !keys.toManys.isEmpty ? keys.toManyPlaces(of: entity) : nil
     }
 
+    /// The class, if its accessors may go straight to their slots.
+    var straightClass: UnsafeRawPointer? { slots == nil ? unsafeBitCast(type, to: UnsafeRawPointer.self) : nil }
+
     @inline(__always)
     func make(_ description: NSEntityDescription) -> NSManagedObject {
         guard let initializer else { return NSManagedObject(entity: description, insertInto: nil) }

@@ -46,6 +46,8 @@ final class EntityInfo: @unchecked Sendable {
     /// The present `ClassBinding`, retained; read for every object that is made.
     private let binding = Atomic<UnsafeRawPointer?>(nil)
     private let bindingLock = NSLock()
+    /// The bound class if its accessors may go straight to their slots: one comparison for each object that is made.
+    private let straightClass = Atomic<UnsafeRawPointer?>(nil)
     /// Of classes that are not the entity's, by class.
     private let otherBindings = Mutex<[ObjectIdentifier: ClassBinding]>([:])
     /// To-ones whose targets may be held (I-4).
@@ -155,6 +157,7 @@ final class EntityInfo: @unchecked Sendable {
         }
         let made = ClassBinding(ManagedObjectClasses.resolve(entity.className), for: entity)
         validatesByKey.store(made.validatesByKey, ordering: .relaxed)
+        straightClass.store(made.straightClass, ordering: .relaxed)
         binding.store(UnsafeRawPointer(Unmanaged.passRetained(made).toOpaque()), ordering: .releasing)
         return made
     }
@@ -171,20 +174,22 @@ final class EntityInfo: @unchecked Sendable {
         defer { bindingLock.unlock() }
         let made = ClassBinding(type, for: entity)
         validatesByKey.store(made.validatesByKey, ordering: .relaxed)
+        straightClass.store(made.straightClass, ordering: .relaxed)
         binding.store(UnsafeRawPointer(Unmanaged.passRetained(made).toOpaque()), ordering: .releasing)
     }
 
-    /// How a class stands to the entity: the bound class, or another one that a program makes objects of.
+    /// Whether accessors of a class must ask which slot is theirs.
     @inline(__always)
-    func binding(of type: NSManagedObject.Type) -> ClassBinding {
-        let bound = classBinding
-        return ObjectIdentifier(bound.type) == ObjectIdentifier(type) ? bound : otherBinding(of: type)
+    func goesAround(_ type: NSManagedObject.Type) -> Bool {
+        let word = unsafeBitCast(type, to: UnsafeRawPointer.self)
+        return straightClass.load(ordering: .relaxed) != word && binding(of: type).slots != nil
     }
 
-    @inline(never)
-    private func otherBinding(of type: NSManagedObject.Type) -> ClassBinding {
-        // Without accessors of its own.
-        if type == NSManagedObject.self { return classBinding }
+    /// How a class stands to the entity: the bound class, or another one that a program makes objects of.
+    func binding(of type: NSManagedObject.Type) -> ClassBinding {
+        let bound = classBinding
+        // One without accessors of its own goes with any.
+        if bound.type == type || type == NSManagedObject.self { return bound }
         bind(type)
         if classBinding.type == type { return classBinding }
         return otherBindings.withLock { known in

@@ -25,7 +25,7 @@ open class NSManagedObject: NSObject {
                 info: UnsafeRawPointer(Unmanaged.passUnretained(info).toOpaque()),
                 entity: info.entity.index.rawValue))
         super.init()
-        if info.binding(of: Swift.type(of: self)).slots != nil { _state.pointee.slow |= SlowReason.foreignSlots }
+        if info.goesAround(Swift.type(of: self)) { _state.pointee.slow |= SlowReason.foreignSlots }
         if let context { context.insert(self) }
     }
 

@@ -150,10 +150,14 @@ struct ChildSave {
     // MARK: Relationships
 
     private func pushTargets(of object: NSManagedObject, to twin: NSManagedObject) {
-        guard let overlay = object._state.overlay else { return }
-        for slot in object.slots where overlay.isPresent(slot) && object.kind(slot) == .toOne {
-            guard object._state.has(.inserted) || object.differs(slot, overlay) else { continue }
-            twin.setTarget(slot, overlay.object(slot).flatMap { self.twin(of: $0) })
+        let isNew = object._state.has(.inserted)
+        for slot in object.slots where object.kind(slot) == .toOne {
+            if let overlay = object._state.overlay, overlay.isPresent(slot) {
+                guard isNew || object.differs(slot, overlay) else { continue }
+                twin.setTarget(slot, overlay.object(slot).flatMap { self.twin(of: $0) })
+            } else if isNew, twin.target(at: slot) != nil {
+                twin.setTarget(slot, nil)
+            }
         }
     }
 
