@@ -12,10 +12,12 @@ import Testing
         let stack: Stack
         let chain: [NSManagedObjectContext]
         private var objects: [[Int: NSManagedObject]]
+        private let remains: Remains
         var context: NSManagedObjectContext { chain[0] }
 
         /// - Parameter depth: how many contexts lie above the one that is edited.
-        init(depth: Int) throws {
+        init(depth: Int, _ remains: Remains) throws {
+            self.remains = remains
             stack = try Stack(NSInMemoryStoreType, undo: false)
             var chain = [stack.context]
             for _ in 0..<depth { chain.insert(chain[0].child(), at: 0) }
@@ -30,7 +32,9 @@ import Testing
         func insert(_ entity: Int, _ code: Int) {
             var values: [String: Any] = ["code": code]
             if entity < 3 { values["name"] = "n\(code)" }
-            objects[entity][code] = context.make(Graph.entities[entity], values)
+            let object = context.make(Graph.entities[entity], values)
+            remains.watch(object as NSObject)
+            objects[entity][code] = object
         }
 
         func delete(_ entity: Int, _ code: Int) {
@@ -61,7 +65,12 @@ import Testing
             patient.setValue(members as NSSet, forKey: "doctors")
         }
 
-        func save(_ count: Int) throws { for context in chain.prefix(count) { try context.save() } }
+        func save(_ count: Int) throws {
+            for context in chain.prefix(count) {
+                try context.save()
+                remains.watch(context)
+            }
+        }
 
         func dump() throws -> [String] {
             let context = stack.another()
@@ -93,10 +102,16 @@ import Testing
         }
     }
 
-    @Test("The same edits, made through a child or a grandchild, save the same", arguments: 0..<60)
+    @Test("The same edits, made through a child or a grandchild, save the same and leave nothing behind", arguments: 0..<60)
     func agree(_ seed: Int) throws {
+        let remains = Remains()
+        try agree(seed, remains)
+        #expect(remains.alive == [])
+    }
+
+    private func agree(_ seed: Int, _ remains: Remains) throws {
         var dice = Dice(state: UInt64(seed) &* 977 &+ 13)
-        let graphs = [try Graph(depth: 0), try Graph(depth: 1), try Graph(depth: 2)]
+        let graphs = try (0..<3).map { try Graph(depth: $0, remains) }
         for step in 0..<120 {
             let kind = Int.random(in: 0..<12, using: &dice)
             let (a, b) = (Int.random(in: 0..<12, using: &dice), Int.random(in: 0..<12, using: &dice))

@@ -115,3 +115,16 @@ func transientModel() -> NSManagedObjectModel {
     draft.entities[0].attributes.append(mood)
     return NSManagedObjectModel(draft: draft)
 }
+
+/// Objects and contexts that should be gone.
+final class Remains {
+    private struct Weak { weak var object: NSObject? }
+    private var objects: [Weak] = []
+    func watch(_ object: NSObject) { objects.append(Weak(object: object)) }
+    func watch(_ context: NSManagedObjectContext) {
+        watch(context as NSObject)
+        for object in context.registeredObjects { watch(object as NSObject) }
+    }
+    /// What is still there, by class.
+    var alive: [String] { objects.compactMap { $0.object }.map { "\(type(of: $0))" } }
+}

@@ -183,4 +183,95 @@ import Testing
         other.mergeChanges(fromContextDidSave: try #require(note.last))
         #expect(mine.name == "new")
     }
+
+    @Test("10.5 A context that merges by itself keeps its unsaved changes and saves them without a conflict")
+    func localWins() throws {
+        let patient = context.make("Patient", ["name": "Ada", "age": 1])
+        try context.save()
+        other.automaticallyMergesChangesFromParent = true
+        let mine = other.same(patient)
+        mine.setValue("mine", forKey: "name")
+        patient.setValue("theirs", forKey: "name")
+        patient.setValue(2, forKey: "age")
+        try context.save()
+        other.drain()
+        #expect(mine.name == "mine" && mine.value(forKey: "age") as? Int == 2)
+        #expect(Array(mine.changedValues().keys) == ["name"])
+        try other.save()
+        let stored = try stack.another().existingObject(with: patient.objectID)
+        #expect(stored.name == "mine" && stored.value(forKey: "age") as? Int == 2)
+    }
+
+    @Test("10.4 A merged deletion takes unsaved changes along; URIs of other stores are passed over")
+    func remoteKinds() throws {
+        let patient = context.make("Patient", ["name": "Ada"]), ward = context.make("Ward", ["name": "East"])
+        patient.setValue(ward, forKey: "ward")
+        try context.save()
+        let mine = other.same(patient), here = other.same(ward)
+        mine.setValue("changed", forKey: "name")
+        here.setValue("West", forKey: "name")
+        context.delete(patient)
+        let new = context.make("Patient", ["name": "Bo"])
+        try context.save()
+        let foreign = try Stack(undo: false)
+        let stranger = foreign.context.make("Patient", ["name": "Cy"])
+        try foreign.context.save()
+        NSManagedObjectContext.mergeChanges(
+            fromRemoteContextSave: [
+                NSInsertedObjectIDsKey: Set([new.objectID.uriRepresentation()]),
+                NSDeletedObjectIDsKey: [patient.objectID.uriRepresentation(), stranger.objectID.uriRepresentation()],
+                NSUpdatedObjectIDsKey: [stranger.objectID, ward.objectID],
+            ], into: [other])
+        #expect(mine.managedObjectContext == nil && other.updatedObjects == [here])
+        #expect(other.same(new).name == "Bo")
+        #expect(here.members("patients").isEmpty)
+        try other.save()
+        #expect(try stack.another().names("Ward") == ["West"])
+        #expect(try stack.another().names() == ["Bo"])
+    }
+
+    @Test("10.4 Objects of another coordinator are known by their store, whatever its place among the stores there")
+    func otherCoordinator() throws {
+        let patient = context.make("Patient", ["name": "old"])
+        try context.save()
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.coordinator.managedObjectModel)
+        _ = try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+        _ = try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: stack.folder.file("store.sqlite"))
+        let far = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        far.persistentStoreCoordinator = coordinator
+        let mine = try #require(try far.named("old"))
+        let note = NoteBox(.NSManagedObjectContextDidSave, of: context)
+        patient.setValue("new", forKey: "name")
+        try context.save()
+        far.mergeChanges(fromContextDidSave: try #require(note.last))
+        #expect(mine.name == "new")
+    }
+
+    @Test("1.13 A merge leaves transient values and members alone", arguments: [false, true])
+    func transients(_ isChanged: Bool) throws {
+        var draft = Clinic.draft()
+        var mood = Clinic.attribute("mood", .integer32)
+        mood.isTransient = true
+        var guests = Clinic.toMany("guests", "Doctor", inverse: nil)
+        guests.isTransient = true
+        draft.entities[0].attributes.append(mood)
+        draft.entities[0].relationships.append(guests)
+        let stack = try Stack(model: NSManagedObjectModel(draft: draft), undo: false)
+        let context = stack.context, other = stack.another()
+        let patient = context.make("Patient", ["name": "Ada"]), doctor = context.make("Doctor", ["name": "Who"])
+        try context.save()
+        let mine = other.same(patient)
+        mine.setValue(9, forKey: "mood")
+        mine.setValue(NSSet(object: other.same(doctor)), forKey: "guests")
+        try other.save()
+        if isChanged { mine.setValue(5, forKey: "age") }
+        let note = NoteBox(.NSManagedObjectContextDidSave, of: context)
+        patient.setValue("Eve", forKey: "name")
+        try context.save()
+        other.mergeChanges(fromContextDidSave: try #require(note.last))
+        #expect(mine.name == "Eve")
+        #expect(mine.value(forKey: "mood") as? Int == 9)
+        #expect(mine.members("guests").compactMap(\.name) == ["Who"])
+    }
 }

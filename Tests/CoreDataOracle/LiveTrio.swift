@@ -48,7 +48,6 @@ final class LiveTrio {
             try self[site].compare(after[site], after: action)
         case .push:
             try child.apply(.save)
-            child.forgetUndo()
             first.context.processPendingChanges()
             try first.findObjects()
             try child.compare(after.child, after: .save)

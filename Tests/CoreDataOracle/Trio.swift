@@ -67,8 +67,6 @@ struct Trio {
         case .push:
             child.apply(.save)
             first.accept(child)
-            // Undoing a pushed deletion would insert the object a second time beside the one that the parent holds deleted.
-            child.adopt(first.graph, first.weights, count: count)
         case .reset: adoptEverywhere(first.committed, first.committedWeights)
         case .clash(let clash): resolve(clash)
         }

@@ -17,7 +17,7 @@ extension NSManagedObjectContext {
             state.overlay?.remove(slot, .toOne)
             self.object(for: key).forgetRowIfClean()
         }
-        object.forEachToMany { index, members in
+        object.forEachStoredToMany { index, members in
             members.order = nil
             members.base = .fault
             for member in object.committedMembers(at: index) { member.forgetRowIfClean() }

@@ -40,6 +40,9 @@ struct MergeResolution {
             switch type {
             case .mergeByPropertyStoreTrumpMergePolicyType, .rollbackMergePolicyType, .errorMergePolicyType:
                 context.drop(object)
+            // Only looked at, by `detectConflicts`: there is no property of which the object has a say.
+            case .mergeByPropertyObjectTrumpMergePolicyType where !SaveOperation.isChanged(object):
+                context.drop(object)
             case .mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType:
                 try Reinsertion(object, context).run()
                 context.saveMemory?.reinsert(object)

@@ -53,7 +53,7 @@ struct Rebase {
 
     /// What is changed is told by comparison with the row that the context read (6.3).
     private func side(_ slot: Int, _ read: RowSnapshot?) -> Side {
-        let isChangedHere = object._state.overlay.map { $0.isPresent(slot) && object.differs(slot, $0) } ?? false
+        let isChangedHere = object.isChanged(at: slot) || isPairedHere(slot)
         let isChangedThere = read.map { !agrees($0, slot) } ?? true
         switch type {
         case .errorMergePolicyType: return .changed
@@ -62,6 +62,18 @@ struct Rebase {
         case .overwriteMergePolicyType: return isChangedHere ? .changed : isChangedThere ? .read : .stored
         case .rollbackMergePolicyType: return .stored
         }
+    }
+
+    /// Whether a one-to-one was made here from its other side, whose row was newer than this object's.
+    private func isPairedHere(_ slot: Int) -> Bool {
+        guard let opposite = info.slotInverses[slot]?.slot, let other = object.target(at: slot) else { return false }
+        return other.isChanged(at: opposite) && other.target(at: opposite) === object
+    }
+
+    /// Whether a one-to-one that the store has was ended here from its other side, whose row was newer than this object's.
+    private func isPartedHere(_ slot: Int, _ other: NSManagedObject) -> Bool {
+        guard let opposite = info.slotInverses[slot]?.slot, other.isChanged(at: opposite) else { return false }
+        return other.committedTarget(at: opposite) === object && other.target(at: opposite) !== object
     }
 
     private func agrees(_ read: RowSnapshot, _ slot: Int) -> Bool {
@@ -96,10 +108,10 @@ struct Rebase {
         case .read: target = try read.flatMap { object.targetKey(at: slot, of: $0) }.flatMap(present)
         case .stored: target = stored.map { context.object(for: $0) }
         }
-        let isGoing = target?._state.has([.deleted, .gone]) ?? false
+        let isLost = target.map { $0._state.has([.deleted, .gone]) || side == .stored && isPartedHere(slot, $0) } ?? false
         return TargetMove(
             slot: slot, read: read.flatMap { object.targetKey(at: slot, of: $0) }, stored: stored, former: former,
-            target: isGoing ? nil : target)
+            target: isLost ? nil : target)
     }
 
     /// The object of a key whose row is still there: an overwritten object must not point at nothing.
@@ -112,9 +124,11 @@ struct Rebase {
     }
 
     private func toManyMerges() -> [ToManyMerge] {
-        info.toManyRelationships.indices.compactMap { index in
-            object.toManyState(index).map { ToManyMerge(index: index, relationship: info.toManyRelationships[index], $0, type) }
+        var merges: [ToManyMerge] = []
+        object.forEachStoredToMany { index, members in
+            merges.append(ToManyMerge(index: index, relationship: info.toManyRelationships[index], members, type))
         }
+        return merges
     }
 
     // MARK: The end
@@ -133,5 +147,12 @@ struct Rebase {
         context.tracker.isSuspended = true
         object.awake(fromSnapshotEvents: .mergePolicy)
         context.tracker.isSuspended = wasSuspended
+    }
+}
+
+extension NSManagedObject {
+    /// Whether a slot holds another value than the row that was last read.
+    fileprivate final func isChanged(at slot: Int) -> Bool {
+        _state.overlay.map { $0.isPresent(slot) && differs(slot, $0) } ?? false
     }
 }

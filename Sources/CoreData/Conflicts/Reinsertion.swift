@@ -27,14 +27,14 @@ struct Reinsertion {
             info.slotRelationships[slot] != nil && object._state.overlay?.isPresent(slot) != true
         }
         var keys = slots.compactMap { object.targetKey(at: $0, of: read)?.row }
-        object.forEachToMany { _, members in keys += members.storedKeys(in: store).map(\.row) }
+        object.forEachStoredToMany { _, members in keys += members.storedKeys(in: store).map(\.row) }
         let there = try StoredRows(keys, in: rows)
         for slot in slots {
             guard let key = object.targetKey(at: slot, of: read) else { continue }
             let isGoing = context.registered(key)?._state.has([.deleted, .gone]) ?? false
             if isGoing || there[key.row].row == nil { object.writeTarget(slot, nil) } else { pair(slot) }
         }
-        object.forEachToMany { index, members in keep(members, index, there) }
+        object.forEachStoredToMany { index, members in keep(members, index, there) }
     }
 
     /// The other end of a one-to-one names the object again, unless it has another by now.

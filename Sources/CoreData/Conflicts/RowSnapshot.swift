@@ -11,6 +11,14 @@ struct RowSnapshot {
     /// `Z_OPT`; -1 when the store has NULL there.
     var version: Int32 { row.version(chunk.layout) }
 
+    /// Whether all slots have the same values here and there.
+    func agrees(with other: RowSnapshot) -> Bool {
+        if row == other.row { return true }
+        let count = chunk.layout.slotCount
+        return version == other.version && count == other.chunk.layout.slotCount
+            && (0..<count).allSatisfy { agrees(with: other, in: $0) }
+    }
+
     /// Whether a slot has the same value here and there, byte for byte.
     func agrees(with other: RowSnapshot, in slot: Int) -> Bool {
         guard row.isPresent(slot), other.row.isPresent(slot) else {

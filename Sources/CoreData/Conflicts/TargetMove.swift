@@ -25,12 +25,14 @@ struct TargetMove {
         } else {
             state.makeOverlay().setNull(slot, .toOne)
         }
-        // Neither side moved it.
-        if read?.row == stored?.row, former === target { return }
         guard let inverse = state.info.slotInverses[slot] else { return }
+        // The other writer has not moved it, and the merge leaves it where it is.
+        let isSettled = read?.row == stored?.row && former === target
         switch inverse.place {
-        case .toMany(let index): settleMembers(object, index, inverse, context)
-        case .slot(let opposite): settleOpposite(object, opposite, context)
+        case .toMany(let index): if !isSettled { settleMembers(object, index, inverse, context) }
+        // If it was moved here, the other side may be old.
+        case .slot(let opposite):
+            if !isSettled || target?._state.key.row != stored?.row { settleOpposite(object, opposite, context) }
         case .fetched: break
         }
     }

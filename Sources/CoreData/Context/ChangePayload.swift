@@ -18,11 +18,14 @@ struct ChangePayload: Sendable {
     }
 
     /// Reads the user info of a did-save notification, with objects or IDs, or a dictionary of IDs or URIs.
-    init(_ info: [AnyHashable: Any], for coordinator: NSPersistentStoreCoordinator) {
+    ///
+    /// - Parameter source: the coordinator whose objects are in it; nil for the one that is asked for.
+    init(_ info: [AnyHashable: Any], from source: NSPersistentStoreCoordinator? = nil, for coordinator: NSPersistentStoreCoordinator) {
+        let identities = (source ?? coordinator).identities
         func keys(_ names: [String]) -> [ObjectKey] {
             var seen = Set<ObjectKey>()
             let all = names.flatMap { ChangePayload.elements(info[$0]) }
-            return all.compactMap { ChangePayload.key($0, coordinator) }.filter { seen.insert($0).inserted }
+            return all.compactMap { ChangePayload.key($0, identities, coordinator) }.filter { seen.insert($0).inserted }
         }
         inserted = keys([NSInsertedObjectsKey, NSInsertedObjectIDsKey])
         deleted = keys([NSDeletedObjectsKey, NSDeletedObjectIDsKey])
@@ -48,15 +51,14 @@ struct ChangePayload: Sendable {
     }
 
     /// Reads an object's key and nothing else: it may belong to another queue.
-    private static func key(_ element: Any, _ coordinator: NSPersistentStoreCoordinator) -> ObjectKey? {
+    private static func key(
+        _ element: Any, _ identities: StoreIdentities, _ coordinator: NSPersistentStoreCoordinator
+    ) -> ObjectKey? {
         switch element {
         case let object as NSManagedObject:
-            // Entities have the numbers of their model, stores those of their coordinator.
-            let home = object._state.registry?.context?.identities ?? coordinator.identities
-            guard home === coordinator.identities, object._state.info.schema === coordinator.runtime.schema else {
-                return coordinator.managedObjectID(forURIRepresentation: object.objectID.uriRepresentation())?.key
-            }
-            return object._state.key
+            if identities === coordinator.identities { return object._state.key }
+            let id = NSManagedObjectID(key: object._state.key, identity: identities, info: object._state.info)
+            return coordinator.managedObjectID(forURIRepresentation: id.uriRepresentation())?.key
         case let id as NSManagedObjectID:
             if id.identity === coordinator.identities { return id.key }
             return coordinator.managedObjectID(forURIRepresentation: id.uriRepresentation())?.key

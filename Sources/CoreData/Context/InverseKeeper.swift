@@ -25,16 +25,24 @@ extension NSManagedObject {
             new?.link(self, toMany: index)
         case .slot(let opposite):
             writeTarget(slot, new, old)
-            if let old, old.target(at: opposite) === self { old.writeTarget(opposite, nil) }
+            if let old { old.leaves(self, slot, opposite) }
             if let new {
                 let former = new.target(at: opposite)
                 new.writeTarget(opposite, self)
-                // One that points elsewhere by now was read before another writer moved it.
-                if let former, former !== self, former.target(at: slot) === new { former.writeTarget(slot, nil) }
+                if former === self { new.doubt() } else if let former { former.leaves(new, opposite, slot) }
             }
         case .fetched: break
         }
     }
+
+    /// Parts one side of a one-to-one from an object that has named it until now.
+    private final func leaves(_ other: NSManagedObject, _ slot: Int, _ opposite: Int) {
+        if target(at: opposite) === other { writeTarget(opposite, nil) } else { doubt() }
+    }
+
+    /// The two sides of a one-to-one say different things, so another writer has changed one since it was read: the save must
+    /// look at this one, although nothing is written to it.
+    private final func doubt() { managedObjectContext?.detectConflicts(for: self) }
 
     /// Writes one to-one slot and nothing else.
     final func writeTarget(_ slot: Int, _ new: NSManagedObject?) { writeTarget(slot, new, target(at: slot)) }

@@ -69,10 +69,14 @@ extension NSManagedObjectContext {
         let logging = tracker.isLogging
         tracker.isLogging = false
         readError = nil
+        checkedObjects = []
         let inserted = tracker.objects(.inserted)
         let changed = tracker.objects([.updated, .deleted], without: .inserted)
         for object in changed { object._state.revert() }
-        for object in inserted { withdraw(object) }
+        for object in inserted {
+            withdraw(object)
+            object._state.breakCycles()
+        }
         _ = tracker.clear()
         tracker.isSuspended = true
         for object in changed { object.awake(fromSnapshotEvents: .rollback) }

@@ -126,7 +126,11 @@ extension NSManagedObjectContext {
             guard let object = registered(key) else { continue }
             let state = object._state
             if state.has([.deleted, .gone]) || state.pointee.overlay != nil { return true }
-            if state.pointee.row != nil, state.version != row.version(layout) { return true }
+            guard let read = object.lastRead else { continue }
+            // A parent's unsaved changes leave the version as it is.
+            if isChild ? !read.agrees(with: RowSnapshot(chunk: chunk, row: row)) : read.version != row.version(layout) {
+                return true
+            }
         }
         return false
     }

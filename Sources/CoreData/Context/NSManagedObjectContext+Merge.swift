@@ -29,8 +29,8 @@ extension NSManagedObjectContext {
     public final func mergeChanges(fromContextDidSave notification: Notification) {
         checkQueue()
         guard (notification.object as? NSManagedObjectContext) !== self else { return }
-        let payload = ChangePayload(notification.userInfo ?? [:], for: requiredCoordinator)
         let source = (notification.object as? NSManagedObjectContext)?.persistentStoreCoordinator
+        let payload = ChangePayload(notification.userInfo ?? [:], from: source, for: requiredCoordinator)
         if source !== requiredCoordinator { requiredCoordinator.forgetRows(of: payload) }
         merge(payload)
     }
@@ -97,7 +97,8 @@ extension NSManagedObjectContext {
 
     /// Lets objects go whose rows are gone, from other objects' unsaved changes too.
     private func drop(_ keys: [ObjectKey]) -> ContiguousArray<NSManagedObject> {
-        let gone = ContiguousArray(keys.compactMap { registered($0) }.filter { !$0._state.has(.gone) })
+        // An insertion under the key of a deleted row is an undo of the deletion.
+        let gone = ContiguousArray(keys.compactMap { registered($0) }.filter { !$0._state.has([.gone, .inserted]) })
         guard !gone.isEmpty else { return [] }
         let names = Set(gone)
         for object in tracker.dirty where object._state.has(.dirty) && !names.contains(object) {
@@ -106,6 +107,7 @@ extension NSManagedObjectContext {
         for object in gone {
             tracker.discard(object)
             withdraw(object)
+            object._state.breakCycles()
         }
         if keepsObjects { letGo(gone) }
         return gone
@@ -124,7 +126,7 @@ extension NSManagedObjectContext {
                 wakeRefreshed(object)
             } else {
                 if !wasFault { object.willTurnIntoFault() }
-                object._state.dropRelationships()
+                object._state.dropStoredRelationships()
                 object._state.detachRow()
                 if !wasFault { object.didTurnIntoFault() }
             }
@@ -142,9 +144,16 @@ extension NSManagedObject {
         renewToManys()
     }
 
+    /// Those to-many states that have anything in a store.
+    final func forEachStoredToMany(_ body: (Int, ToMany) -> Void) {
+        forEachToMany { index, members in
+            if !relationship(toMany: index).description.isTransient { body(index, members) }
+        }
+    }
+
     /// Reads the members anew below unsaved changes.
     final func renewToManys() {
-        forEachToMany { index, members in
+        forEachStoredToMany { index, members in
             guard members.isChanged else { return members.base = .fault }
             members.base = .fault
             let present = Set(committedMembers(at: index))

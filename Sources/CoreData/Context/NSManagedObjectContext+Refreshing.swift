@@ -75,7 +75,7 @@ extension NSManagedObjectContext {
 
     private func renew(_ object: NSManagedObject, _ fresh: RowSnapshot) {
         let state = object._state
-        guard !state.has([.deleted, .gone]), let read = object.lastRead, !isSame(read, fresh, object) else { return }
+        guard !state.has([.deleted, .gone]), let read = object.lastRead, !read.agrees(with: fresh) else { return }
         let fault = state.pointee.slow & SlowReason.anyFault
         rowTime += 1
         if !state.has(.dirty) { state.dropStoredRelationships() }
@@ -86,11 +86,5 @@ extension NSManagedObjectContext {
         if state.has(.dirty) { object.renewToManys() }
         wakeRefreshed(object)
         tracker.enter(object, .eventRefreshed)
-    }
-
-    private func isSame(_ read: RowSnapshot, _ fresh: RowSnapshot, _ object: NSManagedObject) -> Bool {
-        if read.row == fresh.row { return true }
-        guard read.version == fresh.version else { return false }
-        return (0..<object._state.info.layout.slotCount).allSatisfy { read.agrees(with: fresh, in: $0) }
     }
 }

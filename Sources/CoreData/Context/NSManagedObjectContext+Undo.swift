@@ -127,11 +127,28 @@ extension NSManagedObjectContext {
         let state = object._state
         if state.has(.deleted), !state.has(.gone) { return revive(object) }
         guard state.has(.gone) else { return }
-        if state.pointee.row != nil { object.liftRow() }
-        let former = state.pointee.number
+        let wasSaved = state.pointee.row != nil
+        if wasSaved { object.liftRow() }
+        let former = settled(state.key)
         enter(object)
-        // Child contexts know an unsaved object by its number.
-        if former < 0 { state.pointee.number = former }
+        if former.number < 0 {
+            // Child contexts know an unsaved object by its number.
+            state.pointee.number = former.number
+        } else if !wasSaved || isChild && isKnownAbove(former) {
+            // It has its permanent ID early; or it is a row that contexts above have not deleted yet.
+            takeKey(former, for: object)
+            hasEarlyKeys = true
+        }
+    }
+
+    /// Whether a row whose deletion this context has pushed is still there for those above: as an object whose deletion is pending, or
+    /// because they took it back. If that cannot be read, the child's save will say so.
+    private func isKnownAbove(_ key: ObjectKey) -> Bool {
+        withParent { parent in
+            if let twin = parent.registered(key), twin._state.has(.dirty), !twin._state.has([.gone, .inaccessible]) { return true }
+            if parent.isChild { return parent.isKnownAbove(key) }
+            do { return try parent.read(key) != nil } catch { return true }
+        }
     }
 }
 
@@ -171,6 +188,10 @@ extension NSManagedObject {
         let overlay = state.makeOverlay()
         for slot in 0..<state.info.layout.slotCount where !overlay.isPresent(slot) && row.isPresent(slot) {
             copy(chunk, row, slot, to: overlay)
+            // Left there by a delete rule that does nothing.
+            if kind(slot) == .toOne, let target = committedTarget(at: slot), !target._state.has([.gone, .deleted]) {
+                overlay.set(slot, target as AnyObject)
+            }
         }
         state.detachRow()
         state.pointee.slow &= ~SlowReason.anyFault

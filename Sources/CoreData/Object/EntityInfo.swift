@@ -46,6 +46,10 @@ final class EntityInfo: @unchecked Sendable {
     /// The present `ClassBinding`, retained; read for every object that is made.
     private let binding = Atomic<UnsafeRawPointer?>(nil)
     private let bindingLock = NSLock()
+    /// The bound class if its accessors may go straight to their slots: one comparison for each object that is made.
+    private let straightClass = Atomic<UnsafeRawPointer?>(nil)
+    /// Of classes that are not the entity's, by class.
+    private let otherBindings = Mutex<[ObjectIdentifier: ClassBinding]>([:])
     /// To-ones whose targets may be held (I-4).
     let isAcyclic: [Bool]
     /// All relationships, inherited ones included.
@@ -153,6 +157,7 @@ final class EntityInfo: @unchecked Sendable {
         }
         let made = ClassBinding(ManagedObjectClasses.resolve(entity.className), for: entity)
         validatesByKey.store(made.validatesByKey, ordering: .relaxed)
+        straightClass.store(made.straightClass, ordering: .relaxed)
         binding.store(UnsafeRawPointer(Unmanaged.passRetained(made).toOpaque()), ordering: .releasing)
         return made
     }
@@ -169,54 +174,32 @@ final class EntityInfo: @unchecked Sendable {
         defer { bindingLock.unlock() }
         let made = ClassBinding(type, for: entity)
         validatesByKey.store(made.validatesByKey, ordering: .relaxed)
+        straightClass.store(made.straightClass, ordering: .relaxed)
         binding.store(UnsafeRawPointer(Unmanaged.passRetained(made).toOpaque()), ordering: .releasing)
+    }
+
+    /// Whether accessors of a class must ask which slot is theirs.
+    @inline(__always)
+    func goesAround(_ type: NSManagedObject.Type) -> Bool {
+        let word = unsafeBitCast(type, to: UnsafeRawPointer.self)
+        return straightClass.load(ordering: .relaxed) != word && binding(of: type).slots != nil
+    }
+
+    /// How a class stands to the entity: the bound class, or another one that a program makes objects of.
+    func binding(of type: NSManagedObject.Type) -> ClassBinding {
+        let bound = classBinding
+        // One without accessors of its own goes with any.
+        if bound.type == type || type == NSManagedObject.self { return bound }
+        bind(type)
+        if classBinding.type == type { return classBinding }
+        return otherBindings.withLock { known in
+            if let made = known[ObjectIdentifier(type)] { return made }
+            let made = ClassBinding(type, for: entity)
+            known[ObjectIdentifier(type)] = made
+            return made
+        }
     }
 
     /// Makes an object that belongs to no context, without reading or writing anything.
     func makeObject() -> NSManagedObject { classBinding.make(description) }
-}
-
-/// A managed object class bound to an entity.
-final class ClassBinding: @unchecked Sendable {
-    let type: NSManagedObject.Type
-    /// The class's slot numbers translated to the entity's, nil when they are the same.
-    let slots: [Int]?
-    /// Whether the class leaves `awakeFromFetch` as it is, so that calling it can be spared.
-    let sleepsThroughFetch: Bool
-    /// Whether the class checks single values by itself.
-    let validatesByKey: Bool
-    /// How objects of a subclass are made; nil for `NSManagedObject` itself.
-    private let initializer: ClassInitializer?
-
-    init(_ type: NSManagedObject.Type, for entity: Entity) {
-        self.type = type
-        initializer = type == NSManagedObject.self ? nil : ClassInitializer(type)
-        sleepsThroughFetch = ManagedObjectClasses.inheritsAwakeFromFetch(type)
-        validatesByKey = !ManagedObjectClasses.inheritsValidation(type)
-        let own = entity.slots.filter { $0.kind != .entityTag }.map(\.name)
-        if entity.hasTransientDefaults, type._managedKeys != nil {
-            // Defaults of transient attributes stand in no row, so reads may not go straight there.
-            slots = (type._managedKeys ?? []).map { key in entity.slots.firstIndex { $0.name == key } ?? -1 }
-            return
-        }
-        guard let keys = type._managedKeys, keys != Array(entity.slots.map(\.name).prefix(keys.count)) else {
-            slots = nil
-            return
-        }
-        misplaced(type, entity.name, own)
-        slots = keys.map { key in entity.slots.firstIndex { $0.name == key } ?? -1 }
-    }
-
-    @inline(__always)
-    func make(_ description: NSEntityDescription) -> NSManagedObject {
-        guard let initializer else { return NSManagedObject(entity: description, insertInto: nil) }
-        return initializer.make(description)
-    }
-}
-
-private func misplaced(_ type: NSManagedObject.Type, _ entity: String, _ keys: [String]) {
-    let text =
-        "warning: \(type) was made for other properties than the model's entity \(entity) has; "
-        + "its accessors go by name, which is slower. Generate it again.\n"
-    FileHandle.standardError.write(Data(text.utf8))
 }

@@ -76,15 +76,9 @@ extension NSManagedObject {
     /// A to-one relationship. The target may be a fault.
     public final func _toOne(_ slot: Int) -> NSManagedObject? { target(at: ownSlot(slot)) }
     /// A to-many relationship without order.
-    public final func _toMany(_ index: Int) -> Set<NSManagedObject> {
-        checkQueue()
-        return objectSet(members(at: index))
-    }
+    public final func _toMany(_ index: Int) -> Set<NSManagedObject> { objectSet(members(at: ownToMany(index))) }
     /// An ordered to-many relationship.
-    public final func _orderedToMany(_ index: Int) -> [NSManagedObject] {
-        checkQueue()
-        return members(at: index)
-    }
+    public final func _orderedToMany(_ index: Int) -> [NSManagedObject] { members(at: ownToMany(index)) }
 
     public final func _setText(_ slot: Int, _ value: String?) {
         let slot = ownSlot(slot)
@@ -139,18 +133,17 @@ extension NSManagedObject {
 
     /// Replaces the members of a to-many; the inverses follow at once.
     public final func _setToMany(_ index: Int, _ members: some Sequence<NSManagedObject>) {
-        checkQueue()
-        setMembers(index, ContiguousArray(members))
+        setMembers(ownToMany(index), ContiguousArray(members))
     }
 
     /// Adds members to a to-many. In an ordered one they come last.
     public final func _add(_ members: some Sequence<NSManagedObject>, toMany index: Int) {
-        checkQueue()
+        let index = ownToMany(index)
         for member in members { addMember(index, member) }
     }
 
     public final func _remove(_ members: some Sequence<NSManagedObject>, toMany index: Int) {
-        checkQueue()
+        let index = ownToMany(index)
         for member in members { removeMember(index, member) }
     }
 
@@ -188,10 +181,28 @@ extension NSManagedObject {
         guard _state.pointee.slow & (SlowReason.foreignSlots | SlowReason.checked) != 0 else { return slot }
         checkQueue()
         guard _state.pointee.slow & SlowReason.foreignSlots != 0 else { return slot }
-        guard let slots = _state.info.classBinding.slots, slots.indices.contains(slot), slots[slot] >= 0 else {
-            misuse("\(type(of: self)) has a property that the entity \(entity.name ?? "") lacks. Generate the class again.")
+        guard let slots = _state.info.binding(of: type(of: self)).slots, slots.indices.contains(slot), slots[slot] >= 0 else {
+            isStale()
         }
         return slots[slot]
+    }
+
+    /// The entity's to-many for the class's.
+    final func ownToMany(_ index: Int) -> Int {
+        checkQueue()
+        let info = _state.info
+        var place = index
+        if _state.pointee.slow & SlowReason.foreignSlots != 0, let places = info.binding(of: type(of: self)).toManys {
+            place = places.indices.contains(index) ? places[index] : -1
+        }
+        guard info.toManyRelationships.indices.contains(place) else { isStale() }
+        return place
+    }
+
+    private final func isStale() -> Never {
+        misuse(
+            "\(type(of: self)) has a property that the entity \(entity.name ?? "") lacks or has with another type. "
+                + "Generate the class again.")
     }
 
     final func kind(_ slot: Int) -> SlotKind { _state.info.kinds[slot] }

@@ -25,6 +25,7 @@ open class NSManagedObject: NSObject {
                 info: UnsafeRawPointer(Unmanaged.passUnretained(info).toOpaque()),
                 entity: info.entity.index.rawValue))
         super.init()
+        if info.goesAround(Swift.type(of: self)) { _state.pointee.slow |= SlowReason.foreignSlots }
         if let context { context.insert(self) }
     }
 
@@ -145,10 +146,12 @@ open class NSManagedObject: NSObject {
     /// them.
     open class var contextShouldIgnoreUnmodeledPropertyChanges: Bool { true }
 
-    /// For generated classes: the names of the entity's slots in order, as the class's accessors number them.
+    /// For generated classes: the names of the entity's slots in order, as the class's accessors number them, each with the
+    /// accessors that it has (`name:text`; also `int`, `double`, `data`, `uuid`, `decimal`, `transformable`, `toOne`), then those of
+    /// its to-manys (`visits:toMany`).
     ///
-    /// They are compared once with the model in use; if they differ, the class's accessors go by name. nil for a class whose
-    /// accessors use keys.
+    /// They are compared once with the model in use; if they differ, the class's accessors go by name, and one for which the entity
+    /// has nothing ends the process with a sentence. A name alone is believed. nil for a class whose accessors use keys.
     open class var _managedKeys: [String]? { nil }
 
     open func awakeFromInsert() {}

@@ -13,6 +13,8 @@ struct ChildSave {
     private let parent: NSManagedObjectContext
     private let inserted: ContiguousArray<NSManagedObject>
     private let updated: ContiguousArray<NSManagedObject>
+    /// Objects that were set to what they were.
+    private let unchanged: ContiguousArray<NSManagedObject>
     private let deleted: ContiguousArray<NSManagedObject>
     private var twins: [ObjectIdentifier: NSManagedObject] = [:]
 
@@ -25,13 +27,14 @@ struct ChildSave {
         self.parent = parent
         self.inserted = inserted
         self.updated = updated.filter { ChildSave.isChanged($0) }
+        unchanged = updated.filter { !ChildSave.isChanged($0) }
         self.deleted = deleted
     }
 
     mutating func run() throws {
         try findTwins()
         parent.processPendingChanges()
-        for object in inserted { makeTwin(of: object) }
+        for object in inserted { if let twin = twins[ObjectIdentifier(object)] { parent.insert(twin) } else { makeTwin(of: object) } }
         for object in inserted { pushNewValues(of: object) }
         for object in updated { pushValues(of: object) }
         forEachPair { pushTargets(of: $0, to: $1) }
@@ -62,8 +65,16 @@ struct ChildSave {
     /// one statement a table.
     private mutating func findTwins() throws {
         let known = updated + deleted.filter { !$0._state.has(.inaccessible) }
-        let read = try readTwins(of: known)
+        // New here and not in the parent: a deletion that was pushed and then undone.
+        let returned = context.hasEarlyKeys ? inserted.filter { $0._state.pointee.number > 0 } : []
+        let read = try readTwins(of: known + returned.filter { parent.registered($0._state.key) == nil })
         defer { withExtendedLifetime(read) {} }
+        for object in returned {
+            guard let twin = parent.registered(object._state.key) else { continue }
+            if ChildSave.isThere(twin) || twin._state.has(.deleted) && !twin._state.has([.gone, .inaccessible]) {
+                twins[ObjectIdentifier(object)] = twin
+            }
+        }
         for object in known {
             let key = object._state.key
             if let twin = parent.registered(key), ChildSave.isThere(twin) {
@@ -111,13 +122,14 @@ struct ChildSave {
 
     // MARK: Values
 
-    /// All values of an insertion, nil for those that only the twin's `awakeFromInsert` has set.
+    /// All values of an insertion, nil for those that only the twin has: from `awakeFromInsert`, or of a twin that was there before.
     private func pushNewValues(of object: NSManagedObject) {
         guard let twin = twins[ObjectIdentifier(object)] else { return }
+        let wasThere = twin._state.has(.persistent)
         for slot in object.slots where ChildSave.isAttribute(object, slot) {
             if object._state.overlay?.isPresent(slot) == true {
-                twin.take(slot, from: object)
-            } else if twin._state.overlay?.isPresent(slot) == true {
+                if !wasThere || twin.value(at: slot) != object.value(at: slot) { twin.take(slot, from: object) }
+            } else if twin._state.overlay?.isPresent(slot) == true || twin._state.pointee.row?.isPresent(slot) == true {
                 twin.restore(.null, at: slot)
             }
         }
@@ -138,10 +150,14 @@ struct ChildSave {
     // MARK: Relationships
 
     private func pushTargets(of object: NSManagedObject, to twin: NSManagedObject) {
-        guard let overlay = object._state.overlay else { return }
-        for slot in object.slots where overlay.isPresent(slot) && object.kind(slot) == .toOne {
-            guard object._state.has(.inserted) || object.differs(slot, overlay) else { continue }
-            twin.setTarget(slot, overlay.object(slot).flatMap { self.twin(of: $0) })
+        let isNew = object._state.has(.inserted)
+        for slot in object.slots where object.kind(slot) == .toOne {
+            if let overlay = object._state.overlay, overlay.isPresent(slot) {
+                guard isNew || object.differs(slot, overlay) else { continue }
+                twin.setTarget(slot, overlay.object(slot).flatMap { self.twin(of: $0) })
+            } else if isNew, twin.target(at: slot) != nil {
+                twin.setTarget(slot, nil)
+            }
         }
     }
 
@@ -182,6 +198,8 @@ struct ChildSave {
         context.requiredRegistry.register(inserted)
         for (object, chunk, row) in packed(inserted) + packed(updated) { object.adopt(chunk, row) }
         for object in inserted + updated { object._state.settleToMany() }
+        // A to-one that was set back to what it was would still hold its target.
+        for object in unchanged where object._state.pointee.overlay != nil { object._state.revertUnchanged() }
         for object in deleted { context.withdraw(object) }
     }
 

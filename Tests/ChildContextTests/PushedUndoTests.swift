@@ -1,0 +1,167 @@
+// Undo and redo in a child of what its save has pushed to the parent already.
+
+import CoreDataTestSupport
+import Foundation
+import Testing
+
+@testable import CoreData
+
+@Suite struct PushedUndoTests {
+    private let stack: Stack
+    private let parent: NSManagedObjectContext
+    private let child: NSManagedObjectContext
+    private let patient: NSManagedObject
+    private let id: NSManagedObjectID
+
+    /// A saved patient with a ward, a bed, a doctor and two visits, known to parent and child.
+    init() throws {
+        stack = try Stack(undo: true)
+        parent = stack.context
+        child = parent.child()
+        child.undoManager = UndoManager()
+        patient = parent.make("Patient", ["name": "Ada", "age": 30, "weight": 1.5])
+        patient.setValue(parent.make("Ward", ["name": "East"]), forKey: "ward")
+        patient.setValue(parent.make("Bed", ["number": 4]), forKey: "bed")
+        patient.setValue(NSSet(object: parent.make("Doctor", ["name": "Who"])), forKey: "doctors")
+        let visits = [parent.make("Visit", ["note": "one"]), parent.make("Visit", ["note": "two"])]
+        patient.setValue(NSOrderedSet(array: visits), forKey: "visits")
+        try parent.save()
+        id = patient.objectID
+    }
+
+    /// Everything that the patient of a context has, as a text.
+    private func story(_ context: NSManagedObjectContext) throws -> String {
+        try context.all("Patient").map { patient in
+            let doctors = patient.members("doctors").compactMap(\.name), bed = patient.value(forKey: "bed") as? NSManagedObject
+            let isPaired = bed?.value(forKey: "patient") as? NSManagedObject === patient
+            return "\(patient.objectID == id) \(patient.name ?? "") \(patient.value(forKey: "age") ?? "") "
+                + "\((patient.value(forKey: "ward") as? NSManagedObject)?.name ?? "") \(doctors) \(isPaired) \(patient.notes())"
+        }.joined(separator: "; ")
+    }
+
+    private static let whole = #"true Ada 30 East ["Who"] true ["one", "two"]"#
+
+    private func deleteInChild() throws -> NSManagedObject {
+        let mine = child.same(patient)
+        child.delete(mine)
+        try child.save()
+        #expect(try story(parent).isEmpty && story(child).isEmpty)
+        #expect(patient.isDeleted)
+        return mine
+    }
+
+    @Test("5.3 Undoing a deletion that the parent has too brings back the same object there, with its relationships")
+    func undone() throws {
+        let mine = try deleteInChild()
+        child.undo()
+        #expect(mine.managedObjectContext === child && mine.objectID == id)
+        #expect(try story(child) == Self.whole)
+        #expect(try story(parent).isEmpty, "nothing is pushed yet")
+        try child.save()
+        #expect(parent.same(mine) === patient && !patient.isDeleted)
+        #expect(try story(parent) == Self.whole)
+        #expect(try story(child) == Self.whole)
+        try parent.save()
+        let reader = stack.another()
+        #expect(try story(reader).hasSuffix(Self.whole.dropFirst(4)))
+        #expect(try reader.all("Patient").map { $0.objectID.uriRepresentation() } == [id.uriRepresentation()])
+        #expect(try reader.all("Visit").count == 2)
+    }
+
+    @Test("5.3 What is changed after such an undo is pushed as a change of the parent's object")
+    func changed() throws {
+        let mine = try deleteInChild()
+        child.undo()
+        mine.setValue("Eve", forKey: "name")
+        mine.setValue(nil, forKey: "weight")
+        mine.setValue(nil, forKey: "ward")
+        try child.save()
+        #expect(parent.same(mine) === patient)
+        #expect(patient.name == "Eve" && patient.value(forKey: "weight") == nil && patient.value(forKey: "ward") == nil)
+        try parent.save()
+        let reader = stack.another()
+        let found = try #require(try reader.named("Eve"))
+        #expect(found.objectID.uriRepresentation() == id.uriRepresentation())
+        #expect(found.value(forKey: "weight") == nil && found.value(forKey: "age") as? Int == 30)
+    }
+
+    @Test("5.3 Such an undo and its redo go back and forth, pushed or not", arguments: [false, true])
+    func forthAndBack(_ pushes: Bool) throws {
+        let mine = try deleteInChild()
+        for _ in 0..<3 {
+            child.undo()
+            if pushes { try child.save() }
+            #expect(try story(child) == Self.whole)
+            child.redo()
+            if pushes { try child.save() }
+            #expect(try story(child).isEmpty && story(parent).isEmpty)
+        }
+        child.undo()
+        try child.save()
+        #expect(parent.same(mine) === patient)
+        #expect(try story(parent) == Self.whole)
+        parent.undo()
+        #expect(try story(parent).isEmpty, "the parent's undo takes the push back")
+        parent.redo()
+        #expect(try story(parent) == Self.whole)
+    }
+
+    @Test("5.3 A rollback in the parent makes such an undo a change of the object that is there again")
+    func rolledBack() throws {
+        let mine = try deleteInChild()
+        parent.rollback()
+        child.undo()
+        #expect(mine.objectID == id)
+        mine.setValue(31, forKey: "age")
+        try child.save()
+        #expect(try parent.all("Patient") == [patient])
+        #expect(patient.value(forKey: "age") as? Int == 31)
+        try parent.save()
+        #expect(try stack.another().all("Patient").count == 1)
+    }
+
+    @Test("5.3 After the parent's save such an undo makes a new object")
+    func saved() throws {
+        let mine = try deleteInChild()
+        try parent.save()
+        child.undo()
+        #expect(mine.objectID != id)
+        try child.save()
+        try parent.save()
+        let reader = stack.another()
+        #expect(try story(reader).hasSuffix(Self.whole.dropFirst(4)))
+        #expect(try reader.all("Patient").count == 1)
+    }
+
+    @Test("5.3 A deletion that went up two contexts is undone below as the same object")
+    func grandchild() throws {
+        let grandchild = child.child()
+        grandchild.undoManager = UndoManager()
+        let mine = grandchild.same(patient)
+        grandchild.delete(mine)
+        try grandchild.save()
+        try child.save()
+        #expect(patient.isDeleted)
+        grandchild.undo()
+        #expect(mine.objectID == id)
+        try grandchild.save()
+        #expect(try story(child) == Self.whole)
+        try child.save()
+        #expect(try parent.all("Patient") == [patient])
+        #expect(try story(parent) == Self.whole)
+    }
+
+    @Test("5.3 A deletion of an object that the parent has not saved is undone under the same ID")
+    func unsaved() throws {
+        let new = parent.make("Patient", ["name": "Bo"])
+        let mine = child.same(new), id = new.objectID
+        child.delete(mine)
+        try child.save()
+        child.undo()
+        try child.save()
+        #expect(try parent.named("Bo")?.objectID == id)
+        #expect(try parent.all("Patient").count == 2)
+        try parent.save()
+        #expect(try stack.another().all("Patient").count == 2)
+    }
+}
