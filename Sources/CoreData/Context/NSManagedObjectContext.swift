@@ -73,8 +73,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final var keepsObjects = false
     private final var coordinator: NSPersistentStoreCoordinator?
 
-    /// A name for logs and debugging.
+    /// A name for logs and debugging; stores that keep a history write it down with each save.
     open var name: String?
+    /// Who signs the saves, in stores that keep a history.
     open var transactionAuthor: String?
     /// Whether delete rules are applied when pending changes are processed; otherwise at the save.
     open var propagatesDeletesAtEndOfEvent = true

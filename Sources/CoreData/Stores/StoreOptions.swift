@@ -59,8 +59,10 @@ struct StoreOptions {
             isReadOnly = try flag(key, value)
             sqlite.isReadOnly = isReadOnly
         case NSIgnorePersistentStoreVersioningOption: sqlite.ignoresVersionHashes = try flag(key, value)
-        case NSMigratePersistentStoresAutomaticallyOption, NSInferMappingModelAutomaticallyOption:
+        case NSMigratePersistentStoresAutomaticallyOption, NSInferMappingModelAutomaticallyOption,
+            NSPersistentStoreDeferredLightweightMigrationOptionKey:
             _ = try flag(key, value)
+        case NSPersistentStoreStagedMigrationManagerOptionKey: break
         case NSPersistentStoreTimeoutOption:
             guard let seconds = (value as? NSNumber)?.doubleValue ?? value as? Double, seconds >= 0 else {
                 throw unfit(key, "a number of seconds")
@@ -75,8 +77,7 @@ struct StoreOptions {
         case NSValidateXMLStoreOption, NSBinaryStoreInsecureDecodingCompatibilityOption,
             NSPersistentStoreForceDestroyOption:
             _ = try flag(key, value)
-        case NSPersistentHistoryTrackingKey:
-            if try flag(key, value) { throw CocoaError.unsupported("the store option \(key)") }
+        case NSPersistentHistoryTrackingKey: sqlite.recordsHistory = try flag(key, value)
         case SQLTraceOption:
             guard let trace = value as? SQLTrace else { throw unfit(key, "an SQLTrace") }
             sqlite.observesBindings = true

@@ -7,6 +7,9 @@ package struct SQLiteOptions: Sendable {
     package var isReadOnly = false
     /// Opens a store whose version hashes differ from the model's, and records the model's hashes in it.
     package var ignoresVersionHashes = false
+    /// Records every commit in the history, whose tables are made if they are missing. Without it a store that has a history
+    /// takes no changes.
+    package var recordsHistory = false
     /// How long a statement waits for another connection's lock, in seconds.
     package var timeout = 5.0
     /// How long a read or a write waits for a connection of the pool, in seconds.

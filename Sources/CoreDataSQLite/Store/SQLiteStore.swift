@@ -15,6 +15,8 @@ package final class SQLiteStore: RowStore {
     package let url: URL
     package let options: SQLiteOptions
     package let identifier: String
+    package let history: HistoryKeeping
+    private let historyWriter: HistoryWriter?
     private let map: StoreMap
     private let selects: SelectCompiler
     private let writes: WriteCompiler
@@ -32,7 +34,6 @@ package final class SQLiteStore: RowStore {
         let map = try StoreMap(schema: schema, configuration: configuration)
         self.schema = schema
         self.url = url
-        self.options = options
         self.map = map
         selects = SelectCompiler(map)
         writes = WriteCompiler(map)
@@ -41,9 +42,12 @@ package final class SQLiteStore: RowStore {
         externals = try ExternalColumns(map, url: url)
         shapes = ShapeCache(map)
         let opened = try StoreOpener(url: url, map: map, options: options, counter: counter).open()
+        self.options = opened.options
         pool = opened.pool
         identifier = opened.metadata.uuid
-        if let externals, !options.isReadOnly { try pool.write { try externals.sweep($0, store: identifier) } }
+        history = opened.history
+        historyWriter = opened.historyWriter
+        if let externals, !opened.options.isReadOnly { try pool.write { try externals.sweep($0, store: identifier) } }
     }
 
     /// Statements prepared and run so far, over all connections.
@@ -187,7 +191,7 @@ package final class SQLiteStore: RowStore {
             let outcome = try pool.write { connection in
                 try Committer(
                     map: map, compiler: writes, constraints: constraints, derivedTexts: derivedTexts, files: files,
-                    connection: connection
+                    history: historyWriter, connection: connection
                 )
                 .commit(batch)
             }
@@ -200,6 +204,10 @@ package final class SQLiteStore: RowStore {
         }
     }
 
+    package func lastTransaction() throws -> Int64? {
+        history == .recorded ? try pool.read { try HistoryWriter.lastTransaction($0) } : nil
+    }
+
     package func externalData(named name: String) throws -> Data {
         try ExternalFolder(store: url).read(name)
     }
@@ -210,9 +218,11 @@ package final class SQLiteStore: RowStore {
 
     private func refuseIfReadOnly(_ what: String) throws {
         guard options.isReadOnly else { return }
-        throw StoreError(
-            134030, "\(what): the store at \(url.path) was opened read-only. Open it without that option.",
-            path: url.path, sqliteCode: nil)
+        let why =
+            history == .closed
+            ? "keeps a history and was opened without asking for it (NSPersistentHistoryTrackingKey). Open it with that option"
+            : "was opened read-only. Open it without that option"
+        throw StoreError(134030, "\(what): the store at \(url.path) \(why).", path: url.path, sqliteCode: nil)
     }
 }
 
