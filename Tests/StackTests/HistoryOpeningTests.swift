@@ -169,6 +169,23 @@ import Testing
         #expect(NSPersistentHistoryToken(of: [store]) == nil && !store.isReadOnly)
     }
 
+    @Test("A container's description asks for the history as for any option")
+    func container() throws {
+        let folder = Folder()
+        let container = NSPersistentContainer(name: "Clinic", managedObjectModel: Clinic.model())
+        let description = NSPersistentStoreDescription(url: folder.file("store"))
+        description.setOption(NSNumber(value: true), forKey: NSPersistentHistoryTrackingKey)
+        container.persistentStoreDescriptions = [description]
+        container.loadPersistentStores { _, error in #expect(error == nil) }
+        let context = container.newBackgroundContext()
+        context.transactionAuthor = "container"
+        try context.performAndWait {
+            _ = context.make("Doctor", ["name": "Ada"])
+            try context.save()
+        }
+        #expect(try HistoryFile(folder.file("store")).transactions() == ["1|container|-"])
+    }
+
     @Test("A store copied by migratePersistentStore into one with the option has its copying in the history")
     func migrated() throws {
         let rig = Rig()

@@ -2,6 +2,7 @@
 
 import CoreDataTestSupport
 import Foundation
+import Synchronization
 import Testing
 
 @testable import CoreData
@@ -56,5 +57,33 @@ struct HistoryKillTests {
             people: try raw.texts("SELECT COUNT(*) FROM ZPERSON"),
             transactions: try raw.texts("SELECT Z_PK FROM ATRANSACTION ORDER BY 1"),
             changes: try raw.texts("SELECT COUNT(*) FROM ACHANGE GROUP BY ZTRANSACTIONID ORDER BY ZTRANSACTIONID"))
+    }
+}
+
+@Suite("A history of several processes") struct HistoryRivalTests {
+    private let folder = Folder()
+
+    @Test("Processes that save at the same time number their transactions and changes without gap or repetition")
+    func together() throws {
+        let environment = [VictimStore.historyVariable: "1"]
+        let url = folder.file("shared.sqlite")
+        try #require(try VictimProcess.run("prepare", url, environment: environment).exitCode == 0)
+        let codes = Mutex<[Int32?]>([])
+        DispatchQueue.concurrentPerform(iterations: 3) { _ in
+            let run = try? VictimProcess.run("allocate", url, environment: environment)
+            codes.withLock { $0.append(run?.exitCode) }
+        }
+        #expect(codes.withLock { $0 } == [0, 0, 0])
+        let raw = try RawStore(url)
+        #expect(try raw.texts("SELECT COUNT(*) || ' ' || MIN(Z_PK) || ' ' || MAX(Z_PK) FROM ATRANSACTION") == ["16 1 16"])
+        #expect(
+            try raw.texts("SELECT (MAX(Z_PK) - COUNT(*)) || ' ' || COUNT(DISTINCT ZENTITYPK) FROM ACHANGE WHERE ZTRANSACTIONID > 1")
+                == raw.texts("SELECT COUNT(*) || ' 15' FROM ACHANGE WHERE ZTRANSACTIONID = 1"))
+        // Whatever process a later number is from, it was written later.
+        #expect(
+            try raw.texts(
+                "SELECT COUNT(*) FROM ATRANSACTION a JOIN ATRANSACTION b ON b.Z_PK = a.Z_PK + 1 WHERE b.ZTIMESTAMP < a.ZTIMESTAMP")
+                == ["0"])
+        #expect(try raw.texts("SELECT COUNT(*) FROM ACHANGE GROUP BY ZTRANSACTIONID ORDER BY ZTRANSACTIONID").count == 16)
     }
 }
