@@ -8,9 +8,15 @@ struct VictimStore {
     let coordinator: NSPersistentStoreCoordinator
     let context: NSManagedObjectContext
 
+    /// Whether the store keeps a history is said by the environment.
+    static let historyVariable = "CORE_DATA_VICTIM_HISTORY"
+
     init(_ url: URL) throws {
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: VictimModel.make())
-        try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url)
+        let keepsHistory = ProcessInfo.processInfo.environment[VictimStore.historyVariable] != nil
+        try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: url,
+            options: keepsHistory ? [NSPersistentHistoryTrackingKey: true] : nil)
         context = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
     }

@@ -141,7 +141,7 @@ import Testing
         // can say.
         try coordinator.addPersistentStore(
             ofType: NSSQLiteStoreType, configurationName: nil, at: url,
-            options: [NSIgnorePersistentStoreVersioningOption: true])
+            options: [NSIgnorePersistentStoreVersioningOption: true, NSPersistentHistoryTrackingKey: isNewer])
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
         let books = try context.all("Book")

@@ -219,8 +219,12 @@ final class StoreLog: @unchecked Sendable {
         }
         let store = try Rig().add(BoxStore.type, options: ["Colour": "red"])
         #expect(store.options?["Colour"] as? String == "red")
-        #expect(sentence { try Rig().add(options: [NSPersistentHistoryTrackingKey: true]) }.contains("unsupported"))
-        try Rig().add(options: [NSPersistentHistoryTrackingKey: false, NSMigratePersistentStoresAutomaticallyOption: true])
+        try Rig().add(options: [
+            NSPersistentHistoryTrackingKey: false, NSMigratePersistentStoresAutomaticallyOption: true,
+            NSPersistentStoreDeferredLightweightMigrationOptionKey: true, NSPersistentStoreFileProtectionKey: "complete",
+            NSPersistentStoreStagedMigrationManagerOptionKey: NSObject(),
+        ])
+        #expect(code { try Rig().add(options: [NSPersistentHistoryTrackingKey: "yes"]) } == 134060)
     }
 
     @Test("execute(_:with:) answers a fetch; perform and performAndWait run blocks, nested as well")

@@ -77,8 +77,9 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
     final var sharedLock: NSRecursiveLock?
     private final var coordinator: NSPersistentStoreCoordinator?
 
-    /// A name for logs and debugging.
+    /// A name for logs and debugging; stores that keep a history write it down with each save.
     open var name: String?
+    /// Who signs the saves, in stores that keep a history.
     open var transactionAuthor: String?
     /// Whether delete rules are applied when pending changes are processed; otherwise at the save.
     open var propagatesDeletesAtEndOfEvent = true

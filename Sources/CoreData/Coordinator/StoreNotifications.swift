@@ -16,7 +16,8 @@ extension NSNotification.Name {
     public static let NSPersistentStoreCoordinatorWillRemoveStore = NSNotification.Name(
         "NSPersistentStoreCoordinatorWillRemoveStoreNotification")
     /// A store with `NSPersistentStoreRemoteChangeNotificationPostOptionKey` was written by a coordinator of this process.
-    /// `object` is the coordinator that is told; keys: `NSStoreUUIDKey`, `NSPersistentStoreURLKey`.
+    /// `object` is the coordinator that is told; keys: `NSStoreUUIDKey`, `NSPersistentStoreURLKey`, and
+    /// `NSPersistentHistoryTokenKey` if the store keeps a history.
     public static let NSPersistentStoreRemoteChange = NSNotification.Name("NSPersistentStoreRemoteChangeNotification")
 }
 
@@ -43,10 +44,12 @@ enum RemoteChanges {
 extension NSPersistentStore {
     /// Tells every coordinator that has this store's file and asked to be told, this one included.
     final func tellRemoteChange() {
+        let token = recordsHistory ? NSPersistentHistoryToken(of: [self]) : nil
         for store in RemoteChanges.stores where store === self || store.isSameFile(as: self) {
             guard let coordinator = store.coordinator else { continue }
             var info: [AnyHashable: Any] = [NSStoreUUIDKey: store.identifier ?? ""]
             info[NSPersistentStoreURLKey] = store.url
+            info[NSPersistentHistoryTokenKey] = token
             coordinator.post(.NSPersistentStoreRemoteChange, info)
         }
     }

@@ -126,7 +126,7 @@ struct SaveOperation {
             let cache = context.requiredCoordinator.rowCache
             let ticket = cache.ticket
             do {
-                outcome = try batch.store.rows.commit(batch.batch)
+                outcome = try batch.store.rows.commit(batch.store.store.recordsHistory ? noted(batch) : batch.batch)
             } catch {
                 throw CocoaError.saving(error)
             }

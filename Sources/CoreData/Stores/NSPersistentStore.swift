@@ -29,6 +29,8 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     final let number: UInt16
     /// Whether writes of any coordinator of the process are told as remote changes.
     final let postsRemoteChanges: Bool
+    /// Whether saves are recorded in the store's history.
+    final let recordsHistory: Bool
     private let entities: Set<String>?
     private let givenOptions: [AnyHashable: Any]?
     private let readOnly: Atomic<Bool>
@@ -51,7 +53,9 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         self.rows = rows
         self.number = number
         self.configurationName = configurationName ?? NSPersistentStore.defaultConfiguration
-        readOnly = Atomic(options.isReadOnly)
+        let history = rows.history
+        recordsHistory = history == .recorded
+        readOnly = Atomic(options.isReadOnly || history == .closed)
         postsRemoteChanges = options.postsRemoteChanges
         givenOptions = options.given
         entities = NSPersistentStore.entities(configurationName, coordinator)
@@ -75,6 +79,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         configurationName = name ?? NSPersistentStore.defaultConfiguration
         let known = StoreOptions(lenient: options)
         readOnly = Atomic(known.isReadOnly)
+        recordsHistory = false
         postsRemoteChanges = known.postsRemoteChanges
         givenOptions = options
         entities = NSPersistentStore.entities(name, root)

@@ -11,7 +11,10 @@ public let NSBinaryStoreSecureDecodingClasses = "NSBinaryStoreSecureDecodingClas
 public let NSBinaryStoreInsecureDecodingCompatibilityOption = "NSBinaryStoreInsecureDecodingCompatibilityOption"
 /// Bool, for `destroyPersistentStore`: empties the file even if it is no store.
 public let NSPersistentStoreForceDestroyOption = "NSPersistentStoreForceDestroyOption"
-/// false is accepted; this version keeps no history, so true throws `unsupported`.
+/// Bool, for SQLite stores; others ignore it. Each save is recorded in the store's history, in the same transaction: who made it,
+/// and which objects it inserted, updated and deleted.
+///
+/// A store that has a history and is opened without this option is read-only.
 public let NSPersistentHistoryTrackingKey = "NSPersistentHistoryTrackingKey"
 /// Bool. Has SQLite rewrite the file without gaps when the store is added, which takes as long as copying it.
 public let NSSQLiteManualVacuumOption = "NSSQLiteManualVacuumOption"
@@ -21,6 +24,11 @@ public let NSSQLiteAnalyzeOption = "NSSQLiteAnalyzeOption"
 public let NSPersistentStoreConnectionPoolMaxSizeKey = "NSPersistentStoreConnectionPoolMaxSize"
 /// A key of metadata: the first system that can read the store. Stores made here say nothing about systems.
 public let NSPersistentStoreOSCompatibility = "NSPersistentStoreOSCompatibility"
+/// Accepted; this version migrates nothing, so a store of another model is refused with 134100.
+public let NSPersistentStoreStagedMigrationManagerOptionKey = "NSPersistentStoreStagedMigrationManagerOptionKey"
+/// Bool. Accepted like `NSPersistentStoreStagedMigrationManagerOptionKey`.
+public let NSPersistentStoreDeferredLightweightMigrationOptionKey =
+    "NSPersistentStoreDeferredLightweightMigrationOptionKey"
 
 public let NSAddedPersistentStoresKey = "added"
 public let NSRemovedPersistentStoresKey = "removed"
@@ -28,3 +36,5 @@ public let NSRemovedPersistentStoresKey = "removed"
 public let NSUUIDChangedPersistentStoresKey = "changed"
 /// The URL of the store that changed, in a remote change.
 public let NSPersistentStoreURLKey = "storeURL"
+/// The `NSPersistentHistoryToken` of the store that changed, in a remote change; only where the store keeps a history.
+public let NSPersistentHistoryTokenKey = "historyToken"

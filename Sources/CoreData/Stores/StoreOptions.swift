@@ -64,8 +64,10 @@ struct StoreOptions {
         case NSPersistentStoreConnectionPoolMaxSizeKey:
             guard given?[SQLiteReaderLimitOption] == nil else { break }
             _ = try sqlite.take(SQLiteReaderLimitOption, value)
-        case NSMigratePersistentStoresAutomaticallyOption, NSInferMappingModelAutomaticallyOption:
+        case NSMigratePersistentStoresAutomaticallyOption, NSInferMappingModelAutomaticallyOption,
+            NSPersistentStoreDeferredLightweightMigrationOptionKey:
             _ = try flag(key, value)
+        case NSPersistentStoreStagedMigrationManagerOptionKey: break
         case NSPersistentStoreTimeoutOption:
             guard let seconds = (value as? NSNumber)?.doubleValue ?? value as? Double, seconds >= 0 else {
                 throw unfit(key, "a number of seconds")
@@ -80,8 +82,7 @@ struct StoreOptions {
         case NSValidateXMLStoreOption, NSBinaryStoreInsecureDecodingCompatibilityOption,
             NSPersistentStoreForceDestroyOption:
             _ = try flag(key, value)
-        case NSPersistentHistoryTrackingKey:
-            if try flag(key, value) { throw CocoaError.unsupported("the store option \(key)") }
+        case NSPersistentHistoryTrackingKey: sqlite.recordsHistory = try flag(key, value)
         case SQLTraceOption:
             guard let trace = value as? SQLTrace else { throw unfit(key, "an SQLTrace") }
             sqlite.observesBindings = true

@@ -11,6 +11,9 @@ package struct SQLiteOptions: Sendable {
     package var vacuums = false
     /// Gathers the statistics that SQLite chooses indexes by when the store is opened.
     package var analyzes = false
+    /// Records every commit in the history, whose tables are made if they are missing. Without it a store that has a history
+    /// takes no changes.
+    package var recordsHistory = false
     /// How long a statement waits for another connection's lock, in seconds.
     package var timeout = 5.0
     /// How long a read or a write waits for a connection of the pool, in seconds.

@@ -13,6 +13,8 @@ struct Committer {
     let constraints: ConstraintNames
     let derivedTexts: DerivedTexts
     let files: ExternalStaging?
+    /// nil for a store that keeps no history.
+    let history: HistoryWriter?
     let connection: Connection
 
     func commit(_ batch: ChangeBatch) throws -> CommitOutcome {
@@ -36,6 +38,7 @@ struct Committer {
         connection.touched.clear()
         try connection.transaction {
             try files?.noteReplaced(connection)
+            try history?.record(batch, on: connection)
             let rows = RowWriter(
                 map: map, compiler: compiler, constraints: constraints, connection: connection)
             for check in batch.checks { conflicts += try rows.check(check) }

@@ -15,6 +15,8 @@ package final class SQLiteStore: RowStore {
     package let url: URL
     package let options: SQLiteOptions
     package let identifier: String
+    package let history: HistoryKeeping
+    private let historyWriter: HistoryWriter?
     private let map: StoreMap
     private let selects: SelectCompiler
     private let writes: WriteCompiler
@@ -32,7 +34,6 @@ package final class SQLiteStore: RowStore {
         let map = try StoreMap(schema: schema, configuration: configuration)
         self.schema = schema
         self.url = url
-        self.options = options
         self.map = map
         selects = SelectCompiler(map)
         writes = WriteCompiler(map)
@@ -41,9 +42,12 @@ package final class SQLiteStore: RowStore {
         externals = try ExternalColumns(map, url: url)
         shapes = ShapeCache(map)
         let opened = try StoreOpener(url: url, map: map, options: options, counter: counter).open()
+        self.options = opened.options
         pool = opened.pool
         identifier = opened.metadata.uuid
-        guard !options.isReadOnly else { return }
+        history = opened.history
+        historyWriter = opened.historyWriter
+        guard !opened.options.isReadOnly else { return }
         if let externals { try pool.write { try externals.sweep($0, store: identifier) } }
         if options.vacuums { try pool.write { _ = try $0.run("VACUUM") } }
         if options.analyzes { try pool.write { _ = try $0.run("ANALYZE") } }
@@ -190,7 +194,7 @@ package final class SQLiteStore: RowStore {
             let outcome = try pool.write { connection in
                 try Committer(
                     map: map, compiler: writes, constraints: constraints, derivedTexts: derivedTexts, files: files,
-                    connection: connection
+                    history: historyWriter, connection: connection
                 )
                 .commit(batch)
             }
@@ -203,6 +207,10 @@ package final class SQLiteStore: RowStore {
         }
     }
 
+    package func lastTransaction() throws -> Int64? {
+        history == .recorded ? try pool.read { try HistoryWriter.lastTransaction($0) } : nil
+    }
+
     package func externalData(named name: String) throws -> Data {
         try ExternalFolder(store: url).read(name)
     }
@@ -213,9 +221,11 @@ package final class SQLiteStore: RowStore {
 
     private func refuseIfReadOnly(_ what: String) throws {
         guard options.isReadOnly else { return }
-        throw StoreError(
-            134030, "\(what): the store at \(url.path) was opened read-only. Open it without that option.",
-            path: url.path, sqliteCode: nil)
+        let why =
+            history == .closed
+            ? "keeps a history and was opened without asking for it (NSPersistentHistoryTrackingKey). Open it with that option"
+            : "was opened read-only. Open it without that option"
+        throw StoreError(134030, "\(what): the store at \(url.path) \(why).", path: url.path, sqliteCode: nil)
     }
 }
 

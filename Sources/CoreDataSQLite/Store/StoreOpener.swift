@@ -5,16 +5,27 @@ import CoreDataSQL
 import CoreDataValues
 import Foundation
 
+/// A store whose file is open.
+struct OpenedStore {
+    let pool: Pool
+    let metadata: StoreMetadata
+    /// What was asked for, and read-only where a history forbids changes.
+    let options: SQLiteOptions
+    fileprivate(set) var history: HistoryKeeping
+    /// nil unless commits are recorded.
+    let historyWriter: HistoryWriter?
+}
+
 /// *look at the path · connect · recognise the file · create or compare · configure*
 struct StoreOpener {
     let url: URL
     let map: StoreMap
-    let options: SQLiteOptions
+    private(set) var options: SQLiteOptions
     let counter: StatementCounter
 
     private var path: String { url.path }
 
-    func open() throws -> (pool: Pool, metadata: StoreMetadata) {
+    func open() throws -> OpenedStore {
         let exists = try FilePlace(url: url).check(mustExist: options.isReadOnly)
         if FilePlace(url: url).isMemory, options.isReadOnly { throw notAStore("is no file (/dev/null means memory)") }
         let pragmas = Pragmas(options: options)
@@ -22,15 +33,22 @@ struct StoreOpener {
             let (connection, readerAccess) = try connect(exists: exists)
             connection.checkpointsOnClose(false)
             try pragmas.check(connection)
-            let metadata = try recognise(connection, pragmas)
+            let content = try content(connection)
+            if content == .history, !options.recordsHistory, !options.isReadOnly { return try openClosed() }
+            let metadata = try recognise(content, connection, pragmas)
             try pragmas.configure(connection)
             if !options.isReadOnly { try ForeignTextTriggers(map: map).register(on: connection) }
+            let writer = options.recordsHistory && !options.isReadOnly ? try HistoryWriter(map) : nil
+            try writer?.prepare(connection)
             connection.checkpointsOnClose(true)
             try connection.watchesLog(unless: options)
             let pool = Pool(writer: connection, readerAccess: readerAccess, counter: counter) {
                 try pragmas.configureReader($0)
             }
-            return (pool, metadata)
+            let isRecorded = options.recordsHistory && (content == .history || writer != nil)
+            return OpenedStore(
+                pool: pool, metadata: metadata, options: options, history: isRecorded ? .recorded : .none,
+                historyWriter: writer)
         } catch {
             if !exists { FilePlace(url: url).removeIfNotStore() }
             throw error
@@ -57,16 +75,32 @@ struct StoreOpener {
         try Connection(path: path, access: access, options: options, counter: counter)
     }
 
-    private func recognise(_ connection: Connection, _ pragmas: Pragmas) throws -> StoreMetadata {
-        // How many tables there are, and whether Z_METADATA is one of them, in one statement.
-        let tables = try connection.run(
-            "SELECT CASE WHEN COUNT(*) = 0 THEN 'none' WHEN SUM(name = 'Z_METADATA') = 1 THEN 'known' ELSE 'other' END "
-                + "FROM sqlite_master WHERE type = 'table'")
-        if tables == "none" {
+    /// A store with a history that nobody asked for, opened without the right to write.
+    private func openClosed() throws -> OpenedStore {
+        var opener = self
+        opener.options.isReadOnly = true
+        var opened = try opener.open()
+        opened.history = .closed
+        return opened
+    }
+
+    /// What a file holds: no tables, others' tables, a store, or a store with a history.
+    private enum Content: String { case none, other, store, history }
+
+    /// How many tables there are, and whether Z_METADATA and a history's are among them, in one statement.
+    private func content(_ connection: Connection) throws -> Content {
+        let found = try connection.run(
+            "SELECT CASE WHEN COUNT(*) = 0 THEN 'none' WHEN SUM(name = 'Z_METADATA') = 0 THEN 'other' "
+                + "WHEN SUM(name = 'ATRANSACTION') = 0 THEN 'store' ELSE 'history' END FROM sqlite_master WHERE type = 'table'")
+        return found.flatMap(Content.init) ?? .other
+    }
+
+    private func recognise(_ content: Content, _ connection: Connection, _ pragmas: Pragmas) throws -> StoreMetadata {
+        if content == .none {
             if options.isReadOnly { throw notAStore("holds no tables") }
             return try create(connection, pragmas)
         }
-        guard tables == "known", let metadata = try MetadataRecord.read(connection) else {
+        guard content != .other, let metadata = try MetadataRecord.read(connection) else {
             throw notAStore("is a SQLite database without Core Data's metadata")
         }
         if !options.ignoresVersionHashes {

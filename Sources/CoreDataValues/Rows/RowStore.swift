@@ -37,6 +37,10 @@ package protocol RowStore: AnyObject, Sendable {
     ) throws
     /// Hands out numbers for new rows of the tree under `root`; none is handed out twice, gaps are legal.
     func allocateKeys(_ count: Int, in root: EntityIndex) throws -> Range<Int64>
+    /// What becomes of history; known when the store is open.
+    var history: HistoryKeeping { get }
+    /// The number of the last transaction in the history, 0 for none; nil for a store that records none.
+    func lastTransaction() throws -> Int64?
     /// Writes a batch as one transaction: all of it or nothing.
     func commit(_ batch: ChangeBatch) throws -> CommitOutcome
     /// Reads the side file of a value that a cell only refers to (`ExternalReference`).
@@ -60,6 +64,9 @@ extension RowStore {
     }
 
     package func externalSize(named name: String) -> Int? { nil }
+
+    package var history: HistoryKeeping { .none }
+    package func lastTransaction() throws -> Int64? { nil }
 }
 
 /// What a fetch asks of a store.
@@ -130,6 +137,8 @@ package struct ChangeBatch: Sendable {
     package var adoptions: [AdoptionChange] = []
     /// Rows that are not written but must have the version given.
     package var checks: [VersionCheck] = []
+    /// What the history says beside the rows; nil for a store that records none.
+    package var note: HistoryNote?
     package init() {}
 
     package var isEmpty: Bool {
