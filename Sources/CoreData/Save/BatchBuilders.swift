@@ -14,11 +14,17 @@ extension NumberedStore {
     init(_ store: NSPersistentStore) { self.init(number: store.number, rows: store.rows, store: store) }
 }
 
-/// What a save hands to one store, and which object each row belongs to.
-struct StoreBatch {
+/// What a save hands to one store, and which object each row belongs to. A class, because copying it would retain a dozen lists.
+final class StoreBatch {
     let store: NumberedStore
-    var batch: ChangeBatch
-    var written: ContiguousArray<WrittenRow>
+    let batch: ChangeBatch
+    let written: ContiguousArray<WrittenRow>
+
+    init(store: NumberedStore, batch: ChangeBatch, written: ContiguousArray<WrittenRow>) {
+        self.store = store
+        self.batch = batch
+        self.written = written
+    }
 }
 
 /// The row of an object. The save's lists hold the object, the batch holds the chunk; this holds neither.
@@ -46,7 +52,8 @@ struct BatchBuilders {
     /// How many objects the save inserts and updates.
     private let inserts: Int
     private let updates: Int
-    private var builders: ContiguousArray<BatchBuilder> = []
+    private var first: BatchBuilder?
+    private var others: [BatchBuilder] = []
 
     init(_ context: NSManagedObjectContext, inserts: Int, updates: Int) {
         self.context = context
@@ -127,19 +134,20 @@ struct BatchBuilders {
     mutating func builder(for object: NSManagedObject) throws -> BatchBuilder {
         let state = object._state
         let number = state.pointee.assigned != 0 ? state.pointee.assignedStore : state.pointee.store
-        if let first = builders.first, first.store.number == number { return first }
-        if let known = builders.first(where: { $0.store.number == number }) { return known }
+        if let first, first.store.number == number { return first }
+        if let known = others.first(where: { $0.store.number == number }) { return known }
         guard let store = context.requiredCoordinator.numberedStore(number) else {
             throw CocoaError.coreData(
                 134070, "The store of \(object.entity.name ?? "") was removed from the coordinator; its objects cannot be saved.")
         }
         let builder = BatchBuilder(store, context.runtime, inserts: inserts, updates: updates)
-        builders.append(builder)
+        if first == nil { first = builder } else { others.append(builder) }
         return builder
     }
 
     func finish() -> [StoreBatch] {
-        if builders.count == 1 { return [builders[0].finish()] }
-        return builders.sorted { $0.store.number < $1.store.number }.map { $0.finish() }
+        guard let first else { return [] }
+        if others.isEmpty { return [first.finish()] }
+        return ([first] + others).sorted { $0.store.number < $1.store.number }.map { $0.finish() }
     }
 }

@@ -68,15 +68,14 @@ struct SaveOperation {
 
     mutating func collect() {
         let dirty = context.tracker.dirty
-        inserted.reserveCapacity(dirty.count)
         dirty.borrowEach { object in
             let state = object._state
             if state.has(.deleted) {
-                deleted.append(object)
+                deleted.append(object, of: dirty.count)
             } else if state.has(.inserted) {
-                inserted.append(object)
+                inserted.append(object, of: dirty.count)
             } else if state.has(.updated) {
-                updated.append(object)
+                updated.append(object, of: dirty.count)
             }
         }
     }
@@ -122,22 +121,20 @@ struct SaveOperation {
     /// Answers the conflicts of the first store that refuses its batch. A store that took a batch is not asked again.
     mutating func commit(_ batches: [StoreBatch]) throws -> Refusal? {
         let cache = context.requiredCoordinator.rowCache
-        // By place: copying a batch retains all its lists.
-        for place in batches.indices {
-            let store = batches[place].store
-            if batches[place].batch.isEmpty || isCommitted(store.number) { continue }
+        for batch in batches where !batch.batch.isEmpty && !isCommitted(batch.store.number) {
+            let store = batch.store
             let outcome: CommitOutcome
             let ticket = cache.ticket
             do {
-                outcome = try store.rows.commit(batches[place].batch)
+                outcome = try store.rows.commit(batch.batch)
             } catch {
                 throw CocoaError.saving(error)
             }
             switch outcome {
             case .committed(let touched):
-                cache.save(batches[place].batch, touched: touched, store: store.number, since: ticket)
+                cache.save(batch.batch, touched: touched, store: store.number, since: ticket)
                 context.rowsWereTouched(touched, store: store.number)
-                if batches.count > 1 { committed.append(batches[place]) }
+                if batches.count > 1 { committed.append(batch) }
             case .conflicts(let conflicts): return Refusal(store: store, conflicts: conflicts)
             }
             if store.store.postsRemoteChanges { store.store.tellRemoteChange() }
@@ -158,8 +155,8 @@ struct SaveOperation {
         context.hasEarlyKeys = false
         inserted.borrowEach { object in object.takeAssignedKey() }
         context.registry?.register(inserted)
-        for place in batches.indices {
-            for written in batches[place].written { written.adopt() }
+        for batch in batches {
+            for written in batch.written { written.adopt() }
         }
         inserted.borrowEach { object in object._state.settleToMany() }
         updated.borrowEach { object in
