@@ -22,13 +22,15 @@ open class UndoManager: NSObject {
     /// Which way the actions that run at this moment go.
     enum Direction { case none, undoing, redoing }
 
-    var direction = Direction.none
+    // Not checked for exclusivity: one thread uses an undo manager, handlers run between accesses, and the checks were 1,500
+    // instructions of each save.
+    @exclusivity(unchecked) var direction = Direction.none
     /// Open groups, outermost first. While undoing or redoing, the groups that record the way back.
-    var open: [UndoGroup] = []
-    var undoStack: [UndoGroup] = []
-    var redoStack: [UndoGroup] = []
-    private var disableCount = 0
-    private var isPostingCheckpoint = false
+    @exclusivity(unchecked) var open: [UndoGroup] = []
+    @exclusivity(unchecked) var undoStack: [UndoGroup] = []
+    @exclusivity(unchecked) var redoStack: [UndoGroup] = []
+    @exclusivity(unchecked) private var disableCount = 0
+    @exclusivity(unchecked) private var isPostingCheckpoint = false
 
     public override init() { super.init() }
 
@@ -61,6 +63,11 @@ open class UndoManager: NSObject {
             UndoAction(target: target) { object in
                 if let target = object as? TargetType { handler(target) }
             })
+    }
+
+    /// `registerUndo(withTarget:handler:)` for whoever knows what its target is.
+    package func registerUndo(of target: AnyObject, _ handler: @escaping (AnyObject) -> Void) {
+        register(UndoAction(target: target, handler: handler))
     }
 
     private func register(_ action: UndoAction) {
@@ -111,10 +118,10 @@ open class UndoManager: NSObject {
     // MARK: Settings
 
     /// Whether the first registration of an event opens a group by itself. True unless set.
-    open var groupsByEvent = true
+    @exclusivity(unchecked) open var groupsByEvent = true
 
     /// The most groups a stack keeps, the oldest going first; 0 for no limit.
-    open var levelsOfUndo = 0 {
+    @exclusivity(unchecked) open var levelsOfUndo = 0 {
         didSet {
             guard levelsOfUndo >= 0 else { misuse("levelsOfUndo was set to \(levelsOfUndo); set 0 for no limit.") }
             trim()

@@ -146,12 +146,13 @@ struct CancellationTests {
 
     @Test("Callers get the writer in the order they came", .timeLimit(.minutes(1)))
     func line() throws {
-        let (line, group) = (WaitingLine(), DispatchGroup())
+        let store = try #require(stack.coordinator.persistentStores.first?.rows as? SQLiteStore)
+        let group = DispatchGroup()
         let seen = Mutex<[Int]>([])
-        try line.withTurn {
+        try store.pool.write { _ in
             for number in 0..<8 {
                 DispatchQueue(label: "caller").async(group: group) {
-                    try? line.withTurn { seen.withLock { $0.append(number) } }
+                    try? store.pool.write { _ in seen.withLock { $0.append(number) } }
                 }
                 usleep(50_000)
             }

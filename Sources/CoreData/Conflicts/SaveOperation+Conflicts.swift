@@ -122,7 +122,7 @@ extension SaveOperation {
     }
 
     /// Unchanged objects whose rows must be as they were read (`detectConflicts`).
-    func addChecks(_ builders: BatchBuilders, without reinserted: ContiguousArray<NSManagedObject>) throws {
+    func addChecks(_ builders: inout BatchBuilders, without reinserted: ContiguousArray<NSManagedObject>) throws {
         for object in context.checkedObjects where !reinserted.contains(where: { $0 === object }) {
             guard !object._state.has([.gone, .inaccessible]), object.lastRead != nil else { continue }
             try builders.builder(for: object).check(object)

@@ -11,7 +11,7 @@ extension NSManagedObjectContext {
     public final func processPendingChanges() {
         checkQueue()
         settle()
-        undoManager?.endEvent()
+        tracker.undoManager?.endEvent()
     }
 
     final func settle() {

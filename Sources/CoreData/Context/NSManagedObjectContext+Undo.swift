@@ -35,9 +35,9 @@ extension NSManagedObjectContext {
     /// Turns the log of the event that ends into one undo action.
     final func registerUndo() {
         let log = tracker.takeLog()
-        guard let undoManager else { return }
+        guard let undoManager = tracker.undoManager else { return }
         if !log.isEmpty, undoManager.isUndoRegistrationEnabled {
-            undoManager.registerUndo(withTarget: self) { $0.apply(log) }
+            undoManager.registerUndo(of: self) { ($0 as? NSManagedObjectContext)?.apply(log) }
         }
         if !undoManager.isUndoing, !undoManager.isRedoing { undoManager.endEvent() }
     }

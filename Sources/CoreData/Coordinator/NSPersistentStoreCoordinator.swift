@@ -27,6 +27,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     final let relatives = Relatives()
     private let temporaryNumber = Atomic<Int64>(0)
     private let stores = Mutex<[UInt16: NSPersistentStore]>([:])
+    /// The only store, when there is one: what nearly every save asks for.
+    private let onlyStore = Mutex<NumberedStore?>(nil)
     private let lastStore = Atomic<UInt16>(0)
     /// Rises whenever stores come or go, so that contexts may remember one.
     final let storesVersion = Atomic<Int>(0)
@@ -131,8 +133,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         switch type {
         case NSSQLiteStoreType:
             guard let url else { throw CocoaError.coreData(134080, "A store of type SQLite needs a URL.") }
-            return try SQLiteStore(
-                url: url, schema: runtime.schema, configuration: configuration, options: options.sqlite)
+            return try SQLiteStore(url: url, plan: runtime.storePlan(configuration), options: options.sqlite)
         case NSInMemoryStoreType:
             return try MemoryStore(
                 schema: runtime.schema, configuration: configuration, uuid: UUID())
@@ -200,7 +201,9 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// Stores came or went: what saves and contexts remember of them is old.
     private func storesChanged() {
         let traits = stores.withLock { stores in
-            (stores.count > 1 ? 1 : 0) | (stores.values.contains { $0.numbersObjects } ? 2 : 0)
+            let only = stores.count == 1 ? stores.values.first : nil
+            onlyStore.withLock { $0 = only.map(NumberedStore.init) }
+            return (stores.count > 1 ? 1 : 0) | (stores.values.contains { $0.numbersObjects } ? 2 : 0)
         }
         saveTraits.store(traits, ordering: .relaxed)
         storesVersion.wrappingAdd(1, ordering: .releasing)
@@ -209,7 +212,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     final func rowStore(_ number: UInt16) -> (any RowStore)? { stores.withLock { $0[number]?.rows } }
 
     final func numberedStore(_ number: UInt16) -> NumberedStore? {
-        stores.withLock { $0[number] }.map { NumberedStore(number: number, rows: $0.rows, store: $0) }
+        if let only = onlyStore.withLock({ $0 }), only.number == number { return only }
+        return stores.withLock { $0[number] }.map(NumberedStore.init)
     }
 
     /// The stores that a fetch asks.
@@ -217,16 +221,17 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         let asked = persistentStores.filter { store in
             store.holds(order.info) && (order.stores?.contains { $0 === store } ?? true)
         }
-        return asked.map { NumberedStore(number: $0.number, rows: $0.rows, store: $0) }
+        return asked.map(NumberedStore.init)
     }
 
     /// Where a new object goes: the first writable store that has its entity.
     final func store(for info: EntityInfo) throws -> NumberedStore {
+        if let only = onlyStore.withLock({ $0 }), !only.store.isReadOnly, only.store.holds(info) { return only }
         guard let store = persistentStores.first(where: { !$0.isReadOnly && $0.holds(info) }) else {
             throw CocoaError.coreData(
                 134070,
                 "No writable store of the coordinator has the entity \(info.entity.name); add one before saving.")
         }
-        return NumberedStore(number: store.number, rows: store.rows, store: store)
+        return NumberedStore(store)
     }
 }

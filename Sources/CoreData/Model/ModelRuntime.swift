@@ -1,5 +1,6 @@
 // A frozen model as the object layer uses it.
 
+import CoreDataSQLite
 import CoreDataValues
 import Foundation
 import Synchronization
@@ -16,6 +17,8 @@ final class ModelRuntime: @unchecked Sendable {
     /// Whether a relationship has no inverse, so that deleting its target leaves it pointing at nothing.
     let hasOneWayRelationships: Bool
     private let classes = Mutex<[ObjectIdentifier: EntityInfo]>([:])
+    /// By configuration; the plan of all entities has the empty name.
+    private let storePlans = Mutex<[String: StorePlan]>([:])
     private static let used = Mutex<[WeakRuntime]>([])
 
     private struct WeakRuntime: @unchecked Sendable { weak var runtime: ModelRuntime? }
@@ -57,6 +60,14 @@ final class ModelRuntime: @unchecked Sendable {
             edges[source, default: []].insert(destination)
             return true
         }
+    }
+
+    /// How SQLite stores keep a configuration's entities, worked out for the first of them.
+    func storePlan(_ configuration: String?) throws -> StorePlan {
+        if let known = storePlans.withLock({ $0[configuration ?? ""] }) { return known }
+        let made = try StorePlan(schema: schema, configuration: configuration)
+        storePlans.withLock { $0[configuration ?? ""] = made }
+        return made
     }
 
     /// The entity of a class: by the class's name in the model. A subclass without an entity of its own has none.

@@ -67,6 +67,15 @@ extension ContiguousArray<NSManagedObject> {
     }
 }
 
+extension ContiguousArray<NSManagedObject> {
+    /// Appends one of `count` objects, of which most kinds have all or none: the list is made once, as long as it can get.
+    @inline(__always)
+    mutating func append(_ object: NSManagedObject, of count: Int) {
+        if isEmpty { reserveCapacity(count) }
+        append(object)
+    }
+}
+
 /// A set of objects, with twice the room: a collision costs a call of `isEqual`.
 func objectSet(_ objects: ContiguousArray<NSManagedObject>) -> Set<NSManagedObject> {
     var set = Set<NSManagedObject>(minimumCapacity: 2 * objects.count)

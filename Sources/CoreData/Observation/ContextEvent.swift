@@ -29,18 +29,19 @@ final class ContextEvent {
         var updated: ContiguousArray<NSManagedObject> = []
         var deleted: ContiguousArray<NSManagedObject> = []
         var refreshed: ContiguousArray<NSManagedObject> = []
-        tracker.takeEvent().borrowEach { object in
+        let event = tracker.takeEvent()
+        event.borrowEach { object in
             let state = object._state
             let came = state.has(.eventInserted)
             let isThere = !state.has([.deleted, .gone])
             if state.has(.eventDeleted), !isThere {
-                if !came { deleted.append(object) }
+                if !came { deleted.append(object, of: event.count) }
             } else if isThere, came {
-                inserted.append(object)
+                inserted.append(object, of: event.count)
             } else if isThere, state.has(.eventUpdated) {
-                updated.append(object)
+                updated.append(object, of: event.count)
             } else if isThere, state.has(.eventRefreshed) {
-                refreshed.append(object)
+                refreshed.append(object, of: event.count)
             }
             state.clear([.event, .fresh])
         }

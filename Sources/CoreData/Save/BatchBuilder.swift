@@ -5,60 +5,58 @@ import Foundation
 
 /// Packs objects into the batch of one store.
 final class BatchBuilder {
-    private let store: NumberedStore
+    let store: NumberedStore
     let runtime: ModelRuntime
-    var batch = ChangeBatch()
+    /// How many objects the save inserts and updates: chunks are made no larger, and a save of one object is a small one.
+    private let room: (inserts: Int, updates: Int)
     private struct Lists {
+        var batch = ChangeBatch()
         var written: ContiguousArray<WrittenRow> = []
+        /// The chunk that new rows of the last entity go into.
+        var last: (entity: Int, chunk: RowChunk)?
+        /// Those of other entities; empty until there is a second one.
         var open: ContiguousArray<RowChunk?> = []
+        /// Groups that take further rows.
+        var groups: ContiguousArray<OpenUpdate> = []
+        /// By entity; empty until there is one.
         var deletes: ContiguousArray<OpenDelete> = []
     }
     /// Behind a pointer like a context's tracker: these are touched for every object.
     private let lists: UnsafeMutablePointer<Lists>
-    private var written: ContiguousArray<WrittenRow> {
-        _read { yield lists.pointee.written }
-        _modify { yield &lists.pointee.written }
+    var batch: ChangeBatch {
+        _read { yield lists.pointee.batch }
+        _modify { yield &lists.pointee.batch }
     }
-    /// The chunk that new rows of each entity go into; empty until there is one.
-    private var open: ContiguousArray<RowChunk?> {
-        _read { yield lists.pointee.open }
-        _modify { yield &lists.pointee.open }
+    private var groups: ContiguousArray<OpenUpdate> {
+        _read { yield lists.pointee.groups }
+        _modify { yield &lists.pointee.groups }
     }
-    /// Groups that take further rows.
-    private var groups: ContiguousArray<OpenUpdate> = []
-    /// More shapes than these are rare; the group that waited longest is closed then.
-    private static let groupLimit = 16
-    /// By entity; empty until there is one.
     private var deletes: ContiguousArray<OpenDelete> {
         _read { yield lists.pointee.deletes }
         _modify { yield &lists.pointee.deletes }
     }
+    /// More shapes than these are rare; the group that waited longest is closed then.
+    private static let groupLimit = 16
 
     private struct OpenDelete {
         var numbers: [Int64] = []
         var expected: [Int32] = []
     }
 
-    private struct UpdateShape: Hashable {
-        var entity: EntityIndex
-        var mask: [UInt64]
-    }
-
-    private final class OpenUpdate {
-        let shape: UpdateShape
+    private struct OpenUpdate {
+        let entity: EntityIndex
+        let mask: [UInt64]
         let chunk: RowChunk
         var expected: [Int32] = []
-        init(_ shape: UpdateShape, _ chunk: RowChunk) {
-            self.shape = shape
-            self.chunk = chunk
-        }
     }
 
-    init(_ store: NumberedStore, _ runtime: ModelRuntime) {
+    init(_ store: NumberedStore, _ runtime: ModelRuntime, inserts: Int, updates: Int) {
         self.store = store
         self.runtime = runtime
+        room = (inserts, updates)
         lists = .allocate(capacity: 1)
         lists.initialize(to: Lists())
+        lists.pointee.written.reserveCapacity(inserts + updates)
     }
 
     deinit {
@@ -89,23 +87,39 @@ final class BatchBuilder {
     @inline(__always)
     private func insert(_ object: NSManagedObject, key: Int64, version: Int32) throws {
         let state = object._state
-        let entity = Int(state.pointee.entity)
-        if open.isEmpty { open = ContiguousArray(repeating: nil, count: runtime.infos.count) }
         let chunk: RowChunk
-        if let last = open[entity], !last.isFull {
-            chunk = last
+        if let last = lists.pointee.last, last.entity == Int(state.pointee.entity), !last.chunk.isFull {
+            chunk = last.chunk
         } else {
-            let former = open[entity]
-            former?.trimArena()
-            chunk = RowChunk(
-                layout: state.info.layout, capacity: former == nil ? 32 : RowChunk.maximumCount,
-                arenaCapacity: former.map { $0.arenaUsed } ?? 1024)
-            open[entity] = chunk
-            batch.inserts.append(chunk)
+            chunk = openChunk(Int(state.pointee.entity), state.info)
         }
-        written.append(WrittenRow(object: object, chunk: chunk, row: chunk.count))
+        lists.pointee.written.append(WrittenRow(object: object, chunk: chunk, row: chunk.count))
         object.pack(into: chunk, key: key, version: version)
         if state.pointee.toMany != nil { try addRelationships(of: object) }
+    }
+
+    /// The chunk for further rows of another entity than the last one's, or a new one in the place of a full one.
+    private func openChunk(_ entity: Int, _ info: EntityInfo) -> RowChunk {
+        var former: RowChunk?
+        if let last = lists.pointee.last {
+            if lists.pointee.open.isEmpty {
+                lists.pointee.open = ContiguousArray(repeating: nil, count: runtime.infos.count)
+            }
+            lists.pointee.open[last.entity] = last.chunk
+            former = lists.pointee.open[entity]
+        }
+        if let former, !former.isFull {
+            lists.pointee.last = (entity, former)
+            return former
+        }
+        former?.trimArena()
+        let left = max(1, room.inserts - lists.pointee.written.count)
+        let made = RowChunk(
+            layout: info.layout, capacity: min(former == nil ? 32 : RowChunk.maximumCount, left),
+            arenaCapacity: former.map { $0.arenaUsed } ?? min(1024, 256 * left))
+        lists.pointee.last = (entity, made)
+        batch.inserts.append(made)
+        return made
     }
 
     /// Packs a saved object if anything that is stored differs from its row.
@@ -114,25 +128,29 @@ final class BatchBuilder {
         if state.isFault { try object.fireOrThrow() }
         let mask = changedMask(of: object)
         guard mask.contains(where: { $0 != 0 }) || object.hasChangedToMany() else { return }
-        let group = openGroup(UpdateShape(entity: EntityIndex(rawValue: state.pointee.entity), mask: mask), state.info)
+        let place = openGroup(EntityIndex(rawValue: state.pointee.entity), mask, state.info)
+        let chunk = groups[place].chunk
         let version = state.version
-        written.append(WrittenRow(object: object, chunk: group.chunk, row: group.chunk.count))
-        object.pack(into: group.chunk, key: state.pointee.number, version: max(version, 0) &+ 1)
-        group.expected.append(version)
+        lists.pointee.written.append(WrittenRow(object: object, chunk: chunk, row: chunk.count))
+        object.pack(into: chunk, key: state.pointee.number, version: max(version, 0) &+ 1)
+        groups[place].expected.append(version)
         if state.pointee.toMany != nil { try addRelationships(of: object) }
     }
 
-    /// The open group of a shape; most saves have one or two shapes.
-    private func openGroup(_ shape: UpdateShape, _ info: EntityInfo) -> OpenUpdate {
-        if let place = groups.lastIndex(where: { $0.shape == shape }) {
-            if !groups[place].chunk.isFull { return groups[place] }
+    /// The place of the open group of a shape; most saves have one or two shapes.
+    private func openGroup(_ entity: EntityIndex, _ mask: [UInt64], _ info: EntityInfo) -> Int {
+        if let place = groups.lastIndex(where: { $0.entity == entity && $0.mask == mask }) {
+            if !groups[place].chunk.isFull { return place }
             close(groups.remove(at: place))
         } else if groups.count == BatchBuilder.groupLimit {
             close(groups.removeFirst())
         }
-        let made = OpenUpdate(shape, RowChunk(layout: info.layout, capacity: 64, arenaCapacity: 8192))
-        groups.append(made)
-        return made
+        let rows = min(64, max(1, room.updates))
+        groups.append(
+            OpenUpdate(
+                entity: entity, mask: mask,
+                chunk: RowChunk(layout: info.layout, capacity: rows, arenaCapacity: min(8192, 256 * rows))))
+        return groups.count - 1
     }
 
     /// The slots whose values differ from the row, as mask words; a tag goes with its to-one.
@@ -168,25 +186,35 @@ final class BatchBuilder {
     }
 
     private func close(_ group: OpenUpdate) {
-        let slots = group.shape.mask.enumerated().flatMap { word, bits in
-            (0..<64).filter { bits >> UInt64($0) & 1 == 1 }.map { word * 64 + $0 }
-        }
         // What the store computes is never written; an object with only such changes gets a new version.
-        let derived = runtime.infos[group.shape.entity.value].derivedSlots
+        let derived = runtime.infos[group.entity.value].derivedSlots
+        let slots = BatchBuilder.slots(of: group.mask)
         batch.updates.append(
             UpdateGroup(
-                entity: group.shape.entity, slots: derived.isEmpty ? slots : slots.filter { !derived.contains($0) },
+                entity: group.entity, slots: derived.isEmpty ? slots : slots.filter { !derived.contains($0) },
                 chunk: group.chunk, expected: group.expected))
     }
 
-    func finish() -> StoreBatch {
-        for group in groups { close(group) }
-        for (entity, group) in deletes.enumerated() {
-            guard !group.numbers.isEmpty else { continue }
-            batch.deletes.append(
-                DeleteGroup(entity: EntityIndex(entity), numbers: group.numbers, expected: group.expected))
+    private static func slots(of mask: [UInt64]) -> [Int] {
+        var slots: [Int] = []
+        for word in mask.indices {
+            var bits = mask[word]
+            while bits != 0 {
+                slots.append(word * 64 + bits.trailingZeroBitCount)
+                bits &= bits - 1
+            }
         }
-        return StoreBatch(store: store, batch: batch, written: written)
+        return slots
+    }
+
+    func finish() -> StoreBatch {
+        for place in groups.indices { close(groups[place]) }
+        for entity in deletes.indices where !deletes[entity].numbers.isEmpty {
+            batch.deletes.append(
+                DeleteGroup(
+                    entity: EntityIndex(entity), numbers: deletes[entity].numbers, expected: deletes[entity].expected))
+        }
+        return StoreBatch(store: store, batch: batch, written: lists.pointee.written)
     }
 }
 

@@ -10,11 +10,21 @@ struct NumberedStore: Sendable {
     let store: NSPersistentStore
 }
 
-/// What a save hands to one store, and which object each row belongs to.
-struct StoreBatch {
+extension NumberedStore {
+    init(_ store: NSPersistentStore) { self.init(number: store.number, rows: store.rows, store: store) }
+}
+
+/// What a save hands to one store, and which object each row belongs to. A class, because copying it would retain a dozen lists.
+final class StoreBatch {
     let store: NumberedStore
-    var batch: ChangeBatch
-    var written: ContiguousArray<WrittenRow>
+    let batch: ChangeBatch
+    let written: ContiguousArray<WrittenRow>
+
+    init(store: NumberedStore, batch: ChangeBatch, written: ContiguousArray<WrittenRow>) {
+        self.store = store
+        self.batch = batch
+        self.written = written
+    }
 }
 
 /// The row of an object. The save's lists hold the object, the batch holds the chunk; this holds neither.
@@ -37,12 +47,19 @@ struct WrittenRow {
 }
 
 /// The builders of a save, one a store.
-final class BatchBuilders {
+struct BatchBuilders {
     let context: NSManagedObjectContext
-    private var builders: [UInt16: BatchBuilder] = [:]
-    private var last: (number: UInt16, builder: BatchBuilder)?
+    /// How many objects the save inserts and updates.
+    private let inserts: Int
+    private let updates: Int
+    private var first: BatchBuilder?
+    private var others: [BatchBuilder] = []
 
-    init(_ context: NSManagedObjectContext) { self.context = context }
+    init(_ context: NSManagedObjectContext, inserts: Int, updates: Int) {
+        self.context = context
+        self.inserts = inserts
+        self.updates = updates
+    }
 
     /// Gives every new object its number: from its store's block for the tree of its entity, in order of insertion.
     func assignKeys(_ inserted: ContiguousArray<NSManagedObject>) throws {
@@ -89,11 +106,14 @@ final class BatchBuilders {
 
     /// The usual small save: objects of one entity.
     private func assignKeys(_ inserted: ContiguousArray<NSManagedObject>, of info: EntityInfo) throws {
-        let store = try context.requiredCoordinator.store(for: info).number
-        var next = try firstKey(inserted.count, in: Family(store: store, root: info.entity.root))
+        let home = try context.requiredCoordinator.store(for: info)
+        var next: Int64
+        do {
+            next = try home.rows.allocateKeys(inserted.count, in: info.entity.root).lowerBound
+        } catch { throw CocoaError.saving(error) }
         inserted.borrowEach { object in
             object._state.pointee.assigned = next
-            object._state.pointee.assignedStore = store
+            object._state.pointee.assignedStore = home.number
             next += 1
         }
     }
@@ -111,25 +131,23 @@ final class BatchBuilders {
         } catch { throw CocoaError.saving(error) }
     }
 
-    func builder(for object: NSManagedObject) throws -> BatchBuilder {
+    mutating func builder(for object: NSManagedObject) throws -> BatchBuilder {
         let state = object._state
         let number = state.pointee.assigned != 0 ? state.pointee.assignedStore : state.pointee.store
-        if let last, last.number == number { return last.builder }
-        if let builder = builders[number] {
-            last = (number, builder)
-            return builder
-        }
+        if let first, first.store.number == number { return first }
+        if let known = others.first(where: { $0.store.number == number }) { return known }
         guard let store = context.requiredCoordinator.numberedStore(number) else {
             throw CocoaError.coreData(
                 134070, "The store of \(object.entity.name ?? "") was removed from the coordinator; its objects cannot be saved.")
         }
-        let builder = BatchBuilder(store, context.runtime)
-        builders[number] = builder
+        let builder = BatchBuilder(store, context.runtime, inserts: inserts, updates: updates)
+        if first == nil { first = builder } else { others.append(builder) }
         return builder
     }
 
     func finish() -> [StoreBatch] {
-        if let last, builders.count == 1 { return [last.builder.finish()] }
-        return builders.sorted { $0.key < $1.key }.map { $0.value.finish() }
+        guard let first else { return [] }
+        if others.isEmpty { return [first.finish()] }
+        return ([first] + others).sorted { $0.store.number < $1.store.number }.map { $0.finish() }
     }
 }

@@ -68,15 +68,14 @@ struct SaveOperation {
 
     mutating func collect() {
         let dirty = context.tracker.dirty
-        inserted.reserveCapacity(dirty.count)
         dirty.borrowEach { object in
             let state = object._state
             if state.has(.deleted) {
-                deleted.append(object)
+                deleted.append(object, of: dirty.count)
             } else if state.has(.inserted) {
-                inserted.append(object)
+                inserted.append(object, of: dirty.count)
             } else if state.has(.updated) {
-                updated.append(object)
+                updated.append(object, of: dirty.count)
             }
         }
     }
@@ -100,7 +99,7 @@ struct SaveOperation {
     func pack(reinserted: ContiguousArray<NSManagedObject> = []) throws -> [StoreBatch] {
         if context.undoManager != nil { deleted.borrowEach { $0.keepExternalValues() } }
         if context.runtime.hasTransformables { try LiveValues.pack(inserted, updated) }
-        let builders = BatchBuilders(context)
+        var builders = BatchBuilders(context, inserts: inserted.count, updates: updated.count)
         // New objects keep the keys that an attempt before, or `obtainPermanentIDs`, has given them.
         let given = context.hasEarlyKeys ? context.keepEarlyKeys(inserted) : inserted
         let unnumbered = context.saveMemory == nil ? given : given.filter { $0._state.pointee.assigned == 0 }
@@ -115,29 +114,30 @@ struct SaveOperation {
             if !object._state.has(.inaccessible) { try builders.builder(for: object).delete(object) }
         }
         if !reinserted.isEmpty { for object in reinserted { try builders.builder(for: object).reinsert(object) } }
-        if !context.checkedObjects.isEmpty { try addChecks(builders, without: reinserted) }
+        if !context.checkedObjects.isEmpty { try addChecks(&builders, without: reinserted) }
         return builders.finish()
     }
 
     /// Answers the conflicts of the first store that refuses its batch. A store that took a batch is not asked again.
     mutating func commit(_ batches: [StoreBatch]) throws -> Refusal? {
+        let cache = context.requiredCoordinator.rowCache
         for batch in batches where !batch.batch.isEmpty && !isCommitted(batch.store.number) {
+            let store = batch.store
             let outcome: CommitOutcome
-            let cache = context.requiredCoordinator.rowCache
             let ticket = cache.ticket
             do {
-                outcome = try batch.store.rows.commit(batch.store.store.recordsHistory ? noted(batch) : batch.batch)
+                outcome = try store.rows.commit(store.store.recordsHistory ? noted(batch) : batch.batch)
             } catch {
                 throw CocoaError.saving(error)
             }
             switch outcome {
             case .committed(let touched):
-                cache.save(batch.batch, touched: touched, store: batch.store.number, since: ticket)
-                context.rowsWereTouched(touched, store: batch.store.number)
+                cache.save(batch.batch, touched: touched, store: store.number, since: ticket)
+                context.rowsWereTouched(touched, store: store.number)
                 if batches.count > 1 { committed.append(batch) }
-            case .conflicts(let conflicts): return Refusal(store: batch.store, conflicts: conflicts)
+            case .conflicts(let conflicts): return Refusal(store: store, conflicts: conflicts)
             }
-            if batch.store.store.postsRemoteChanges { batch.store.store.tellRemoteChange() }
+            if store.store.postsRemoteChanges { store.store.tellRemoteChange() }
         }
         return nil
     }

@@ -3,7 +3,7 @@
 import CoreDataValues
 
 /// Root entity and descendants share one table; this says which column keeps what.
-package struct TableMap: Sendable {
+package final class TableMap: Sendable {
     package let root: EntityIndex
     package let name: String
     /// In the order of the table definition, without `Z_PK`, `Z_ENT` and `Z_OPT`.

@@ -20,10 +20,13 @@ final class Connection: @unchecked Sendable {
     let log = LogGauge()
     /// The only connection of a store in memory: used inside its own use, so that a statement may be running already.
     let isMemory: Bool
-    private var cache = StatementCache()
-    private var beginning: Statement?
-    private var committing: Statement?
-    private var rollingBack: Statement?
+    /// Whether it was opened for writing.
+    let isWritable: Bool
+    // Not checked for exclusivity, like what changes of a statement.
+    @exclusivity(unchecked) private var cache = StatementCache()
+    @exclusivity(unchecked) private var beginning: Statement?
+    @exclusivity(unchecked) private var committing: Statement?
+    @exclusivity(unchecked) private var rollingBack: Statement?
 
     /// Without the memory statistics an insert costs 0.91 (YARDSTICKS §3). Works only before SQLite is first
     /// used in the process; later it changes nothing.
@@ -54,11 +57,11 @@ final class Connection: @unchecked Sendable {
         self.options = options
         self.counter = counter
         isMemory = access == .memory
+        isWritable = [.create, .write, .memory].contains(access)
         setBusyTimeout(options.timeout)
         _ = coredata_sqlite_defensive(opened, 1)
         _ = coredata_sqlite_trusted_schema(opened, 0)
         TextFunctions.register(on: opened)
-        DerivedFunctions.register(on: opened, touched: touched)
     }
 
     deinit { close() }

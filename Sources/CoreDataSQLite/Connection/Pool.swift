@@ -13,47 +13,28 @@ final class Pool: @unchecked Sendable {
     let path: String
     let options: SQLiteOptions
     let counter: StatementCounter
-    private let readerAccess: Connection.Access
-    private let prepareReader: (Connection) throws -> Void
     private let isSingle: Bool
+    private let further: Further
 
-    struct State {
-        /// Readers that nobody uses.
-        var idle: [Connection] = []
-        /// Readers in use, each with its thread.
-        var busy: [Connection] = []
-        /// Reading places given away; a connection may still be opening.
-        var reading = 0
-        var isWriting = false
-        /// The thread that writes. Only a store in memory asks for it.
-        var writingThread: pthread_t = 0
-        var readersInLine: [Waiter] = []
-        var writersInLine: [Waiter] = []
-        /// Readers are held back for a moment, so that the log can start anew.
-        var isHeldBack = false
-        /// A read stood in the way of the log's new start: the last reader sees to it.
-        var isLogLong = false
-        /// Who waits until nobody reads.
-        var quiet: Waiter?
-        var isClosed = false
-        /// Who waits until nobody uses a connection.
-        var closing: [Waiter] = []
-        /// nil once the store is closed. Used by whoever has the writing place.
-        var writer: Connection?
+    /// How connections beyond the first one are made.
+    struct Further {
+        let reader: () throws -> Connection
+        let writer: () throws -> Connection
+        /// Called once for the connection that is to write, before it does.
+        let prepareWriter: (Connection) throws -> Void
     }
+
     let state: Mutex<State>
 
-    init(
-        writer: Connection, readerAccess: Connection.Access, counter: StatementCounter,
-        prepareReader: @escaping (Connection) throws -> Void
-    ) {
-        path = writer.path
-        options = writer.options
-        isSingle = writer.isMemory
+    /// - Parameter first: serves reads until somebody writes: opening a file costs as much as forty look-ups, and many
+    ///   processes only read. A store in memory has no other one.
+    init(first: Connection, counter: StatementCounter, further: Further) {
+        path = first.path
+        options = first.options
+        isSingle = first.isMemory
         self.counter = counter
-        self.readerAccess = readerAccess
-        self.prepareReader = prepareReader
-        state = Mutex(State(writer: writer))
+        self.further = further
+        state = Mutex(State(first: first))
     }
 
     /// Connections close with their pool: readers first, so that the writer is the last and moves the log into the file.
@@ -75,9 +56,22 @@ final class Pool: @unchecked Sendable {
         case .connection(let writer): return writer
         case .inLine(let waiter):
             try wait(for: waiter, in: \.writersInLine, "write")
-            if let writer = state.withLock({ $0.writer }) { return writer }
-            throw SQLiteError.closed(path)
-        case .free, .closed: throw SQLiteError.closed(path)
+            return try state.withLock({ $0.writer }) ?? makeWriter()
+        case .free: return try makeWriter()
+        case .closed: throw SQLiteError.closed(path)
+        }
+    }
+
+    /// For the first write: the first connection, or another one if somebody reads with it. The place is taken already.
+    private func makeWriter() throws -> Connection {
+        do {
+            let writer = try state.withLock { $0.takeWritable() } ?? further.writer()
+            try further.prepareWriter(writer)
+            state.withLock { $0.writer = writer }
+            return writer
+        } catch {
+            leaveWriting()
+            throw error
         }
     }
 
@@ -117,12 +111,6 @@ final class Pool: @unchecked Sendable {
         return try reader.cancellable { try body(reader) }
     }
 
-    fileprivate enum Place {
-        case connection(Connection)
-        case free, closed
-        case inLine(Waiter)
-    }
-
     private func takeReader() throws -> Connection {
         switch state.withLock({ $0.place(pthread_self(), limit: options.readerLimit) }) {
         case .connection(let reader): return reader
@@ -138,8 +126,7 @@ final class Pool: @unchecked Sendable {
     /// A place is taken already.
     private func openReader() throws -> Connection {
         do {
-            let reader = try Connection(path: path, access: readerAccess, options: options, counter: counter)
-            try prepareReader(reader)
+            let reader = try further.reader()
             reader.thread = pthread_self()
             state.withLock { $0.busy.append(reader) }
             return reader
@@ -162,7 +149,7 @@ final class Pool: @unchecked Sendable {
             if let reader, let place = state.busy.firstIndex(where: { $0 === reader }) {
                 state.busy.swapAt(place, state.busy.count - 1)
                 state.busy.removeLast()
-                if !state.isClosed, state.idle.count < options.idleReaders {
+                if !state.isClosed, state.idle.count < options.idleReaders || reader.isWritable {
                     state.idle.append(reader)
                 } else {
                     departure.dismissed.append(reader)
@@ -234,74 +221,5 @@ final class Pool: @unchecked Sendable {
     /// Closes connections in their order, the writer last, so that it moves the log into the file.
     private func dismiss(_ connections: [Connection]) {
         for connection in connections { connection.close() }
-    }
-}
-
-extension Pool.State {
-    fileprivate init(writer: Connection) { self.writer = writer }
-
-    fileprivate var isIdle: Bool { reading == 0 && !isWriting }
-
-    fileprivate func isUsed(by thread: pthread_t) -> Bool {
-        busy.contains { $0.thread == thread } || (isWriting && writingThread == thread)
-    }
-
-    /// - Parameter holder: the thread that may write inside its own use; nil when none may.
-    fileprivate mutating func writingPlace(_ holder: pthread_t?) -> Pool.Place {
-        guard !isClosed, let writer else { return .closed }
-        if isWriting, holder == nil || holder != writingThread {
-            let waiter = Waiter()
-            writersInLine.append(waiter)
-            return .inLine(waiter)
-        }
-        isWriting = true
-        return .connection(writer)
-    }
-
-    fileprivate mutating func place(_ thread: pthread_t, limit: Int) -> Pool.Place {
-        if isClosed { return .closed }
-        let isFree = reading < limit && readersInLine.isEmpty && !isHeldBack
-        guard isFree || isUsed(by: thread) else {
-            let waiter = Waiter()
-            readersInLine.append(waiter)
-            return .inLine(waiter)
-        }
-        reading += 1
-        return takeIdle(thread).map { .connection($0) } ?? .free
-    }
-
-    fileprivate mutating func takeIdle(_ thread: pthread_t) -> Connection? {
-        guard let reader = idle.popLast() else { return nil }
-        reader.thread = thread
-        busy.append(reader)
-        return reader
-    }
-
-    /// Who may go on now; places are given.
-    mutating func admitReaders(limit: Int) -> [Waiter] {
-        guard !isHeldBack else { return [] }
-        let count = min(max(limit - reading, 0), readersInLine.count)
-        let admitted = readersInLine.prefix(count).map { $0.admit() }
-        readersInLine.removeFirst(count)
-        reading += count
-        return admitted
-    }
-
-    /// All connections of a closed store once nobody uses one.
-    fileprivate mutating func takeConnectionsIfDone() -> [Connection] {
-        isClosed && isIdle ? takeConnections() : []
-    }
-
-    /// Readers first.
-    fileprivate mutating func takeConnections() -> [Connection] {
-        let all = idle + (writer.map { [$0] } ?? [])
-        (idle, writer) = ([], nil)
-        return all
-    }
-
-    fileprivate mutating func takeClosers() -> [Waiter] {
-        guard isClosed, isIdle else { return [] }
-        defer { closing = [] }
-        return closing.map { $0.admit() }
     }
 }

@@ -33,14 +33,21 @@ struct StatementCache {
     static var limit: Int { 256 }
 
     subscript(text: String) -> Statement? { byText[text] }
-    /// The same kind of statement is often asked for again and again; comparing keys is a tenth of hashing one.
+    /// The same kinds of statements are asked for again and again; comparing keys is a tenth of hashing one.
     mutating func kept(_ key: StatementKey) -> Statement? {
-        if let last, last.key == key { return last.statement }
+        for place in recent.indices where recent[place].key == key { return recent[place].statement }
         guard let found = byKey[key] else { return nil }
-        last = (key, found)
+        if recent.count < Self.recentLimit {
+            recent.append((key, found))
+        } else {
+            recent[oldest] = (key, found)
+            oldest = (oldest + 1) % Self.recentLimit
+        }
         return found
     }
-    private var last: (key: StatementKey, statement: Statement)?
+    private var recent: ContiguousArray<(key: StatementKey, statement: Statement)> = []
+    private var oldest = 0
+    private static var recentLimit: Int { 4 }
 
     mutating func insert(_ statement: Statement, for text: String) {
         if byText.count >= Self.limit { byText = [:] }
@@ -48,25 +55,32 @@ struct StatementCache {
     }
 
     mutating func insert(_ statement: Statement, for key: StatementKey) {
-        last = nil
+        forgetRecent()
         if byKey.count >= Self.limit { byKey = [:] }
         byKey[key] = statement
     }
 
-    /// How each entity's new rows are bound.
-    private var binders: [Int: RowBinder] = [:]
+    private mutating func forgetRecent() {
+        recent = []
+        oldest = 0
+    }
+
+    /// How each entity's new rows are bound, as far as there were some.
+    private var binders: ContiguousArray<RowBinder?> = []
 
     mutating func binder(of entity: Entity, _ slots: () throws -> [Int]) rethrows -> RowBinder {
-        if let known = binders[entity.index.value] { return known }
+        let place = entity.index.value
+        while binders.count <= place { binders.append(nil) }
+        if let known = binders[place] { return known }
         let made = RowBinder(entity: entity, slots: try slots())
-        binders[entity.index.value] = made
+        binders[place] = made
         return made
     }
 
     mutating func removeAll() {
         byText = [:]
         byKey = [:]
-        last = nil
+        forgetRecent()
     }
 }
 

@@ -6,7 +6,7 @@ import Foundation
 
 /// Binds cells of one entity's rows straight from their chunk. SQLite reads the chunk's memory when the
 /// statement runs; the chunk must outlive that, and nothing is copied.
-struct RowBinder {
+final class RowBinder {
     let entity: Entity
     let slots: [Int]
     private let kinds: [SlotKind]

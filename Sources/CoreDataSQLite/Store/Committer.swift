@@ -8,14 +8,12 @@ import Foundation
 /// *delete · update · insert · adopt · link · order*, in this order, so that a unique value given up in a
 /// batch can be taken in the same batch.
 struct Committer {
-    let map: StoreMap
-    let compiler: WriteCompiler
-    let constraints: ConstraintNames
-    let derivedTexts: DerivedTexts
+    let plan: StorePlan
     let files: ExternalStaging?
     /// nil for a store that keeps no history.
     let history: HistoryWriter?
     let connection: Connection
+    private var map: StoreMap { plan.map }
 
     func commit(_ batch: ChangeBatch) throws -> CommitOutcome {
         let first: CommitOutcome
@@ -39,23 +37,22 @@ struct Committer {
         try connection.transaction {
             try files?.noteReplaced(connection)
             try history?.record(batch, on: connection)
-            let rows = RowWriter(
-                map: map, compiler: compiler, constraints: constraints, connection: connection)
+            let rows = RowWriter(plan: plan, connection: connection)
             for check in batch.checks { conflicts += try rows.check(check) }
-            for group in batch.deletes { conflicts += try rows.delete(group, singly: singly) }
+            for group in batch.deletes { try rows.delete(group, singly: singly, &conflicts) }
             if vacates {
                 for sql in try ValueExchange(map: map).vacating(batch) {
                     try rows.run(sql.text, keys: sql.keys)
                 }
             }
-            for group in batch.updates { conflicts += try rows.update(group) }
-            for chunk in batch.inserts { conflicts += try rows.insert(chunk) }
+            for group in batch.updates { try rows.update(group, &conflicts) }
+            for chunk in batch.inserts { try rows.insert(chunk, &conflicts) }
             guard conflicts.isEmpty else { return false }
-            if !derivedTexts.isEmpty {
+            if !plan.derivedTexts.isEmpty {
                 conflicts += try deriveTexts(batch, rows)
                 guard conflicts.isEmpty else { return false }
             }
-            let links = LinkWriter(map: map, compiler: compiler, connection: connection)
+            let links = LinkWriter(map: map, compiler: plan.writes, connection: connection)
             for change in batch.adoptions { try links.adopt(change) }
             for change in batch.links { try links.link(change) }
             for change in batch.orders { try links.order(change) }
@@ -81,7 +78,7 @@ struct Committer {
         of chunk: RowChunk, slots: [Int]?, _ expected: [Int32], _ rows: RowWriter
     ) throws -> [Conflict] {
         let (entity, layout) = (chunk.layout.entity, chunk.layout)
-        let statements = derivedTexts.statements(for: entity, slots: slots)
+        let statements = plan.derivedTexts.statements(for: entity, slots: slots)
         if statements.isEmpty { return [] }
         let keys = (0..<chunk.count).map { chunk.row($0).key(layout) }
         for key in keys { connection.touched.insert(.init(entity: Int64(entity.number), number: key)) }

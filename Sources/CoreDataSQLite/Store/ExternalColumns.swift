@@ -81,10 +81,14 @@ struct ExternalColumns: Sendable {
 
     /// Ends what a killed process left half done: of the files it noted, those that no row refers to are
     /// removed.
-    func sweep(_ connection: Connection, store: String) throws {
-        for note in PendingFiles.abandoned(in: folder, store: store) {
-            for name in note.names where try !isReferred(name, connection) { folder.remove(name) }
-            note.end()
+    func sweep(_ pool: Pool, store: String) throws {
+        let abandoned = PendingFiles.abandoned(in: folder, store: store)
+        if abandoned.isEmpty { return }
+        try pool.write { connection in
+            for note in abandoned {
+                for name in note.names where try !isReferred(name, connection) { folder.remove(name) }
+                note.end()
+            }
         }
     }
 

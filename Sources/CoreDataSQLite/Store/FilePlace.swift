@@ -7,7 +7,13 @@ import Foundation
 /// Looks at a store's path before SQLite does, so that errors name the cause and no file is made in vain.
 struct FilePlace {
     let url: URL
-    private var path: String { url.path }
+    /// Asked for once: a URL works it out each time, for 9,000 instructions.
+    let path: String
+
+    init(url: URL) {
+        self.url = url
+        path = url.path
+    }
 
     /// Whether the store has no file and lives as long as it is open.
     var isMemory: Bool { url.isFileURL && path == "/dev/null" }

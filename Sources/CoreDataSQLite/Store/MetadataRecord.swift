@@ -13,23 +13,34 @@ struct MetadataRecord {
         "NSStoreModelVersionChecksumKey",
     ]
 
+    let uuid: String
+    let plist: Data?
+
     /// nil when the database has no metadata row.
-    static func read(_ connection: Connection) throws -> StoreMetadata? {
+    static func row(_ connection: Connection) throws -> MetadataRecord? {
         let statement = try Statement("SELECT Z_UUID, Z_PLIST FROM Z_METADATA", on: connection)
         defer { statement.finish() }
         guard try statement.step() else { return nil }
-        let uuid = statement.text(0) ?? ""
-        guard let plist = statement.data(1),
+        return MetadataRecord(uuid: statement.text(0) ?? "", plist: statement.data(1))
+    }
+
+    /// nil when the database has no metadata row.
+    static func read(_ connection: Connection) throws -> StoreMetadata? {
+        try row(connection)?.metadata(connection.path)
+    }
+
+    func metadata(_ path: String) throws -> StoreMetadata {
+        guard let plist,
             let values = try? PropertyListSerialization.propertyList(from: plist, format: nil)
                 as? [String: Any]
         else {
             throw StoreError(
                 134080,
-                "The metadata of the store at \(connection.path) cannot be read. Restore it from a copy.",
-                path: connection.path)
+                "The metadata of the store at \(path) cannot be read. Restore it from a copy.",
+                path: path)
         }
-        let rest = values.filter { !own.contains($0.key) }
-        let userInfo = rest.isEmpty ? nil : try encode(rest)
+        let rest = values.filter { !Self.own.contains($0.key) }
+        let userInfo = rest.isEmpty ? nil : try Self.encode(rest)
         return StoreMetadata(
             uuid: uuid, type: values["NSStoreType"] as? String ?? "SQLite",
             modelVersionIdentifiers: values["NSStoreModelVersionIdentifiers"] as? [String] ?? [],

@@ -27,6 +27,12 @@ struct ModelMatch {
             path: connection.path, entity: differing.first?.name)
     }
 
+    /// Whether all hashes are the same, so that they alone say that the store fits.
+    var isExact: Bool {
+        metadata.versionHashes.count == map.entities.count
+            && map.entities.allSatisfy { metadata.versionHashes[$0.name] == $0.versionHash }
+    }
+
     struct Difference {
         enum Kind { case changed, onlyInModel, onlyInStore }
         let name: String

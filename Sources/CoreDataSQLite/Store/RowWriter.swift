@@ -7,19 +7,19 @@ import Foundation
 
 /// Writes the groups of a batch inside a transaction and answers the rows that were not as expected.
 struct RowWriter {
-    let map: StoreMap
-    let compiler: WriteCompiler
-    let constraints: ConstraintNames
+    let plan: StorePlan
     let connection: Connection
+    private var map: StoreMap { plan.map }
+    private var compiler: WriteCompiler { plan.writes }
+    private var constraints: ConstraintNames { plan.constraints }
 
     private static var uniqueFailed: Int32 { SQLITE_CONSTRAINT | (8 << 8) }
 
     // MARK: Insert
 
-    func insert(_ chunk: RowChunk) throws -> [Conflict] {
+    func insert(_ chunk: RowChunk, _ conflicts: inout [Conflict]) throws {
         let entity = map.schema[chunk.layout.entity]
         let binder = try connection.binder(of: entity) { try compiler.storedSlots(of: entity) }
-        var conflicts: [Conflict] = []
         var start = 0
         while start < chunk.count {
             let rows = WriteCompiler.rowsOfInsert(left: chunk.count - start, parameters: binder.slots.count + 2)
@@ -29,7 +29,6 @@ struct RowWriter {
             }
             start += rows
         }
-        return conflicts
     }
 
     /// Several rows at once do not say which of them broke the constraint.
@@ -59,35 +58,42 @@ struct RowWriter {
 
     // MARK: Update
 
-    func update(_ group: UpdateGroup) throws -> [Conflict] {
+    func update(_ group: UpdateGroup, _ conflicts: inout [Conflict]) throws {
         let entity = map.schema[group.entity]
-        let table = try map.table(of: group.entity)
-        let slots = group.slots.filter { table.column(of: $0, in: group.entity) != nil }
-        let binder = RowBinder(entity: entity, slots: slots)
+        let slots = group.slots.isEmpty ? [] : try storedSlots(of: group)
+        let binder = slots.isEmpty ? nil : RowBinder(entity: entity, slots: slots)
         let statement = try connection.statement(.update(group.entity, slots: slots)) {
             try compiler.update(entity, slots: slots)
         }
         let layout = group.chunk.layout
-        return try zip(0..<group.chunk.count, group.expected).compactMap { index, expected in
+        for (index, expected) in group.expected.enumerated() {
             let row = group.chunk.row(index)
             let key = RowKey(entity: group.entity, number: row.key(layout))
-            defer { statement.finish() }
+            // Each run binds all parameters, so none needs to be cleared.
+            defer { statement.finish(clears: false) }
             try statement.bind(1, version: row.version(layout))
-            try binder.bind(row, of: group.chunk, to: statement, from: 2)
+            try binder?.bind(row, of: group.chunk, to: statement, from: 2)
             try statement.bind(2 + slots.count, key.number)
             try statement.bind(3 + slots.count, version: expected)
-            if let broken = try run(statement, key: key, expected: expected) { return broken }
-            return sqlite3_changes(connection.handle) == 1 ? nil : try conflict(key, expected)
+            if let broken = try run(statement, key: key, expected: expected) {
+                conflicts.append(broken)
+            } else if sqlite3_changes(connection.handle) != 1 {
+                conflicts.append(try conflict(key, expected))
+            }
         }
+    }
+
+    private func storedSlots(of group: UpdateGroup) throws -> [Int] {
+        let table = try map.table(of: group.entity)
+        return group.slots.filter { table.column(of: $0, in: group.entity) != nil }
     }
 
     // MARK: Delete
 
     /// - Parameter singly: one row a statement, which tells the rows that were not as expected; several at once only tell that
     ///   some were not, by `SplitNeeded`.
-    func delete(_ group: DeleteGroup, singly: Bool) throws -> [Conflict] {
+    func delete(_ group: DeleteGroup, singly: Bool, _ conflicts: inout [Conflict]) throws {
         let entity = map.schema[group.entity]
-        var conflicts: [Conflict] = []
         var start = 0
         while start < group.numbers.count {
             let rows = singly ? 1 : WriteCompiler.rowsOfDelete(left: endOfRun(group, from: start) - start)
@@ -95,7 +101,6 @@ struct RowWriter {
             start += rows
         }
         for sql in compiler.unlink(entity) { try run(sql, keys: group.numbers) }
-        return conflicts
     }
 
     /// Rows deleted together were not all as expected.

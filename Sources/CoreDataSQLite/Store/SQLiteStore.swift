@@ -17,40 +17,37 @@ package final class SQLiteStore: RowStore {
     package let identifier: String
     package let history: HistoryKeeping
     private let historyWriter: HistoryWriter?
-    private let map: StoreMap
-    private let selects: SelectCompiler
-    private let writes: WriteCompiler
-    private let constraints: ConstraintNames
-    private let derivedTexts: DerivedTexts
+    private let plan: StorePlan
     /// nil when no attribute may be stored in files.
     let externals: ExternalColumns?
     let pool: Pool
-    private let shapes: ShapeCache
     private let keys = KeyBlocks()
     private let counter = StatementCounter()
 
-    /// - Parameter configuration: the configuration whose entities the store keeps, nil for all.
-    package init(url: URL, schema: Schema, configuration: String?, options: SQLiteOptions) throws {
-        let map = try StoreMap(schema: schema, configuration: configuration)
-        self.schema = schema
+    private var selects: SelectCompiler { plan.selects }
+    private var writes: WriteCompiler { plan.writes }
+    private var shapes: ShapeCache { plan.shapes }
+
+    package init(url: URL, plan: StorePlan, options: SQLiteOptions) throws {
+        schema = plan.map.schema
         self.url = url
-        self.map = map
-        selects = SelectCompiler(map)
-        writes = WriteCompiler(map)
-        constraints = try ConstraintNames(map)
-        derivedTexts = try DerivedTexts(map)
-        externals = try ExternalColumns(map, url: url)
-        shapes = ShapeCache(map)
-        let opened = try StoreOpener(url: url, map: map, options: options, counter: counter).open()
+        self.plan = plan
+        externals = try ExternalColumns(plan.map, url: url)
+        let opened = try StoreOpener(place: FilePlace(url: url), plan: plan, options: options, counter: counter).open()
         self.options = opened.options
         pool = opened.pool
         identifier = opened.metadata.uuid
         history = opened.history
         historyWriter = opened.historyWriter
         guard !opened.options.isReadOnly else { return }
-        if let externals { try pool.write { try externals.sweep($0, store: identifier) } }
+        if let externals { try externals.sweep(pool, store: identifier) }
         if options.vacuums { try pool.write { _ = try $0.run("VACUUM") } }
         if options.analyzes { try pool.write { _ = try $0.run("ANALYZE") } }
+    }
+
+    /// - Parameter configuration: the configuration whose entities the store keeps, nil for all.
+    package convenience init(url: URL, schema: Schema, configuration: String?, options: SQLiteOptions) throws {
+        try self.init(url: url, plan: StorePlan(schema: schema, configuration: configuration), options: options)
     }
 
     /// Statements prepared and run so far, over all connections.
@@ -181,8 +178,8 @@ package final class SQLiteStore: RowStore {
         guard count > 0 else { return 0..<0 }
         try refuseIfReadOnly("New rows cannot be numbered")
         let entity = schema[schema[root].root]
-        return try keys.take(count, of: entity.index) { wanted in
-            try pool.write { try KeyReservation(entity: entity, compiler: writes).take(wanted, on: $0) }
+        return try keys.take(count, of: entity.index, on: pool) { wanted, writer in
+            try KeyReservation(entity: entity, compiler: writes).take(wanted, on: writer)
         }
     }
 
@@ -192,11 +189,7 @@ package final class SQLiteStore: RowStore {
         let files = try externals?.stage(batch, store: identifier)
         do {
             let outcome = try pool.write { connection in
-                try Committer(
-                    map: map, compiler: writes, constraints: constraints, derivedTexts: derivedTexts, files: files,
-                    history: historyWriter, connection: connection
-                )
-                .commit(batch)
+                try Committer(plan: plan, files: files, history: historyWriter, connection: connection).commit(batch)
             }
             if let files { files.end(isCommitted: outcome.isCommitted) }
             if outcome.isCommitted { counter.moved(batch.rowCount) }
@@ -256,28 +249,5 @@ struct KeyReservation {
             "The store at \(path) has no row for \(entity.name) in Z_PRIMARYKEY, so new rows cannot be numbered. "
                 + "Restore the store from a copy.",
             path: path, entity: entity.name)
-    }
-}
-
-/// Decode plans, made once for each kind of result.
-final class ShapeCache: Sendable {
-    private let map: StoreMap
-    /// Four an entity: alone or with its descendants, with values or without.
-    private let shapes: Mutex<[RowShape?]>
-
-    init(_ map: StoreMap) {
-        self.map = map
-        shapes = Mutex(Array(repeating: nil, count: 4 * map.schema.entities.count))
-    }
-
-    /// - Parameter last: the entity itself, or the last of its descendants.
-    func shape(_ entity: Entity, last: EntityIndex, includesValues: Bool) throws -> RowShape {
-        let place = 4 * entity.index.value + (last == entity.index ? 0 : 2) + (includesValues ? 1 : 0)
-        return try shapes.withLock { shapes in
-            if let known = shapes[place] { return known }
-            let shape = try RowShape(map: map, entity: entity, last: last, includesValues: includesValues)
-            shapes[place] = shape
-            return shape
-        }
     }
 }

@@ -18,16 +18,17 @@ struct OpenedStore {
 
 /// *look at the path · connect · recognise the file · create or compare · configure*
 struct StoreOpener {
-    let url: URL
-    let map: StoreMap
+    let place: FilePlace
+    let plan: StorePlan
     private(set) var options: SQLiteOptions
     let counter: StatementCounter
 
-    private var path: String { url.path }
+    private var path: String { place.path }
+    private var map: StoreMap { plan.map }
 
     func open() throws -> OpenedStore {
-        let exists = try FilePlace(url: url).check(mustExist: options.isReadOnly)
-        if FilePlace(url: url).isMemory, options.isReadOnly { throw notAStore("is no file (/dev/null means memory)") }
+        let exists = try place.check(mustExist: options.isReadOnly)
+        if place.isMemory, options.isReadOnly { throw notAStore("is no file (/dev/null means memory)") }
         let pragmas = Pragmas(options: options)
         do {
             let (connection, readerAccess) = try connect(exists: exists)
@@ -37,28 +38,47 @@ struct StoreOpener {
             if content == .history, !options.recordsHistory, !options.isReadOnly { return try openClosed() }
             let metadata = try recognise(content, connection, pragmas)
             try pragmas.configure(connection)
-            if !options.isReadOnly { try ForeignTextTriggers(map: map).register(on: connection) }
             let writer = options.recordsHistory && !options.isReadOnly ? try HistoryWriter(map) : nil
             try writer?.prepare(connection)
             connection.checkpointsOnClose(true)
-            try connection.watchesLog(unless: options)
-            let pool = Pool(writer: connection, readerAccess: readerAccess, counter: counter) {
-                try pragmas.configureReader($0)
-            }
+            if connection.isMemory { try prepareWriter(connection) }
+            let pool = Pool(first: connection, counter: counter, further: further(readerAccess, pragmas))
             let isRecorded = options.recordsHistory && (content == .history || writer != nil)
             return OpenedStore(
                 pool: pool, metadata: metadata, options: options, history: isRecorded ? .recorded : .none,
                 historyWriter: writer)
         } catch {
-            if !exists { FilePlace(url: url).removeIfNotStore() }
+            if !exists { place.removeIfNotStore() }
             throw error
         }
+    }
+
+    private func further(_ readerAccess: Connection.Access, _ pragmas: Pragmas) -> Pool.Further {
+        Pool.Further(
+            reader: {
+                let reader = try connection(readerAccess)
+                try pragmas.configureReader(reader)
+                return reader
+            },
+            writer: {
+                let writer = try connection(options.isReadOnly ? readerAccess : .write)
+                try pragmas.configure(writer)
+                return writer
+            },
+            prepareWriter: prepareWriter)
+    }
+
+    /// What only a connection that writes needs: the functions that triggers call, and the length of its log.
+    private func prepareWriter(_ connection: Connection) throws {
+        DerivedFunctions.register(on: connection.handle, touched: connection.touched)
+        if !options.isReadOnly { try ForeignTextTriggers(map: map).register(on: connection) }
+        try connection.watchesLog(unless: options)
     }
 
     /// A log in a folder that may not be written cannot be opened; without a log the file can be read as it
     /// lies there.
     private func connect(exists: Bool) throws -> (Connection, Connection.Access) {
-        if FilePlace(url: url).isMemory { return (try connection(.memory), .memory) }
+        if place.isMemory { return (try connection(.memory), .memory) }
         guard options.isReadOnly else {
             return (try connection(exists ? .write : .create), .read)
         }
@@ -66,7 +86,7 @@ struct StoreOpener {
             let connection = try connection(.read)
             try connection.run("SELECT COUNT(*) FROM sqlite_master")
             return (connection, .read)
-        } catch let error as StoreError where FilePlace(url: url).mayBeReadAsItIs(error) {
+        } catch let error as StoreError where place.mayBeReadAsItIs(error) {
             return (try connection(.immutable), .immutable)
         }
     }
@@ -100,14 +120,16 @@ struct StoreOpener {
             if options.isReadOnly { throw notAStore("holds no tables") }
             return try create(connection, pragmas)
         }
-        guard content != .other, let metadata = try MetadataRecord.read(connection) else {
+        guard content != .other, let record = try MetadataRecord.row(connection) else {
             throw notAStore("is a SQLite database without Core Data's metadata")
         }
-        if !options.ignoresVersionHashes {
-            try ModelMatch(map: map, metadata: metadata, connection: connection).check()
-            return metadata
-        }
-        return try adopt(metadata, connection)
+        if let known = plan.fitting(record) { return known }
+        let metadata = try record.metadata(connection.path)
+        if options.ignoresVersionHashes { return try adopt(metadata, connection) }
+        let match = ModelMatch(map: map, metadata: metadata, connection: connection)
+        try match.check()
+        if match.isExact { plan.remember(record, metadata) }
+        return metadata
     }
 
     /// Versioning is ignored: the model's hashes are recorded in place of the store's.

@@ -1,0 +1,116 @@
+// Who has which connection of a pool, and who waits for one.
+
+import CoreDataValues
+import Foundation
+
+extension Pool {
+    /// Under the pool's lock.
+    struct State {
+        /// Readers that nobody uses.
+        var idle: [Connection] = []
+        /// Readers in use, each with its thread.
+        var busy: [Connection] = []
+        /// Reading places given away; a connection may still be opening.
+        var reading = 0
+        var isWriting = false
+        /// The thread that writes. Only a store in memory asks for it.
+        var writingThread: pthread_t = 0
+        var readersInLine: [Waiter] = []
+        var writersInLine: [Waiter] = []
+        /// Readers are held back for a moment, so that the log can start anew.
+        var isHeldBack = false
+        /// A read stood in the way of the log's new start: the last reader sees to it.
+        var isLogLong = false
+        /// Who waits until nobody reads.
+        var quiet: Waiter?
+        var isClosed = false
+        /// Who waits until nobody uses a connection.
+        var closing: [Waiter] = []
+        /// nil until the first write, and once the store is closed. Used by whoever has the writing place.
+        var writer: Connection?
+    }
+
+    enum Place {
+        case connection(Connection)
+        /// The place is taken; its connection is still to be opened.
+        case free
+        case closed
+        case inLine(Waiter)
+    }
+}
+
+extension Pool.State {
+    init(first: Connection) {
+        if first.isMemory { writer = first } else { idle = [first] }
+    }
+
+    var isIdle: Bool { reading == 0 && !isWriting }
+
+    func isUsed(by thread: pthread_t) -> Bool {
+        busy.contains { $0.thread == thread } || (isWriting && writingThread == thread)
+    }
+
+    /// - Parameter holder: the thread that may write inside its own use; nil when none may.
+    mutating func writingPlace(_ holder: pthread_t?) -> Pool.Place {
+        if isClosed { return .closed }
+        if isWriting, holder == nil || holder != writingThread {
+            let waiter = Waiter()
+            writersInLine.append(waiter)
+            return .inLine(waiter)
+        }
+        isWriting = true
+        return writer.map { .connection($0) } ?? .free
+    }
+
+    /// An idle connection that may write leaves the readers.
+    mutating func takeWritable() -> Connection? {
+        idle.firstIndex { $0.isWritable }.map { idle.remove(at: $0) }
+    }
+
+    mutating func place(_ thread: pthread_t, limit: Int) -> Pool.Place {
+        if isClosed { return .closed }
+        let isFree = reading < limit && readersInLine.isEmpty && !isHeldBack
+        guard isFree || isUsed(by: thread) else {
+            let waiter = Waiter()
+            readersInLine.append(waiter)
+            return .inLine(waiter)
+        }
+        reading += 1
+        return takeIdle(thread).map { .connection($0) } ?? .free
+    }
+
+    mutating func takeIdle(_ thread: pthread_t) -> Connection? {
+        guard let reader = idle.popLast() else { return nil }
+        reader.thread = thread
+        busy.append(reader)
+        return reader
+    }
+
+    /// Who may go on now; places are given.
+    mutating func admitReaders(limit: Int) -> [Waiter] {
+        guard !isHeldBack else { return [] }
+        let count = min(max(limit - reading, 0), readersInLine.count)
+        let admitted = readersInLine.prefix(count).map { $0.admit() }
+        readersInLine.removeFirst(count)
+        reading += count
+        return admitted
+    }
+
+    /// All connections of a closed store once nobody uses one.
+    mutating func takeConnectionsIfDone() -> [Connection] {
+        isClosed && isIdle ? takeConnections() : []
+    }
+
+    /// Those that only read first.
+    mutating func takeConnections() -> [Connection] {
+        let all = idle.filter { !$0.isWritable } + idle.filter { $0.isWritable } + (writer.map { [$0] } ?? [])
+        (idle, writer) = ([], nil)
+        return all
+    }
+
+    mutating func takeClosers() -> [Waiter] {
+        guard isClosed, isIdle else { return [] }
+        defer { closing = [] }
+        return closing.map { $0.admit() }
+    }
+}

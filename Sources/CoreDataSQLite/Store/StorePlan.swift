@@ -1,0 +1,68 @@
+// What a store works out of its model.
+
+import CoreDataSQL
+import CoreDataValues
+import Foundation
+import Synchronization
+
+/// Tables, statements and decode plans of a model: the same for all stores of one model and configuration, so that opening another
+/// one, or the same one again, does not make them anew.
+package final class StorePlan: Sendable {
+    let map: StoreMap
+    let selects: SelectCompiler
+    let writes: WriteCompiler
+    let constraints: ConstraintNames
+    let derivedTexts: DerivedTexts
+    let shapes: ShapeCache
+    /// The last metadata that were found to fit exactly. Stores of one model have equal ones but for their identity.
+    private let known = Mutex<(plist: Data, metadata: StoreMetadata)?>(nil)
+
+    /// - Parameter configuration: the configuration whose entities the stores keep, nil for all.
+    package init(schema: Schema, configuration: String?) throws {
+        map = try StoreMap(schema: schema, configuration: configuration)
+        selects = SelectCompiler(map)
+        writes = WriteCompiler(map)
+        constraints = try ConstraintNames(map)
+        derivedTexts = try DerivedTexts(map)
+        shapes = ShapeCache(map)
+    }
+
+    /// The metadata of a record whose property list is one that fits the model, byte for byte; nil for any other. Reading the
+    /// list costs 250,000 instructions, most of what opening a store costs beside SQLite.
+    func fitting(_ record: MetadataRecord) -> StoreMetadata? {
+        known.withLock { known in
+            guard let known, known.plist == record.plist else { return nil }
+            var metadata = known.metadata
+            metadata.uuid = record.uuid
+            return metadata
+        }
+    }
+
+    func remember(_ record: MetadataRecord, _ metadata: StoreMetadata) {
+        guard let plist = record.plist else { return }
+        known.withLock { $0 = (plist, metadata) }
+    }
+}
+
+/// Decode plans, made once for each kind of result.
+final class ShapeCache: Sendable {
+    private let map: StoreMap
+    /// Four an entity: alone or with its descendants, with values or without.
+    private let shapes: Mutex<[RowShape?]>
+
+    init(_ map: StoreMap) {
+        self.map = map
+        shapes = Mutex(Array(repeating: nil, count: 4 * map.schema.entities.count))
+    }
+
+    /// - Parameter last: the entity itself, or the last of its descendants.
+    func shape(_ entity: Entity, last: EntityIndex, includesValues: Bool) throws -> RowShape {
+        let place = 4 * entity.index.value + (last == entity.index ? 0 : 2) + (includesValues ? 1 : 0)
+        return try shapes.withLock { shapes in
+            if let known = shapes[place] { return known }
+            let shape = try RowShape(map: map, entity: entity, last: last, includesValues: includesValues)
+            shapes[place] = shape
+            return shape
+        }
+    }
+}
