@@ -11,7 +11,8 @@ package struct StoreMaker: Sendable, CustomStringConvertible {
     package let rowsClass: String
     package var description: String { type }
 
-    /// Every store of the project; `StoreSpecificationTests.complete` fails when one is missing.
+    /// Every store of the project. Predicates, fetch options, prefetching, validation, failed saves, merge policies, delete rules, derived
+    /// and transient attributes are tested on all of them through contexts, rows by the store specification; `StoreSpecificationTests.complete` fails when one is missing.
     package static let all = [
         StoreMaker(type: NSInMemoryStoreType, rowsClass: "MemoryStore"),
         StoreMaker(type: NSSQLiteStoreType, rowsClass: "SQLiteStore"),

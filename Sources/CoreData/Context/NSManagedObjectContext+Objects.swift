@@ -4,7 +4,7 @@ import CoreDataValues
 import Foundation
 
 extension NSManagedObjectContext {
-    /// Puts an object into the context. Harmless for one that is there already.
+    /// Puts an object into the context. Harmless for one that is there already, or that the running save has deleted.
     public final func insert(_ object: NSManagedObject) {
         checkQueue()
         let state = object._state
