@@ -112,7 +112,7 @@ let package = Package(
             swiftSettings: strict),
         // The process that durability tests kill.
         .executableTarget(
-            name: "CoreDataVictim", dependencies: ["CoreData"], path: "Tests/CoreDataVictim",
+            name: "CoreDataVictim", dependencies: ["CoreData", "CoreDataTestSupport"], path: "Tests/CoreDataVictim",
             swiftSettings: strict),
         .testTarget(name: "ExampleTests", dependencies: ["CCoreDataSQLite"], swiftSettings: strict),
     ] + objectTests

@@ -127,6 +127,9 @@ struct FormatReader {
         case .constant(let value): NSExpression(forConstantValue: value.object)
         case .list(let items): NSExpression(content: .aggregate(items.map(object)))
         case .this: NSExpression.expressionForEvaluatedObject()
+        // Objects stand for rows here, so that what is compared with an ID is compared with its object.
+        case .keyPath(let path) where objects != nil && path.last == "objectID":
+            object(path.count == 1 ? .this : .keyPath(path.dropLast()))
         case .keyPath(let path): NSExpression(content: .keyPath(path))
         case .function(let name, let items): NSExpression(content: .function(name, items.map(object)))
         case .subquery(let collection, let variable, let predicate):

@@ -8,7 +8,7 @@ import Testing
 @testable import CoreData
 
 @Suite("Transient properties") struct TransientTests {
-    @Test("1.13 a transient attribute is reset to its default by refreshAllObjects, refresh without merging, and reset", arguments: Lab.types)
+    @Test("1.13 a transient attribute is reset to its default by refreshAllObjects, refresh without merging, and reset", arguments: StoreMaker.types)
     func reset(_ type: String) throws {
         let stack = try Lab.stack(type)
         let context = stack.context
@@ -35,7 +35,7 @@ import Testing
         #expect(context.object(with: id).int("speed") == 7)
     }
 
-    @Test("1.13 a transient attribute is not affected by refresh with merging, be the object changed or not", arguments: Lab.types)
+    @Test("1.13 a transient attribute is not affected by refresh with merging, be the object changed or not", arguments: StoreMaker.types)
     func merged(_ type: String) throws {
         let stack = try Lab.stack(type)
         let site = stack.context.make("Site", ["name": "a", "speed": 50])
@@ -50,7 +50,7 @@ import Testing
         #expect(site.int("speed") == 51 && site.text("name") == "b")
     }
 
-    @Test("1.13 changing a transient attribute changes the object, but nothing that would be saved", arguments: Lab.types)
+    @Test("1.13 changing a transient attribute changes the object, but nothing that would be saved", arguments: StoreMaker.types)
     func changes(_ type: String) throws {
         let stack = try Lab.stack(type)
         let site = stack.context.make("Site", ["name": "a"])
@@ -67,7 +67,7 @@ import Testing
         #expect(try stack.another().existingObject(with: site.objectID).text("note") == nil)
     }
 
-    @Test("1.13 a transient attribute is never usable in a predicate or a sort order of a fetch", arguments: Lab.types)
+    @Test("1.13 a transient attribute is never usable in a predicate or a sort order of a fetch", arguments: StoreMaker.types)
     func fetching(_ type: String) throws {
         let stack = try Lab.stack(type)
         for pending in [false, true] {
@@ -81,7 +81,7 @@ import Testing
         #expect(NSPredicate(format: "speed == 9").evaluate(with: site))
     }
 
-    @Test("Changes of transient attributes can be undone and done again", arguments: Lab.types)
+    @Test("Changes of transient attributes can be undone and done again", arguments: StoreMaker.types)
     func undo(_ type: String) throws {
         let stack = try Lab.stack(type)
         let site = stack.context.make("Site", ["speed": 1, "note": "a", "anything": [1, 2]])
@@ -100,7 +100,7 @@ import Testing
         #expect(site.value(forKey: "anything", as: Tag.self)?.name == "t")
     }
 
-    @Test("An attribute of undefined type holds whatever it is given, one of type ObjectID an object ID", arguments: Lab.types)
+    @Test("An attribute of undefined type holds whatever it is given, one of type ObjectID an object ID", arguments: StoreMaker.types)
     func untyped(_ type: String) throws {
         let stack = try Lab.stack(type)
         let site = stack.context.make("Site")
@@ -128,7 +128,7 @@ import Testing
         #expect(sentence(error).contains("Site.wild is an object ID"))
     }
 
-    @Test("Transient relationships keep their inverse, outlive a save and reach no store", arguments: Lab.types)
+    @Test("Transient relationships keep their inverse, outlive a save and reach no store", arguments: StoreMaker.types)
     func relationships(_ type: String) throws {
         let stack = try Lab.stack(type)
         let site = stack.context.make("Site", ["name": "s"])
@@ -151,7 +151,7 @@ import Testing
         stack.context.undo()
     }
 
-    @Test("Defaults of transient attributes are read by generated accessors too", arguments: Lab.types)
+    @Test("Defaults of transient attributes are read by generated accessors too", arguments: StoreMaker.types)
     func accessors(_ type: String) throws {
         var draft = Lab.draft()
         draft.entities[0].className = "AttributeTests.TypedSite"

@@ -90,6 +90,43 @@ struct PerformTests {
         #expect(seen.withLock { $0 } == ["immediate", "queued", "enqueued"])
     }
 
+    @Test("10.1 Work of a main-queue context is told of on the main queue, whoever asked for it")
+    func toldOnMain() async throws {
+        let stack = try Stack()
+        let main = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
+        main.persistentStoreCoordinator = stack.coordinator
+        let key = DispatchSpecificKey<Bool>()
+        DispatchQueue.main.setSpecific(key: key, value: true)
+        let seen = Mutex<[String: Int]>([:])
+        let names = [
+            NSManagedObjectContext.didChangeObjectsNotification, NSManagedObjectContext.willSaveObjectsNotification,
+            NSManagedObjectContext.didSaveObjectsNotification,
+        ]
+        let observers = names.map { name in
+            NotificationCenter.default.addObserver(forName: name, object: main, queue: nil) { _ in
+                let place = DispatchQueue.getSpecific(key: key) == true ? "main" : "elsewhere"
+                seen.withLock { $0[place, default: 0] += 1 }
+            }
+        }
+        try await Task.detached {
+            try await main.perform {
+                _ = main.make("Doctor")
+                try main.save()
+            }
+        }.value
+        await withCheckedContinuation { done in
+            DispatchQueue.global().async {
+                main.perform {
+                    _ = main.make("Doctor")
+                    try? main.save()
+                    done.resume()
+                }
+            }
+        }
+        #expect(seen.withLock { $0 } == ["main": 6])
+        for observer in observers { NotificationCenter.default.removeObserver(observer) }
+    }
+
     @Test("11.2 a main-queue context works in a plain script: inline, by performAndWait from a child, by perform")
     func script() throws {
         let run = try ChildProgram(name: "CoreDataScript").run(["script", "-com.apple.CoreData.ConcurrencyDebug", "1"])

@@ -37,6 +37,24 @@ struct ServerPoolTests {
         #expect(try coordinator.count("Doctor") == 2)
     }
 
+    @Test("As many readers stay open as are asked for; those beyond close when their reads end", arguments: [0, 1, 3])
+    func idleReaders(_ count: Int) throws {
+        let stack = try filled([SQLiteIdleReadersOption: count])
+        let log = stack.folder.file("store.sqlite-wal").resolvingSymlinksInPath().path
+        // A connection in use has the log open; the file itself may stay open for as long as another one has a lock on it.
+        func connections() throws -> Int {
+            try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count {
+                (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")) == log
+            }
+        }
+        for _ in 1...2 {
+            let reads = (0..<5).map { _ in LongRead(stack.coordinator, "Doctor") }
+            #expect(try connections() == 1 + 5, "the writer and the readers")
+            for read in reads { try read.end() }
+            #expect(try connections() == 1 + count)
+        }
+    }
+
     @Test("Who reads inside a read does not wait for himself, whatever the limit")
     func nested() throws {
         let stack = try filled([SQLiteReaderLimitOption: 1, SQLiteConnectionTimeoutOption: 2])

@@ -8,7 +8,7 @@ import Testing
 @testable import CoreData
 
 @Suite struct ConstraintTests {
-    static let stores: [Rivalry] = [.sqlite, .memory]
+    static let stores = Rivalry.constrained.filter { $0 != .otherCoordinator }
 
     /// The clinic with doctors of unique names and patients unique by name and code together.
     private static func draft() -> SchemaDraft {

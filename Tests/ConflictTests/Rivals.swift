@@ -10,9 +10,26 @@ import Testing
 /// How the other writer reaches the rows.
 enum Rivalry: String, CaseIterable, Sendable {
     /// Another context of the same coordinator.
-    case sqlite, memory
+    case sqlite, memory, binary, xml, propertyList, box, shelf
     /// Another coordinator over the same file, as another process would have.
     case otherCoordinator
+
+    var type: String {
+        switch self {
+        case .sqlite, .otherCoordinator: NSSQLiteStoreType
+        case .memory: NSInMemoryStoreType
+        case .binary: NSBinaryStoreType
+        case .xml: NSXMLStoreType
+        case .propertyList: NSPropertyListStoreType
+        case .box: BoxStore.type
+        case .shelf: ShelfStore.type
+        }
+    }
+
+    var keepsConstraints: Bool { StoreMaker.types(for: .constraints).contains(type) }
+
+    /// One for each store that keeps constraints, and the other coordinator.
+    static let constrained = allCases.filter(\.keepsConstraints)
 }
 
 /// A context that is tested, and another writer of the same rows.
@@ -26,10 +43,10 @@ final class Rivals {
 
     init(_ rivalry: Rivalry, draft: SchemaDraft = Clinic.draft(), undo: Bool = false) throws {
         let file = folder.file("store.sqlite")
-        let type = rivalry == .memory ? NSInMemoryStoreType : NSSQLiteStoreType
+        StoreMaker.registerSamples()
         coordinators = try (0..<(rivalry == .otherCoordinator ? 2 : 1)).map { _ in
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel(draft: draft))
-            _ = try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: file)
+            _ = try coordinator.addPersistentStore(ofType: rivalry.type, configurationName: nil, at: file)
             return coordinator
         }
         mine = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)

@@ -56,7 +56,7 @@ final class Consistent: NSManagedObject {
 }
 
 @Suite struct ValidationTests {
-    static let stores = [NSSQLiteStoreType, NSInMemoryStoreType]
+    static let stores = StoreMaker.types
 
     /// An entity with every kind of rule, and one that it must lead to.
     private static func draft() -> SchemaDraft {

@@ -93,6 +93,7 @@ package final class Stack {
         _ type: String = NSSQLiteStoreType, model: NSManagedObjectModel = Clinic.model(), undo: Bool = true,
         options: [AnyHashable: Any]? = nil
     ) throws {
+        StoreMaker.registerSamples()
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         _ = try coordinator.addPersistentStore(
             ofType: type, configurationName: nil, at: folder.file("store.sqlite"),

@@ -9,7 +9,7 @@ import Testing
 
 /// Delete rules and what a save refuses.
 @Suite struct RuleTests {
-    static let stores = [NSSQLiteStoreType, NSInMemoryStoreType]
+    static let stores = StoreMaker.types
 
     private func error(_ body: () throws -> Void) -> CocoaError? {
         do {

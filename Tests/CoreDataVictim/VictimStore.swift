@@ -1,6 +1,7 @@
 // What the process does to its store.
 
 import CoreData
+import CoreDataTestSupport
 import Foundation
 
 /// A coordinator with one SQLite store and one context, used on the main thread alone.
@@ -82,6 +83,7 @@ struct VictimStore {
 
     /// A refused save leaves the context as it was; the same save works once the cause is gone.
     func saveTwice() throws {
+        context.undoManager = UndoManager()
         do {
             try change()
         } catch let error as CocoaError {
@@ -89,48 +91,22 @@ struct VictimStore {
             context.rollback()
             try change()
         }
-        let before = state()
+        let before = try Picture(context)
         do {
             try context.save()
             Victim.say("saved at once")
         } catch let error as CocoaError {
             Victim.say("save refused \(error.code.rawValue)")
-            let after = state()
-            guard after == before else { throw BrokenPromise(sentence: difference(before, after)) }
+            let differences = try Picture(context).differences(from: before)
+            guard differences.isEmpty else {
+                throw BrokenPromise(sentence: "a refused save changed the context: \(differences.joined(separator: "; "))")
+            }
             try context.save()
             Victim.say("saved after all")
         }
         guard !context.hasChanges, context.insertedObjects.isEmpty else {
             throw BrokenPromise(sentence: "the context has changes after its save")
         }
-    }
-
-    /// Every object's flags, ID and values, one a line.
-    private func state() -> [String] {
-        let lines = context.registeredObjects.map { object -> String in
-            let flags =
-                "\(object.isInserted) \(object.isUpdated) \(object.isDeleted) \(object.hasChanges) \(object.isFault)"
-            let values = object.entity.attributesByName.keys.sorted().map { key in
-                object.isDeleted ? "" : "\(key)=\(object.value(forKey: key).map { "\($0)" } ?? "nil")"
-            }
-            let targets = object.entity.relationshipsByName.keys.sorted().map { key -> String in
-                if object.isDeleted { return "" }
-                let value = object.value(forKey: key)
-                let members = (value as? NSSet)?.allObjects ?? [value as Any]
-                return members.map { ($0 as? NSManagedObject)?.objectID.description ?? "nil" }.sorted()
-                    .joined(separator: ",")
-            }
-            let id = "\(object.objectID) \(object.objectID.isTemporaryID)"
-            return ([id, flags] + values + targets).joined(separator: "|")
-        }
-        let sets = [context.insertedObjects, context.updatedObjects, context.deletedObjects].map(\.count)
-        return lines.sorted() + ["\(sets) \(context.hasChanges)"]
-    }
-
-    private func difference(_ before: [String], _ after: [String]) -> String {
-        let lost = Set(before).subtracting(after).sorted().first ?? "-"
-        let new = Set(after).subtracting(before).sorted().first ?? "-"
-        return "a refused save changed the context: was \(lost), is \(new)"
     }
 
     func allocate() throws {

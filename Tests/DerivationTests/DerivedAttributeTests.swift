@@ -133,7 +133,7 @@ import Testing
         #expect(author.anew("key") == nil)
     }
 
-    @Test("A derived text can be unique: 133021 names the constraint, and nothing is written", arguments: Library.stores)
+    @Test("A derived text can be unique: 133021 names the constraint, and nothing is written", arguments: Library.storesWithConstraints)
     func unique(_ type: String) throws {
         let model = Library.model { $0.entities[0].uniquenessConstraints = [["key"]] }
         let stack = try Stack(type, model: model)
@@ -154,7 +154,7 @@ import Testing
         #expect(try stack.another().all("Author").count == 2)
     }
 
-    @Test("A refused save derives nothing", arguments: Library.stores)
+    @Test("A refused save derives nothing", arguments: Library.storesWithConstraints)
     func refused(_ type: String) throws {
         let stack = try Stack(
             type,

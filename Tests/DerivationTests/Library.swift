@@ -72,7 +72,8 @@ enum Library {
         return NSManagedObjectModel(draft: draft)
     }
 
-    static let stores = [NSSQLiteStoreType, NSInMemoryStoreType]
+    static let stores = StoreMaker.types(for: .derivation)
+    static let storesWithConstraints = stores.filter { StoreMaker.types(for: .constraints).contains($0) }
 }
 
 extension NSManagedObject {

@@ -48,7 +48,7 @@ import Testing
         hospital.costs(0) { #expect(patients[2].name == "2") }
     }
 
-    @Test("Faults of other kinds of stores are read together too", arguments: [NSInMemoryStoreType, NSSQLiteStoreType])
+    @Test("Faults of other kinds of stores are read together too", arguments: StoreMaker.types)
     func stores(_ type: String) throws {
         let hospital = try Hospital(300, wards: 7, type: type)
         let patients = try hospital.fetch(values: false)

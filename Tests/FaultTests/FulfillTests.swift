@@ -48,7 +48,7 @@ import Testing
         #expect(!missed.isDeleted)
     }
 
-    @Test("Members of many owners come with their owners, in order", arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
+    @Test("Members of many owners come with their owners, in order", arguments: StoreMaker.types)
     func targets(_ type: String) throws {
         let stack = try Stack(type)
         let context = stack.context

@@ -39,7 +39,7 @@ private func model() -> NSManagedObjectModel {
 }
 
 @Suite struct PrefetchModelTests {
-    private let types = [NSSQLiteStoreType, NSInMemoryStoreType]
+    private let types = StoreMaker.types
 
     private func filled(_ type: String) throws -> Stack {
         let stack = try Stack(type, model: model())

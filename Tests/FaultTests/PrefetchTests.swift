@@ -8,7 +8,6 @@ import Testing
 
 @testable import CoreData
 
-private let bothTypes = [NSSQLiteStoreType, NSInMemoryStoreType]
 
 /// A saved clinic: 3 wards with 4 patients each; every patient has 2 of 3 doctors, 3 visits in reverse order, and a bed.
 private final class Filled {
@@ -72,7 +71,7 @@ private func codes(_ patient: NSManagedObject) -> [Int] {
 }
 
 @Suite struct PrefetchTests {
-    @Test("8.10 A prefetched to-many costs one statement and is no fault then", arguments: bothTypes)
+    @Test("8.10 A prefetched to-many costs one statement and is no fault then", arguments: StoreMaker.types)
     func toMany(_ type: String) throws {
         let clinic = try Filled(type)
         let other = clinic.another()
@@ -90,7 +89,7 @@ private func codes(_ patient: NSManagedObject) -> [Int] {
         #expect(!plain.contains { !$0.hasFault(forRelationshipNamed: "patients") })
     }
 
-    @Test("8.10 Prefetched ordered members come in their order", arguments: bothTypes)
+    @Test("8.10 Prefetched ordered members come in their order", arguments: StoreMaker.types)
     func ordered(_ type: String) throws {
         let clinic = try Filled(type)
         let other = clinic.another()
@@ -100,7 +99,7 @@ private func codes(_ patient: NSManagedObject) -> [Int] {
         clinic.expect(0) { for patient in patients { #expect(codes(patient) == [2, 1, 0]) } }
     }
 
-    @Test("8.10 A prefetched many-to-many costs one statement in both directions", arguments: bothTypes)
+    @Test("8.10 A prefetched many-to-many costs one statement in both directions", arguments: StoreMaker.types)
     func manyToMany(_ type: String) throws {
         let clinic = try Filled(type)
         let other = clinic.another()
@@ -114,7 +113,7 @@ private func codes(_ patient: NSManagedObject) -> [Int] {
         }
     }
 
-    @Test("8.10 Prefetched to-ones cost one statement, whether or not the object may hold its target", arguments: bothTypes)
+    @Test("8.10 Prefetched to-ones cost one statement, whether or not the object may hold its target", arguments: StoreMaker.types)
     func toOne(_ type: String) throws {
         let clinic = try Filled(type)
         let other = clinic.another()
@@ -131,7 +130,7 @@ private func codes(_ patient: NSManagedObject) -> [Int] {
         #expect(!plain.contains { !$0.hasFault(forRelationshipNamed: "bed") })
     }
 
-    @Test("8.10 Each level of a key path costs one statement, common beginnings once", arguments: bothTypes)
+    @Test("8.10 Each level of a key path costs one statement, common beginnings once", arguments: StoreMaker.types)
     func levels(_ type: String) throws {
         let clinic = try Filled(type)
         let other = clinic.another()
@@ -157,7 +156,7 @@ private func codes(_ patient: NSManagedObject) -> [Int] {
         }
     }
 
-    @Test("8.10 A path through a to-one fills the target's own relationships", arguments: bothTypes)
+    @Test("8.10 A path through a to-one fills the target's own relationships", arguments: StoreMaker.types)
     func throughToOne(_ type: String) throws {
         let clinic = try Filled(type)
         var beds: [NSManagedObject] = []
@@ -174,7 +173,7 @@ private func codes(_ patient: NSManagedObject) -> [Int] {
         }
     }
 
-    @Test("8.10 Members with unsaved changes keep them, and changed relationships show both", arguments: bothTypes)
+    @Test("8.10 Members with unsaved changes keep them, and changed relationships show both", arguments: StoreMaker.types)
     func pending(_ type: String) throws {
         let clinic = try Filled(type)
         let other = clinic.another()
@@ -211,7 +210,7 @@ private func codes(_ patient: NSManagedObject) -> [Int] {
         #expect(try clinic.stack.context.fetch(request("Ward")).count == 3)
     }
 
-    @Test("8.10 A child context prefetches through its parent, unsaved objects included", arguments: bothTypes)
+    @Test("8.10 A child context prefetches through its parent, unsaved objects included", arguments: StoreMaker.types)
     func child(_ type: String) throws {
         let clinic = try Filled(type)
         let parent = clinic.another()
@@ -234,7 +233,7 @@ private func codes(_ patient: NSManagedObject) -> [Int] {
         }
     }
 
-    @Test("8.10 An object without members or target is filled too", arguments: bothTypes)
+    @Test("8.10 An object without members or target is filled too", arguments: StoreMaker.types)
     func nothing(_ type: String) throws {
         let stack = try Stack(type)
         _ = stack.context.make("Ward", ["name": "Empty"])

@@ -189,4 +189,25 @@ final class Called: NSManagedObject {
         #expect(gone.calls == ["prepareForDeletion", "willSave", "didSave"])
         #expect(gone.managedObjectContext == nil)
     }
+
+    @Test("1.8 A deleted object cannot be resurrected in didSave, by a write or by an insertion")
+    func resurrection() throws {
+        let gone = try bay()
+        try context.save()
+        let (context, id) = (context, gone.objectID)
+        gone.atCall["didSave"] = { object in
+            object.setValue(12, forKey: "number")
+            context.insert(object)
+            object.setValue(13, forKey: "number")
+        }
+        context.delete(gone)
+        try context.save()
+        #expect(gone.calls.last == "didSave" && gone.managedObjectContext == nil)
+        #expect(!context.hasChanges && context.insertedObjects.isEmpty)
+        gone.atCall = [:]
+        try context.save()
+        let other = stack.another()
+        #expect(try other.all("Bay").isEmpty)
+        #expect(throws: CocoaError.self) { try other.existingObject(with: id) }
+    }
 }

@@ -9,8 +9,8 @@ import Testing
 
 @Suite struct CostTests {
     /// A node with many saved children, read into a second context.
-    private func family(_ count: Int) throws -> (Stack, NSManagedObject) {
-        let stack = try Web.stack(NSInMemoryStoreType)
+    private func family(_ count: Int, _ type: String = NSInMemoryStoreType) throws -> (Stack, NSManagedObject) {
+        let stack = try Web.stack(type)
         let context = stack.context
         context.undoManager = nil
         let parent = context.make("Node", ["n": -1])
@@ -83,5 +83,172 @@ import Testing
         #expect(steps.allSatisfy { $0.one("node") == nil })
         try context.save()
         #expect(try stack.another().all("Step").count == 20_000)
+    }
+
+    /// What adding members to a saved to-many makes a context and its store do.
+    private struct Cost: Equatable, CustomStringConvertible {
+        var rows = 0, statements = 0, faults = 0, logged = 0, dirty = 0, registered = 0
+        var description: String {
+            "\(rows) rows, \(statements) statements, \(faults) faults, \(logged) logged, \(dirty) dirty, \(registered) registered"
+        }
+
+        init(_ context: NSManagedObjectContext) {
+            let counters = context.persistentStoreCoordinator?.counters ?? .init()
+            (rows, statements, faults) = (counters.rows, counters.statements, counters.faults)
+            (logged, dirty) = (context.tracker.log.count, context.tracker.dirty.count)
+            registered = context.registeredObjects.count
+        }
+
+        static func - (a: Cost, b: Cost) -> Cost {
+            var cost = a
+            cost.rows -= b.rows
+            cost.statements -= b.statements
+            cost.faults -= b.faults
+            cost.logged -= b.logged
+            cost.dirty -= b.dirty
+            cost.registered -= b.registered
+            return cost
+        }
+    }
+
+    /// Adds three members in three ways, each saved.
+    private func costsOfAdding(_ stack: Stack, _ parent: NSManagedObject, isRead: Bool) throws -> [Cost] {
+        let context = stack.another()
+        context.undoManager = UndoManager()
+        let owner = context.object(with: parent.objectID)
+        let index = try index("children", owner)
+        _ = owner.value(forKey: "n")
+        if isRead { #expect(owner.mutableSetValue(forKey: "children").count >= 1000) }
+        let ways: [(NSManagedObject) -> Void] = [
+            { owner.mutableSetValue(forKey: "children").add($0) }, { owner._add([$0], toMany: index) },
+            { $0.setValue(owner, forKey: "parent") },
+        ]
+        return try ways.flatMap { add in
+            let new = context.make("Node")
+            context.processPendingChanges()
+            let before = Cost(context)
+            add(new)
+            let added = Cost(context)
+            try context.save()
+            return [added - before, Cost(context) - added]
+        }
+    }
+
+    @Test("In SQLite a to-many of 100,000 costs what its change costs: the rows written are those that differ, and adding reads none")
+    func stored() throws {
+        let (stack, parent) = try family(100_000, NSSQLiteStoreType)
+        let (few, small) = try family(1000, NSSQLiteStoreType)
+        #expect(try costsOfAdding(stack, parent, isRead: false) == costsOfAdding(few, small, isRead: false))
+
+        let context = stack.another()
+        let owner = context.object(with: parent.objectID)
+        let present = owner.many("children")
+        #expect(present.count == 100_003)
+        var wanted = Set(present)
+        for member in present[..<3] { wanted.remove(member) }
+        for _ in 0..<3 { wanted.insert(context.make("Node")) }
+        owner.setValue(wanted, forKey: "children")
+        let before = Cost(context)
+        try context.save()
+        let cost = Cost(context) - before
+        // Three come, three go, and the owner's version.
+        #expect(cost.rows == 7 && cost.statements <= 20, "\(cost)")
+        #expect(present[..<3].allSatisfy { $0.one("parent") == nil })
+    }
+
+    @Test("Adding to a to-many that was read costs the same whether it has 1,000 members or 20,000")
+    func storedAndRead() throws {
+        let (many, parent) = try family(20_000, NSSQLiteStoreType)
+        let (few, small) = try family(1000, NSSQLiteStoreType)
+        // The first addition after the reading; then the members are read anew when they are asked for.
+        #expect(try costsOfAdding(many, parent, isRead: true) == costsOfAdding(few, small, isRead: true))
+    }
+
+    /// The processor time of this thread, in seconds.
+    private static func time(_ body: () throws -> Void) rethrows -> Double {
+        func now() -> Double {
+            var time = timespec()
+            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+            return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
+        }
+        let start = now()
+        try body()
+        return now() - start
+    }
+
+    /// Ways to write a whole ordered to-many, and what its members must be then.
+    private static let orders: [(String, @Sendable (NSManagedObject, NSManagedObject, [NSManagedObject]) throws -> [NSManagedObject])] = [
+        (
+            "one member moved",
+            { owner, _, steps in
+                let moved = Array(steps.dropFirst()) + steps.prefix(1)
+                owner.setValue(NSOrderedSet(array: moved), forKey: "steps")
+                return moved
+            }
+        ),
+        (
+            "the reverse",
+            { owner, _, steps in
+                owner.setValue(NSOrderedSet(array: steps.reversed()), forKey: "steps")
+                return steps.reversed()
+            }
+        ),
+        (
+            "inserted at the front",
+            { owner, _, steps in
+                guard case .toMany(let index)? = owner.place(of: "steps") else { return [] }
+                let new = steps.compactMap { $0.managedObjectContext?.make("Step") }
+                owner._insert(new, toMany: index, at: 0)
+                return new + steps
+            }
+        ),
+        (
+            "added one by one, each asked for",
+            { owner, _, steps in
+                let set = owner.mutableOrderedSetValue(forKey: "steps")
+                let new = steps.compactMap { $0.managedObjectContext?.make("Step") }
+                for step in new {
+                    set.add(step)
+                    guard set.contains(step) else { return [] }
+                }
+                return steps + new
+            }
+        ),
+        (
+            "all members given to another",
+            { owner, other, steps in
+                other.setValue(NSOrderedSet(array: steps), forKey: "steps")
+                return []
+            }
+        ),
+    ]
+
+    @Test("Writing an ordered to-many costs in proportion to its members, not to their square", .timeLimit(.minutes(5)), arguments: orders.map(\.0))
+    func proportion(_ name: String) throws {
+        let way = try #require(Self.orders.first { $0.0 == name }?.1)
+        let times = try [2000, 20_000].map { count in
+            try (0..<(count == 2000 ? 2 : 1)).map { _ in
+                let stack = try Web.stack(NSInMemoryStoreType)
+                let context = stack.context
+                let (owner, other) = (context.make("Node"), context.make("Node"))
+                let steps = (0..<count).map { _ in context.make("Step") }
+                owner.setValue(NSOrderedSet(array: steps), forKey: "steps")
+                try context.save()
+                context.processPendingChanges()
+                let depth = context.undoManager?.undoCount
+                var expected: [NSManagedObject] = []
+                let time = try Self.time {
+                    expected = try way(owner, other, steps)
+                    context.processPendingChanges()
+                }
+                #expect(owner.many("steps") == expected && (expected.isEmpty ? other.many("steps") == steps : true))
+                let back = Self.time { context.undo() }
+                #expect(owner.many("steps") == steps && other.many("steps").isEmpty)
+                #expect(context.undoManager?.undoCount == depth)
+                return time + back
+            }.min() ?? 0
+        }
+        // Ten times the members; a square would be a hundred times the work.
+        #expect(times[1] < 40 * times[0], "\(times)")
     }
 }

@@ -47,7 +47,7 @@ import Testing
 
     @Test(
         "4.3 Each rule does its work when pending changes are processed, or at the save if the context says so",
-        arguments: bothStores, [false, true])
+        arguments: everyStore, [false, true])
     func rules(_ type: String, late: Bool) throws {
         for rule in [DeleteRule.nullify, .cascade, .noAction] {
             let (stack, owner, things) = try family(rule, type, late: late)
@@ -85,7 +85,7 @@ import Testing
         #expect(thing.calls == ["prepareForDeletion", "willSave", "validateForDelete", "didSave"])
     }
 
-    @Test("4.4 Deny is an error of the save, 1600, and passes when nothing is left", arguments: bothStores)
+    @Test("4.4 Deny is an error of the save, 1600, and passes when nothing is left", arguments: everyStore)
     func deny(_ type: String) throws {
         let (stack, owner, things) = try family(.deny, type, late: false)
         stack.context.delete(owner)
@@ -121,7 +121,7 @@ import Testing
 
     @Test(
         "4.5 Cascade goes through faults, prepares each object once while it still has its relationships, and ends in cycles",
-        arguments: bothStores)
+        arguments: everyStore)
     func cascade(_ type: String) throws {
         let stack = try Stack(type, model: model(.cascade, className: "RelationshipTests.Mourner"))
         let owner = stack.context.make("Owner", ["n": 1])
@@ -164,7 +164,7 @@ import Testing
         try #require(sqlite3_exec(connection, "ALTER TABLE \(table) RENAME TO \(name)", nil, nil, nil) == SQLITE_OK)
     }
 
-    @Test("4.6 Nullify on a required inverse makes the save fail with 1570 on the other object", arguments: bothStores)
+    @Test("4.6 Nullify on a required inverse makes the save fail with 1570 on the other object", arguments: everyStore)
     func required(_ type: String) throws {
         let stack = try Stack(type, model: model(.nullify, required: true))
         let owner = stack.context.make("Owner")

@@ -78,4 +78,4 @@ func thrown(_ body: () throws -> Void) -> CocoaError? {
     } catch { return error as? CocoaError }
 }
 
-let bothStores = [NSSQLiteStoreType, NSInMemoryStoreType]
+let everyStore = StoreMaker.types

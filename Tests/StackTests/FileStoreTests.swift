@@ -58,25 +58,6 @@ import Testing
         #expect(patient.objectID.uriRepresentation().path == "/Patient/p1")
     }
 
-    @Test("A save that cannot be written leaves file, rows and context as they were", arguments: types)
-    func failedSave(_ type: String) throws {
-        let (rig, context) = try filled(type)
-        let url = rig.folder.file("store")
-        let before = try Data(contentsOf: url)
-        let patient = try #require(try context.all("Patient").first)
-        patient.setValue("other", forKey: "name")
-        // Nobody can write beside a file whose folder is gone.
-        let away = rig.folder.url.appendingPathExtension("away")
-        try FileManager.default.moveItem(at: rig.folder.url, to: away)
-        #expect(code { try context.save() } == 134030)
-        try FileManager.default.moveItem(at: away, to: rig.folder.url)
-        #expect(try Data(contentsOf: url) == before)
-        #expect(patient.isUpdated && patient.value(forKey: "name") as? String == "other")
-        #expect(try rig.context().all("Patient").first?.value(forKey: "name") as? String != "other")
-        try context.save()
-        #expect(try rig.context().all("Patient").first?.value(forKey: "name") as? String == "other")
-    }
-
     @Test("A save never undoes what another process wrote to the file meanwhile", arguments: types)
     func foreignChange(_ type: String) throws {
         let (rig, context) = try filled(type)

@@ -13,8 +13,7 @@ final class Rig {
     let coordinator: NSPersistentStoreCoordinator
 
     init(_ model: NSManagedObjectModel = Clinic.model(), in folder: Folder = Folder()) {
-        NSPersistentStoreCoordinator.registerStoreClass(BoxStore.self, forStoreType: BoxStore.type)
-        NSPersistentStoreCoordinator.registerStoreClass(ShelfStore.self, forStoreType: ShelfStore.type)
+        StoreMaker.registerSamples()
         self.folder = folder
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
     }
@@ -70,6 +69,17 @@ extension Rig {
             sqlite3_exec(handle, "ROLLBACK", nil, nil, nil)
             sqlite3_close(handle)
         }
+    }
+}
+
+extension Rig {
+    /// Runs a statement on the SQLite store's file as another program would.
+    func run(_ sql: String) throws {
+        var handle: OpaquePointer?
+        defer { sqlite3_close(handle) }
+        guard sqlite3_open(folder.file("store").path, &handle) == SQLITE_OK,
+            sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK
+        else { throw CocoaError(.fileWriteUnknown) }
     }
 }
 

@@ -1,5 +1,6 @@
 // What every store must do: derived attributes, and values that may lie in files.
 
+import CoreDataTestSupport
 import CoreDataValues
 import Foundation
 import Testing

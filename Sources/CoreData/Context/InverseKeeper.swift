@@ -127,7 +127,7 @@ extension NSManagedObject {
         let members = makeToManyState(index)
         if relationship(toMany: index).isOrdered {
             openOrder(of: members, at: index)
-            members.order?.append(member)
+            members.appendToOrder(member)
         }
         members.link(member)
         didChangeRelationship()
@@ -137,7 +137,7 @@ extension NSManagedObject {
         let members = makeToManyState(index)
         if relationship(toMany: index).isOrdered {
             openOrder(of: members, at: index)
-            if let place = members.order?.lastIndex(where: { $0 === member }) { members.order?.remove(at: place) }
+            members.removeFromOrder(member)
         }
         members.unlink(member)
         didChangeRelationship()
@@ -155,7 +155,7 @@ extension NSManagedObject {
         log { .position(self, toMany: Int32(index), member: member, index: present) }
         order.remove(at: present)
         order.insert(member, at: min(place, order.count))
-        makeToManyState(index).order = order
+        makeToManyState(index).rearrange(order)
         didChangeRelationship()
     }
 

@@ -51,6 +51,7 @@ extension NSManagedObject {
             release(member, index, from: place)
             members.unlink(member)
         }
+        leaveFormerOwners(came, index, at: place)
         for member in came {
             take(member, index, at: place)
             members.link(member)
@@ -73,14 +74,29 @@ extension NSManagedObject {
         }
     }
 
-    /// Writes the other side of a member that comes; it leaves its former owner.
+    /// Takes members that come out of the orders of their former owners, each of which is written once.
+    private func leaveFormerOwners(_ came: ContiguousArray<NSManagedObject>, _ index: Int, at opposite: PropertyPlace?) {
+        guard case .slot(let slot) = opposite else { return }
+        var owners: [ObjectIdentifier: (owner: NSManagedObject, leaving: ContiguousArray<NSManagedObject>)] = [:]
+        for member in came {
+            guard let owner = member.target(at: slot), owner !== self else { continue }
+            owners[ObjectIdentifier(owner), default: (owner, [])].leaving.append(member)
+        }
+        for (owner, leaving) in owners.values {
+            let present = ContiguousArray(owner.members(at: index))
+            owner.log { .order(owner, toMany: Int32(index), old: present) }
+            let gone = objectSet(leaving)
+            let members = owner.makeToManyState(index)
+            for member in leaving { members.unlink(member) }
+            members.order = present.filter { !gone.contains($0) }
+            owner.didChangeRelationship()
+        }
+    }
+
+    /// Writes the other side of a member that comes; it has left its former owner.
     private func take(_ member: NSManagedObject, _ index: Int, at opposite: PropertyPlace?) {
         switch opposite {
-        case .slot(let slot):
-            let old = member.target(at: slot)
-            if let old, old !== self { old.logPosition(of: member, toMany: index) }
-            member.writeTarget(slot, self, old)
-            if let old, old !== self { old.unlink(member, toMany: index) }
+        case .slot(let slot): member.writeTarget(slot, self)
         case .toMany(let back):
             logLink(index, member, added: true)
             if member !== self || back != index { member.link(self, toMany: back) }

@@ -4,7 +4,7 @@ import CoreDataValues
 import Foundation
 
 extension NSManagedObjectContext {
-    /// Puts an object into the context. Harmless for one that is there already.
+    /// Puts an object into the context. Harmless for one that is there already, or that the running save has deleted.
     public final func insert(_ object: NSManagedObject) {
         checkQueue()
         let state = object._state
@@ -12,6 +12,8 @@ extension NSManagedObjectContext {
             if state.has(.deleted) { revive(object) }
             return
         }
+        // What a save has deleted is not brought back by its `didSave` (1.8).
+        if isSaving, state.registry === requiredRegistry, state.has(.gone) { return }
         guard state.registry == nil || state.registry === requiredRegistry else {
             misuse("The object \(object.entity.name ?? "") belongs to another context and cannot be inserted here.")
         }

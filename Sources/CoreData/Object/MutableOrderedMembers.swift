@@ -28,11 +28,11 @@ extension NSManagedObject {
     /// Puts members into an ordered to-many, the first at a place. Objects that are members stay where they are.
     public final func _insert(_ objects: some Sequence<NSManagedObject>, toMany index: Int, at place: Int) {
         checkQueue()
-        var place = place
-        for object in objects where !isMember(object, at: index) {
-            insertMember(index, object, at: place)
-            place += 1
-        }
+        let new = ContiguousArray(objects.filter { !isMember($0, at: index) })
+        if new.count == 1 { return insertMember(index, new[0], at: place) }
+        var order = ContiguousArray(members(at: index))
+        order.insert(contentsOf: new, at: min(place, order.count))
+        setMembers(index, order)
     }
 
     /// Takes the member at a place out of an ordered to-many.

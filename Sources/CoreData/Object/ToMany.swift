@@ -23,6 +23,8 @@ final class ToMany {
         var added = ObjectList()
         var removed = ObjectList()
         var order: ContiguousArray<NSManagedObject>?
+        /// The members in `order`, made by the first question that needs it.
+        var ordered: Set<ObjectIdentifier>?
         var keys: Set<ObjectKey>?
     }
 
@@ -62,6 +64,7 @@ final class ToMany {
         _read { yield contents.pointee.order }
         _modify {
             contents.pointee.stamp &+= 1
+            contents.pointee.ordered = nil
             yield &contents.pointee.order
         }
     }
@@ -105,6 +108,31 @@ final class ToMany {
             }
         }
         return contents.pointee.keys?.contains(key) ?? false
+    }
+
+    /// Whether an object stands in the order, which is there. The first question costs a look at all, further ones are quick.
+    func isOrdered(_ member: NSManagedObject) -> Bool {
+        if contents.pointee.ordered == nil { contents.pointee.ordered = order.map { Set($0.map(ObjectIdentifier.init)) } }
+        return contents.pointee.ordered?.contains(ObjectIdentifier(member)) ?? false
+    }
+
+    /// Puts an object that is no member at the end of the order, which is there.
+    func appendToOrder(_ member: NSManagedObject) {
+        contents.pointee.order?.append(member)
+        contents.pointee.ordered?.insert(ObjectIdentifier(member))
+    }
+
+    /// Takes an object out of the order, which is there.
+    func removeFromOrder(_ member: NSManagedObject) {
+        guard let place = contents.pointee.order?.lastIndex(where: { $0 === member }) else { return }
+        contents.pointee.order?.remove(at: place)
+        contents.pointee.ordered?.remove(ObjectIdentifier(member))
+    }
+
+    /// Puts the members into another order.
+    func rearrange(_ order: ContiguousArray<NSManagedObject>) {
+        contents.pointee.stamp &+= 1
+        contents.pointee.order = order
     }
 
     /// Takes an object in that is no member, or a removed one back.

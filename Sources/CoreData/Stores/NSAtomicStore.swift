@@ -45,15 +45,14 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
         return node
     }
 
-    /// Takes an object's values over into its node: of all its properties, unless overridden.
+    /// Takes an object's values over into its node: of all its attributes and relationships, unless overridden.
     open func updateCacheNode(_ node: NSAtomicStoreCacheNode, from managedObject: NSManagedObject) {
         for (name, property) in managedObject.entity.propertiesByName where !property.isTransient {
-            let value = managedObject.value(forKey: name)
-            guard property is NSRelationshipDescription else {
-                if property is NSAttributeDescription { node.setValue(value, forKey: name) }
-                continue
+            if property is NSAttributeDescription {
+                node.setValue(managedObject.value(forKey: name), forKey: name)
+            } else if property is NSRelationshipDescription {
+                node.setValue(nodes(of: managedObject.value(forKey: name)), forKey: name)
             }
-            node.setValue(self.nodes(of: value), forKey: name)
         }
     }
 

@@ -1,4 +1,4 @@
-// Every way of fetching answers alike: both stores, saved or pending, and the evaluator over all objects.
+// Every way of fetching answers alike: all stores, saved or pending, and the evaluator over all objects.
 
 import CoreDataFoundation
 import CoreDataSeeds
@@ -16,8 +16,8 @@ import Testing
         let stack: Stack
         var keeper: ShopKeeper
 
-        init(_ name: String, _ type: String, seed: UInt64) throws {
-            self.name = name
+        init(_ type: String, seed: UInt64) throws {
+            name = type
             stack = try Stack(type, model: Shop.model(), undo: false)
             keeper = ShopKeeper(stack.context, seed: seed)
             for entity in ["Person", "Label", "Item"] { keeper.insert(entity, 24) }
@@ -55,22 +55,27 @@ import Testing
             ShopKeeper.serial)
     }
 
-    @Test(
-        "Random predicates and orders: memory, SQLite, pending changes and the evaluator answer alike",
-        arguments: [11, 12, 13] as [UInt64])
-    func agree(_ seed: UInt64) throws {
-        let sides = [
-            try Side("memory", NSInMemoryStoreType, seed: seed),
-            try Side("SQLite", NSSQLiteStoreType, seed: seed),
-        ]
+    struct Run: CustomTestStringConvertible, Sendable {
+        let type: String
+        let seed: UInt64
+        var testDescription: String { "\(type) \(seed)" }
+    }
+
+    /// More of the store that decides most itself.
+    static let runs = StoreMaker.types.flatMap { type in
+        (11...(type == NSSQLiteStoreType ? 13 : 11)).map { Run(type: type, seed: $0) }
+    }
+
+    @Test("Random predicates and orders: every store, pending changes and the evaluator answer alike", arguments: runs)
+    func agree(_ run: Run) throws {
+        let seed = run.seed
+        let side = try Side(run.type, seed: seed)
         var random = SplitMix(seed &* 977)
-        let objects = sides[0].keeper.objects.mapValues { $0.map(ShopKeeper.serial) }
+        let objects = side.keeper.objects.mapValues { $0.map(ShopKeeper.serial) }
         var asked: [(query: RandomQuery, answer: [Int])] = []
         var (found, wrong) = (0, 0)
 
-        func check(
-            _ state: String, _ side: Side, _ query: RandomQuery, _ answer: [Int], _ result: () throws -> [Int]
-        ) {
+        func check(_ state: String, _ query: RandomQuery, _ answer: [Int], _ result: () throws -> [Int]) {
             do {
                 var found = try result()
                 if query.sort.isEmpty { found.sort() }
@@ -84,24 +89,18 @@ import Testing
             let query = RandomQuery(
                 &random, people: objects["Person"] ?? [], items: objects["Item"] ?? [],
                 labels: objects["Label"] ?? [])
-            var answer = try expected(query, sides[0].keeper)
+            var answer = try expected(query, side.keeper)
             if query.sort.isEmpty { answer.sort() }
             found += answer.count
             asked.append((query, answer))
-            for side in sides {
-                check("pending", side, query, answer) {
-                    try side.ask(query, side.stack.context, side.keeper.bySerial)
-                }
-            }
+            check("pending", query, answer) { try side.ask(query, side.stack.context, side.keeper.bySerial) }
         }
-        for side in sides {
-            try side.stack.context.save()
-            let reader = side.stack.another()
-            for (query, answer) in asked where wrong < 10 {
-                check("saved", side, query, answer) { try side.ask(query, reader, side.keeper.bySerial) }
-            }
+        try side.stack.context.save()
+        let reader = side.stack.another()
+        for (query, answer) in asked where wrong < 10 {
+            check("saved", query, answer) { try side.ask(query, reader, side.keeper.bySerial) }
         }
-        print("seed \(seed): \(asked.count) queries, \(found) objects found, \(wrong) wrong")
+        print("\(run.type), seed \(seed): \(asked.count) queries, \(found) objects found, \(wrong) wrong")
         #expect(asked.count == 300 && found > 1000)
     }
 }

@@ -7,7 +7,7 @@ import Testing
 @testable import CoreData
 
 @Suite("Options of fetches") struct FetchOptionTests {
-    static let types = [NSInMemoryStoreType, NSSQLiteStoreType]
+    static let types = StoreMaker.types
 
     /// Three saved patients; then one is renamed, one deleted and one inserted, unsaved.
     private func stack(_ type: String) throws -> (stack: Stack, patients: [NSManagedObject]) {

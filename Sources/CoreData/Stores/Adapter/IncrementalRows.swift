@@ -61,6 +61,7 @@ final class IncrementalRows: RowStore, @unchecked Sendable {
 
     func count(_ plan: FetchPlan) throws -> Int {
         let (store, coordinator) = try parts()
+        try KeyPathCheck(schema: schema).run(plan)
         return try Scratch.run(on: coordinator) { context in
             try IncrementalRequest(plan, schema: schema, context: context).count(from: store)
         }

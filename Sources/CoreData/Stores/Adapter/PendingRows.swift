@@ -35,6 +35,11 @@ final class PendingRows: RowStore, @unchecked Sendable {
                 if let row = try current(key, expected) { deleted.append(row) }
             }
         }
+        for check in batch.checks {
+            for (number, expected) in zip(check.numbers, check.expected) {
+                _ = try current(RowKey(entity: check.entity, number: number), expected)
+            }
+        }
     }
 
     private func readUpdates(_ group: UpdateGroup) throws {

@@ -4,14 +4,12 @@ import CoreData
 import Foundation
 
 /// What a program writes to keep objects in a file of its own: `load` and `save`.
-final class BoxStore: NSAtomicStore, @unchecked Sendable {
-    static let type = "SampleBox"
-    /// Makes the next save fail; for tests.
-    nonisolated(unsafe) static var refusal: (any Error)?
+package final class BoxStore: NSAtomicStore, @unchecked Sendable {
+    package static let type = "SampleBox"
 
     private struct Damaged: Error {}
 
-    override func loadMetadata() throws {
+    package override func loadMetadata() throws {
         guard let data = try? Data(contentsOf: url ?? URL(fileURLWithPath: "/")) else { return }
         metadata = try contents(data)["metadata"] as? [String: Any] ?? [:]
     }
@@ -23,7 +21,7 @@ final class BoxStore: NSAtomicStore, @unchecked Sendable {
         return all
     }
 
-    override func load() throws {
+    package override func load() throws {
         guard let url, FileManager.default.fileExists(atPath: url.path) else { return }
         guard let records = try contents(Data(contentsOf: url))["records"] as? [[String: Any]],
             let entities = persistentStoreCoordinator?.managedObjectModel.entitiesByName
@@ -50,8 +48,7 @@ final class BoxStore: NSAtomicStore, @unchecked Sendable {
         addCacheNodes(Set(nodes.values))
     }
 
-    override func save() throws {
-        if let refusal = BoxStore.refusal { throw refusal }
+    package override func save() throws {
         let records = cacheNodes().map { node -> [String: Any] in
             let entity = node.objectID.entity
             var values: [String: Any] = [:]
@@ -98,7 +95,7 @@ final class BoxStore: NSAtomicStore, @unchecked Sendable {
         }
     }
 
-    override class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
+    package override class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
         let all = try PropertyListSerialization.propertyList(from: Data(contentsOf: url), format: nil) as? [String: Any]
         guard let metadata = all?["metadata"] as? [String: Any] else { throw Damaged() }
         return metadata

@@ -4,28 +4,28 @@ import CoreData
 import Foundation
 
 /// The other side: rows by number, with versions. One shelf for each URL, as long as the process lives.
-final class Shelf: @unchecked Sendable {
-    struct Row {
-        var entity: String
-        var version: UInt64
-        var values: [String: Any] = [:]
-        var links: [String: [Int64]] = [:]
+package final class Shelf: @unchecked Sendable {
+    package struct Row {
+        package var entity: String
+        package var version: UInt64
+        package var values: [String: Any] = [:]
+        package var links: [String: [Int64]] = [:]
     }
 
     private let lock = NSLock()
     private var content: [Int64: Row] = [:]
     private var next: Int64 = 1
-    var uuid = UUID().uuidString
-    var notes: [String: Any] = [:]
+    package var uuid = UUID().uuidString
+    package var notes: [String: Any] = [:]
     /// Makes the next save fail.
-    var refusal: (any Error)?
+    package var refusal: (any Error)?
     /// What was asked for, in order.
-    private(set) var log: [String] = []
+    package private(set) var log: [String] = []
 
     private static let lock = NSLock()
     nonisolated(unsafe) private static var shelves: [URL: Shelf] = [:]
 
-    static func at(_ url: URL) -> Shelf {
+    package static func at(_ url: URL) -> Shelf {
         lock.withLock {
             let shelf = shelves[url] ?? Shelf()
             shelves[url] = shelf
@@ -33,30 +33,30 @@ final class Shelf: @unchecked Sendable {
         }
     }
 
-    func take(_ count: Int) -> [Int64] {
+    package func take(_ count: Int) -> [Int64] {
         lock.withLock {
             defer { next += Int64(count) }
             return (0..<count).map { next + Int64($0) }
         }
     }
 
-    var rows: [Int64: Row] {
+    package var rows: [Int64: Row] {
         get { lock.withLock { content } }
         set { lock.withLock { content = newValue } }
     }
-    func note(_ line: String) { lock.withLock { log.append(line) } }
+    package func note(_ line: String) { lock.withLock { log.append(line) } }
 }
 
 /// What a program writes to fetch from and save to a place of its own.
-final class ShelfStore: NSIncrementalStore, @unchecked Sendable {
-    static let type = "SampleShelf"
+package final class ShelfStore: NSIncrementalStore, @unchecked Sendable {
+    package static let type = "SampleShelf"
 
     private var shelf: Shelf { Shelf.at(url ?? URL(fileURLWithPath: "/")) }
 
     /// Read once: the model answers anew each time it is asked.
     private var entities: [String: NSEntityDescription] = [:]
 
-    override func loadMetadata() throws {
+    package override func loadMetadata() throws {
         entities = persistentStoreCoordinator?.managedObjectModel.entitiesByName ?? [:]
         metadata = shelf.notes.merging([NSStoreUUIDKey: shelf.uuid, NSStoreTypeKey: ShelfStore.type]) { _, own in own }
     }
@@ -70,13 +70,13 @@ final class ShelfStore: NSIncrementalStore, @unchecked Sendable {
         return newObjectID(for: entity, referenceObject: NSNumber(value: reference))
     }
 
-    override func obtainPermanentIDs(for array: [NSManagedObject]) throws -> [NSManagedObjectID] {
+    package override func obtainPermanentIDs(for array: [NSManagedObject]) throws -> [NSManagedObjectID] {
         zip(array, shelf.take(array.count)).map { newObjectID(for: $0.entity, referenceObject: NSNumber(value: $1)) }
     }
 
     // MARK: Reading
 
-    override func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
+    package override func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
         if let save = request as? NSSaveChangesRequest { return try execute(save) }
         guard let fetch = request as? NSFetchRequest<NSManagedObject>, let context else {
             throw CocoaError(.featureUnsupported)
@@ -119,7 +119,7 @@ final class ShelfStore: NSIncrementalStore, @unchecked Sendable {
         return (x < y) == descriptor.ascending ? .orderedAscending : .orderedDescending
     }
 
-    override func newValuesForObject(
+    package override func newValuesForObject(
         with objectID: NSManagedObjectID, with context: NSManagedObjectContext
     ) throws -> NSIncrementalStoreNode {
         guard let row = shelf.rows[reference(objectID)] else {
@@ -128,7 +128,7 @@ final class ShelfStore: NSIncrementalStore, @unchecked Sendable {
         return NSIncrementalStoreNode(objectID: objectID, withValues: row.values, version: row.version)
     }
 
-    override func newValue(
+    package override func newValue(
         forRelationship relationship: NSRelationshipDescription, forObjectWith objectID: NSManagedObjectID,
         with context: NSManagedObjectContext?
     ) throws -> Any {
