@@ -105,7 +105,32 @@ import Testing
             #expect(rig.coordinator.managedObjectID(fromUTF8String: bytes, length: 12) == nil)
             #expect(rig.coordinator.managedObjectID(fromUTF8String: bytes, length: 0) == nil)
         }
-        #expect(rig.coordinator.currentPersistentHistoryToken(fromStores: nil) == nil)
+    }
+
+    @MainActor
+    @Test("The token of a coordinator and of a save's message is where the history is; without a history there is none")
+    func tokens() throws {
+        let rig = Rig()
+        let plain = try rig.add()
+        let recorded = try rig.add(NSSQLiteStoreType, "recorded", options: [NSPersistentHistoryTrackingKey: true])
+        let context = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
+        context.persistentStoreCoordinator = rig.coordinator
+        let heard = Mutex<[NSPersistentHistoryToken?]>([])
+        let center = NotificationCenter.default
+        let tokens = [
+            center.addObserver(of: context, for: .didSave) { message in heard.withLock { $0.append(message.historyToken) } },
+            center.addObserver(of: context, for: .didSaveObjectIDs) { message in
+                heard.withLock { $0.append(message.historyToken) }
+            },
+        ]
+        defer { tokens.forEach { center.removeObserver($0) } }
+        let before = try #require(rig.coordinator.currentPersistentHistoryToken(fromStores: nil))
+        let patient = context.make("Patient", ["name": "Ada"])
+        context.assign(patient, to: recorded)
+        try context.save()
+        let after = try #require(rig.coordinator.currentPersistentHistoryToken(fromStores: [recorded]))
+        #expect(after != before && heard.withLock { $0 } == [after, after])
+        #expect(rig.coordinator.currentPersistentHistoryToken(fromStores: [plain]) == nil)
     }
 
     @Test("The names of transitions have Core Data's numbers")

@@ -56,8 +56,14 @@ extension NSPersistentStoreCoordinator {
         throw CocoaError.unsupported("reading the archived copy of the model in \(url.path)")
     }
 
-    /// Where the histories of stores end; nil, since this version keeps none.
-    public final func currentPersistentHistoryToken(fromStores stores: [Any]?) -> NSPersistentHistoryToken? { nil }
+    /// Where the histories of stores are now; nil when none of them keeps one.
+    ///
+    /// One short read for each store with a history.
+    /// - Parameter stores: the stores to ask; nil for all.
+    public final func currentPersistentHistoryToken(fromStores stores: [Any]?) -> NSPersistentHistoryToken? {
+        let asked = stores?.compactMap { $0 as? NSPersistentStore } ?? persistentStores
+        return NSPersistentHistoryToken(of: asked.filter(\.recordsHistory))
+    }
 }
 
 /// What happened to an account that a store belonged to. There are no such stores here; no notification carries it.

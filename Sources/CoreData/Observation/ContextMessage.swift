@@ -100,6 +100,13 @@ extension NotificationCenter {
     }
 }
 
+extension NSManagedObjectContext {
+    /// Where the histories of the stores are now.
+    final var historyToken: NSPersistentHistoryToken? {
+        persistentStoreCoordinator?.currentPersistentHistoryToken(fromStores: nil)
+    }
+}
+
 extension Notification {
     /// The sets of user info entries; empty for an entry that is missing.
     func objects(_ key: String) -> Set<NSManagedObject> { userInfo?[key] as? Set<NSManagedObject> ?? [] }

@@ -14,7 +14,7 @@ extension NSManagedObjectContext {
         public let deletedIDs: Set<NSManagedObjectID>
         public let refreshedIDs: Set<NSManagedObjectID>
         public let invalidatedIDs: Set<NSManagedObjectID>
-        /// nil: this version keeps no history.
+        /// Where the histories of the stores were when the message was made; nil when none keeps one.
         public let historyToken: NSPersistentHistoryToken?
         /// nil: this version has no query generations.
         public let queryGeneration: NSQueryGenerationToken?
@@ -26,7 +26,8 @@ extension NSManagedObjectContext {
                 updatedIDs: notification.objectIDs(NSUpdatedObjectIDsKey),
                 deletedIDs: notification.objectIDs(NSDeletedObjectIDsKey),
                 refreshedIDs: notification.objectIDs(NSRefreshedObjectIDsKey),
-                invalidatedIDs: notification.objectIDs(NSInvalidatedObjectIDsKey), historyToken: nil, queryGeneration: nil)
+                invalidatedIDs: notification.objectIDs(NSInvalidatedObjectIDsKey), historyToken: context.historyToken,
+                queryGeneration: nil)
         }
 
         @MainActor public static func makeNotification(_ message: DidSaveObjectIDsMessage) -> Notification {
@@ -51,7 +52,7 @@ extension NSManagedObjectContext {
         public let deletedIDs: Set<NSManagedObjectID>
         public let refreshedIDs: Set<NSManagedObjectID>
         public let invalidatedIDs: Set<NSManagedObjectID>
-        /// nil: this version keeps no history.
+        /// Where the histories of the stores were when the message was made; nil when none keeps one.
         public let historyToken: NSPersistentHistoryToken?
         /// nil: this version has no query generations.
         public let queryGeneration: NSQueryGenerationToken?
@@ -63,7 +64,8 @@ extension NSManagedObjectContext {
                 updatedIDs: notification.objectIDs(NSUpdatedObjectIDsKey),
                 deletedIDs: notification.objectIDs(NSDeletedObjectIDsKey),
                 refreshedIDs: notification.objectIDs(NSRefreshedObjectIDsKey),
-                invalidatedIDs: notification.objectIDs(NSInvalidatedObjectIDsKey), historyToken: nil, queryGeneration: nil)
+                invalidatedIDs: notification.objectIDs(NSInvalidatedObjectIDsKey), historyToken: context.historyToken,
+                queryGeneration: nil)
         }
 
         public static func makeNotification(_ message: DidSaveObjectIDsAsyncMessage) -> Notification {

@@ -29,7 +29,7 @@ extension NSManagedObjectContext {
         public var inserted: Set<NSManagedObject> { notification.objects(NSInsertedObjectsKey) }
         public var updated: Set<NSManagedObject> { notification.objects(NSUpdatedObjectsKey) }
         public var deleted: Set<NSManagedObject> { notification.objects(NSDeletedObjectsKey) }
-        /// nil: this version keeps no history.
+        /// Where the histories of the stores were when the message was made; nil when none keeps one.
         public let historyToken: NSPersistentHistoryToken?
         /// nil: this version has no query generations.
         public let queryGeneration: NSQueryGenerationToken?
@@ -37,7 +37,8 @@ extension NSManagedObjectContext {
 
         @MainActor public static func makeMessage(_ notification: Notification) -> DidSaveMessage? {
             guard let context = notification.object as? NSManagedObjectContext else { return nil }
-            return DidSaveMessage(context: context, historyToken: nil, queryGeneration: nil, notification: notification)
+            return DidSaveMessage(
+                context: context, historyToken: context.historyToken, queryGeneration: nil, notification: notification)
         }
 
         @MainActor public static func makeNotification(_ message: DidSaveMessage) -> Notification {
