@@ -56,8 +56,11 @@ extension NSPersistentStoreCoordinator {
         throw CocoaError.unsupported("reading the archived copy of the model in \(url.path)")
     }
 
-    /// Where the histories of stores end; nil, since this version keeps none.
-    public final func currentPersistentHistoryToken(fromStores stores: [Any]?) -> NSPersistentHistoryToken? { nil }
+    /// Where the histories of stores end, all of the coordinator's for nil; nil when none of them keeps a history. One short read
+    /// a store.
+    public final func currentPersistentHistoryToken(fromStores stores: [Any]?) -> NSPersistentHistoryToken? {
+        NSPersistentHistoryToken(of: stores?.compactMap { $0 as? NSPersistentStore } ?? persistentStores)
+    }
 }
 
 /// What happened to an account that a store belonged to. There are no such stores here; no notification carries it.

@@ -14,7 +14,7 @@ extension NSManagedObjectContext {
         public let deletedIDs: Set<NSManagedObjectID>
         public let refreshedIDs: Set<NSManagedObjectID>
         public let invalidatedIDs: Set<NSManagedObjectID>
-        /// nil: this version keeps no history.
+        /// nil: ask the coordinator, `currentPersistentHistoryToken(fromStores:)`.
         public let historyToken: NSPersistentHistoryToken?
         /// nil: this version has no query generations.
         public let queryGeneration: NSQueryGenerationToken?
@@ -51,7 +51,7 @@ extension NSManagedObjectContext {
         public let deletedIDs: Set<NSManagedObjectID>
         public let refreshedIDs: Set<NSManagedObjectID>
         public let invalidatedIDs: Set<NSManagedObjectID>
-        /// nil: this version keeps no history.
+        /// nil: ask the coordinator, `currentPersistentHistoryToken(fromStores:)`.
         public let historyToken: NSPersistentHistoryToken?
         /// nil: this version has no query generations.
         public let queryGeneration: NSQueryGenerationToken?

@@ -29,7 +29,7 @@ extension NSManagedObjectContext {
         public var inserted: Set<NSManagedObject> { notification.objects(NSInsertedObjectsKey) }
         public var updated: Set<NSManagedObject> { notification.objects(NSUpdatedObjectsKey) }
         public var deleted: Set<NSManagedObject> { notification.objects(NSDeletedObjectsKey) }
-        /// nil: this version keeps no history.
+        /// nil: ask the coordinator, `currentPersistentHistoryToken(fromStores:)`.
         public let historyToken: NSPersistentHistoryToken?
         /// nil: this version has no query generations.
         public let queryGeneration: NSQueryGenerationToken?
