@@ -89,12 +89,17 @@ extension Connection {
 }
 
 extension Connection {
-    /// Watches the log of a connection that writes, unless the program has a rule of its own.
-    func watchesLog(unless options: SQLiteOptions) throws {
-        let isRuled = options.pragmas.keys.contains { $0.lowercased() == "wal_autocheckpoint" }
-        guard !options.isReadOnly, !isMemory, !isRuled else { return }
-        log.watch(handle)
-        // What a single long transaction leaves is cut when the log is overwritten.
-        _ = try run("PRAGMA journal_size_limit = \(max(options.logLimit, 0))")
+    /// Has what a single long transaction leaves of the log cut when the log is overwritten.
+    func limitsLog() throws {
+        if keepsLog { try run("PRAGMA journal_size_limit = \(max(options.logLimit, 0))") }
+    }
+
+    /// Watches the log of the connection that writes.
+    func watchesLog() { if keepsLog { log.watch(handle) } }
+
+    /// Whether the log is this connection's business: it may write, and the program has no rule of its own.
+    private var keepsLog: Bool {
+        isWritable && !isMemory && !options.isReadOnly
+            && !options.pragmas.keys.contains { $0.lowercased() == "wal_autocheckpoint" }
     }
 }

@@ -40,6 +40,7 @@ struct StoreOpener {
             try pragmas.configure(connection)
             let writer = options.recordsHistory && !options.isReadOnly ? try HistoryWriter(map) : nil
             try writer?.prepare(connection)
+            try connection.limitsLog()
             connection.checkpointsOnClose(true)
             if connection.isMemory { try prepareWriter(connection) }
             let pool = Pool(first: connection, counter: counter, further: further(readerAccess, pragmas))
@@ -63,6 +64,7 @@ struct StoreOpener {
             writer: {
                 let writer = try connection(options.isReadOnly ? readerAccess : .write)
                 try pragmas.configure(writer)
+                try writer.limitsLog()
                 return writer
             },
             prepareWriter: prepareWriter)
@@ -72,7 +74,7 @@ struct StoreOpener {
     private func prepareWriter(_ connection: Connection) throws {
         DerivedFunctions.register(on: connection.handle, touched: connection.touched)
         if !options.isReadOnly { try ForeignTextTriggers(map: map).register(on: connection) }
-        try connection.watchesLog(unless: options)
+        connection.watchesLog()
     }
 
     /// A log in a folder that may not be written cannot be opened; without a log the file can be read as it
