@@ -11,8 +11,10 @@ package struct StoreMaker: Sendable, CustomStringConvertible {
     package let rowsClass: String
     package var description: String { type }
 
-    /// Every store of the project. Predicates, fetch options, prefetching, validation, failed saves, merge policies, delete rules, derived
-    /// and transient attributes are tested on all of them through contexts, rows by the store specification; `StoreSpecificationTests.complete` fails when one is missing.
+    /// Every store of the project; `StoreSpecificationTests.complete` fails when one is missing.
+    ///
+    /// The store specification tests the rows of each; predicates, fetch options, prefetching, validation, failed saves, merge policies,
+    /// delete rules, derived and transient attributes are tested through contexts on each.
     package static let all = [
         StoreMaker(type: NSInMemoryStoreType, rowsClass: "MemoryStore"),
         StoreMaker(type: NSSQLiteStoreType, rowsClass: "SQLiteStore"),
