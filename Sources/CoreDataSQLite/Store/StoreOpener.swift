@@ -72,6 +72,7 @@ struct StoreOpener {
     private func prepareWriter(_ connection: Connection) throws {
         DerivedFunctions.register(on: connection.handle, touched: connection.touched)
         if !options.isReadOnly { try ForeignTextTriggers(map: map).register(on: connection) }
+        if !map.rTrees.isEmpty { connection.trustsTriggers() }
         try connection.watchesLog(unless: options)
     }
 
@@ -156,7 +157,8 @@ struct StoreOpener {
     }
 
     private func create(_ connection: Connection, _ pragmas: Pragmas) throws -> StoreMetadata {
-        let definitions = try Definitions(map).statements()
+        let modules = try connection.run("SELECT COUNT(*) FROM pragma_module_list WHERE name = 'rtree'")
+        let definitions = try Definitions(map).statements(hasRTree: modules != "0")
         try pragmas.configureNewFile(connection)
         var metadata = StoreMetadata(
             uuid: UUID().uuidString, type: "SQLite", modelVersionIdentifiers: map.schema.versionIdentifiers,
