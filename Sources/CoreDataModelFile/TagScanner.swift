@@ -139,12 +139,24 @@ struct TagScanner {
         return depth > 0 ? position(of: bytes.count) : nil
     }
 
-    /// The first tag with more attributes than `attributeLimit`; nil when there is none. Walks the rest of the document.
+    /// The first tag with more attributes than `attributeLimit`; nil when there is none. Walks the rest of the document if that
+    /// has so many equals signs somewhere between two tags.
     mutating func crowdedTag() -> Tag? {
+        guard isCrowded else { return nil }
         while let item = next() {
             if case .tag(let tag) = item, tag.attributes.count > Self.attributeLimit { return tag }
         }
         return nil
+    }
+
+    private var isCrowded: Bool {
+        var signs = 0
+        for byte in bytes {
+            if byte == UInt8(ascii: "<") { signs = 0 }
+            if byte == UInt8(ascii: "=") { signs += 1 }
+            if signs > Self.attributeLimit { return true }
+        }
+        return false
     }
 
     /// Positions are asked for in rising order, so that each byte is looked at once.

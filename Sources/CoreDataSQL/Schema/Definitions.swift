@@ -12,7 +12,7 @@ package struct Definitions: Sendable {
     /// - Parameter hasRTree: whether the SQLite that runs them has R-trees.
     /// - Throws: `StoreError` for indexes that have no form here.
     package func statements(hasRTree: Bool = true) throws -> [String] {
-        if !hasRTree, let (entity, index) = rTrees.first {
+        if !hasRTree, let (entity, index) = map.rTrees.first {
             throw unsupported(index, entity, "an R-tree element, and the SQLite of this system is built without R-trees")
         }
         return try map.tables.map(table) + map.joins.map(join) + map.tables.flatMap(keyIndexes)
@@ -96,12 +96,5 @@ package struct Definitions: Sendable {
         return
             "CREATE UNIQUE INDEX \(bare(Self.constraintName(attributes, of: entity))) ON \(bare(table.name)) "
             + "(\(columns.joined(separator: ", ")))"
-    }
-
-    /// The fetch indexes that are R-trees, whose triggers write to virtual tables.
-    package var rTrees: [(entity: Entity, index: FetchIndex)] {
-        map.entities.flatMap { entity in
-            entity.draft.indexes.filter { $0.elements.contains(where: \.isRTree) }.map { (entity, $0) }
-        }
     }
 }

@@ -157,8 +157,7 @@ struct StoreOpener {
     }
 
     private func create(_ connection: Connection, _ pragmas: Pragmas) throws -> StoreMetadata {
-        let modules = try connection.run("SELECT COUNT(*) FROM pragma_module_list WHERE name = 'rtree'")
-        let definitions = try Definitions(map).statements(hasRTree: modules != "0")
+        let definitions = try Definitions(map).statements(hasRTree: try map.rTrees.isEmpty || connection.hasRTrees())
         try pragmas.configureNewFile(connection)
         var metadata = StoreMetadata(
             uuid: UUID().uuidString, type: "SQLite", modelVersionIdentifiers: map.schema.versionIdentifiers,
