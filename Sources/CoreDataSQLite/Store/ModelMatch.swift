@@ -80,20 +80,12 @@ struct ModelMatch {
                 details += shown
                 guard let entity else { break }
                 unexplained.insert(entity.root)
-                if difference.kind == .changed { details.append(unknown(entity)) }
+                if difference.kind == .changed { details.append(HashSearch.unknown(entity)) }
             }
         }
         let explained = Set(changed.compactMap { map.schema.entity(named: $0)?.root }).subtracting(unexplained)
         let leftovers = tables.leftovers.filter { $0.root.map { !explained.contains($0) } ?? !unexplained.isEmpty }
         return details + leftovers.map(\.sentence)
-    }
-
-    private func unknown(_ entity: Entity) -> String {
-        var names = Set(entity.places.keys.filter { !$0.contains(".") }).union(entity.composites.keys)
-        names.subtract(entity.fetchedProperties.map(\.name))
-        if names.isEmpty { return "\(entity.name) has no properties in the model and had others in the store" }
-        return "no change that was tried explains \(entity.name): what differs may be any of its properties ("
-            + names.sorted().joined(separator: ", ") + ") or what belongs to it as a whole"
     }
 
     /// A hash that cannot be compared (store format §4.5): tables and triggers decide.

@@ -91,6 +91,32 @@ package struct HashSearch {
     }
 }
 
+// MARK: - In words
+
+extension HashSearch {
+    /// What is said of entities of a store without tables: what is known for certain, else what it may be.
+    package func sentences(on differing: [String], in schema: Schema) -> [String] {
+        let found = run(on: Set(differing))
+        return schema.entities.flatMap { entity -> [String] in
+            switch found[entity.name] {
+            case .explained(let sentences): sentences
+            case .renamed(let name): ["\(entity.name) was called \(name) in the store"]
+            case .unknown: [Self.unknown(entity)]
+            case nil: []
+            }
+        }
+    }
+
+    /// What is said of an entity that nothing explains.
+    package static func unknown(_ entity: Entity) -> String {
+        var names = Set(entity.places.keys.filter { !$0.contains(".") })
+        names.formUnion(entity.composites.keys.filter { !$0.contains(".") })
+        names.subtract(entity.fetchedProperties.map(\.name))
+        let properties = names.isEmpty ? "" : "any of its properties (" + names.sorted().joined(separator: ", ") + ") or "
+        return "no change that was tried explains \(entity.name): what differs may be \(properties)what belongs to it as a whole"
+    }
+}
+
 // MARK: - One entity
 
 extension HashSearch {
