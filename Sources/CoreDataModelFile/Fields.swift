@@ -90,7 +90,7 @@ final class Fields {
     func finish() {
         for attribute in element.attributes where !taken.contains(attribute.name) {
             warn(
-                "\(attribute.name)=\"\(attribute.value)\" of <\(element.name)> is unknown and has no effect",
+                "\(attribute.name.shortened())=\"\(attribute.value.shortened())\" of <\(element.name)> is unknown and has no effect",
                 attribute)
         }
     }
@@ -115,7 +115,7 @@ final class Fields {
         let subject = [entity, property].compactMap { $0 }.joined(separator: ".")
         let of = subject.isEmpty ? "<\(element.name)>" : "“\(subject)”"
         return error(
-            "\(attribute.name)=\"\(attribute.value)\" of \(of) \(why). Correct it", at: attribute.location)
+            "\(attribute.name)=\"\(attribute.value.shortened())\" of \(of) \(why). Correct it", at: attribute.location)
     }
 }
 

@@ -57,11 +57,9 @@ package struct ModelPackage: Sendable {
     ///   Xcode 3.
     func contents(of version: ModelVersion) throws -> [UInt8] {
         let path = version.contents.path
-        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-        if let size = attributes?[.size] as? NSNumber, size.int64Value > Int64(Self.sizeLimit) {
+        if let size = Self.size(of: path), size > Self.sizeLimit {
             throw ModelFileError(
-                "the file has \(size.int64Value) bytes; \(Self.sizeLimit) are the most for a model",
-                path: path)
+                "the file has \(size) bytes; \(Self.sizeLimit) are the most for a model", path: path)
         }
         let bytes: [UInt8]
         do {
@@ -83,6 +81,13 @@ extension ModelPackage {
     private static func isFolder(_ path: String) -> Bool? {
         var isFolder: ObjCBool = false
         return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) ? isFolder.boolValue : nil
+    }
+
+    /// In bytes, at the end of all links; nil where it cannot be asked.
+    private static func size(of path: String) -> Int? {
+        let file = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+        let attributes = try? FileManager.default.attributesOfItem(atPath: file)
+        return (attributes?[.size] as? NSNumber)?.intValue
     }
 
     private static func oldFormat(_ path: String) -> ModelFileError {
@@ -141,7 +146,8 @@ extension ModelPackage {
     private static func currentName(in package: URL, of names: [String]) throws -> String? {
         let url = package.appendingPathComponent(".xccurrentversion")
         guard isFolder(url.path) == false else { return nil }
-        guard let data = try? Data(contentsOf: url), data.count < 1 << 20,
+        // Asked before it is read: it may be a sparse file of any size.
+        guard let size = Self.size(of: url.path), size < 1 << 20, let data = try? Data(contentsOf: url),
             let list = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any]
         else {
             throw ModelFileError(

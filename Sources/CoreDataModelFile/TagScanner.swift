@@ -13,6 +13,7 @@ struct TagScanner {
 
     struct Tag {
         var position: Position
+        /// At most one more than `attributeLimit`.
         var attributes: [(name: String, position: Position)] = []
     }
 
@@ -21,6 +22,9 @@ struct TagScanner {
         /// `<!DOCTYPE`, or something like it outside of comments.
         case declaration(Position)
     }
+
+    /// Attributes of one tag: entities in use have about ten, and what lies behind takes time with their square.
+    static let attributeLimit = 1_000
 
     private let bytes: UnsafeBufferPointer<UInt8>
     private var offset: Int
@@ -73,8 +77,10 @@ struct TagScanner {
             let nameStart = offset
             skipName()
             guard offset > nameStart else { break }
-            let name = String(decoding: bytes[nameStart..<offset], as: UTF8.self)
-            tag.attributes.append((name, position(of: nameStart)))
+            if tag.attributes.count <= Self.attributeLimit {
+                let name = String(decoding: bytes[nameStart..<offset], as: UTF8.self)
+                tag.attributes.append((name, position(of: nameStart)))
+            }
             skipSpace()
             guard self.byte == UInt8(ascii: "=") else { break }
             offset += 1
@@ -131,6 +137,26 @@ struct TagScanner {
     mutating func openEnd() -> Position? {
         while next() != nil {}
         return depth > 0 ? position(of: bytes.count) : nil
+    }
+
+    /// The first tag with more attributes than `attributeLimit`; nil when there is none. Walks the rest of the document if that
+    /// has so many equals signs somewhere between two tags.
+    mutating func crowdedTag() -> Tag? {
+        guard isCrowded else { return nil }
+        while let item = next() {
+            if case .tag(let tag) = item, tag.attributes.count > Self.attributeLimit { return tag }
+        }
+        return nil
+    }
+
+    private var isCrowded: Bool {
+        var signs = 0
+        for byte in bytes {
+            if byte == UInt8(ascii: "<") { signs = 0 }
+            if byte == UInt8(ascii: "=") { signs += 1 }
+            if signs > Self.attributeLimit { return true }
+        }
+        return false
     }
 
     /// Positions are asked for in rising order, so that each byte is looked at once.

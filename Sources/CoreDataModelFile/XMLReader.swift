@@ -29,6 +29,12 @@ final class XMLReader {
         let bytes = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: max(1, contents.count))
         _ = bytes.initialize(from: contents)
         let text = UnsafeBufferPointer(start: bytes.baseAddress, count: contents.count)
+        var ahead = TagScanner(text)
+        if let tag = ahead.crowdedTag() {
+            bytes.deallocate()
+            throw SchemaError(
+                "the element has more than \(TagScanner.attributeLimit) attributes", location: Self.place(tag.position, path))
+        }
         var scanner = TagScanner(text)
         let first = scanner.next()
         let made: xmlTextReaderPtr? = text.withMemoryRebound(to: CChar.self) {
@@ -117,7 +123,11 @@ extension XMLReader {
     private func refusal(of position: TagScanner.Position) -> SchemaError {
         SchemaError(
             "a model has no document type declaration. Remove it",
-            location: SourceLocation(path: path, line: position.line, column: position.column))
+            location: Self.place(position, path))
+    }
+
+    private static func place(_ position: TagScanner.Position, _ path: String) -> SourceLocation {
+        SourceLocation(path: path, line: position.line, column: position.column)
     }
 
     private func failure() -> SchemaError? {
@@ -128,7 +138,7 @@ extension XMLReader {
             if let end = scanner.openEnd() {
                 return SchemaError(
                     "the file is cut short: it ends with \(scanner.depth) elements not closed. Restore it",
-                    location: SourceLocation(path: path, line: end.line, column: end.column))
+                    location: Self.place(end, path))
             }
         }
         return SchemaError(
@@ -168,22 +178,21 @@ extension XMLReader {
 
     private func startTag() throws(SchemaError) -> XMLElement {
         let tag = nextTag()
-        let location = SourceLocation(
-            path: path, line: tag?.position.line ?? Int(xmlTextReaderGetParserLineNumber(reader)),
-            column: tag?.position.column ?? 1)
+        let location =
+            tag.map { Self.place($0.position, path) } ?? place(ofLine: Int(xmlTextReaderGetParserLineNumber(reader)))
         let name = Self.text(xmlTextReaderConstName(reader))
         guard xmlTextReaderDepth(reader) < Self.depthLimit else {
             throw SchemaError("<\(name)> lies more than \(Self.depthLimit) elements deep", location: location)
         }
         var element = XMLElement(name: name, attributes: [], location: location)
+        var places = AttributePlaces(tag)
         while xmlTextReaderMoveToNextAttribute(reader) == 1 {
             let attribute = Self.text(xmlTextReaderConstName(reader))
-            let position = tag?.attributes.first { $0.name == attribute }?.position
+            let position = places.position(of: attribute)
             element.attributes.append(
                 XMLAttribute(
                     name: attribute, value: Self.text(xmlTextReaderConstValue(reader)),
-                    location: position.map { SourceLocation(path: path, line: $0.line, column: $0.column) }
-                        ?? location))
+                    location: position.map { Self.place($0, path) } ?? location))
         }
         xmlTextReaderMoveToElement(reader)
         return element
@@ -198,6 +207,22 @@ extension XMLReader {
 
     private static func text(_ pointer: UnsafePointer<xmlChar>?) -> String {
         pointer.map { String(cString: $0) } ?? ""
+    }
+}
+
+/// Where the attributes of one tag stand. libxml2 gives them in the order of the file, name spaces first, so that the next one
+/// asked for is nearly always the next one here.
+private struct AttributePlaces {
+    private let attributes: [(name: String, position: TagScanner.Position)]
+    private var next = 0
+
+    init(_ tag: TagScanner.Tag?) { attributes = tag?.attributes ?? [] }
+
+    mutating func position(of name: String) -> TagScanner.Position? {
+        let later = attributes[next...].firstIndex { $0.name == name }
+        guard let place = later ?? attributes[..<next].firstIndex(where: { $0.name == name }) else { return nil }
+        next = place + 1
+        return attributes[place].position
     }
 }
 

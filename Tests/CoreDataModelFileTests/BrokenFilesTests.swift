@@ -36,6 +36,13 @@ struct Broken: CustomTestStringConvertible {
             "<model>\n<entity name=\"E\">\n  <relationship name=\"r\" \(fields)/>\n</entity>\n</model>\n")
     }
 
+    /// A derived attribute on line 3 of an entity that has the attribute `a`.
+    static func derived(_ says: String, _ expression: String) -> Broken {
+        .child(
+            3, says,
+            "<attribute name=\"d\" attributeType=\"String\" derived=\"YES\" derivationExpression=\"\(expression)\"/>")
+    }
+
     /// What stands on line 3 of an entity, with its tag in column 3.
     static func child(_ column: Int, _ says: String, _ text: String) -> Broken {
         Broken(
@@ -168,6 +175,16 @@ struct BrokenFilesTests {
             "<fetchIndex name=\"i\"><fetchIndexElement property=\"z\"/></fetchIndex>"),
         .child(3, "has no element", "<fetchIndex name=\"i\"/>"),
         .child(
+            3, "the condition of the index “i” of “E” cannot be read",
+            "<fetchIndex name=\"i\" partialIndexPredicate=\"a ==\"><fetchIndexElement property=\"a\"/></fetchIndex>"),
+        .child(
+            3, "names “b”, which is no property of “E”",
+            "<fetchIndex name=\"i\" partialIndexPredicate=\"b == 1\"><fetchIndexElement property=\"a\"/></fetchIndex>"),
+        .derived("“E.d” cannot be read", "((("),
+        .derived("names “nosuch”, which is no property of “E”", "nosuch.@count"),
+        .derived("names “nosuch”, which is no property of “E”", "canonical:(nosuch)"),
+        .derived("names “b” of “E.a”, which is an attribute", "a.b"),
+        .child(
             3, "fetches “F”",
             "<fetchedProperty name=\"f\"><fetchRequest name=\"r\" entity=\"F\"/></fetchedProperty>"),
         Broken(2, 1, "fetches “F”", "<model>\n<fetchRequest name=\"t\" entity=\"F\"/></model>"),
@@ -179,6 +196,43 @@ struct BrokenFilesTests {
             "<model>\n<composite name=\"C\"><attribute name=\"a\" attributeType=\"Composite\" composite=\"C\"/></composite></model>"
         ),
     ]
+
+    @Test("A message quotes at most 120 characters of a text in the file", arguments: [
+        "<fetchRequest name=\"t\" entity=\"E\" predicateString=\"LONG ==\"/>",
+        "<fetchRequest name=\"t\" entity=\"E\" resultType=\"LONG\"/>",
+        "<entity name=\"F\"><attribute name=\"d\" derived=\"YES\" derivationExpression=\"LONG\"/></entity>",
+        "<entity name=\"F\"><attribute name=\"d\" attributeType=\"LONG\"/></entity>",
+    ])
+    func quotes(_ element: String) throws {
+        let long = element.replacingOccurrences(of: "LONG", with: String(repeating: "a", count: 200_000))
+        let error = try #require(
+            #expect(throws: SchemaError.self) { try schema("<model>\n<entity name=\"E\"/>\n\(long)</model>") })
+        #expect(error.message.contains("…"))
+        #expect(error.message.count < 700, "\(error.message.count)")
+        #expect(error.location?.line == 3)
+    }
+
+    @Test("A tag has at most a thousand attributes, and more are refused before they take time")
+    func crowdedTag() throws {
+        func model(_ count: Int) -> String {
+            "<model>\n<entity name=\"E\"" + (0..<count).map { " a\($0)=\"1\"" }.joined() + "/></model>"
+        }
+        let full = model(999)
+        let warnings = try schema(full).warnings
+        #expect(warnings.count == 999)
+        let last = try #require(full.range(of: "a998"))
+        let line = try #require(full.range(of: "<entity"))
+        #expect(warnings.last?.location?.column == full.distance(from: line.lowerBound, to: last.lowerBound) + 1)
+        let clock = ContinuousClock()
+        let spent = try clock.measure {
+            for count in [1_000, 100_000] {
+                let error = try #require(#expect(throws: SchemaError.self) { try schema(model(count)) })
+                #expect(error.message.contains("more than 1000 attributes"))
+                #expect(error.location == SourceLocation(path: "M", line: 2, column: 1))
+            }
+        }
+        #expect(spent < .seconds(10))
+    }
 
     @Test("A model cut short at any byte is refused or whole, and never traps")
     func truncation() throws {

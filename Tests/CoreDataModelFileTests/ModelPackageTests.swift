@@ -83,6 +83,14 @@ struct ModelPackageTests {
                 try Self.refusal(folder.appendingPathComponent("D.xcdatamodeld")).message.contains(
                     "no property list"))
 
+            let list = folder.appendingPathComponent("D.xcdatamodeld/.xccurrentversion")
+            let handle = try FileHandle(forWritingTo: list)
+            try handle.truncate(atOffset: 1 << 40)
+            try handle.close()
+            #expect(
+                try Self.refusal(folder.appendingPathComponent("D.xcdatamodeld")).message.contains(
+                    "no property list"))
+
             try folder.write("bplist00", to: "F.xcdatamodel/elements")
             #expect(
                 try Self.refusal(folder.appendingPathComponent("F.xcdatamodel")).message.contains("Xcode 3"))

@@ -142,6 +142,16 @@ struct CorpusTests {
         if Corpus.stores == nil { return print("skipped: there is no shared/corpus beside the package") }
         let error = #expect(throws: StoreError.self) { try open(carsPath, other) }
         #expect(error?.code == 134100)
-        #expect(error?.sentence.contains("ZCAR.ZMAKER") == true, "\(error?.sentence ?? "")")
+        #expect(
+            error?.sentence.contains("the store has the optional String Car.maker, which the model has not") == true,
+            "\(error?.sentence ?? "")")
+        other = cars
+        other[0].attributes[3].isOptional = true
+        other[3].relationships[0].maxCount = 7
+        let second = #expect(throws: StoreError.self) { try open(carsPath, other) }
+        #expect(
+            second?.sentence.contains(
+                "In detail: Car.numberPlate was required in the store; Person.cars had no maximum count in the store. Open")
+                == true, "\(second?.sentence ?? "")")
     }
 }

@@ -113,6 +113,103 @@ struct DefinitionTests {
         return definitions.map.joins.map(definitions.join)
     }
 
+    /// A place on a map with one index.
+    private func statements(
+        _ elements: [FetchIndex.Element], _ condition: String? = nil, hasRTree: Bool = true
+    ) throws -> [String] {
+        var pin = EntityDraft(name: "Pin")
+        pin.attributes = [
+            Triage.attribute("latitude", .double), Triage.attribute("longitude", .double), Triage.attribute("title", .string),
+            Triage.attribute("kind", .integer16), Triage.attribute("isMine", .boolean), Triage.attribute("at", .date),
+        ]
+        pin.relationships = [Triage.toMany("parts", "Pin", "whole"), Triage.toOne("whole", "Pin", "parts")]
+        pin.indexes = [FetchIndex(name: "i", elements: elements, partialPredicate: condition)]
+        var draft = SchemaDraft()
+        draft.entities = [pin]
+        let definitions = Definitions(try StoreMap(schema: Schema(checking: draft), configuration: nil))
+        return try definitions.statements(hasRTree: hasRTree).filter { $0.contains("Z_Pin_i") || $0.contains("Z_RT_") }
+    }
+
+    @Test(
+        "The condition of a partial index is spelled as Core Data's files spell it",
+        arguments: [
+            ("isMine == YES", "ZISMINE = 1"), ("kind != 0", "ZKIND <> 0"), ("whole != nil", "ZWHOLE IS NOT NULL"),
+            ("title == nil", "ZTITLE IS NULL"), ("kind > 1", "ZKIND > 1"), ("kind == -1", "ZKIND = -1"),
+            ("kind == 2 OR kind == 4", "(ZKIND = 2 OR ZKIND = 4)"),
+            (
+                "title == nil AND latitude == 0 AND (kind != 0 OR isMine == 0)",
+                "(ZTITLE IS NULL AND ZLATITUDE = 0 AND (ZKIND <> 0 OR ZISMINE = 0))"
+            ),
+            ("latitude < 1.5", "ZLATITUDE < 1.5"), ("title == \"it's\"", "ZTITLE = 'it''s'"),
+            ("kind IN {1, 2}", "ZKIND IN (1, 2)"), ("kind BETWEEN {1, 2}", "ZKIND BETWEEN 1 AND 2"),
+            ("NOT (kind == 1)", "NOT (ZKIND = 1)"),
+        ])
+    func partialIndex(_ condition: (text: String, sql: String)) throws {
+        #expect(
+            try statements([.init(property: "title"), .init(property: "kind", isAscending: false)], condition.text) == [
+                "CREATE INDEX Z_Pin_i ON ZPIN (ZTITLE COLLATE BINARY ASC, ZKIND COLLATE BINARY DESC) WHERE \(condition.sql)"
+            ])
+    }
+
+    @Test("An R-tree is a virtual table with three triggers, as in Core Data's files")
+    func tree() throws {
+        let elements = ["latitude", "longitude"].map { FetchIndex.Element(property: $0, isRTree: true) }
+        let (columns, values) = (
+            "(Z_PK, ZLATITUDE_MIN, ZLATITUDE_MAX, ZLONGITUDE_MIN, ZLONGITUDE_MAX)",
+            "(NEW.Z_PK, NEW.ZLATITUDE ,NEW.ZLATITUDE, NEW.ZLONGITUDE ,NEW.ZLONGITUDE)"
+        )
+        #expect(
+            try statements(elements) == [
+                "CREATE VIRTUAL TABLE Z_RT_Pin_i USING RTREE (Z_PK INTEGER PRIMARY KEY, ZLATITUDE_MIN FLOAT, "
+                    + "ZLATITUDE_MAX FLOAT, ZLONGITUDE_MIN FLOAT, ZLONGITUDE_MAX FLOAT)",
+                "CREATE TRIGGER Z_RT_Pin_i_INSERT AFTER INSERT ON ZPIN FOR EACH ROW BEGIN INSERT OR REPLACE INTO "
+                    + "Z_RT_Pin_i \(columns) VALUES \(values) ; END",
+                "CREATE TRIGGER Z_RT_Pin_i_UPDATE AFTER UPDATE ON ZPIN FOR EACH ROW BEGIN DELETE FROM Z_RT_Pin_i WHERE "
+                    + "Z_PK = NEW.Z_PK ; INSERT INTO Z_RT_Pin_i \(columns) VALUES \(values) ; END",
+                "CREATE TRIGGER Z_RT_Pin_i_DELETE AFTER DELETE ON ZPIN FOR EACH ROW BEGIN DELETE FROM Z_RT_Pin_i WHERE "
+                    + "Z_PK = OLD.Z_PK ; END",
+            ])
+        let error = #expect(throws: StoreError.self) { try statements(elements, hasRTree: false) }
+        #expect(error?.code == 134060 && error?.sentence.hasPrefix("unsupported: the fetch index i of Pin") == true)
+    }
+
+    @Test("To-many elements are left out of a fetch index, and an index that has no other")
+    func toManyElements() throws {
+        let parts = FetchIndex.Element(property: "parts")
+        #expect(try statements([parts]).isEmpty)
+        #expect(
+            try statements([parts, .init(property: "kind")]) == [
+                "CREATE INDEX Z_Pin_i ON ZPIN (ZKIND COLLATE BINARY ASC)"
+            ])
+    }
+
+    @Test(
+        "A fetch index without a form in SQLite is refused by name",
+        arguments: [
+            ("whole.title == nil", "no column"), ("title BEGINSWITH 'a'", "text other than for equality"),
+            ("title ==[c] 'a'", "options"), ("kind == latitude", "constant on its right"), ("ANY parts.kind == 1", "ANY"),
+            ("kind + 1 == 2", "on its left"),
+        ])
+    func refusedCondition(_ condition: (text: String, why: String)) throws {
+        let error = #expect(throws: StoreError.self) { try statements([.init(property: "kind")], condition.text) }
+        #expect(error?.code == 134060 && error?.entity == "Pin")
+        #expect(error?.sentence.contains(condition.why) == true, "\(error?.sentence ?? "")")
+    }
+
+    @Test("R-trees of texts, of six elements or with a condition, and computed elements are refused by name")
+    func refusedElements() throws {
+        let number = FetchIndex.Element(property: "kind", isRTree: true)
+        let cases: [([FetchIndex.Element], String?, String)] = [
+            ([.init(property: "title", isRTree: true)], nil, "no number"),
+            (Array(repeating: number, count: 6), nil, "more than five"), ([number], "kind == 1", "an R-tree with a condition"),
+            ([.init(property: nil, expression: "kind + 1")], nil, "a computed element"),
+        ]
+        for (elements, condition, why) in cases {
+            let error = #expect(throws: StoreError.self) { try statements(elements, condition) }
+            #expect(error?.code == 134060 && error?.sentence.contains(why) == true, "\(error?.sentence ?? "")")
+        }
+    }
+
     @Test("Attributes that cannot be stored are refused by name", arguments: [true, false])
     func unsupported(_ isDerived: Bool) throws {
         var entity = EntityDraft(name: "Thing")

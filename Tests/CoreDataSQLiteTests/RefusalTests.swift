@@ -151,10 +151,10 @@ struct RefusalTests {
         try refused(
             134100,
             "The model does not fit the store at \(folder.file.path). Differing entities: Assessment, Injury, "
-                + "Zone (not in the store). In detail: the store's column ZASSESSMENT.ZNOTE belongs to no property "
-                + "of the model; Injury.depth is not in the store (no column ZDEPTH in ZINJURY); Injury.severity is "
-                + "FLOAT in the model and INTEGER in the store; the store has no table ZZONE for Zone. Open the "
-                + "store with the model that wrote it, or migrate it.", schema: schema)
+                + "Zone (not in the store). In detail: the store has the optional String Assessment.note, which the "
+                + "model has not; Injury.depth is not in the store; Injury.severity was Integer 32 in the store; the "
+                + "store has no table ZZONE for Zone. Open the store with the model that wrote it, or migrate it.",
+            schema: schema)
         let store = try folder.store(schema) { $0.ignoresVersionHashes = true }
         #expect(try store.metadata().versionHashes.keys.contains("Zone"))
     }

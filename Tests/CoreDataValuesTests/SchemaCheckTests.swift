@@ -138,6 +138,14 @@ struct SchemaCheckTests {
     ]
 
     private static let others: [Wrong] = [
+        .attribute("names “nobody”, which is no property of “Author”") { $0.derivationExpression = "author.nobody" },
+        .attribute("names “nobody”, which is no property of “Book”") { $0.derivationExpression = "nobody" },
+        .attribute("cannot be read") { $0.derivationExpression = "name ==" },
+        Wrong("names “pages”, which is no property of “Book”", "Book", nil) {
+            $0.entities[1].indexes = [
+                FetchIndex(name: "i", elements: [.init(property: "title")], partialPredicate: "pages > 3 AND title != nil")
+            ]
+        },
         Wrong("names no attribute", "Book", nil) { $0.entities[1].uniquenessConstraints = [[]] },
         Wrong("names “isbn”, which is no property", "Book", "isbn") {
             $0.entities[1].uniquenessConstraints = [["isbn"]]

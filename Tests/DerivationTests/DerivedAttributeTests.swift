@@ -177,8 +177,7 @@ import Testing
         arguments: Library.stores,
         [
             ("books.@avg.pages", "Use now()"), ("books.@sum.title", "no number"), ("books.@sum.authorName", "derived"),
-            ("author.nobody", "to-one"), ("nobody", "no attribute"), ("canonical:(country.code)", "not a path"),
-            ("1 + 1", "Use now()"), ("name ==", "cannot be read"), ("now()", "Date"), ("random()", "Use now()"),
+            ("canonical:(country.code)", "not a path"), ("1 + 1", "Use now()"), ("now()", "Date"), ("random()", "Use now()"),
             ("country.@count", "Use now()"), ("name", "no Integer 64"),
         ])
     func unsupported(_ type: String, _ broken: (expression: String, why: String)) throws {

@@ -66,9 +66,12 @@ extension StoreMetadata {
         let names = Set(expected.keys).union(versionHashes.keys).sorted()
         let differing = names.filter { expected[$0] != versionHashes[$0] }
         guard let first = differing.first else { return }
+        let changed = differing.filter { expected[$0] != nil && versionHashes[$0] != nil }
+        let details = HashSearch(schema: schema, recorded: versionHashes).sentences(on: changed, in: schema)
         throw StoreError(
             134100,
             "The model does not fit the store at \(path). Differing entities: \(differing.joined(separator: ", ")). "
+                + (details.isEmpty ? "" : "In detail: " + details.joined(separator: "; ") + ". ")
                 + "Open the store with the model that wrote it, or migrate it.",
             path: path, entity: first)
     }

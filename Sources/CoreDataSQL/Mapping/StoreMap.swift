@@ -12,6 +12,8 @@ package final class StoreMap: Sendable {
     package let joins: [JoinTable]
     /// The derived attributes of the tables.
     package let derived: [DerivedAttribute]
+    /// The fetch indexes that are R-trees, whose triggers write to virtual tables.
+    package let rTrees: [(entity: Entity, index: FetchIndex)]
     private let tableOfEntity: [Int?]
     private let joinOfRelationship: [RelationshipIndex: Int]
 
@@ -27,6 +29,9 @@ package final class StoreMap: Sendable {
         entities = kept
         let roots = Set(kept.map(\.root))
         try StorableCheck(schema: schema).run(roots)
+        rTrees = kept.flatMap { entity in
+            entity.draft.indexes.filter { $0.elements.contains(where: \.isRTree) }.map { (entity, $0) }
+        }
         derived = try schema.derivedAttributes(in: roots)
         var names = Namespace(["Z_PRIMARYKEY", "Z_METADATA", "Z_MODELCACHE"])
         var tables: [TableMap] = []

@@ -9,9 +9,13 @@ package struct Definitions: Sendable {
 
     /// All statements in the order they are run.
     ///
+    /// - Parameter hasRTree: whether the SQLite that runs them has R-trees.
     /// - Throws: `StoreError` for indexes that have no form here.
-    package func statements() throws -> [String] {
-        try map.tables.map(table) + map.joins.map(join) + map.tables.flatMap(keyIndexes)
+    package func statements(hasRTree: Bool = true) throws -> [String] {
+        if !hasRTree, let (entity, index) = map.rTrees.first {
+            throw unsupported(index, entity, "an R-tree element, and the SQLite of this system is built without R-trees")
+        }
+        return try map.tables.map(table) + map.joins.map(join) + map.tables.flatMap(keyIndexes)
             + map.joins.map(joinIndex) + map.entities.flatMap(declaredIndexes) + DerivedTriggers(map).statements()
             + fixed()
     }
@@ -67,14 +71,15 @@ package struct Definitions: Sendable {
     package func declaredIndexes(_ entity: Entity) throws -> [String] {
         let table = try map.table(of: entity.index)
         let unique = try entity.draft.uniquenessConstraints.map { try constraint($0, of: entity, in: table) }
-        let fetch = try entity.draft.indexes.map { try index($0, of: entity, in: table) }
+        let fetch = try entity.draft.indexes.flatMap {
+            try FetchIndexDefinition(index: $0, entity: entity, table: table, map: map).statements()
+        }
         let names = Set(entity.draft.indexes.map(\.name))
-        let legacy = try entity.draft.attributes.filter { $0.isIndexed && !$0.isTransient }.compactMap {
-            attribute in
+        let legacy = try entity.draft.attributes.filter { $0.isIndexed && !$0.isTransient }.flatMap { attribute in
             let name = "by" + attribute.name.prefix(1).uppercased() + attribute.name.dropFirst() + "Index"
-            if names.contains(name) { return nil as String? }
-            let element = FetchIndex.Element(property: attribute.name)
-            return try index(FetchIndex(name: name, elements: [element]), of: entity, in: table)
+            if names.contains(name) { return [String]() }
+            let index = FetchIndex(name: name, elements: [FetchIndex.Element(property: attribute.name)])
+            return try FetchIndexDefinition(index: index, entity: entity, table: table, map: map).statements()
         }
         return fetch + legacy + unique
     }
@@ -86,48 +91,10 @@ package struct Definitions: Sendable {
 
     private func constraint(_ attributes: [String], of entity: Entity, in table: TableMap) throws -> String {
         let columns = try attributes.map {
-            try columnName($0, of: entity, in: table, use: "the uniqueness constraint")
-                + " COLLATE BINARY ASC"
+            try table.columnName($0, of: entity, use: "the uniqueness constraint") + " COLLATE BINARY ASC"
         }
         return
             "CREATE UNIQUE INDEX \(bare(Self.constraintName(attributes, of: entity))) ON \(bare(table.name)) "
             + "(\(columns.joined(separator: ", ")))"
-    }
-
-    private func index(_ index: FetchIndex, of entity: Entity, in table: TableMap) throws -> String {
-        if index.partialPredicate != nil { throw unsupported(index, entity, "a condition") }
-        let columns = try index.elements.map { element in
-            if element.isRTree { throw unsupported(index, entity, "an R-tree element") }
-            guard let property = element.property else {
-                throw unsupported(index, entity, "a computed element")
-            }
-            let column = try columnName(property, of: entity, in: table, use: "the fetch index \(index.name)")
-            return column + " COLLATE BINARY " + (element.isAscending ? "ASC" : "DESC")
-        }
-        return "CREATE INDEX \(bare("Z_\(entity.name)_\(index.name)")) ON \(bare(table.name)) "
-            + "(\(columns.joined(separator: ", ")))"
-    }
-
-    private func columnName(_ property: String, of entity: Entity, in table: TableMap, use: String) throws
-        -> String
-    {
-        if case .slot(let slot)? = entity.places[property],
-            let column = table.column(of: slot, in: entity.index)
-        {
-            return bare(table.columns[column].name)
-        }
-        throw StoreError(
-            134060,
-            "\(entity.name).\(property) has no column of its own, so \(use) of \(entity.name) cannot use it. "
-                + "Name a stored attribute or a to-one relationship.",
-            entity: entity.name, property: property)
-    }
-
-    private func unsupported(_ index: FetchIndex, _ entity: Entity, _ what: String) -> StoreError {
-        StoreError(
-            134060,
-            "The fetch index \(index.name) of \(entity.name) has \(what), which SQLite stores of this version do not "
-                + "support. Remove it from the model.",
-            entity: entity.name)
     }
 }

@@ -85,6 +85,15 @@ final class Connection: @unchecked Sendable {
     /// Whether closing this connection as the last one moves the log into the file.
     func checkpointsOnClose(_ flag: Bool) { _ = coredata_sqlite_checkpoint_on_close(handle, flag ? 1 : 0) }
 
+    /// Whether SQLite was built with R-trees.
+    func hasRTrees() throws -> Bool {
+        try run("SELECT COUNT(*) FROM pragma_module_list WHERE name = 'rtree'") != "0"
+    }
+
+    /// Lets triggers write to R-trees, which SQLite (3.40 at least) takes for unsafe. Our own functions stay out of their reach: all
+    /// but the innocuous ones are DIRECTONLY.
+    func trustsTriggers() { _ = coredata_sqlite_trusted_schema(handle, 1) }
+
     /// How long a statement waits for another connection's lock.
     func setBusyTimeout(_ seconds: Double) {
         sqlite3_busy_timeout(handle, Int32(clamping: Int64((seconds * 1000).clamped(to: 0...2_000_000_000))))

@@ -4,26 +4,25 @@ import CoreDataSQL
 import CoreDataValues
 import Foundation
 
-/// Compares version hashes; only when they differ the tables are looked at, to name what differs.
+/// Compares version hashes; only when they differ the tables are looked at, and alterations of the model are tried until
+/// they hash as the store recorded.
 struct ModelMatch {
     let map: StoreMap
     let metadata: StoreMetadata
     let connection: Connection
 
-    /// - Throws: 134100 with the entities and properties that differ.
+    /// - Throws: 134100 with the entities and properties that differ. Finding these costs a few statements and at most
+    ///   `HashSearch.limit` hashes.
     func check() throws {
         let differing = self.differing()
         if differing.isEmpty { return }
-        let columns = try ColumnDifference(map: map, connection: connection).sentences(for: differing)
-        let details =
-            columns.isEmpty
-            ? ["no column differs, so it is optionality, an inverse, a bound or a modifier"] : columns
+        let details = try sentences(differing)
         throw StoreError(
             134100,
             "The model does not fit the store at \(connection.path). Differing entities: "
-                + differing.map(\.sentence).joined(separator: ", ") + ". In detail: "
-                + details.joined(separator: "; ")
-                + ". Open the store with the model that wrote it, or migrate it.",
+                + differing.map(\.sentence).joined(separator: ", ") + ". "
+                + (details.isEmpty ? "" : "In detail: " + details.joined(separator: "; ") + ". ")
+                + "Open the store with the model that wrote it, or migrate it.",
             path: connection.path, entity: differing.first?.name)
     }
 
@@ -33,7 +32,7 @@ struct ModelMatch {
             && map.entities.allSatisfy { metadata.versionHashes[$0.name] == $0.versionHash }
     }
 
-    struct Difference {
+    private struct Difference {
         enum Kind { case changed, onlyInModel, onlyInStore }
         let name: String
         let kind: Kind
@@ -59,14 +58,44 @@ struct ModelMatch {
         }
     }
 
-    /// A hash that cannot be compared (store format §4.5): columns and triggers decide.
-    private func fits(_ name: String, _ recorded: Data) -> Bool {
-        guard let entity = map.schema.entity(named: name), VersionHash.isForeign(recorded, for: entity) else {
-            return false
+    /// What is known for certain of an entity, else what its tables show and that it is not all that is known.
+    private func sentences(_ differing: [Difference]) throws -> [String] {
+        let tables = try TableDifference(map: map, connection: connection).read()
+        let changed = Set(differing.filter { $0.kind == .changed }.map(\.name))
+        let comparable = changed.filter { name in
+            guard let entity = map.schema.entity(named: name), let hash = metadata.versionHashes[name] else { return false }
+            return !VersionHash.isForeign(hash, for: entity)
         }
-        let difference = Difference(name: name, kind: .changed)
-        let columns = try? ColumnDifference(map: map, connection: connection).sentences(for: [difference])
-        return columns?.isEmpty == true && (try? hasTriggers(entity)) == true
+        let found = HashSearch(schema: map.schema, recorded: metadata.versionHashes, evidence: tables.evidence)
+            .run(on: comparable)
+        var details: [String] = []
+        var unexplained: Set<EntityIndex> = []
+        for difference in differing {
+            let shown = tables.sentences[difference.name] ?? []
+            let entity = map.schema.entity(named: difference.name)
+            switch found[difference.name] {
+            case .explained(let sentences): details += sentences
+            case .renamed(let name): details.append("\(difference.name) was called \(name) in the store")
+            case .unknown, nil:
+                details += shown
+                guard let entity else { break }
+                unexplained.insert(entity.root)
+                if difference.kind == .changed { details.append(HashSearch.unknown(entity)) }
+            }
+        }
+        let explained = Set(changed.compactMap { map.schema.entity(named: $0)?.root }).subtracting(unexplained)
+        let leftovers = tables.leftovers.filter { $0.root.map { !explained.contains($0) } ?? !unexplained.isEmpty }
+        return details + leftovers.map(\.sentence)
+    }
+
+    /// A hash that cannot be compared (store format §4.5): tables and triggers decide.
+    private func fits(_ name: String, _ recorded: Data) -> Bool {
+        guard let entity = map.schema.entity(named: name), VersionHash.isForeign(recorded, for: entity),
+            let tables = try? TableDifference(map: map, connection: connection).read()
+        else { return false }
+        let isSame = map.schema.entities.allSatisfy { $0.root != entity.root || tables.sentences[$0.name] == nil }
+            && tables.leftovers.allSatisfy { $0.root != entity.root }
+        return isSame && (try? hasTriggers(entity)) == true
     }
 
     /// Whether the file derives what the model says is derived; an attribute that was a plain one has no trigger.
@@ -80,48 +109,5 @@ struct ModelMatch {
             try statement.bind(1, .text("_\(owner)_\(entity.slots[slot].name)_"))
             return try statement.step()
         }
-    }
-}
-
-/// Compares the columns in the file with those the model asks for.
-struct ColumnDifference {
-    let map: StoreMap
-    let connection: Connection
-
-    func sentences(for differences: [ModelMatch.Difference]) throws -> [String] {
-        let names = Set(differences.map(\.name))
-        let roots = Set(map.entities.filter { names.contains($0.name) }.map(\.root))
-        return try map.tables.filter { roots.contains($0.root) }.flatMap(sentences)
-    }
-
-    private func sentences(_ table: TableMap) throws -> [String] {
-        let found = try columns(of: table.name)
-        if found.isEmpty {
-            return ["the store has no table \(table.name) for \(map.schema[table.root].name)"]
-        }
-        let missing = table.columns.compactMap { column -> String? in
-            let owner = "\(map.schema[column.entity].name).\(column.property)"
-            guard let type = found[column.name] else {
-                return "\(owner) is not in the store (no column \(column.name) in \(table.name))"
-            }
-            return type.uppercased() == column.type
-                ? nil : "\(owner) is \(column.type) in the model and \(type) in the store"
-        }
-        let known = Set(table.columns.map(\.name) + ["Z_PK", "Z_ENT", "Z_OPT"])
-        let extra = found.keys.filter { !known.contains($0) }.sorted().map {
-            "the store's column \(table.name).\($0) belongs to no property of the model"
-        }
-        return missing + extra
-    }
-
-    private func columns(of table: String) throws -> [String: String] {
-        let statement = try Statement("SELECT name, type FROM pragma_table_info(?)", on: connection)
-        defer { statement.finish() }
-        try statement.bind(1, .text(table))
-        var result: [String: String] = [:]
-        while try statement.step() {
-            if let name = statement.text(0) { result[name] = statement.text(1) ?? "" }
-        }
-        return result
     }
 }

@@ -74,6 +74,7 @@ struct StoreOpener {
     private func prepareWriter(_ connection: Connection) throws {
         DerivedFunctions.register(on: connection.handle, touched: connection.touched)
         if !options.isReadOnly { try ForeignTextTriggers(map: map).register(on: connection) }
+        if !map.rTrees.isEmpty { connection.trustsTriggers() }
         connection.watchesLog()
     }
 
@@ -158,7 +159,7 @@ struct StoreOpener {
     }
 
     private func create(_ connection: Connection, _ pragmas: Pragmas) throws -> StoreMetadata {
-        let definitions = try Definitions(map).statements()
+        let definitions = try Definitions(map).statements(hasRTree: try map.rTrees.isEmpty || connection.hasRTrees())
         try pragmas.configureNewFile(connection)
         var metadata = StoreMetadata(
             uuid: UUID().uuidString, type: "SQLite", modelVersionIdentifiers: map.schema.versionIdentifiers,

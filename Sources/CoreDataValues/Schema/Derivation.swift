@@ -173,7 +173,7 @@ struct DerivationReader {
     private func unsupported(_ why: String) -> StoreError {
         StoreError(
             134060,
-            "unsupported: \(entity.name).\(attribute.name) cannot be derived by “\(expression)”. \(why)",
+            "unsupported: \(entity.name).\(attribute.name) cannot be derived by “\(expression.shortened())”. \(why)",
             entity: entity.name, property: attribute.name)
     }
 }

@@ -29,19 +29,19 @@ enum SHA256 {
 
     private static func word(_ bytes: [UInt8], at offset: Int) -> UInt32 {
         var word: UInt32 = 0
-        for index in 0..<4 { word = word << 8 | UInt32(bytes[offset + index]) }
+        for index in offset..<offset + 4 { word = word &<< 8 | UInt32(bytes[index]) }
         return word
     }
 
     private static func rotate(_ word: UInt32, _ count: UInt32) -> UInt32 {
-        word >> count | word << (32 - count)
+        word &>> count | word &<< (32 &- count)
     }
 
     private static func expand(_ schedule: inout [UInt32]) {
         for index in 16..<64 {
             let (a, b) = (schedule[index - 15], schedule[index - 2])
-            let low = rotate(a, 7) ^ rotate(a, 18) ^ (a >> 3)
-            let high = rotate(b, 17) ^ rotate(b, 19) ^ (b >> 10)
+            let low = rotate(a, 7) ^ rotate(a, 18) ^ (a &>> 3)
+            let high = rotate(b, 17) ^ rotate(b, 19) ^ (b &>> 10)
             schedule[index] = schedule[index - 16] &+ low &+ schedule[index - 7] &+ high
         }
     }

@@ -42,7 +42,10 @@ struct SchemaCheck {
         for entity in draft.entities {
             checkPropertyNames(of: entity)
             checkCompositeSize(of: entity)
-            for attribute in entity.attributes { checkAttribute(attribute, of: entity.name) }
+            for attribute in entity.attributes {
+                checkAttribute(attribute, of: entity.name)
+                checkDerivation(attribute, in: entity)
+            }
             for relationship in entity.relationships { checkRelationship(relationship, of: entity) }
             for fetched in entity.fetchedProperties { checkFetchedProperty(fetched, of: entity.name) }
             checkConstraints(of: entity)

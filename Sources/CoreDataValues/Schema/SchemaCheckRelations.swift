@@ -140,6 +140,7 @@ extension SchemaCheck {
                 report("\(title) mixes binary and R-tree elements. Split it", entity.name, nil, location)
             }
             for element in index.elements { checkElement(element, title: title, of: entity.name, location) }
+            checkCondition(of: index, title: title, in: entity)
         }
     }
 

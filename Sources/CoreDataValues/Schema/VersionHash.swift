@@ -30,13 +30,40 @@ package struct VersionHash {
         return hashes
     }
 
+    /// A property that is stored, as it enters the hash of its entity and of the entities below.
+    struct HashedProperty {
+        let name: String
+        let hash: [UInt8]
+    }
+
     /// What a sub-entity needs of its parent.
     private struct Hashed {
         var hash: [UInt8]
         /// Whether an own or inherited attribute is derived.
         var isDerived: Bool
         /// Own and inherited properties that are stored.
-        var properties: [(name: String, hash: [UInt8])]
+        var properties: [HashedProperty]
+    }
+
+    /// All that enters the hash of one entity.
+    struct EntityParts {
+        var name: String
+        var isAbstract: Bool
+        var parentHash: [UInt8]
+        /// Own and inherited ones, in the order of their names.
+        var properties: [HashedProperty]
+        var modifier: String?
+        var constraints: [[String]]
+
+        func hash() -> [UInt8] {
+            var bytes = Array(name.utf8) + [isAbstract ? 1 : 0] + parentHash
+            for property in properties { bytes += property.hash }
+            bytes += Array((modifier ?? "").utf8)
+            for constraint in constraints.map({ $0.joined(separator: ".") }).sorted(by: VersionHash.precedes) {
+                bytes += Array(constraint.utf8)
+            }
+            return SHA256.hash(bytes)
+        }
     }
 
     /// Hashes an entity after its ancestors, from the root down; a cycle, which a checked draft has not, ends
@@ -55,27 +82,31 @@ package struct VersionHash {
     }
 
     private func hash(_ entity: EntityDraft, parent: Hashed?) -> Hashed {
-        var properties = parent?.properties ?? []
-        for attribute in entity.attributes where !attribute.isTransient {
-            properties.append((attribute.name, Self.hash(attribute, elements: elements(of: attribute, depth: 0))))
-        }
-        for relationship in entity.relationships where !relationship.isTransient {
-            properties.append((relationship.name, Self.hash(relationship, owner: entity.name)))
-        }
-        properties.sort { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
-        var bytes = Array(entity.name.utf8) + [entity.isAbstract ? 1 : 0] + (parent?.hash ?? [])
-        for property in properties { bytes += property.hash }
-        bytes += Array((entity.versionHashModifier ?? "").utf8)
-        for constraint in entity.uniquenessConstraints.map({ $0.joined(separator: ".") }).sorted(
-            by: Self.precedes)
-        {
-            bytes += Array(constraint.utf8)
-        }
+        let properties = sorted((parent?.properties ?? []) + ownProperties(of: entity))
+        let parts = EntityParts(
+            name: entity.name, isAbstract: entity.isAbstract, parentHash: parent?.hash ?? [], properties: properties,
+            modifier: entity.versionHashModifier, constraints: entity.uniquenessConstraints)
         let isDerived = parent?.isDerived == true || entity.attributes.contains { $0.isDerived }
-        let hash = SHA256.hash(bytes)
+        let hash = parts.hash()
         return Hashed(
             hash: isDerived ? Self.derivedMark + hash.dropFirst(Self.derivedMark.count) : hash,
             isDerived: isDerived, properties: properties)
+    }
+
+    /// The entity's own properties that are stored, in declared order.
+    func ownProperties(of entity: EntityDraft) -> [HashedProperty] {
+        entity.attributes.filter { !$0.isTransient }.map { hashed($0) }
+            + entity.relationships.filter { !$0.isTransient }.map {
+                HashedProperty(name: $0.name, hash: Self.hash($0, owner: entity.name))
+            }
+    }
+
+    func hashed(_ attribute: Attribute) -> HashedProperty {
+        HashedProperty(name: attribute.name, hash: Self.hash(attribute, elements: elements(of: attribute, depth: 0)))
+    }
+
+    func sorted(_ properties: [HashedProperty]) -> [HashedProperty] {
+        properties.sorted { Self.precedes($0.name, $1.name) }
     }
 
     /// What the elements of a composite add, in the order of their names; nothing for other attributes and, in a draft that was
@@ -142,7 +173,7 @@ package struct VersionHash {
         [0, 8, 16, 24].map { UInt8(truncatingIfNeeded: number >> $0) }
     }
 
-    private static func precedes(_ a: String, _ b: String) -> Bool {
+    static func precedes(_ a: String, _ b: String) -> Bool {
         a.utf8.lexicographicallyPrecedes(b.utf8)
     }
 }
@@ -152,7 +183,7 @@ package struct VersionHash {
 extension VersionHash {
     /// What our hashes of entities with derived attributes begin with: `OCDD`. How Core Data hashes a derivation is not known
     /// (store format §4.5).
-    fileprivate static let derivedMark: [UInt8] = [0x4f, 0x43, 0x44, 0x44]
+    static let derivedMark: [UInt8] = [0x4f, 0x43, 0x44, 0x44]
 
     /// Whether a recorded hash cannot be compared with the entity's: the entity has or inherits a derived attribute, and
     /// somebody else computed the recorded one.

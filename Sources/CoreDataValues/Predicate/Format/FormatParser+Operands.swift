@@ -151,7 +151,7 @@ extension FormatParser {
             return .expression(.keyPath([word]))
         }
         guard let name = PredicateFunctions.fullName(word) else {
-            throw PredicateError("There is no function “\(word)”.", position: position)
+            throw PredicateError("There is no function “\(word.shortened())”.", position: position)
         }
         advance()
         advance()

@@ -66,7 +66,7 @@ package struct FormatParser {
         } catch {
             let place = error.position.map { " at character \($0 + 1)" } ?? ""
             throw PredicateError(
-                "The predicate format “\(text)” cannot be read\(place): \(error.sentence)", position: error.position)
+                "The predicate format “\(text.shortened(around: error.position ?? 0))” cannot be read\(place): \(error.sentence)", position: error.position)
         }
     }
 

@@ -122,7 +122,7 @@ struct FormatScanner {
             position += 2
             let digits = word(withColons: false)
             guard let value = Int64(digits, radix: radix) else {
-                throw PredicateError("“0\(mark)\(digits)” is not a number of 64 bits.", position: start)
+                throw PredicateError("“0\(mark)\(digits.shortened())” is not a number of 64 bits.", position: start)
             }
             return .integer(value)
         }
@@ -144,7 +144,7 @@ struct FormatScanner {
         let digits = String(String.UnicodeScalarView(scalars[start..<position]))
         if !isReal, let value = Int64(digits) { return .integer(value) }
         guard let value = Double(digits.hasPrefix(".") ? "0" + digits : digits) else {
-            throw PredicateError("“\(digits)” is not a number.", position: start)
+            throw PredicateError("“\(digits.shortened())” is not a number.", position: start)
         }
         return .real(value)
     }

@@ -1,0 +1,104 @@
+// The statements that create one fetch index, in the form Core Data's own files have them.
+
+import CoreDataValues
+
+/// One fetch index of an entity: an index on its table, a partial one where it has a condition, or an R-tree with the
+/// triggers that keep it (store format §9).
+struct FetchIndexDefinition {
+    let index: FetchIndex
+    let entity: Entity
+    let table: TableMap
+    let map: StoreMap
+
+    /// Nothing when the index has to-many elements only, which have no column.
+    ///
+    /// - Throws: `StoreError` for what has no form here.
+    func statements() throws -> [String] {
+        let elements = index.elements.filter { !isToMany($0) }
+        if elements.isEmpty { return [] }
+        let columns = try elements.map(column)
+        if elements.contains(where: \.isRTree) { return try tree(elements, columns) }
+        let parts = zip(columns, elements).map { "\($0) COLLATE BINARY \($1.isAscending ? "ASC" : "DESC")" }
+        return [
+            "CREATE INDEX \(bare("Z_\(entity.name)_\(index.name)")) ON \(bare(table.name)) "
+                + "(\(parts.joined(separator: ", ")))" + (try condition())
+        ]
+    }
+
+    private func isToMany(_ element: FetchIndex.Element) -> Bool {
+        guard let name = element.property, case .toMany? = entity.places[name] else { return false }
+        return true
+    }
+
+    private func column(_ element: FetchIndex.Element) throws -> String {
+        guard let property = element.property else { throw unsupported(index, entity, "a computed element") }
+        return try table.columnName(property, of: entity, use: "the fetch index \(index.name)")
+    }
+
+    private func condition() throws -> String {
+        guard let text = index.partialPredicate else { return "" }
+        let predicate: Predicate
+        do { predicate = try FormatParser.predicate(text) } catch {
+            throw unsupported(index, entity, "a condition that cannot be read. \(error.sentence)")
+        }
+        return " WHERE " + (try IndexCondition(index: index, entity: entity, table: table).compile(predicate))
+    }
+
+    /// At most five numbers, which SQLite keeps with 32 bits.
+    private func tree(_ elements: [FetchIndex.Element], _ columns: [String]) throws -> [String] {
+        if index.partialPredicate != nil { throw unsupported(index, entity, "an R-tree with a condition") }
+        if elements.contains(where: { !$0.isRTree }) { throw unsupported(index, entity, "an R-tree with binary elements") }
+        if columns.count > 5 { throw unsupported(index, entity, "an R-tree of more than five elements") }
+        for element in elements where !isNumber(element) {
+            throw unsupported(index, entity, "an R-tree of something that is no number")
+        }
+        let (name, rows) = ("Z_RT_\(entity.name)_\(index.name)", bare(table.name))
+        let bounds = columns.flatMap { [bounded($0, "_MIN"), bounded($0, "_MAX")] }
+        let values = columns.map { "NEW.\($0) ,NEW.\($0)" }.joined(separator: ", ")
+        let insertion =
+            "INTO \(bare(name)) (Z_PK, \(bounds.joined(separator: ", "))) VALUES (NEW.Z_PK, \(values)) ; END"
+        func trigger(_ event: String, _ body: String) -> String {
+            "CREATE TRIGGER \(bare("\(name)_\(event)")) AFTER \(event) ON \(rows) FOR EACH ROW BEGIN \(body)"
+        }
+        return [
+            "CREATE VIRTUAL TABLE \(bare(name)) USING RTREE (Z_PK INTEGER PRIMARY KEY, "
+                + bounds.map { "\($0) FLOAT" }.joined(separator: ", ") + ")",
+            trigger("INSERT", "INSERT OR REPLACE " + insertion),
+            trigger("UPDATE", "DELETE FROM \(bare(name)) WHERE Z_PK = NEW.Z_PK ; INSERT " + insertion),
+            trigger("DELETE", "DELETE FROM \(bare(name)) WHERE Z_PK = OLD.Z_PK ; END"),
+        ]
+    }
+
+    private func bounded(_ column: String, _ end: String) -> String {
+        column.hasSuffix("\"") ? column.dropLast() + end + "\"" : column + end
+    }
+
+    private func isNumber(_ element: FetchIndex.Element) -> Bool {
+        guard let name = element.property, case .slot(let slot)? = entity.places[name] else { return false }
+        switch entity.slots[slot].kind {
+        case .int, .bool, .double, .float, .decimal, .date: return true
+        case .text, .uri, .uuid, .data, .externalData, .transformable, .toOne, .entityTag: return false
+        }
+    }
+}
+
+func unsupported(_ index: FetchIndex, _ entity: Entity, _ what: String) -> StoreError {
+    StoreError(
+        134060,
+        "unsupported: the fetch index \(index.name) of \(entity.name) has \(what). Change it or remove it from the model.",
+        entity: entity.name)
+}
+
+extension TableMap {
+    /// The column of a stored attribute or to-one, as definitions spell it.
+    func columnName(_ property: String, of entity: Entity, use: String) throws -> String {
+        if case .slot(let slot)? = entity.places[property], let column = column(of: slot, in: entity.index) {
+            return bare(columns[column].name)
+        }
+        throw StoreError(
+            134060,
+            "\(entity.name).\(property) has no column of its own, so \(use) of \(entity.name) cannot use it. "
+                + "Name a stored attribute or a to-one relationship.",
+            entity: entity.name, property: property)
+    }
+}
