@@ -105,12 +105,14 @@ struct ConflictReport {
     private func conflict(_ claim: Claim) throws -> NSConstraintConflict {
         let schema = context.runtime.schema
         let owner = schema[claim.owner]
-        let claimants: ContiguousArray<NSManagedObject> = context.tracker.dirty.filter { object in
+        let all: ContiguousArray<NSManagedObject> = context.tracker.dirty.filter { object in
             let state = object._state
             return state.has([.inserted, .updated]) && !state.has([.deleted, .gone]) && object.savedStore == store.number
                 && state.info.entity.isKind(of: owner) && values(claim.names, of: object) == claim.values
         }
-        let row = try storedRow(of: claim, owner, claimants)
+        let row = try storedRow(of: claim, owner, all)
+        // One whose own row has the values was changed in something else.
+        let claimants = all.filter { $0 !== row?.object }
         let snapshots: [Any] = claimants.map { object in
             object.lastRead.map { object.dictionary(of: $0) } ?? object.initialValues
         }
@@ -143,7 +145,7 @@ struct ConflictReport {
             let layout = snapshot.chunk.layout
             let key = ObjectKey(number: snapshot.row.key(layout), entity: layout.entity, store: store.number)
             let object = context.object(for: key)
-            if claimants.contains(where: { $0 === object }) || gaveUp(object, claim) { continue }
+            if gaveUp(object, claim) { continue }
             object.takeStoredRow(snapshot)
             return (object, snapshot)
         }

@@ -11,7 +11,8 @@ struct MergeResolution {
 
     func resolve(_ conflicts: [NSMergeConflict]) throws {
         if type == .errorMergePolicyType { throw ConflictError.error(conflicts) }
-        for conflict in conflicts {
+        // Rows that are gone first: what points at them must not be put on top of a row that does not.
+        for conflict in conflicts.filter({ $0.isRowGone }) + conflicts.filter({ !$0.isRowGone }) {
             let object = conflict.sourceObject
             guard !object._state.has(.gone), let context = object.managedObjectContext else { continue }
             let found = try conflict.found ?? readAgain(object, in: context)
@@ -80,4 +81,8 @@ extension NSManagedObjectContext {
         object._state.set([.inaccessible, .propagated])
         tracker.enter(object, .eventDeleted)
     }
+}
+
+extension NSMergeConflict {
+    fileprivate var isRowGone: Bool { if case .gone? = found { true } else { false } }
 }

@@ -22,19 +22,24 @@ struct Reinsertion {
 
     /// - Throws: what the store says when the other ends are read.
     func run() throws {
-        guard let read = object.lastRead, let rows = context.rows(of: store) else { return }
-        let slots = info.slotRelationships.indices.filter { slot in
-            info.slotRelationships[slot] != nil && object._state.overlay?.isPresent(slot) != true
-        }
-        var keys = slots.compactMap { object.targetKey(at: $0, of: read)?.row }
+        guard object.lastRead != nil, let rows = context.rows(of: store) else { return }
+        let targets = targets()
+        var keys = targets.map { $0.target._state.key.row }
         object.forEachStoredToMany { _, members in keys += members.storedKeys(in: store).map(\.row) }
         let there = try StoredRows(keys, in: rows)
-        for slot in slots {
-            guard let key = object.targetKey(at: slot, of: read) else { continue }
-            let isGoing = context.registered(key)?._state.has([.deleted, .gone]) ?? false
-            if isGoing || there[key.row].row == nil { object.writeTarget(slot, nil) } else { pair(slot) }
+        for (slot, target) in targets {
+            let isLost = target._state.has([.deleted, .gone]) || there[target._state.key.row].row == nil
+            if isLost { object.writeTarget(slot, nil) } else { pair(slot) }
         }
         object.forEachStoredToMany { index, members in keep(members, index, there) }
+    }
+
+    /// The present targets that should have a row.
+    private func targets() -> [(slot: Int, target: NSManagedObject)] {
+        info.slotRelationships.indices.compactMap { slot in
+            guard info.slotRelationships[slot] != nil, let target = object.target(at: slot) else { return nil }
+            return target._state.has(.persistent) ? (slot, target) : nil
+        }
     }
 
     /// The other end of a one-to-one names the object again, unless it has another by now.

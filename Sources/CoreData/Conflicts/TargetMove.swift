@@ -73,6 +73,7 @@ struct TargetMove {
             context.saveMemory?.remember(other)
             other.forgetRowIfClean()
         }
+        if let target, target.isInaccessible { return object.writeTarget(slot, nil) }
         for other in [former, read.flatMap { context.registered($0) }] {
             guard let other, other !== target, !other._state.has(.gone) else { continue }
             if other.target(at: opposite) === object { other.writeTarget(opposite, nil) }
@@ -97,12 +98,18 @@ extension NSManagedObject {
     final func forgetRowIfClean() {
         let state = _state
         guard state.has(.persistent), !state.has([.inserted, .deleted, .gone]), state.pointee.row != nil,
-            !state.has(.updated) || !SaveOperation.isChanged(self)
+            !state.has(.updated) || !SaveOperation.isChanged(self), managedObjectContext?.saveMemory?.isReinserted(self) != true
         else { return }
         managedObjectContext?.saveMemory?.remember(self)
         // What says the same as the old row must not hide the new one.
         state.revertUnchanged()
         state.detachRow()
+    }
+
+    /// Whether the row is gone. Reads the row of a fault.
+    fileprivate final var isInaccessible: Bool {
+        if _state.isFault { fire() }
+        return _state.has(.inaccessible)
     }
 
     /// Takes an object out of the save that a merge has left nothing to write.
