@@ -56,7 +56,6 @@ extension NSPersistentStoreCoordinator {
         throw CocoaError.unsupported("reading the archived copy of the model in \(url.path)")
     }
 
-<<<<<<< HEAD
     /// Where the histories of stores are now; nil when none of them keeps one.
     ///
     /// One short read for each store with a history.
@@ -64,12 +63,6 @@ extension NSPersistentStoreCoordinator {
     public final func currentPersistentHistoryToken(fromStores stores: [Any]?) -> NSPersistentHistoryToken? {
         let asked = stores?.compactMap { $0 as? NSPersistentStore } ?? persistentStores
         return NSPersistentHistoryToken(of: asked.filter(\.recordsHistory))
-=======
-    /// Where the histories of stores end, all of the coordinator's for nil; nil when none of them keeps a history. One short read
-    /// a store.
-    public final func currentPersistentHistoryToken(fromStores stores: [Any]?) -> NSPersistentHistoryToken? {
-        NSPersistentHistoryToken(of: stores?.compactMap { $0 as? NSPersistentStore } ?? persistentStores)
->>>>>>> history
     }
 }
 

@@ -14,11 +14,7 @@ extension NSManagedObjectContext {
         public let deletedIDs: Set<NSManagedObjectID>
         public let refreshedIDs: Set<NSManagedObjectID>
         public let invalidatedIDs: Set<NSManagedObjectID>
-<<<<<<< HEAD
         /// Where the histories of the stores were when the message was made; nil when none keeps one.
-=======
-        /// nil: ask the coordinator, `currentPersistentHistoryToken(fromStores:)`.
->>>>>>> history
         public let historyToken: NSPersistentHistoryToken?
         /// nil: this version has no query generations.
         public let queryGeneration: NSQueryGenerationToken?
@@ -56,11 +52,7 @@ extension NSManagedObjectContext {
         public let deletedIDs: Set<NSManagedObjectID>
         public let refreshedIDs: Set<NSManagedObjectID>
         public let invalidatedIDs: Set<NSManagedObjectID>
-<<<<<<< HEAD
         /// Where the histories of the stores were when the message was made; nil when none keeps one.
-=======
-        /// nil: ask the coordinator, `currentPersistentHistoryToken(fromStores:)`.
->>>>>>> history
         public let historyToken: NSPersistentHistoryToken?
         /// nil: this version has no query generations.
         public let queryGeneration: NSQueryGenerationToken?

@@ -29,11 +29,7 @@ extension NSManagedObjectContext {
         public var inserted: Set<NSManagedObject> { notification.objects(NSInsertedObjectsKey) }
         public var updated: Set<NSManagedObject> { notification.objects(NSUpdatedObjectsKey) }
         public var deleted: Set<NSManagedObject> { notification.objects(NSDeletedObjectsKey) }
-<<<<<<< HEAD
         /// Where the histories of the stores were when the message was made; nil when none keeps one.
-=======
-        /// nil: ask the coordinator, `currentPersistentHistoryToken(fromStores:)`.
->>>>>>> history
         public let historyToken: NSPersistentHistoryToken?
         /// nil: this version has no query generations.
         public let queryGeneration: NSQueryGenerationToken?
