@@ -2,6 +2,7 @@
 
 import CoreDataValues
 import Foundation
+import Synchronization
 import Testing
 
 @testable import CoreDataSQLite
@@ -49,6 +50,17 @@ struct PoolTests {
         #expect(try store.fetch("Injury").count == 2)
         try store.close()
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["Model.sqlite"])
+    }
+
+    @Test("The first save of an opened store runs its own statements and no setting")
+    func settings() throws {
+        let seen = Mutex<[String]>([])
+        let store = try folder.store { $0.observer = { event in seen.withLock { $0.append(event.sql) } } }
+        let opening = seen.withLock { $0 }
+        #expect(opening.contains { $0.hasPrefix("PRAGMA journal_size_limit") })
+        try store.insert("Injury", [(2, [:])])
+        let saving = seen.withLock { $0.dropFirst(opening.count).map { String($0.prefix(6)) } }
+        #expect(saving == ["BEGIN ", "INSERT", "COMMIT"])
     }
 
     @Test("A store that was only read leaves no log behind")
