@@ -5,6 +5,7 @@ import enum CoreDataValues.Expression
 import enum CoreDataValues.Predicate
 import struct CoreDataValues.PredicateError
 import Foundation
+import Synchronization
 
 /// Two expressions and an operator.
 open class NSComparisonPredicate: NSPredicate {
@@ -30,8 +31,12 @@ open class NSComparisonPredicate: NSPredicate {
     private let modifier: Modifier
     private let operatorType: Operator
     private let optionSet: Options
-    private let lock = NSLock()
-    private var compiled: (Evaluator, [String: Operand])?
+    /// What the first evaluation makes of the comparison.
+    private struct Compiled: @unchecked Sendable {
+        let evaluator: Evaluator
+        let bound: [String: Operand]
+    }
+    private let compiled = Mutex<Compiled?>(nil)
 
     public init(
         leftExpression lhs: NSExpression, rightExpression rhs: NSExpression, modifier: Modifier, type: Operator,
@@ -55,8 +60,9 @@ open class NSComparisonPredicate: NSPredicate {
     ///
     /// A condition that memory cannot evaluate, and a variable without a value, trap with the reason.
     open override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
-        let (evaluator, bound) = prepared()
-        var variables = bound
+        let compiled = prepared()
+        let evaluator = compiled.evaluator
+        var variables = compiled.bound
         for (name, value) in bindings ?? [:] { variables[name] = Operand(any: value) }
         for name in evaluator.freeVariables where variables[name] == nil {
             preconditionFailure("The predicate “\(description)” needs a value for $\(name).")
@@ -66,17 +72,16 @@ open class NSComparisonPredicate: NSPredicate {
 
     open override func evaluate(with object: Any?) -> Bool { evaluate(with: object, substitutionVariables: nil) }
 
-    private func prepared() -> (Evaluator, [String: Operand]) {
-        lock.withLock {
-            if let compiled { return compiled }
-            do {
-                var translation = Translation(.bindingForeign)
-                let result = (try Evaluator(translation.predicate(self)), translation.bound)
-                compiled = result
-                return result
-            } catch {
-                preconditionFailure(String(describing: error))
-            }
+    /// Compiles outside the lock, if need be twice: the parts may be a program's own classes.
+    private func prepared() -> Compiled {
+        if let known = compiled.withLock({ $0 }) { return known }
+        do {
+            var translation = Translation(.bindingForeign)
+            let made = Compiled(evaluator: try Evaluator(translation.predicate(self)), bound: translation.bound)
+            compiled.withLock { $0 = made }
+            return made
+        } catch {
+            preconditionFailure(String(describing: error))
         }
     }
 

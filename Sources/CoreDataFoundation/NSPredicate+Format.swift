@@ -80,7 +80,15 @@ struct FormatReader {
     }
 
     func predicate(_ text: String) throws(PredicateError) -> NSPredicate {
-        object(try FormatParser.predicate(text, arguments: argument))
+        if let known = FormatCache.shared.tree(text, argumentCount: arguments.count) { return object(known) }
+        var (count, hasKeyPaths) = (0, false)
+        let tree = try FormatParser.predicate(text) { place, letter in
+            count = max(count, place + 1)
+            hasKeyPaths = hasKeyPaths || letter == "K"
+            return try argument(place, letter)
+        }
+        if !hasKeyPaths { FormatCache.shared.keep(.init(tree: tree, argumentCount: count), for: text) }
+        return object(tree)
     }
 
     func expression(_ text: String) throws(PredicateError) -> NSExpression {
@@ -113,6 +121,11 @@ struct FormatReader {
         }
     }
 
+    private func argument(_ object: Any) -> NSExpression {
+        if !KeyValue.isPlain(object), let expression = object as? NSExpression { return expression }
+        return NSExpression(forConstantValue: object)
+    }
+
     private func modifier(_ modifier: Comparison.Modifier) -> NSComparisonPredicate.Modifier {
         switch modifier {
         case .direct: .direct
@@ -136,7 +149,7 @@ struct FormatReader {
             NSExpression(content: .subquery(object(collection), variable, object(predicate)))
         case .variable(let name):
             if name.hasPrefix("%"), let place = Int(name.dropFirst()), arguments.indices.contains(place) {
-                arguments[place] as? NSExpression ?? NSExpression(forConstantValue: arguments[place])
+                argument(arguments[place])
             } else {
                 NSExpression(forVariable: name)
             }

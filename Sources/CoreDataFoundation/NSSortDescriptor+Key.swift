@@ -151,7 +151,8 @@ extension NSSortDescriptor {
         guard let path else {
             throw PredicateError("A sort descriptor without a named key cannot run in a store; use NSSortDescriptor(key:).")
         }
-        let keys = path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        let isSingle = !path.utf8.contains(UInt8(ascii: "."))
+        let keys = isSingle ? [path] : path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         return SortTerm(keyPath: keys, isAscending: ascending, comparison: comparison)
     }
 }

@@ -6,6 +6,10 @@ import Foundation
 extension Value {
     /// The value that an object stands for; nil for collections and for objects with properties.
     package init?(any object: Any?) {
+        if let object, KeyValue.isPlain(object), let common = Value(plain: object) {
+            self = common
+            return
+        }
         guard let object = KeyValue.unwrapped(object) else {
             self = .null
             return
@@ -13,6 +17,27 @@ extension Value {
         let found = type(of: object) is AnyClass ? Value(reference: object) : Value(native: object)
         guard let found else { return nil }
         self = found
+    }
+
+    private init?(plain object: Any) {
+        let type = ObjectIdentifier(type(of: object))
+        if type == ObjectIdentifier(String.self), let text = object as? String {
+            self = .text(text)
+        } else if type == ObjectIdentifier(Int.self), let number = object as? Int {
+            self = .int(Int64(number))
+        } else if type == ObjectIdentifier(Double.self), let number = object as? Double {
+            self = .double(number)
+        } else if type == ObjectIdentifier(Date.self), let date = object as? Date {
+            self = .date(date.timeIntervalSinceReferenceDate)
+        } else if type == ObjectIdentifier(NSDate.self), let date = object as? NSDate {
+            self = .date(date.timeIntervalSinceReferenceDate)
+        } else if type == ObjectIdentifier(NSNumber.self), let number = object as? NSNumber {
+            self = Value.number(number)
+        } else if type == ObjectIdentifier(UUID.self), let uuid = object as? UUID {
+            self = .uuid(uuid)
+        } else {
+            return nil
+        }
     }
 
     private init?(native object: Any) {

@@ -68,6 +68,43 @@ struct PerformTests {
         #expect(seen.withLock { $0 } == Array(0..<100))
     }
 
+    @Test("11.2 Work left to a context while a block holds it waits for the end of that block")
+    func left() throws {
+        let stack = try Stack()
+        let context = stack.another()
+        let seen = Mutex<[Int]>([])
+        context.performAndWait {
+            later(context) { seen.withLock { $0.append(2) } }
+            usleep(20_000)
+            seen.withLock { $0.append(1) }
+        }
+        context.performAndWait { seen.withLock { $0.append(3) } }
+        #expect(seen.withLock { $0 } == [1, 2, 3])
+    }
+
+    @Test("11.1 Blocks of several threads on a context that nobody has used yet never overlap")
+    func exclusion() throws {
+        let stack = try Stack()
+        for round in 0..<200 {
+            let context = stack.another()
+            // No atomics: each block must see what the one before it wrote.
+            nonisolated(unsafe) var count = 0
+            let inside = Atomic<Int>(0)
+            let overlaps = Atomic<Int>(0)
+            DispatchQueue.concurrentPerform(iterations: 8) { index in
+                let block: @Sendable () -> Void = {
+                    if inside.wrappingAdd(1, ordering: .relaxed).oldValue != 0 { overlaps.wrappingAdd(1, ordering: .relaxed) }
+                    count += 1
+                    inside.wrappingSubtract(1, ordering: .relaxed)
+                }
+                if (index + round) % 5 == 0 { later(context, block) } else { context.performAndWait(block) }
+            }
+            context.performAndWait {}
+            #expect(overlaps.load(ordering: .relaxed) == 0)
+            #expect(count == 8)
+        }
+    }
+
     @Test("11.2 await perform returns and throws what the block does")
     func awaited() async throws {
         let stack = try Stack()

@@ -38,6 +38,24 @@ import class CoreDataFoundation.NSExpression
         #expect(checked >= 30)
     }
 
+    @Test("A text that was read before takes the arguments of each call, key paths too, and misses those that are not there")
+    func again() throws {
+        let text = "again > %d AND again < %@"
+        for low in 0..<3 {
+            let predicate = try NSPredicate(parsing: text, arguments: [low, low + 2])
+            #expect(predicate.description == "again > \(low) AND again < \(low + 2)")
+        }
+        #expect(throws: (any Error).self) { try NSPredicate(parsing: text, arguments: [1]) }
+        for key in ["front", "back"] {
+            let predicate = try NSPredicate(parsing: "%K == %@", arguments: [key, 1])
+            #expect(predicate.description == "\(key) == 1")
+        }
+        for number in 0..<1_000 {
+            let predicate = try NSPredicate(parsing: "key\(number) == %@", arguments: [number])
+            #expect(predicate.description == "key\(number) == \(number)")
+        }
+    }
+
     @Test("At least 97 of 100 real format texts can be read, and all that print read again and print the same")
     func realFormats() throws {
         guard let rows = SharedTable.rows("predicates/formats.tsv") else { return }

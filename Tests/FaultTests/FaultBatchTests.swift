@@ -32,6 +32,7 @@ import Testing
         #expect(!loaded.contains { !$0.isFault })
         hospital.costs(0) { #expect(loaded[3].name == "3") }
         let other = hospital.stack.another()
+        other.stalenessInterval = 0
         let bare = try hospital.fetch(values: false, in: other)
         hospital.costs(1) { #expect(bare[3].name == "3") }
         hospital.costs(0) { #expect(bare[4].name == "4") }
@@ -126,6 +127,7 @@ import Testing
     @Test("Members of a to-many that were saved here and let go are read together")
     func savedMembers() throws {
         let stack = try Stack(undo: false)
+        stack.context.stalenessInterval = 0
         let patient = stack.context.make("Patient", ["name": "Ada"])
         do {
             let visits = (0..<300).map { stack.context.make("Visit", ["code": $0]) }

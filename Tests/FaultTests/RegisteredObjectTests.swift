@@ -58,6 +58,34 @@ import Testing
         #expect(other.registeredObjects.count == 300)
     }
 
+    @Test("An object is found as long as it is held, few or many, whatever the order in which they go", arguments: 0..<3)
+    func finding(_ seed: Int) throws {
+        let stack = try Stack(undo: false)
+        let ids = try {
+            let made = (0..<20_000).map { stack.context.make("Ward", ["name": "\($0)"]) }
+            try stack.context.save()
+            return made.map(\.objectID)
+        }()
+        let context = stack.another()
+        var random = UInt64(seed + 1)
+        func next(_ bound: Int) -> Int {
+            random = random &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return Int(random >> 33) % bound
+        }
+        var held: [Int: NSManagedObject] = [:]
+        for limit in [30, 40, 3_000, 20, 5_000, 0] {
+            for _ in 0..<4_000 {
+                let place = next(ids.count)
+                if held.count >= limit, let victim = held.keys.dropFirst(next(3)).first { held[victim] = nil }
+                if held.count < limit { held[place] = context.object(with: ids[place]) }
+                let other = next(ids.count)
+                #expect(context.registeredObject(for: ids[other]) === held[other])
+            }
+            while held.count > limit { held.removeValue(forKey: held.first?.key ?? 0) }
+            #expect(context.registeredObjects.count == held.count)
+        }
+    }
+
     @Test("A context that retains its objects and is let go lets them go")
     func noLeak() throws {
         let stack = try Stack(undo: false)

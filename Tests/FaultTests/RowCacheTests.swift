@@ -69,6 +69,45 @@ extension NSManagedObject {
         #expect(counts.hits == 2 && counts.misses == 1 && counts.bytes > 0)
     }
 
+    @Test("Hits and misses are among the coordinator's counters, and a hit is no fault")
+    func counters() throws {
+        let stack = try Stack()
+        let id = stack.context.make("Patient", ["name": "Ada"])
+        try stack.context.save()
+        stack.coordinator.rowCache.removeAll()
+        let before = stack.coordinator.counters
+        let readers = (0..<3).map { _ in stack.another() }
+        for reader in readers { #expect(reader.object(with: id.objectID).name == "Ada") }
+        let after = stack.coordinator.counters
+        #expect(after.cacheHits - before.cacheHits == 2)
+        #expect(after.cacheMisses - before.cacheMisses == 1)
+        #expect(after.faults - before.faults == 1)
+        #expect(after.statements - before.statements == 1)
+    }
+
+    @Test("Rows that are read with a fault's siblings, and rows read beforehand, are known to other contexts")
+    func filling() throws {
+        let hospital = try Hospital(20, wards: 3)
+        let coordinator = hospital.stack.coordinator
+        coordinator.rowCache.removeAll()
+        let faults = try hospital.fetch(values: false)
+        hospital.costs(1) { #expect(faults[0].name == "0") }
+        let second = hospital.stack.another()
+        hospital.costs(0) { for (index, id) in hospital.ids.enumerated() { #expect(second.object(with: id).name == "\(index)") } }
+
+        coordinator.rowCache.removeAll()
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Ward")
+        request.relationshipKeyPathsForPrefetching = ["patients.bed"]
+        let third = hospital.stack.another()
+        var wards = 0
+        try hospital.costs(3) { wards = try third.fetch(request).count }
+        #expect(wards == 3)
+        let fourth = hospital.stack.another()
+        hospital.costs(0) {
+            for id in hospital.ids { #expect(fourth.object(with: id).related("bed")?.value(forKey: "number") != nil) }
+        }
+    }
+
     @Test("After a save other contexts' new faults have the new values, and none after a deletion")
     func saves() throws {
         let stack = try Stack()
@@ -202,6 +241,20 @@ extension NSManagedObject {
         }
         cache.removeAll(store: 1)
         #expect(cache.counts.bytes == 0)
+    }
+
+    @Test("A row that is read again and again takes no more room, however long another one stays")
+    func room() throws {
+        let stack = try Stack()
+        let cache = RowCache(stack.coordinator.runtime)
+        cache.add(RowBatch(chunk: try chunk(stack, [(1, 1)])), store: 1, since: cache.ticket)
+        for version in 1...50_000 {
+            cache.add(RowBatch(chunk: try chunk(stack, [(2, Int32(version))])), store: 1, since: cache.ticket)
+        }
+        let found = try #require(cache.row(for: try key(stack, 2)))
+        #expect(found.chunk.row(found.row).version(found.chunk.layout) == 50_000)
+        #expect(cache.room <= 16_384)
+        #expect(cache.counts.bytes < 2_000)
     }
 
     @Test("Rows read before a save of their table ended are not taken")

@@ -58,6 +58,20 @@ import Testing
         #expect(name == "1", "nothing is left of the former block")
     }
 
+    @Test("A fault that the coordinator's row cache answers is not unexpected; one that reads the store is")
+    func known() throws {
+        let hospital = try Hospital(2)
+        let context = hospital.stack.another()
+        let (first, second) = (context.object(with: hospital.ids[0]), context.object(with: hospital.ids[1]))
+        try hospital.costs(0) {
+            let name = try context.withoutFaulting { first.name }
+            #expect(name == "0")
+        }
+        hospital.stack.coordinator.rowCache.removeAll()
+        let faults = try refused { try context.withoutFaulting { #expect(second.name == "1") } }
+        #expect(faults.map(\.objectID) == [hospital.ids[1]])
+    }
+
     @Test("A block inside another keeps its faults to itself")
     func nested() throws {
         let hospital = try Hospital(2)

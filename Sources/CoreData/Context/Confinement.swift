@@ -24,7 +24,7 @@ package enum Confinement {
         let home =
             switch context.concurrencyType {
             case .mainQueueConcurrencyType: "the main queue"
-            case .privateQueueConcurrencyType, .confinementConcurrencyType: "the private queue \(context.queue.label)"
+            case .privateQueueConcurrencyType, .confinementConcurrencyType: "the private queue CoreData.context"
             }
         let cure =
             object == nil

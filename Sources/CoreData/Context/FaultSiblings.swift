@@ -103,8 +103,11 @@ extension NSManagedObjectContext {
         let wanted = unread(numbers, beside: object, includesMissing: isTarget)
         guard wanted.numbers.count > 1, wanted.numbers.contains(state.pointee.number) else { return false }
         var waiting: [WaitingRows.Entry] = []
+        let cache = rowCache
+        let ticket = cache?.ticket ?? 0
         do {
             try store.rows(for: wanted.numbers, in: state.info.entity.root) { batch in
+                cache?.add(batch, store: state.pointee.store, since: ticket)
                 for chunk in batch.chunks { fill(from: chunk, store: state.pointee.store, &waiting) }
                 return .more
             }

@@ -38,6 +38,7 @@ extension NSManagedObjectContext {
         _ numbers: UnsafeMutablePointer<Int64>, entity: EntityIndex, store: UInt16, into objects: inout [NSManagedObject]
     ) {
         let (table, registry) = (slices.table, requiredRegistry)
+        var layout = table.chunks[0].layout
         var birth = Birth(
             runtime.infos[entity.value], registry, table.chunks[0], store: store, asFaults: true)
         withUnsafeTemporaryAllocation(of: Unmanaged<NSManagedObject>.self, capacity: slices.count) { born in
@@ -47,12 +48,11 @@ extension NSManagedObjectContext {
                     _ = take(existing, chunk, row, asFaults: true)
                     return objects.append(existing)
                 }
-                if chunk.layout !== birth.chunk.layout {
-                    let info = runtime.infos[chunk.layout.entity.value]
-                    birth = Birth(info, registry, chunk, store: store, asFaults: true)
-                } else if chunk !== birth.chunk {
-                    birth.chunk = chunk
-                    birth.arena = chunk.arena
+                if chunk.layout === layout {
+                    birth.move(to: chunk)
+                } else {
+                    layout = chunk.layout
+                    birth = Birth(runtime.infos[layout.entity.value], registry, chunk, store: store, asFaults: true)
                 }
                 let object = make(birth, row)
                 born[count] = Unmanaged.passUnretained(object)

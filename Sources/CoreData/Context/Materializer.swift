@@ -35,15 +35,17 @@ extension NSManagedObjectContext {
     ) {
         let count = rows.count
         guard count > 0 else { return }
+        let needed = objects.count + count
+        if objects.capacity < needed { objects.reserveCapacity(max(needed, 2 * objects.capacity)) }
         let layout = chunk.layout
         if store == 0 || chunk.row(0).key(layout) < 0 {
             return materializeUnsaved(chunk, rows, store: store, asFaults: asFaults, into: &objects)
         }
         let info = runtime.infos[layout.entity.value]
         let registry = requiredRegistry
-        let wakes = !asFaults && !info.classBinding.sleepsThroughFetch
         var fulfilled: ContiguousArray<NSManagedObject> = []
         let birth = Birth(info, registry, chunk, store: store, asFaults: asFaults)
+        let wakes = !asFaults && birth.wakes
         withUnsafeTemporaryAllocation(of: Int64.self, capacity: count) { numbers in
             withUnsafeTemporaryAllocation(of: Unmanaged<NSManagedObject>?.self, capacity: count) { found in
                 withUnsafeTemporaryAllocation(of: Unmanaged<NSManagedObject>.self, capacity: count) { born in
@@ -85,40 +87,62 @@ extension NSManagedObjectContext {
     /// Makes the object of a row: a `birth` has what all rows of a chunk share.
     @inline(__always)
     final func make(_ birth: Birth, _ row: UnsafeMutablePointer<UInt64>) -> NSManagedObject {
-        let object = birth.binding.make(birth.description)
+        let object = birth.makeObject()
         let state = object._state
         // What an initialiser of a subclass wrote does not count.
         if state.pointee.overlay != nil { state.dropOverlay() }
         state.pointee.slow = birth.slow
-        state.pointee.registry = UnsafeRawPointer(Unmanaged.passRetained(birth.registry).toOpaque())
-        state.pointee.number = row.key(birth.chunk.layout)
+        state.pointee.registry = UnsafeRawPointer(birth.registry.retain().toOpaque())
+        state.pointee.number = Int64(bitPattern: row[-birth.header])
         state.pointee.store = birth.store
         state.pointee.flags = ObjectFlags([.persistent, .registered]).rawValue
-        state.pointee.chunk = UnsafeRawPointer(Unmanaged.passRetained(birth.chunk).toOpaque())
+        state.pointee.chunk = UnsafeRawPointer(birth.chunk.retain().toOpaque())
         state.pointee.row = row
         state.pointee.arena = birth.arena
         return object
     }
 
     /// What the new objects of one chunk have in common.
+    ///
+    /// It holds nothing: it lives no longer than the call that has the chunk, the context and so its model (13 retains a look-up).
     struct Birth {
-        let binding: ClassBinding
-        let description: NSEntityDescription
-        let registry: Registry
-        var chunk: RowChunk
-        var arena: UnsafeMutablePointer<UInt8>
+        private let initializer: ClassInitializer?
+        private let description: Unmanaged<NSEntityDescription>
+        let registry: Unmanaged<Registry>
+        private(set) var chunk: Unmanaged<RowChunk>
+        private(set) var arena: UnsafeMutablePointer<UInt8>
+        let header: Int
         let store: UInt16
         let slow: UInt32
+        /// Whether the class wants to know of the first read.
+        let wakes: Bool
 
         init(_ info: EntityInfo, _ registry: Registry, _ chunk: RowChunk, store: UInt16, asFaults: Bool) {
-            binding = info.classBinding
-            description = info.description
-            self.registry = registry
-            self.chunk = chunk
+            let binding = info.classBinding
+            initializer = binding.initializer
+            description = .passUnretained(info.description)
+            self.registry = .passUnretained(registry)
+            self.chunk = .passUnretained(chunk)
             arena = chunk.arena
+            header = chunk.layout.header
             self.store = store
-            let fault = binding.sleepsThroughFetch ? SlowReason.dormant : SlowReason.fault
+            wakes = !binding.sleepsThroughFetch
+            let fault = wakes ? SlowReason.fault : SlowReason.dormant
             slow = (binding.slots == nil ? 0 : SlowReason.foreignSlots) | (asFaults ? fault : 0) | coredata_checked_bit()
+        }
+
+        @inline(__always)
+        func makeObject() -> NSManagedObject {
+            guard let initializer else { return NSManagedObject(entity: description.takeUnretainedValue(), insertInto: nil) }
+            return initializer.make(description)
+        }
+
+        /// Goes on to rows of another chunk of the same entity.
+        @inline(__always)
+        mutating func move(to other: RowChunk) {
+            guard chunk.toOpaque() != Unmanaged.passUnretained(other).toOpaque() else { return }
+            chunk = .passUnretained(other)
+            arena = other.arena
         }
     }
 
@@ -128,15 +152,15 @@ extension NSManagedObjectContext {
     ) -> NSManagedObject {
         let entity = chunk.layout.entity
         let info = runtime.infos[entity.value]
-        let object: NSManagedObject
-        if let existing = requiredRegistry.object(number: row.key(chunk.layout), entity: entity.rawValue, store: store) {
-            guard take(existing, chunk, row, asFaults: false) else { return existing }
-            object = existing
-        } else {
-            object = make(Birth(info, requiredRegistry, chunk, store: store, asFaults: false), row)
-            requiredRegistry.register(object)
+        let registry = requiredRegistry
+        if let existing = registry.object(number: row.key(chunk.layout), entity: entity.rawValue, store: store) {
+            if take(existing, chunk, row, asFaults: false), !info.classBinding.sleepsThroughFetch { wake(existing) }
+            return existing
         }
-        if !info.classBinding.sleepsThroughFetch { wake(object) }
+        let birth = Birth(info, registry, chunk, store: store, asFaults: false)
+        let object = make(birth, row)
+        registry.register(object)
+        if birth.wakes { wake(object) }
         return object
     }
 
@@ -167,15 +191,19 @@ extension NSManagedObjectContext {
 
     // MARK: Faults
 
-    /// Gives a fault its row, from memory or from the store.
+    /// Gives a fault its row: the one that it has, the coordinator's, or the store's.
     final func fire(_ object: NSManagedObject, reading slot: Int? = nil) {
         let state = object._state
-        if state.pointee.row == nil { noteFault(of: object) }
+        if state.pointee.row == nil {
+            // What the coordinator knows is no read of the store.
+            if state.pointee.number > 0, cachedObject(for: state.key) === object { return }
+            noteFault(of: object)
+            persistentStoreCoordinator?.faultCount.wrappingAdd(1, ordering: .relaxed)
+        }
         guard state.pointee.row != nil || readTogether(object) else {
             do {
                 // Reading fulfils the object and wakes it.
-                persistentStoreCoordinator?.faultCount.wrappingAdd(1, ordering: .relaxed)
-                if try read(state.key) == nil { loseRow(of: object, reading: slot) }
+                if try readStored(state.key) == nil { loseRow(of: object, reading: slot) }
             } catch {
                 if readError == nil { readError = CocoaError.unread(object, reading: slot, cause: error) }
             }
@@ -198,16 +226,21 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Reads one row and answers its object, nil when there is none.
+    /// The object of one row, from the coordinator's row cache or from the store; nil when there is none.
     final func read(_ key: ObjectKey) throws -> NSManagedObject? {
+        if key.number > 0, let object = cachedObject(for: key) { return object }
+        return try readStored(key)
+    }
+
+    /// The same past the row cache.
+    private final func readStored(_ key: ObjectKey) throws -> NSManagedObject? {
         guard key.number > 0, key.store != 0 else { return try readUnsaved(key) }
         guard let store = rows(of: key.store) else { return nil }
-        if let object = cachedObject(for: key) { return object }
         let cache = rowCache
         let ticket = cache?.ticket ?? 0
         var found: NSManagedObject?
         do {
-            try store.rows(for: [key.number], in: runtime.schema[key.entity].root) { batch in
+            try store.rows(for: [key.number], in: runtime.infos[key.entity.value].entity.root) { batch in
                 cache?.add(batch, store: key.store, since: ticket)
                 found = materialize(batch.first, batch.first.row(0), store: key.store)
                 return .stop

@@ -22,6 +22,7 @@ extension NSManagedObjectContext {
         var holder = coredata_holder(
             context: UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque()), outer: coredata_current_holder())
         return try withUnsafeMutablePointer(to: &holder) { pointer in
+            turn.join()
             coredata_set_current_holder(pointer)
             defer { coredata_set_current_holder(pointer.pointee.outer) }
             return try block()

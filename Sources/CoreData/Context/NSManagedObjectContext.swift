@@ -20,7 +20,10 @@ public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
 /// one transaction a store, or until `rollback()`.
 open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable {
     public let concurrencyType: NSManagedObjectContextConcurrencyType
-    final let queue: DispatchQueue
+    /// Who may use the context, and when.
+    final let turn: Turn
+    /// Made when somebody waits for it.
+    final var queue: DispatchQueue { turn.queue }
     /// Pending changes. Only on the context's queue.
     ///
     /// Kept behind a pointer: every write of a value comes by here, and as a stored property of a class each access would be
@@ -69,7 +72,9 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
     /// Whether inserted objects were given their permanent IDs before the save.
     final var hasEarlyKeys = false
     /// The context whose queue the holder of this one waits for. Only under the lock of `Turns`.
-    @Unretained final var awaited: NSManagedObjectContext?
+    ///
+    /// Held for as long as the wait lasts.
+    final var awaited: NSManagedObjectContext?
     final var temporaryIndex = TemporaryIndex()
     final var mergesAutomatically = false
     final var keepsObjects = false
@@ -88,7 +93,11 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
     /// How old a row that the coordinator keeps may be, in seconds, when a fault takes it instead of asking the store.
     ///
     /// Below zero, as at first, any age will do; 0 always asks the store.
-    open var stalenessInterval: TimeInterval = -1
+    open var stalenessInterval: TimeInterval {
+        get { oldestRow }
+        set { oldestRow = newValue }
+    }
+    private final var oldestRow: TimeInterval = -1
     /// Whether firing a fault reads the faults beside it in the same statement, at most 256. True at first.
     ///
     /// Beside it stand the faults that one fetch without property values found, other members of a to-many, and other targets of
@@ -104,7 +113,14 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
     open func shouldHandleInaccessibleFault(
         _ fault: NSManagedObject, for oid: NSManagedObjectID, triggeredByProperty property: NSPropertyDescription?
     ) -> Bool { shouldDeleteInaccessibleFaults }
-    public final let userInfo = NSMutableDictionary()
+    /// Anything of the program's own. Made at the first call: most contexts have none.
+    public final var userInfo: NSMutableDictionary {
+        if let ownInfo { return ownInfo }
+        let made = NSMutableDictionary()
+        ownInfo = made
+        return made
+    }
+    private final var ownInfo: NSMutableDictionary?
 
     /// nil until set: without an undo manager nothing is recorded, and `rollback()` still works.
     open var undoManager: UndoManager? { didSet { observeUndoManager(oldValue) } }
@@ -114,8 +130,8 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
         trackerStorage = .allocate(capacity: 1)
         trackerStorage.initialize(to: ChangeTracker())
         switch type {
-        case .mainQueueConcurrencyType: queue = .main
-        case .privateQueueConcurrencyType: queue = DispatchQueue(label: "CoreData.context")
+        case .mainQueueConcurrencyType: turn = Turn(.main)
+        case .privateQueueConcurrencyType: turn = Turn()
         case .confinementConcurrencyType:
             misuse(
                 "confinementConcurrencyType is unsupported: there are no contexts that belong to a thread. Use "

@@ -76,16 +76,17 @@ struct Prefetch {
     ) throws -> ContiguousArray<MemberSlices> {
         guard let rows = context.rows(of: store) else { return [] }
         var sorting = MemberSorting(owners)
+        let cache = context.rowCache
+        let ticket = cache?.ticket ?? 0
+        func take(_ batch: MemberBatch) -> FetchStep {
+            cache?.add(batch.rows, store: store, since: ticket)
+            sorting.add(batch)
+            return .more
+        }
         if areAll {
-            try rows.targets(of: relationship.index, fromAll: owners) { batch in
-                sorting.add(batch)
-                return .more
-            }
+            try rows.targets(of: relationship.index, fromAll: owners, take)
         } else {
-            try rows.targets(of: relationship.index, from: owners) { batch in
-                sorting.add(batch)
-                return .more
-            }
+            try rows.targets(of: relationship.index, from: owners, take)
         }
         return sorting.slices()
     }
@@ -170,7 +171,10 @@ private struct TargetSearch {
         for (store, names) in Dictionary(grouping: unread.keys, by: \.store) {
             guard let stored = context.rows(of: store) else { continue }
             var objects: ContiguousArray<NSManagedObject> = []
+            let cache = context.rowCache
+            let ticket = cache?.ticket ?? 0
             try stored.rows(for: names.map(\.number).sorted(), in: root) { batch in
+                cache?.add(batch, store: store, since: ticket)
                 context.materialize(batch, store: store, asFaults: true, into: &objects)
                 return .more
             }

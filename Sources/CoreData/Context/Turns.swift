@@ -1,7 +1,6 @@
 // Who waits for whose queue: contexts that wait for each other take turns instead of hanging.
 
 import CCoreDataRuntime
-import CoreDataFoundation
 import Foundation
 
 /// The waits of threads that hold one context and wait for another one's queue.
@@ -15,7 +14,7 @@ enum Turns {
     private final class Waits: @unchecked Sendable {
         private let lock = NSLock()
         /// What the main queue waits for; all main-queue contexts share it.
-        @Unretained var main: NSManagedObjectContext?
+        var main: NSManagedObjectContext?
 
         func withLock<R>(_ body: (Waits) -> R) -> R { lock.withLock { body(self) } }
     }
@@ -121,8 +120,12 @@ extension NSManagedObjectContext {
         return try takingTurn { try holding(body) }
     }
 
-    /// Waits for the context's queue.
+    /// Runs a block at once if the context is free, else waits for its queue.
     final func takingTurn<T>(_ body: () throws -> T) rethrows -> T {
+        if turn.enter() {
+            defer { turn.leave() }
+            return try body()
+        }
         guard coredata_current_holder() != nil || MainQueue.isCurrent else { return try queue.sync(execute: body) }
         return try Turns.holdingMain {
             guard let wait = Turns.wait(for: self) else { return try body() }

@@ -17,17 +17,17 @@ extension NSPersistentStoreCoordinator {
         public var poolWaits = 0
         /// How often a long write-ahead log was to be emptied (`SQLiteLogLimitOption`).
         public var logRestarts = 0
-        /// Faults that found their row in the coordinator's row cache.
+        /// Faults and look-ups by ID that found their row in the coordinator's row cache.
         public var cacheHits = 0
-        /// Faults that did not.
+        /// Faults and look-ups by ID that did not; the row was read from its store, or is gone.
         public var cacheMisses = 0
-        /// Faults of objects and of to-many relationships that were fired and had no row in memory.
+        /// Faults of objects and of to-many relationships that were fired and read from a store.
         public var faults = 0
     }
 
     /// The counters at this moment. Costs a few loads; may be read from any thread.
     ///
-    /// Stores other than SQLite run no statements and count nothing.
+    /// Stores other than SQLite run no statements and count none.
     public final var counters: Counters {
         var counters = Counters()
         for store in persistentStores {
@@ -39,6 +39,9 @@ extension NSPersistentStoreCoordinator {
             counters.logRestarts += counts.logRestarts
         }
         counters.faults = faultCount.load(ordering: .relaxed)
+        let cache = rowCache.counts
+        counters.cacheHits = cache.hits
+        counters.cacheMisses = cache.misses
         return counters
     }
 }

@@ -54,7 +54,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
 
     /// The stores, in the order they were added.
     public final var persistentStores: [NSPersistentStore] {
-        stores.withLock { $0.sorted { $0.key < $1.key }.map(\.value) }
+        stores.withLock { $0.count < 2 ? Array($0.values) : $0.sorted { $0.key < $1.key }.map(\.value) }
     }
 
     /// Opens a store, and creates it if it does not exist yet.
@@ -218,10 +218,10 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
 
     /// The stores that a fetch asks.
     final func stores(for order: FetchOrder) -> [NumberedStore] {
-        let asked = persistentStores.filter { store in
-            store.holds(order.info) && (order.stores?.contains { $0 === store } ?? true)
+        persistentStores.compactMap { store in
+            guard store.holds(order.info), order.stores?.contains(where: { $0 === store }) ?? true else { return nil }
+            return NumberedStore(store)
         }
-        return asked.map(NumberedStore.init)
     }
 
     /// Where a new object goes: the first writable store that has its entity.

@@ -6,9 +6,9 @@ import Synchronization
 
 /// What a coordinator's row cache did so far, and what it holds.
 public struct RowCacheCounts: Sendable, Equatable {
-    /// Faults that were answered without asking the store.
+    /// Faults and look-ups that were answered without asking the store.
     public internal(set) var hits = 0
-    /// Faults that had to ask the store.
+    /// Faults and look-ups that had to ask the store.
     public internal(set) var misses = 0
     /// What the kept rows take, in bytes.
     public internal(set) var bytes = 0
@@ -23,13 +23,38 @@ final class RowCache: Sendable {
     /// 64 MB.
     static let defaultLimit = 64 * 1024 * 1024
 
-    private struct State {
+    private struct State: ~Copyable {
         /// By store and root entity.
-        var tables: ContiguousArray<RowCacheTable> = []
+        var tables: UnsafeMutablePointer<RowCacheTable>?
+        var tableCount = 0
         var queue = RowCacheQueue()
         var limit = RowCache.defaultLimit
         var hits = 0
         var misses = 0
+
+        init() {}
+
+        deinit {
+            tables?.deinitialize(count: tableCount)
+            tables?.deallocate()
+        }
+
+        /// The table of a place; made when it is first needed.
+        @inline(__always)
+        mutating func table(_ place: Int) -> UnsafeMutablePointer<RowCacheTable> {
+            guard place < tableCount, let tables else { return makeTables(through: place) + place }
+            return tables + place
+        }
+
+        @inline(never)
+        private mutating func makeTables(through place: Int) -> UnsafeMutablePointer<RowCacheTable> {
+            let made = UnsafeMutablePointer<RowCacheTable>.allocate(capacity: place + 1)
+            if let tables { made.moveInitialize(from: tables, count: tableCount) }
+            for index in tableCount...place { (made + index).initialize(to: RowCacheTable()) }
+            tables?.deallocate()
+            (tables, tableCount) = (made, place + 1)
+            return made
+        }
     }
 
     private let state = Mutex(State())
@@ -48,6 +73,9 @@ final class RowCache: Sendable {
     var counts: RowCacheCounts {
         state.withLock { RowCacheCounts(hits: $0.hits, misses: $0.misses, bytes: $0.queue.bytes) }
     }
+
+    /// How many chunks can be numbered before there is need for more room.
+    var room: Int { state.withLock { $0.queue.room } }
 
     /// The byte budget; 0 keeps nothing.
     var limit: Int {
@@ -91,8 +119,8 @@ final class RowCache: Sendable {
     }
 
     private static func find(_ number: Int64, _ place: Int, _ state: inout State) -> (id: Int, row: Int)? {
-        guard place < state.tables.count else { return nil }
-        return state.tables[place].find(number, state.queue)
+        guard place < state.tableCount, let tables = state.tables else { return nil }
+        return tables[place].find(number, state.queue)
     }
 
     // MARK: Filling
@@ -111,20 +139,15 @@ final class RowCache: Sendable {
         let place = place(chunk.layout.entity, store)
         let now = RowCache.now()
         state.withLock { state in
-            RowCache.makeTable(place, &state)
-            if state.tables[place].lastSave <= ticket { RowCache.add(chunk, place, now, &state) }
+            if state.limit > 0, state.table(place).pointee.lastSave <= ticket { RowCache.add(chunk, place, now, &state) }
         }
     }
 
     private static func add(_ chunk: RowChunk, _ place: Int, _ now: Double, _ state: inout State) {
         guard state.limit > 0 else { return }
         let id = state.queue.append(chunk, place, now)
-        state.tables[place].add(id, chunk, &state.queue)
+        state.table(place).pointee.add(id, chunk, &state.queue)
         if state.queue.bytes > state.limit { state.queue.shrink(to: state.limit) }
-    }
-
-    private static func makeTable(_ place: Int, _ state: inout State) {
-        while state.tables.count <= place { state.tables.append(RowCacheTable()) }
     }
 
     /// Takes in what a save has written; its rows are the latest.
@@ -147,11 +170,10 @@ final class RowCache: Sendable {
         _ chunk: RowChunk, _ store: UInt16, _ ticket: Int, _ count: Int, _ now: Double, _ state: inout State
     ) {
         let place = place(chunk.layout.entity, store)
-        RowCache.makeTable(place, &state)
-        let last = state.tables[place].lastSave
+        let last = state.table(place).pointee.lastSave
         if last <= ticket || last == count, !areComputed[chunk.layout.entity.value] {
             RowCache.add(chunk, place, now, &state)
-            state.tables[place].lastSave = count
+            state.table(place).pointee.lastSave = count
         } else {
             forget((0..<chunk.count).map { chunk.row($0).key(chunk.layout) }, place, count, &state)
         }
@@ -169,12 +191,12 @@ final class RowCache: Sendable {
     }
 
     private func forget(_ numbers: [Int64], _ place: Int, _ count: Int, _ state: inout State) {
-        RowCache.makeTable(place, &state)
-        if !state.tables[place].forget(numbers, before: state.queue.next) {
+        let table = state.table(place)
+        if !table.pointee.forget(numbers, before: state.queue.next) {
             state.queue.drop { $0 == place }
-            state.tables[place] = RowCacheTable()
+            table.pointee = RowCacheTable()
         }
-        state.tables[place].lastSave = count
+        table.pointee.lastSave = count
     }
 
     /// Forgets all rows of a store, all of them for nil.
@@ -183,9 +205,10 @@ final class RowCache: Sendable {
             let count = saves.wrappingAdd(1, ordering: .acquiringAndReleasing).newValue
             let places = store.map { Int($0) * roots.count..<(Int($0) + 1) * roots.count } ?? 0..<Int.max
             state.queue.drop { places.contains($0) }
-            for place in places.clamped(to: 0..<state.tables.count) {
-                state.tables[place] = RowCacheTable()
-                state.tables[place].lastSave = count
+            for place in places.clamped(to: 0..<state.tableCount) {
+                let table = state.table(place)
+                table.pointee = RowCacheTable()
+                table.pointee.lastSave = count
             }
         }
     }

@@ -1,12 +1,13 @@
 // Which chunk of a row cache has which row: one tree of entities in one store.
 
 import CoreDataValues
+import Foundation
 
 /// Finds rows by number. Small chunks are indexed row by row; of large ones the range of numbers is known if they lie in order,
 /// and all others are indexed when the next row is asked for.
 ///
 /// The index has room for four rows in each bucket and drops the oldest of them when a fifth comes: a cache may forget.
-struct RowCacheTable {
+struct RowCacheTable: ~Copyable {
     /// Chunks with more rows than this wait for a look-up to be indexed.
     private static let small = 8
     private static let maximumBuckets = 1 << 16
@@ -30,7 +31,9 @@ struct RowCacheTable {
         let id: Int
     }
 
-    private var slots: ContiguousArray<Slot> = []
+    /// Buckets of four, one after the other; nil before the first row.
+    private var slots: UnsafeMutablePointer<Slot>?
+    private var slotCount = 0
     private var indexed = 0
     /// Of chunks whose rows lie in order; the chunks' numbers rise.
     private var spans: ContiguousArray<Span> = []
@@ -44,10 +47,14 @@ struct RowCacheTable {
     private var justForgotten: ContiguousArray<(id: Int, numbers: [Int64])> = []
     private var forgottenCount = 0
 
+    init() {}
+
+    deinit { free(slots) }
+
     // MARK: Looking up
 
     /// The latest chunk that has a row, and which of its rows it is.
-    mutating func find(_ number: Int64, _ queue: RowCacheQueue) -> (id: Int, row: Int)? {
+    mutating func find(_ number: Int64, _ queue: borrowing RowCacheQueue) -> (id: Int, row: Int)? {
         if !waiting.isEmpty || !justForgotten.isEmpty { settle(queue) }
         var best = indexedRow(number, queue)
         var place = spans.count - 1
@@ -64,11 +71,12 @@ struct RowCacheTable {
         return best
     }
 
-    private func indexedRow(_ number: Int64, _ queue: RowCacheQueue) -> (id: Int, row: Int)? {
-        guard !slots.isEmpty else { return nil }
-        let bucket = bucket(number)
-        for place in bucket..<bucket + 4 where slots[place].number == number && slots[place].mark != 0 {
-            return queue.isHere(slots[place].id) ? (slots[place].id, slots[place].row) : nil
+    @inline(__always)
+    private func indexedRow(_ number: Int64, _ queue: borrowing RowCacheQueue) -> (id: Int, row: Int)? {
+        guard let slots else { return nil }
+        let bucket = slots + bucket(number)
+        for place in 0..<4 where bucket[place].number == number && bucket[place].mark != 0 {
+            return queue.isHere(bucket[place].id) ? (bucket[place].id, bucket[place].row) : nil
         }
         return nil
     }
@@ -85,7 +93,7 @@ struct RowCacheTable {
     }
 
     /// Does what adding and forgetting left to the next look-up.
-    private mutating func settle(_ queue: RowCacheQueue) {
+    private mutating func settle(_ queue: borrowing RowCacheQueue) {
         for id in waiting {
             guard let chunk = queue.chunk(id) else { continue }
             if let ends = RowCacheTable.ends(chunk) {
@@ -139,49 +147,58 @@ struct RowCacheTable {
         return (0..<a.count).allSatisfy { a.row($0).key(a.layout) == b.row($0).key(b.layout) }
     }
 
-    private mutating func trim(_ queue: RowCacheQueue) {
+    private mutating func trim(_ queue: borrowing RowCacheQueue) {
         waiting.removeAll { !queue.isHere($0) }
         spans.removeAll { !queue.isHere($0.id) }
         beginnings = beginnings.filter { queue.isHere($0.value) }
         trimAt = max(256, 2 * (waiting.count + spans.count))
     }
 
+    @inline(__always)
     private func bucket(_ number: Int64) -> Int {
         let hash = UInt64(bitPattern: number) &* 0x9E37_79B9_7F4A_7C15
-        return Int(truncatingIfNeeded: hash >> 32) & (slots.count / 4 - 1) &* 4
+        return Int(truncatingIfNeeded: hash >> 32) & (slotCount / 4 &- 1) &* 4
     }
 
     /// Notes where a row is unless a later chunk has it; answers the chunk that had it.
     private mutating func enter(_ number: Int64, _ id: Int, _ row: Int) -> Int {
-        if indexed >= slots.count / 2 { grow() }
-        let bucket = bucket(number)
-        var oldest = bucket
-        for place in bucket..<bucket + 4 {
-            let slot = slots[place]
-            if slot.mark != 0, slot.number == number {
-                if slot.id <= id { slots[place].mark = id << 8 | row }
-                return slot.id
+        if indexed >= slotCount / 2 { grow() }
+        guard let slots else { return 0 }
+        let bucket = slots + bucket(number)
+        var oldest = 0
+        for place in 0..<4 {
+            let mark = bucket[place].mark
+            if mark != 0, bucket[place].number == number {
+                if mark >> 8 <= id { bucket[place].mark = id << 8 | row }
+                return mark >> 8
             }
-            if slot.mark < slots[oldest].mark { oldest = place }
+            if mark < bucket[oldest].mark { oldest = place }
         }
-        if slots[oldest].mark == 0 { indexed += 1 }
-        slots[oldest] = Slot(number: number, mark: id << 8 | row)
+        if bucket[oldest].mark == 0 { indexed += 1 }
+        bucket[oldest] = Slot(number: number, mark: id << 8 | row)
         return 0
     }
 
     private mutating func grow() {
-        guard slots.count < 4 * RowCacheTable.maximumBuckets else { return }
-        let former = slots
-        slots = ContiguousArray(repeating: Slot(), count: max(64, 2 * former.count))
+        guard slotCount < 4 * RowCacheTable.maximumBuckets else { return }
+        let (former, count) = (slots, slotCount)
+        slotCount = min(max(128, 4 * count), 4 * RowCacheTable.maximumBuckets)
+        // Zeros are empty slots, and the system has them for nothing.
+        guard let memory = calloc(slotCount, MemoryLayout<Slot>.stride) else { misuse("There is no memory left.") }
+        slots = memory.bindMemory(to: Slot.self, capacity: slotCount)
         indexed = 0
-        for slot in former where slot.mark != 0 { _ = enter(slot.number, slot.id, slot.row) }
+        guard let former else { return }
+        for place in 0..<count where former[place].mark != 0 {
+            _ = enter(former[place].number, former[place].id, former[place].row)
+        }
+        free(former)
     }
 
     // MARK: Forgetting
 
     /// Chunks before `id` count no more for these rows. Answers false if that is too much to remember.
     mutating func forget(_ numbers: [Int64], before id: Int) -> Bool {
-        guard !slots.isEmpty || !waiting.isEmpty || !spans.isEmpty else { return true }
+        guard slots != nil || !waiting.isEmpty || !spans.isEmpty else { return true }
         forgottenCount += numbers.count
         justForgotten.append((id, numbers))
         return forgottenCount <= RowCacheTable.forgottenLimit

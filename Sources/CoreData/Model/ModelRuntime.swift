@@ -11,6 +11,8 @@ final class ModelRuntime: @unchecked Sendable {
     /// The model, which owns this and the entity descriptions.
     unowned let model: NSManagedObjectModel
     private(set) var infos: [EntityInfo] = []
+    /// The root of each entity, by number.
+    let roots: UnsafeMutablePointer<UInt16>
     /// Whether a save has values to transform.
     let hasTransformables: Bool
     private let acyclic: [Bool]
@@ -26,6 +28,8 @@ final class ModelRuntime: @unchecked Sendable {
     init(schema: Schema, model: NSManagedObjectModel) {
         self.schema = schema
         self.model = model
+        roots = .allocate(capacity: max(1, schema.entities.count))
+        for (index, entity) in schema.entities.enumerated() { (roots + index).initialize(to: entity.root.rawValue) }
         let acyclic = ModelRuntime.acyclicRelationships(schema)
         self.acyclic = acyclic
         hasOneWayRelationships = schema.relationships.contains { $0.inverse == nil }
@@ -37,6 +41,8 @@ final class ModelRuntime: @unchecked Sendable {
         hasTransformables = ModelRuntime.hasTransformables(infos)
         ModelRuntime.used.withLock { $0 = $0.filter { $0.runtime != nil } + [WeakRuntime(runtime: self)] }
     }
+
+    deinit { roots.deallocate() }
 
     /// Whether holding targets along this to-one can never close a cycle of objects (I-4).
     func isAcyclic(_ relationship: RelationshipIndex) -> Bool { acyclic[relationship.rawValue] }

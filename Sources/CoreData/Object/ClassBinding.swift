@@ -15,7 +15,7 @@ final class ClassBinding: @unchecked Sendable {
     /// Whether the class checks single values by itself.
     let validatesByKey: Bool
     /// How objects of a subclass are made; nil for `NSManagedObject` itself.
-    private let initializer: ClassInitializer?
+    let initializer: ClassInitializer?
 
     init(_ type: NSManagedObject.Type, for entity: Entity) {
         self.type = type

@@ -120,9 +120,11 @@ struct ClassInitializer {
     }
 
     @inline(__always)
-    func make(_ description: NSEntityDescription) -> NSManagedObject {
-        let object = coredata_call_initializer(
-            function, Unmanaged.passRetained(description).toOpaque(), nil, metadata)
+    func make(_ description: NSEntityDescription) -> NSManagedObject { make(.passUnretained(description)) }
+
+    @inline(__always)
+    func make(_ description: Unmanaged<NSEntityDescription>) -> NSManagedObject {
+        let object = coredata_call_initializer(function, description.retain().toOpaque(), nil, metadata)
         guard let object else { misuse("init(entity:insertInto:) answered nothing.") }
         return Unmanaged<NSManagedObject>.fromOpaque(object).takeRetainedValue()
     }

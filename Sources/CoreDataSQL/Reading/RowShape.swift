@@ -1,6 +1,7 @@
 // Which column of a result feeds which cell of which entity.
 
 import CoreDataValues
+import Synchronization
 
 /// The plan by which rows of one result are decoded. Made once for a statement; the loop over cells decides
 /// nothing.
@@ -25,6 +26,8 @@ package final class RowShape: Sendable {
     package let hasEntityColumn: Bool
     /// `t0."Z_ENT", t0."Z_PK", …`
     package let columnList: String
+    /// What a row's texts and blobs have lately taken: the guess for the next ones.
+    package let bytesPerRow = Atomic<Int>(120)
 
     /// - Parameter last: the last entity that may occur; the same as `entity` for one.
     package init(map: StoreMap, entity: Entity, last: EntityIndex, includesValues: Bool, alias: String = "t0")

@@ -24,6 +24,8 @@ final class Connection: @unchecked Sendable {
     let isWritable: Bool
     // Not checked for exclusivity, like what changes of a statement.
     @exclusivity(unchecked) private var cache = StatementCache()
+    /// By root entity.
+    @exclusivity(unchecked) private var rowStatements: ContiguousArray<Statement?> = []
     @exclusivity(unchecked) private var beginning: Statement?
     @exclusivity(unchecked) private var committing: Statement?
     @exclusivity(unchecked) private var rollingBack: Statement?
@@ -73,6 +75,7 @@ final class Connection: @unchecked Sendable {
         guard isOpen else { return }
         isOpen = false
         cache.removeAll()
+        rowStatements = []
         (beginning, committing, rollingBack) = (nil, nil, nil)
         sqlite3_close_v2(handle)
     }
@@ -113,6 +116,22 @@ final class Connection: @unchecked Sendable {
         let statement = try Statement(sql(), on: self)
         cache.insert(statement, for: key)
         return statement
+    }
+
+    /// The statement that reads one row of a tree, found without a look at the others: single rows are read most often.
+    func rowStatement(_ root: EntityIndex, _ sql: () throws -> String) throws -> Statement {
+        if root.value < rowStatements.count, let known = rowStatements[root.value], !(isMemory && known.isRunning) {
+            return known
+        }
+        let statement = try Statement(sql(), on: self)
+        while rowStatements.count <= root.value { rowStatements.append(nil) }
+        rowStatements[root.value] = statement
+        return statement
+    }
+
+    /// A statement kept under a key if it has one, else under its text.
+    func statement(_ key: StatementKey?, _ sql: String) throws -> Statement {
+        if let key { try statement(key) { sql } } else { try statement(sql) }
     }
 
     /// How new rows of an entity are bound, worked out once.

@@ -143,6 +143,7 @@ final class Pool: @unchecked Sendable {
     }
 
     private func giveBack(_ reader: Connection?) {
+        if let reader, state.withLock({ $0.takeBack(reader, limit: options.idleReaders) }) { return }
         let departure: Departure = state.withLock { state in
             var departure = Departure()
             state.reading -= 1

@@ -86,6 +86,23 @@ extension Pool.State {
         return reader
     }
 
+    /// Takes a reader back if nobody waits for anything: false, and nothing is done, where there is more to see to.
+    mutating func takeBack(_ reader: Connection, limit: Int) -> Bool {
+        guard readersInLine.isEmpty, !isClosed, quiet == nil, !isLogLong, idle.count < limit, let last = busy.last else {
+            return false
+        }
+        if last === reader {
+            busy.removeLast()
+        } else {
+            guard let place = busy.firstIndex(where: { $0 === reader }) else { return false }
+            busy[place] = last
+            busy.removeLast()
+        }
+        reading -= 1
+        idle.append(reader)
+        return true
+    }
+
     /// Who may go on now; places are given.
     mutating func admitReaders(limit: Int) -> [Waiter] {
         guard !isHeldBack else { return [] }

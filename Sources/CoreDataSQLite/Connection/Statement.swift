@@ -12,7 +12,11 @@ import Foundation
 final class Statement {
     let handle: OpaquePointer
     let sql: String
-    unowned let connection: Connection
+    /// Whoever uses the statement holds its connection.
+    unowned(unsafe) let connection: Connection
+    private let counter: StatementCounter
+    /// Whether runs are observed.
+    private let isObserved: Bool
     @exclusivity(unchecked) private(set) var isRunning = false
     @exclusivity(unchecked) private var trace: Trace?
 
@@ -34,11 +38,22 @@ final class Statement {
         handle = prepared
         self.sql = sql
         self.connection = connection
-        notesBindings = connection.options.observesBindings && connection.options.observer != nil
-        connection.counter.prepared()
+        counter = connection.counter
+        isObserved = connection.options.observer != nil
+        notesBindings = connection.options.observesBindings && isObserved
+        counter.prepared()
     }
 
     deinit { sqlite3_finalize(handle) }
+
+    /// How the values of its rows are found. Asked for when a row is there.
+    var values: RowValues {
+        if let known = measured { return known }
+        let values = RowValues(measuring: handle)
+        measured = values
+        return values
+    }
+    @exclusivity(unchecked) private var measured: RowValues?
 
     // MARK: Running
 
@@ -47,7 +62,7 @@ final class Statement {
         begin()
         switch sqlite3_step(handle) {
         case SQLITE_ROW:
-            trace?.rows += 1
+            if isObserved { trace?.rows += 1 }
             return true
         case SQLITE_DONE:
             return false
@@ -60,8 +75,8 @@ final class Statement {
     func begin() {
         guard !isRunning else { return }
         isRunning = true
-        connection.counter.ran()
-        guard connection.options.observer != nil else { return }
+        counter.ran()
+        guard isObserved else { return }
         if trace == nil { trace = Trace() }
         trace?.changed = sqlite3_total_changes(connection.handle)
         trace?.start = DispatchTime.now().uptimeNanoseconds
@@ -70,12 +85,12 @@ final class Statement {
     /// - Parameter rows: rows read by whoever stepped the handle by himself.
     /// - Parameter clears: whether bound values are let go; false for a caller who binds every parameter before each run.
     func finish(rows: Int = 0, clears: Bool = true) {
-        let end = trace == nil ? 0 : DispatchTime.now().uptimeNanoseconds
+        let end = isObserved ? DispatchTime.now().uptimeNanoseconds : 0
         sqlite3_reset(handle)
         if clears { sqlite3_clear_bindings(handle) }
         isRunning = false
-        if rows > 0 { connection.counter.moved(rows) }
-        guard let trace, let observer = connection.options.observer else { return }
+        if rows > 0 { counter.moved(rows) }
+        guard isObserved, let trace, let observer = connection.options.observer else { return }
         self.trace = nil
         let changes = Int(sqlite3_total_changes(connection.handle) - trace.changed)
         observer(

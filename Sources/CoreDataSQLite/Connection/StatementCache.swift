@@ -10,7 +10,8 @@ enum StatementKey: Hashable {
     case update(EntityIndex, slots: [Int])
     case delete(EntityIndex, rows: Int)
     case version(EntityIndex)
-    case row(EntityIndex, values: Bool)
+    /// One of the texts of `SelectionCache`.
+    case select(Int)
     case rows(EntityIndex, values: Bool)
     case members(RelationshipIndex)
     case targets(RelationshipIndex)

@@ -10,6 +10,7 @@ import Foundation
 struct ChunkWriter {
     private let layout: RowLayout
     private let cells: [RowShape.Cell]
+    private let cellCount: Int
     private let entityBits: UInt64
     private let keyColumn: Int32
     private let header: Int
@@ -24,12 +25,14 @@ struct ChunkWriter {
     private var arena: UnsafeMutablePointer<UInt8>
     private var used = 0
     private var room = 0
-    /// What the rows of the last chunk took: the guess for the next.
-    private var bytesPerRow = 120
+    /// What a row's texts and blobs have lately taken: the guess for the next chunk.
+    private(set) var bytesPerRow: Int
 
-    init(_ target: RowShape.Target, entity: EntityIndex, keyColumn: Int32) {
+    init(_ target: RowShape.Target, entity: EntityIndex, keyColumn: Int32, bytesPerRow: Int) {
+        self.bytesPerRow = bytesPerRow
         layout = target.layout
         cells = target.cells
+        cellCount = cells.count
         entityBits = UInt64(entity.rawValue) << 32
         self.keyColumn = keyColumn
         header = layout.header
@@ -61,7 +64,10 @@ struct ChunkWriter {
         chunk.count = count
         chunk.arenaUsed = used
         chunk.trimArena()
-        if count > 0 { bytesPerRow = used / count }
+        if count > 0 {
+            // A few rows say less than a full chunk.
+            bytesPerRow = count < 32 ? (7 * bytesPerRow + used / count) / 8 : used / count
+        }
         self.chunk = nil
         position = -1
         return chunk
@@ -69,16 +75,19 @@ struct ChunkWriter {
 
     /// Decodes the statement's current row; answers the slot of a value that cannot be read, nil when all
     /// could.
-    mutating func decode(_ handle: OpaquePointer) -> Int? {
-        row[-header] = UInt64(bitPattern: sqlite3_column_int64(handle, keyColumn))
-        let version = sqlite3_column_value(handle, keyColumn + 1)
+    mutating func decode(_ handle: OpaquePointer, _ values: RowValues) -> Int? {
+        guard let values = values.row(of: handle) else { return nil }
+        row[-header] = UInt64(bitPattern: sqlite3_value_int64(values[keyColumn]))
+        let version = values[keyColumn + 1]
         let bits: UInt32 =
             sqlite3_value_type(version) == SQLITE_NULL
             ? .max : UInt32(truncatingIfNeeded: sqlite3_value_int64(version))
         row[1 - header] = UInt64(bits) | entityBits
         for word in 0..<maskWords { row[-1 - word] = 0 }
-        for cell in cells {
-            let value = sqlite3_column_value(handle, cell.column)
+        // By index: an iterator would retain the list for each row.
+        for index in 0..<cellCount {
+            let cell = cells[index]
+            let value = values[cell.column]
             let type = sqlite3_value_type(value)
             if type == SQLITE_NULL { continue }
             guard let content = decode(value, type, cell) else {

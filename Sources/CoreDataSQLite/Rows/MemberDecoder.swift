@@ -56,8 +56,10 @@ private final class MemberPages {
         self.shape = shape
         ownerColumn = sqlite3_column_count(statement.handle) - 1
         let keyColumn: Int32 = shape.hasEntityColumn ? 1 : 0
+        let bytesPerRow = shape.bytesPerRow.load(ordering: .relaxed)
         writers = shape.targets.enumerated().map { offset, target in
-            ChunkWriter(target, entity: EntityIndex(shape.first.value + offset), keyColumn: keyColumn)
+            ChunkWriter(
+                target, entity: EntityIndex(shape.first.value + offset), keyColumn: keyColumn, bytesPerRow: bytesPerRow)
         }
     }
 
@@ -78,7 +80,7 @@ private final class MemberPages {
             }
             order.append(.init(chunk: writers[target].position, row: writers[target].count))
             owners.append(sqlite3_column_int64(handle, ownerColumn))
-            if let slot = writers[target].decode(handle) {
+            if let slot = writers[target].decode(handle, statement.values) {
                 throw unreadable(slot, schema[EntityIndex(shape.first.value + target)])
             }
             if writers[target].isFull { return false }

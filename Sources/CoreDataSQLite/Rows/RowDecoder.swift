@@ -46,14 +46,17 @@ struct RowDecoder {
         _ statement: Statement, _ expected: Int, _ total: inout Int, _ receive: (RowBatch) throws -> FetchStep
     ) throws {
         let handle = statement.handle
-        var writer = ChunkWriter(shape.targets[0], entity: shape.first, keyColumn: 0)
+        var writer = ChunkWriter(
+            shape.targets[0], entity: shape.first, keyColumn: 0, bytesPerRow: shape.bytesPerRow.load(ordering: .relaxed))
+        defer { shape.bytesPerRow.store(writer.bytesPerRow, ordering: .relaxed) }
         var size = min(Self.firstBatch, max(1, expected))
         while true {
             var code = sqlite3_step(handle)
             guard code == SQLITE_ROW else { return try end(code, statement) }
+            let values = statement.values
             writer.open(capacity: size, at: 0)
             while code == SQLITE_ROW {
-                if let slot = writer.decode(handle) {
+                if let slot = writer.decode(handle, values) {
                     throw unreadable(slot, shape.first, statement, keyColumn: 0)
                 }
                 if writer.isFull { break }
@@ -96,8 +99,9 @@ private final class MixedBatch {
     init(_ shape: RowShape, _ statement: Statement) {
         self.statement = statement
         first = shape.first
+        let bytesPerRow = shape.bytesPerRow.load(ordering: .relaxed)
         writers = shape.targets.enumerated().map { offset, target in
-            ChunkWriter(target, entity: EntityIndex(shape.first.value + offset), keyColumn: 1)
+            ChunkWriter(target, entity: EntityIndex(shape.first.value + offset), keyColumn: 1, bytesPerRow: bytesPerRow)
         }
     }
 
@@ -118,7 +122,7 @@ private final class MixedBatch {
                 if let chunk = writers[target].chunk { open.append(chunk) }
             }
             let row = writers[target].count
-            if let slot = writers[target].decode(handle) { try refuse(slot, EntityIndex(first.value + target)) }
+            if let slot = writers[target].decode(handle, statement.values) { try refuse(slot, EntityIndex(first.value + target)) }
             order.append(.init(chunk: writers[target].position, row: row))
             if writers[target].isFull { return false }
         }

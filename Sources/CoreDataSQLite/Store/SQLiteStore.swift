@@ -27,6 +27,7 @@ package final class SQLiteStore: RowStore {
     private var selects: SelectCompiler { plan.selects }
     private var writes: WriteCompiler { plan.writes }
     private var shapes: ShapeCache { plan.shapes }
+    private var selections: SelectionCache { plan.selections }
 
     package init(url: URL, plan: StorePlan, options: SQLiteOptions) throws {
         schema = plan.map.schema
@@ -80,9 +81,9 @@ package final class SQLiteStore: RowStore {
         let entity = schema[plan.entity]
         let last = plan.includesSubentities ? entity.last : entity.index
         let shape = try shapes.shape(entity, last: last, includesValues: plan.includesValues)
-        let selection = try selects.select(plan, shape: shape)
+        let selection = try selections.selection(plan) { try selects.select(plan, shape: shape) }
         try pool.read { connection in
-            let statement = try connection.statement(selection.sql)
+            let statement = try connection.statement(selection.key, selection.sql)
             try statement.bind(selection.bindings)
             let expected = plan.limit > 0 ? plan.limit : .max
             try RowDecoder(shape: shape, schema: schema).run(statement, expected: expected, receive)
@@ -103,18 +104,17 @@ package final class SQLiteStore: RowStore {
         for numbers: [Int64], in root: EntityIndex, _ receive: (RowBatch) throws -> FetchStep
     ) throws {
         guard let first = numbers.first else { return }
-        let entity = schema[schema[root].root]
-        let shape = try shapes.shape(entity, last: entity.last, includesValues: true)
+        let shape = try shapes.tree(root)
         try pool.read { connection in
             let statement: Statement
             if numbers.count == 1 {
-                statement = try connection.statement(.row(entity.index, values: true)) {
-                    try selects.row(in: entity, shape: shape)
+                statement = try connection.rowStatement(shape.first) {
+                    try selects.row(in: schema[shape.first], shape: shape)
                 }
                 try statement.bind(1, first)
             } else {
-                statement = try connection.statement(.rows(entity.index, values: true)) {
-                    try selects.rows(in: entity, shape: shape)
+                statement = try connection.statement(.rows(shape.first, values: true)) {
+                    try selects.rows(in: schema[shape.first], shape: shape)
                 }
                 try statement.bind(1, .text(keysAsJSON(numbers)))
             }

@@ -14,6 +14,7 @@ package final class StorePlan: Sendable {
     let constraints: ConstraintNames
     let derivedTexts: DerivedTexts
     let shapes: ShapeCache
+    let selections = SelectionCache()
     /// The last metadata that were found to fit exactly. Stores of one model have equal ones but for their identity.
     private let known = Mutex<(plist: Data, metadata: StoreMetadata)?>(nil)
 
@@ -49,10 +50,22 @@ final class ShapeCache: Sendable {
     private let map: StoreMap
     /// Four an entity: alone or with its descendants, with values or without.
     private let shapes: Mutex<[RowShape?]>
+    /// That of all rows of an entity's tree, with values.
+    private let trees: Mutex<[RowShape?]>
 
     init(_ map: StoreMap) {
         self.map = map
         shapes = Mutex(Array(repeating: nil, count: 4 * map.schema.entities.count))
+        trees = Mutex(Array(repeating: nil, count: map.schema.entities.count))
+    }
+
+    /// All rows of the tree that an entity belongs to, with values.
+    func tree(_ index: EntityIndex) throws -> RowShape {
+        if let known = trees.withLock({ $0[index.value] }) { return known }
+        let root = map.schema[map.schema[index].root]
+        let shape = try shape(root, last: root.last, includesValues: true)
+        trees.withLock { $0[index.value] = shape }
+        return shape
     }
 
     /// - Parameter last: the entity itself, or the last of its descendants.

@@ -18,6 +18,9 @@ package final class RowChunk: @unchecked Sendable {
     /// Everything that changes while the chunk is written. Behind a pointer, because a stored property of a class that other
     /// modules see is checked for exclusivity at each access (76 instructions, six times a row).
     package let fill: UnsafeMutablePointer<ChunkFill>
+    /// The arena inside the block, as long as it suffices: a row that is read alone asks for memory once.
+    private let innerArena: UnsafeMutablePointer<UInt8>?
+    private static var fewRows: Int { 4 }
 
     package var count: Int {
         get { fill.pointee.count }
@@ -40,17 +43,20 @@ package final class RowChunk: @unchecked Sendable {
     package init(layout: RowLayout, capacity: Int, arenaCapacity: Int = 0) {
         self.layout = layout
         self.capacity = capacity
-        // One block for what changes and the rows behind it.
+        // One block for what changes and the rows behind it; of a few rows the arena lies there too.
         let fillSize = (MemoryLayout<ChunkFill>.size + 15) & ~15
-        let block = RowChunk.memory(fillSize + max(1, capacity * layout.stride) * 8)
+        let rowSize = max(1, capacity * layout.stride) * 8
+        let room = max(64, arenaCapacity)
+        let isInside = capacity <= RowChunk.fewRows && room <= RowChunk.largeThreshold
+        let block = RowChunk.memory(fillSize + rowSize + (isInside ? room : 0))
         fill = block.bindMemory(to: ChunkFill.self, capacity: 1)
         words = (block + fillSize).bindMemory(to: UInt64.self, capacity: max(1, capacity * layout.stride))
-        let room = max(64, arenaCapacity)
-        fill.initialize(to: ChunkFill(arena: RowChunk.arena(room), arenaCapacity: room))
+        innerArena = isInside ? (block + fillSize + rowSize).bindMemory(to: UInt8.self, capacity: room) : nil
+        fill.initialize(to: ChunkFill(arena: innerArena ?? RowChunk.arena(room), arenaCapacity: room))
     }
 
     deinit {
-        free(fill.pointee.arena)
+        if arena != innerArena { free(arena) }
         fill.deinitialize(count: 1)
         free(fill)
     }
@@ -81,13 +87,13 @@ package final class RowChunk: @unchecked Sendable {
 
     /// Gives back what the arena does not use.
     package func trimArena() {
-        if arenaCapacity > arenaUsed + arenaUsed / 8 + 512 { resizeArena(max(arenaUsed, 64)) }
+        if arenaCapacity > arenaUsed + arenaUsed / 8 + 512, arena != innerArena { resizeArena(max(arenaUsed, 64)) }
     }
 
     private func resizeArena(_ room: Int) {
         let moved = RowChunk.arena(room)
         memcpy(moved, arena, arenaUsed)
-        free(fill.pointee.arena)
+        if arena != innerArena { free(arena) }
         fill.pointee.arena = moved
         fill.pointee.arenaCapacity = room
     }

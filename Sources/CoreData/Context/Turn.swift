@@ -1,0 +1,78 @@
+// Whose turn it is in a context: a flag while nobody waits, a queue as soon as somebody does.
+
+import Dispatch
+import Synchronization
+
+/// The turns of one context's blocks.
+///
+/// Most contexts of a server are used by one block and dropped. Such a block finds the context free and holds it by a flag. The queue
+/// is made when a second caller has to wait, or when work is left to it; if the flag is set then, the queue is suspended until the
+/// block ends. From then on every turn is the queue's.
+struct Turn: ~Copyable {
+    private static let free = 0
+    private static let held = 1
+    /// The queue is there and gives the turns.
+    private static let queued = 2
+    /// The queue is there and waits for the block that holds the flag.
+    private static let suspended = 3
+
+    private let state = Atomic<Int>(Turn.free)
+    /// The queue, retained.
+    private let made = Atomic<UnsafeRawPointer?>(nil)
+    private let making = Mutex<Void>(())
+
+    /// Turns by a queue of the context's own.
+    init() {}
+
+    /// Turns by a queue that is there already.
+    init(_ queue: DispatchQueue) {
+        made.store(UnsafeRawPointer(Unmanaged.passRetained(queue).toOpaque()), ordering: .relaxed)
+        state.store(Turn.queued, ordering: .releasing)
+    }
+
+    deinit {
+        if let queue = made.load(ordering: .acquiring) { Unmanaged<DispatchQueue>.fromOpaque(queue).release() }
+    }
+
+    /// Takes the turn if that needs no queue; `leave()` must follow.
+    func enter() -> Bool {
+        state.compareExchange(expected: Turn.free, desired: Turn.held, ordering: .acquiringAndReleasing).exchanged
+    }
+
+    func leave() {
+        let (isFree, found) = state.compareExchange(
+            expected: Turn.held, desired: Turn.free, ordering: .acquiringAndReleasing)
+        guard !isFree, found == Turn.suspended else { return }
+        state.store(Turn.queued, ordering: .releasing)
+        queue.resume()
+    }
+
+    /// Sees what the block wrote that had the turn before, whichever way it came to it.
+    func join() { _ = state.load(ordering: .acquiring) }
+
+    /// The serial queue of the context; made at the first call.
+    var queue: DispatchQueue {
+        if state.load(ordering: .acquiring) >= Turn.queued, let queue = known { return queue }
+        return making.withLock { _ in known ?? make() }
+    }
+
+    private var known: DispatchQueue? {
+        made.load(ordering: .acquiring).map { Unmanaged<DispatchQueue>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    /// Only under the lock.
+    private func make() -> DispatchQueue {
+        let queue = DispatchQueue(label: "CoreData.context")
+        made.store(UnsafeRawPointer(Unmanaged.passRetained(queue).toOpaque()), ordering: .releasing)
+        while true {
+            if state.compareExchange(expected: Turn.free, desired: Turn.queued, ordering: .acquiringAndReleasing).exchanged {
+                return queue
+            }
+            queue.suspend()
+            if state.compareExchange(expected: Turn.held, desired: Turn.suspended, ordering: .acquiringAndReleasing).exchanged {
+                return queue
+            }
+            queue.resume()
+        }
+    }
+}
