@@ -12,11 +12,12 @@ import Testing
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         .appendingPathComponent("shared")
 
-    private static func models() throws -> [URL] {
+    /// Every fourth model, from one of the first four on: the parts run side by side, seven seconds each.
+    private static func models(_ part: Int) throws -> [URL] {
         let root = shared.appendingPathComponent("corpus/models")
         guard FileManager.default.fileExists(atPath: root.path) else { return [] }
-        return try FileManager.default.subpathsOfDirectory(atPath: root.path).filter { $0.hasSuffix("/contents") }.sorted()
-            .map { root.appendingPathComponent($0) }
+        let paths = try FileManager.default.subpathsOfDirectory(atPath: root.path).filter { $0.hasSuffix("/contents") }.sorted()
+        return stride(from: part, to: paths.count, by: 4).map { root.appendingPathComponent(paths[$0]) }
     }
 
     /// Hashes in hexadecimal by path and entity, as the program of the format's description prints them; without those
@@ -47,9 +48,9 @@ import Testing
         return hashes
     }
 
-    @Test("Every published model has the hashes of the reference and gets a store, unless a reason is named")
-    func everyModel() throws {
-        let urls = try Self.models()
+    @Test("Every published model has the hashes of the reference and gets a store, unless a reason is named", arguments: 0..<4)
+    func everyModel(_ part: Int) throws {
+        let urls = try Self.models(part)
         if urls.isEmpty { return print("skipped: no models at \(Self.shared.path)") }
         let expected = try Self.reference(urls)
         var (compared, opened) = (0, 0)
@@ -72,7 +73,7 @@ import Testing
             }
         }
         print("\(compared) hashes, \(opened) stores, refused: \(refusals)")
-        #expect(compared > 11_000)
+        #expect(compared > 2_500)
         #expect(opened + refusals.values.reduce(0, +) == urls.count)
         #expect(opened * 100 > urls.count * 97)
     }
