@@ -257,6 +257,28 @@ extension NSManagedObject {
         #expect(cache.counts.bytes < 2_000)
     }
 
+    @Test("A row that finds no place in the index any more is not answered by an older chunk")
+    func displaced() throws {
+        let stack = try Stack()
+        let cache = RowCache(stack.coordinator.runtime)
+        // Numbers that share a bucket as long as the index is small.
+        let shared = (1...4_000).filter { (UInt64($0) &* 0x9E37_79B9_7F4A_7C15) >> 32 & 31 == 7 }.prefix(12).map { Int64($0) }
+        cache.add(RowBatch(chunk: try chunk(stack, shared.map { ($0, 1) })), store: 1, since: cache.ticket)
+        #expect(cache.row(for: try key(stack, shared[0])) != nil)
+        for number in shared {
+            var batch = ChangeBatch()
+            batch.inserts = [try chunk(stack, [(number, 2)])]
+            cache.save(batch, touched: [], store: 1, since: cache.ticket)
+        }
+        var known = 0
+        for number in shared {
+            guard let found = cache.row(for: try key(stack, number)) else { continue }
+            #expect(found.chunk.row(found.row).version(found.chunk.layout) == 2)
+            known += 1
+        }
+        #expect(known == 4)
+    }
+
     @Test("Rows read before a save of their table ended are not taken")
     func lateRows() throws {
         let stack = try Stack()

@@ -104,7 +104,7 @@ struct RowCacheTable: ~Copyable {
         }
         waiting.removeAll()
         for (id, numbers) in justForgotten {
-            for number in numbers { forgotten[number] = id }
+            for number in numbers { forgotten[number] = max(forgotten[number] ?? 0, id) }
         }
         justForgotten.removeAll()
     }
@@ -174,9 +174,19 @@ struct RowCacheTable: ~Copyable {
             }
             if mark < bucket[oldest].mark { oldest = place }
         }
-        if bucket[oldest].mark == 0 { indexed += 1 }
+        if bucket[oldest].mark == 0 { indexed += 1 } else { displace(bucket[oldest]) }
         bucket[oldest] = Slot(number: number, mark: id << 8 | row)
         return 0
+    }
+
+    /// Lets go of a row that has no place in its bucket any more. Older chunks that have it, too, must not answer for it.
+    private mutating func displace(_ slot: Slot) {
+        guard spans.first.map({ $0.id < slot.id }) == true || waiting.first.map({ $0 < slot.id }) == true else { return }
+        forgotten[slot.number] = max(forgotten[slot.number] ?? 0, slot.id + 1)
+        forgottenCount += 1
+        guard forgottenCount > RowCacheTable.forgottenLimit else { return }
+        spans.removeAll()
+        waiting.removeAll()
     }
 
     private mutating func grow() {
