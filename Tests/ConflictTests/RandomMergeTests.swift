@@ -1,24 +1,12 @@
 // Two writers that change the same few objects at random, under every merging policy.
 
+import CoreDataSeeds
 import CoreDataTestSupport
 import CoreDataValues
 import Foundation
 import Testing
 
 @testable import CoreData
-
-/// Random numbers that come again with their seed.
-private struct Dice: RandomNumberGenerator {
-    private var state: UInt64
-    init(_ seed: UInt64) { state = seed &+ 0x9E37_79B9_7F4A_7C15 }
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-}
 
 /// One thing that one writer does. It depends on nothing but its own dice, so that steps may be left out.
 private struct Step {
@@ -61,7 +49,7 @@ private struct Step {
     }
 
     private func steps(_ seed: UInt64) -> [Step] {
-        var dice = Dice(seed)
+        var dice = SplitMix(seed &+ 0x9E37_79B9_7F4A_7C15)
         var steps: [Step] = []
         for _ in 0..<8 {
             for place in 0...1 {
@@ -102,7 +90,7 @@ private struct Step {
                 story.append("save \(step.place)")
                 if let flaws = try save(context, rivals) { return "\(flaws): \(story.joined(separator: ", "))" }
             } else {
-                var dice = Dice(step.dice)
+                var dice = SplitMix(step.dice &+ 0x9E37_79B9_7F4A_7C15)
                 story.append("\(step.place): " + (try Self.change(context, &dice)))
             }
         }
@@ -118,7 +106,7 @@ private struct Step {
     // MARK: Changes
 
     /// Does one thing to one object and says what.
-    private static func change(_ context: NSManagedObjectContext, _ dice: inout Dice) throws -> String {
+    private static func change(_ context: NSManagedObjectContext, _ dice: inout SplitMix) throws -> String {
         func pick(_ entity: String) throws -> NSManagedObject? {
             try context.all(entity).filter { !$0.isDeleted && $0.managedObjectContext != nil }
                 .sorted { $0.objectID.description < $1.objectID.description }.randomElement(using: &dice)

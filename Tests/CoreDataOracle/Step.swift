@@ -1,5 +1,7 @@
 // Sequences of actions, drawn from a seed.
 
+import CoreDataSeeds
+
 /// What is counted: each kind of thing that a sequence does.
 enum Deed: String, CaseIterable {
     case insert, setAttribute, setToNil, setToOne, setOneToOne, setToMany, addMember, removeMember
@@ -31,7 +33,7 @@ struct Step {
 
     /// A sequence of 20 to 60 steps, each of which has something to work on.
     static func sequence(seed: UInt64) -> [Step] {
-        var random = SplitMix(state: seed)
+        var random = SplitMix(seed)
         var reference = Reference()
         var steps: [Step] = []
         let length = Int.random(in: 20...60, using: &random)
@@ -151,18 +153,5 @@ private struct Draw {
             return .insertUnregistered(count + 1, role)
         }
         return one(.patient).map { .weigh($0, Double(Int.random(in: 0..<64, using: &random))) }
-    }
-}
-
-/// A small generator whose sequences are the same everywhere.
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }

@@ -21,20 +21,24 @@ package enum Oracle {
 
     /// One context with undo: sequences of 20 to 60 actions, one for each seed.
     package static func searchOne(_ type: String, seeds: ClosedRange<UInt64>) throws -> SearchReport {
-        try search(type, seeds, sequence: Step.sequence, name: \.deed.rawValue, run: run(_:on:), describe: describe(_:))
+        try search(
+            type, seeds, kinds: Deed.allCases.map(\.rawValue), sequence: Step.sequence, name: \.deed.rawValue, run: run(_:on:), describe: describe(_:))
     }
 
     /// Two contexts and a child of the first: sequences of 20 to 200 moves, one for each seed.
     package static func searchThree(_ type: String, seeds: ClosedRange<UInt64>) throws -> SearchReport {
-        try search(type, seeds, sequence: Turn.sequence, name: \.name, run: run(_:on:), describe: describe(_:))
+        try search(
+            type, seeds, kinds: Turn.kinds, sequence: Turn.sequence, name: \.name, run: run(_:on:), describe: describe(_:))
     }
 
     private static func search<Element>(
-        _ type: String, _ seeds: ClosedRange<UInt64>, sequence: (UInt64) -> [Element], name: (Element) -> String,
+        _ type: String, _ seeds: ClosedRange<UInt64>, kinds: [String], sequence: (UInt64) -> [Element], name: (Element) -> String,
         run: ([Element], Stack) -> String?, describe: ([Element]) -> String
     ) throws -> SearchReport {
+        StoreMaker.registerSamples()
         let stack = try Stack(type, undo: false, options: options)
-        var report = SearchReport()
+        // A kind that never occurs is counted too.
+        var report = SearchReport(counts: Dictionary(uniqueKeysWithValues: kinds.map { ($0, 0) }))
         for seed in seeds {
             let elements = sequence(seed)
             for element in elements { report.counts[name(element), default: 0] += 1 }

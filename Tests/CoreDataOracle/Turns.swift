@@ -1,9 +1,11 @@
 // Sequences of moves, drawn from a seed.
 
+import CoreDataSeeds
+
 extension Turn {
     /// A sequence of 20 to 200 moves, each of which has something to work on.
     static func sequence(seed: UInt64) -> [Turn] {
-        var random = SplitMix(state: seed &* 0x2545_F491_4F6C_DD1D)
+        var random = SplitMix(seed &* 0x2545_F491_4F6C_DD1D)
         var trio = Trio()
         var turns: [Turn] = []
         let length = Int.random(in: 20...200, using: &random)
@@ -14,6 +16,14 @@ extension Turn {
         }
         return turns
     }
+
+    /// What is counted: the actions of single contexts, and what happens between contexts.
+    static let kinds =
+        Deed.allCases.filter(isShared).map(\.rawValue) + ["push", "reset"] + Policy.allCases.map { "clash \($0.rawValue)" }
+
+    /// What is written without registration is in no event, so that a push could not be undone exactly; with three contexts
+    /// `reset` is what reads everything anew.
+    private static func isShared(_ deed: Deed) -> Bool { deed != .withoutRegistration && deed != .reread }
 
     private static func draw(_ trio: Trio, _ random: inout SplitMix) -> Turn? {
         switch Int.random(in: 0..<100, using: &random) {
@@ -32,8 +42,7 @@ extension Turn {
     private static func action(_ trio: Trio, _ random: inout SplitMix) -> Turn? {
         let site = site(&random)
         let deed = Deed.deck.randomElement(using: &random) ?? .insert
-        // What is written without registration is in no event, so that a push could not be undone exactly.
-        guard deed != .withoutRegistration, deed != .reread else { return nil }
+        guard isShared(deed) else { return nil }
         guard let action = Step.action(deed, in: trio.before(site), count: trio.count, &random) else { return nil }
         return Turn(name: deed.rawValue, move: .act(site, action))
     }

@@ -26,5 +26,7 @@ for type in arguments.dropFirst() {
         print("\(name) is less than 1 % of all moves")
         isSound = false
     }
+    // Whoever reads through a pipe sees each store when it is done.
+    fflush(nil)
 }
 exit(isSound ? 0 : 1)

@@ -28,5 +28,6 @@ import Testing
         let report = try Oracle.searchThree(type, seeds: 1...300)
         if let failure = report.failure { Issue.record("\(failure)") }
         print("three contexts on \(type): 300 sequences; \(report.summary)")
+        for (kind, count) in report.counts { #expect(count >= 50, "\(kind) occurred too seldom") }
     }
 }
