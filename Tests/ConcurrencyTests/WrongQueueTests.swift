@@ -189,6 +189,7 @@ struct WrongQueueTests {
     func types() {
         #expect(NSManagedObjectContextConcurrencyType.privateQueueConcurrencyType.rawValue == 1)
         #expect(NSManagedObjectContextConcurrencyType.mainQueueConcurrencyType.rawValue == 2)
-        #expect(NSManagedObjectContextConcurrencyType(rawValue: 0) == nil)
+        #expect(NSManagedObjectContextConcurrencyType.confinementConcurrencyType.rawValue == 0)
+        #expect(NSManagedObjectContextConcurrencyType(rawValue: 3) == nil)
     }
 }
