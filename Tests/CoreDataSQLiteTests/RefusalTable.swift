@@ -1,4 +1,4 @@
-// The refusals of opening, as a table, and what their tests need.
+// The refusals of stores, as a table, and what their tests need.
 
 import CCoreDataSQLite
 import CoreDataValues
@@ -7,15 +7,19 @@ import Testing
 
 @testable import CoreDataSQLite
 
-/// One way in which opening refuses. PATH and FOLDER in the sentence stand for the file and the folder it is in.
+/// One way in which opening or saving refuses. PATH and FOLDER in the sentence stand for the file and the folder it is in.
 struct Refusal: Sendable, CustomTestStringConvertible {
     let name: String
     let code: Int
     let sentence: String
     var file = "Model.sqlite"
+    var leavesLog = false
     var change: @Sendable (inout SQLiteOptions) -> Void = { _ in }
     /// Makes what lies at the path; what it returns is kept until the refusal is checked.
     var prepare: @Sendable (Folder) throws -> Raw? = { _ in nil }
+    var schema: @Sendable () throws -> Schema = { Triage.schema }
+    /// What is done with the store once it is open, if opening is not refused.
+    var use: @Sendable (SQLiteStore) throws -> Void = { _ in }
 
     var testDescription: String { name }
 
@@ -53,6 +57,41 @@ struct Refusal: Sendable, CustomTestStringConvertible {
             sentence: "There is no store at PATH, and a store that is opened read-only is not created.",
             change: { $0.isReadOnly = true }),
         Refusal(
+            name: "a save to a store that was opened read-only", code: 134030,
+            sentence: "Changes cannot be saved: the store at PATH was opened read-only. Open it without that option.",
+            // Whoever may not write cannot take the empty log away that reading makes.
+            leavesLog: true, change: { $0.isReadOnly = true }, prepare: oneRow, use: { try $0.insert("Injury", [(2, [:])]) }),
+        Refusal(
+            name: "a full disk", code: 134180,
+            sentence: "Running a statement failed for the store at PATH: the disk or the database is full. Make room; nothing "
+                + "of this change was written.",
+            // SQLite may not take another page: what a full disk tells it.
+            change: { $0.pragmas = ["max_page_count": "1"] }, prepare: oneRow,
+            use: {
+                let text = String(repeating: "x", count: 10_000)
+                try $0.insert("Injury", (2...200).map { (Int64($0), ["kind": .text(text)]) })
+            }),
+        Refusal(
+            name: "a lock that another connection holds", code: 134090,
+            sentence: "Preparing a statement failed for the store at PATH: another connection holds the lock. Try again, or wait "
+                + "longer with a larger timeout.",
+            change: { $0.timeout = 0.05 },
+            prepare: {
+                let raw = try Raw($0.file)
+                raw.run("CREATE TABLE other (id INTEGER PRIMARY KEY); BEGIN EXCLUSIVE")
+                return raw
+            }),
+        Refusal(
+            name: "another model", code: 134100,
+            sentence: "The model does not fit the store at PATH. Differing entities: Injury. In detail: Injury.severity was "
+                + "Integer 32 in the store. Open the store with the model that wrote it, or migrate it.",
+            prepare: oneRow,
+            schema: {
+                var draft = Triage.draft
+                draft.entities[2].attributes[0].type = .double
+                return try Schema(checking: draft)
+            }),
+        Refusal(
             name: "an unknown setting", code: 134060,
             sentence: "The store option no_such_setting = 1 is no setting of SQLite's. Correct or remove it "
                 + "(NSSQLitePragmasOption).",
@@ -63,6 +102,14 @@ struct Refusal: Sendable, CustomTestStringConvertible {
                 + "remove it (NSSQLitePragmasOption).",
             change: { $0.pragmas = ["synchronous": "1; DROP TABLE x"] }),
     ]
+
+    /// A store with one row.
+    private static let oneRow: @Sendable (Folder) throws -> Raw? = { folder in
+        let store = try folder.store()
+        try store.insert("Injury", [(1, [:])])
+        try store.close()
+        return nil
+    }
 }
 
 /// The bytes of a store's file and side files, of those that exist.

@@ -23,16 +23,18 @@ package enum Stress {
 
     /// Runs the writers for some seconds, then compares the store, and what each context shows, with what was committed.
     ///
+    /// - Parameter saves: what each writer should reach; those that have not go on for three times as long at most.
     /// - Parameter isTamperedWith: whether something is saved at the end that nobody notes; the comparison must complain.
     package static func run(
-        seconds: Double, writers count: Int = 8, seed: UInt64 = 1, isTamperedWith: Bool = false, in folder: URL
+        seconds: Double, saves: Int = 0, writers count: Int = 8, seed: UInt64 = 1, isTamperedWith: Bool = false, in folder: URL
     ) throws -> Report {
         let file = folder.appendingPathComponent("stress.sqlite")
         let coordinator = try StressModel.coordinator(file)
         try StressModel.seed(coordinator)
         let writers = (0..<count).map { Writer($0, coordinator, seed: seed) }
         for writer in writers { writer.listen(to: writers) }
-        run(writers, until: Date(timeIntervalSinceNow: seconds))
+        let end = Date(timeIntervalSinceNow: seconds)
+        run(writers) { Date() < end || ($0.saves < saves && Date() < end + 3 * seconds) }
         for writer in writers { writer.stopListening() }
         if isTamperedWith { try Planted.unnotedSave(coordinator) }
         let report = try report(writers, file)
@@ -41,12 +43,12 @@ package enum Stress {
     }
 
     /// A thread a writer; answers when all have ended and every merge that waited has run.
-    private static func run(_ writers: [Writer], until end: Date) {
+    private static func run(_ writers: [Writer], while isGoingOn: @escaping @Sendable (Writer) -> Bool) {
         let group = DispatchGroup()
         for writer in writers {
             group.enter()
             let thread = Thread {
-                while Date() < end { writer.round() }
+                while isGoingOn(writer) { writer.round() }
                 group.leave()
             }
             thread.stackSize = 8 << 20

@@ -33,11 +33,11 @@ let rest = arguments.dropFirst().map { UInt64($0) ?? 0 }
 let (leastSaves, seed) = (Int(rest.first ?? 0), rest.count > 1 ? rest[1] : 1)
 
 // Eight writers and all that they wait for end long before this, unless they wait for each other.
-DispatchQueue.global().asyncAfter(deadline: .now() + seconds * 2 + 240) {
+DispatchQueue.global().asyncAfter(deadline: .now() + seconds * 5 + 240) {
     print("the run hangs")
     end(3)
 }
-let report = try Stress.run(seconds: seconds, seed: seed, in: folder)
+let report = try Stress.run(seconds: seconds, saves: leastSaves, seed: seed, in: folder)
 print(report.summary)
 for complaint in report.complaints.prefix(40) { print(complaint) }
 let isBusy = report.saves.allSatisfy { $0 >= leastSaves }

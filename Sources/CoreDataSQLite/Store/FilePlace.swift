@@ -18,6 +18,9 @@ struct FilePlace {
     /// Whether the store has no file and lives as long as it is open.
     var isMemory: Bool { url.isFileURL && path == "/dev/null" }
 
+    /// Whether there is a log beside the file, whose pages a refusal must leave where they are.
+    var hasLog: Bool { access(path + "-wal", F_OK) == 0 }
+
     /// Whether the file is there.
     func check(mustExist: Bool) throws -> Bool {
         guard url.isFileURL else {

@@ -30,9 +30,11 @@ struct StoreOpener {
         let exists = try place.check(mustExist: options.isReadOnly)
         if place.isMemory, options.isReadOnly { throw notAStore("is no file (/dev/null means memory)") }
         let pragmas = Pragmas(options: options)
+        let hasLog = place.hasLog
         do {
             let (connection, readerAccess) = try connect(exists: exists)
-            connection.checkpointsOnClose(false)
+            // A refusal closes the connection: a log that it found stays as it is, one that it made goes.
+            if hasLog { connection.checkpointsOnClose(false) }
             try pragmas.check(connection)
             let content = try content(connection)
             if content == .history, !options.recordsHistory, !options.isReadOnly { return try openClosed() }
