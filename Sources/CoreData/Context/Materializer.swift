@@ -213,17 +213,20 @@ extension NSManagedObjectContext {
         if !state.info.classBinding.sleepsThroughFetch { wake(object) }
     }
 
-    /// The row of a fault is gone: the object reads as empty and is dropped at the next save (4.12).
+    /// The row of a fault is gone: the object reads as empty and is dropped at the next save (4.12), or stays a fault, and every
+    /// read of it is an error.
     final func loseRow(of object: NSManagedObject, reading slot: Int? = nil) {
+        guard shouldHandleInaccessibleFault(object, for: object.objectID, triggeredByProperty: nil) else {
+            if readError == nil {
+                readError = CocoaError.unread(object, reading: slot, cause: CocoaError.missingObject(object.objectID))
+            }
+            return
+        }
         let state = object._state
         state.pointee.slow &= ~SlowReason.anyFault
         state.pointee.slow |= SlowReason.overlay
         state.set([.inaccessible, .propagated])
-        if shouldHandleInaccessibleFault(object, for: object.objectID, triggeredByProperty: nil) {
-            tracker.mark(object, .deleted)
-        } else if readError == nil {
-            readError = CocoaError.unread(object, reading: slot, cause: CocoaError.missingObject(object.objectID))
-        }
+        tracker.mark(object, .deleted)
     }
 
     /// The object of one row, from the coordinator's row cache or from the store; nil when there is none.
