@@ -72,17 +72,6 @@ package enum Clinic {
     package static func model() -> NSManagedObjectModel { NSManagedObjectModel(draft: draft()) }
 }
 
-/// A folder of a test, removed when it is let go.
-package final class Folder {
-    package let url: URL
-    package init() {
-        url = FileManager.default.temporaryDirectory.appendingPathComponent("coredata-\(UUID().uuidString)")
-        try? FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    }
-    deinit { try? FileManager.default.removeItem(at: url) }
-    package func file(_ name: String) -> URL { url.appendingPathComponent(name) }
-}
-
 /// A coordinator with one store, and contexts on it.
 package final class Stack {
     package let folder = Folder()
