@@ -33,12 +33,13 @@ let package = Package(
         .library(name: "CoreData", targets: ["CoreData"])
     ],
     targets: [
-        // C libraries and the one C file of ours
+        // C libraries and the two C files of ours
         .systemLibrary(
             name: "CCoreDataSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(
             name: "CCoreDataXML", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
         .target(name: "CCoreDataRuntime"),
+        .target(name: "CCoreDataLog", dependencies: ["CCoreDataSQLite"]),
 
         // values
         .target(name: "CoreDataValues", swiftSettings: strict),
@@ -49,7 +50,7 @@ let package = Package(
         // stores
         .target(name: "CoreDataSQL", dependencies: ["CoreDataValues"], swiftSettings: strict),
         .target(
-            name: "CoreDataSQLite", dependencies: ["CoreDataValues", "CoreDataSQL", "CCoreDataSQLite"],
+            name: "CoreDataSQLite", dependencies: ["CoreDataValues", "CoreDataSQL", "CCoreDataSQLite", "CCoreDataLog"],
             swiftSettings: strict),
 
         // objects
@@ -71,7 +72,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "CoreDataSQLiteTests",
-            dependencies: ["CoreDataSQLite", "CoreDataSQL", "CoreDataValues", "CCoreDataSQLite"],
+            dependencies: ["CoreDataSQLite", "CoreDataSQL", "CoreDataValues", "CCoreDataSQLite", "CCoreDataLog", "CoreDataSeeds"],
             swiftSettings: strict),
         .testTarget(
             name: "CoreDataFoundationTests", dependencies: ["CoreDataFoundation", "CoreDataValues", "CoreDataSeeds"],

@@ -31,7 +31,8 @@ final class UndoGroup {
         var userInfo: [UndoManager.UserInfoKey: Any] = [:]
     }
 
-    var items: [Item] = []
+    // Not checked for exclusivity, as in `UndoManager`.
+    @exclusivity(unchecked) var items: [Item] = []
     var label = Label()
     /// Whether it was opened by the first registration of an event, so that the event's end closes it.
     let isEvent: Bool

@@ -47,6 +47,8 @@ struct ChangeTracker {
     private(set) var dirtyCount = 0
     /// Objects of the open event, each once a kind.
     private(set) var event: ContiguousArray<NSManagedObject> = []
+    /// An empty list with room.
+    private var spare: ContiguousArray<NSManagedObject> = []
     /// Deleted objects whose delete rules were not applied yet.
     var unpropagated: ContiguousArray<NSManagedObject> = []
     var log: ContiguousArray<GraphChange> = []
@@ -148,11 +150,20 @@ struct ChangeTracker {
 
     // MARK: Taking
 
-    /// Ends the open event and answers its objects; their event bits are still set.
+    /// Ends the open event and answers its objects; their event bits are still set. `reuse` takes the list back.
     mutating func takeEvent() -> ContiguousArray<NSManagedObject> {
-        let taken = event
-        event = []
+        var taken = spare
+        spare = []
+        swap(&taken, &event)
         return taken
+    }
+
+    /// Takes back the memory of a list that was taken, for the next changes. A context that saves one object after the other
+    /// would allocate its lists at every save.
+    mutating func reuse(_ list: inout ContiguousArray<NSManagedObject>) {
+        guard list.capacity <= 64 else { return }
+        list.removeAll(keepingCapacity: true)
+        swap(&list, &spare)
     }
 
     mutating func takeLog() -> ContiguousArray<GraphChange> {
@@ -162,16 +173,17 @@ struct ChangeTracker {
     }
 
     /// Forgets everything, the objects' bits included.
-    mutating func clear() -> ContiguousArray<NSManagedObject> {
-        let former = dirty
+    mutating func clear() {
+        var former = spare
+        spare = []
+        swap(&former, &dirty)
         former.borrowEach { $0._state.clear([.dirty, .listed, .event, .fresh, .recheck, .propagated]) }
         event.borrowEach { $0._state.clear([.event, .fresh]) }
-        dirty = []
-        event = []
+        if !event.isEmpty { event = [] }
         unpropagated = []
         log = []
         dirtyCount = 0
-        return former
+        reuse(&former)
     }
 
     /// Drops objects that have no changes any more from the list, when they are the most of it.

@@ -77,7 +77,7 @@ extension NSManagedObjectContext {
             withdraw(object)
             object._state.breakCycles()
         }
-        _ = tracker.clear()
+        tracker.clear()
         tracker.isSuspended = true
         for object in changed { object.awake(fromSnapshotEvents: .rollback) }
         tracker.isSuspended = false
@@ -95,7 +95,7 @@ extension NSManagedObjectContext {
         waitingRows = []
         lastEvent = nil
         let all = allObjects
-        _ = tracker.clear()
+        tracker.clear()
         undoManager?.endEvent()
         for object in all {
             withdraw(object)

@@ -166,7 +166,9 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
         registry?.kept = nil
         if lineage != nil { coordinator?.relatives.leave() }
         // Changed relationships hold their objects; an abandoned context must not leave such cycles behind.
-        for object in tracker.clear() { object._state.breakCycles() }
+        let changed = tracker.dirty
+        tracker.clear()
+        for object in changed { object._state.breakCycles() }
         trackerStorage.deinitialize(count: 1)
         trackerStorage.deallocate()
     }

@@ -78,6 +78,8 @@ extension ContiguousArray<NSManagedObject> {
 
 /// A set of objects, with twice the room: a collision costs a call of `isEqual`.
 func objectSet(_ objects: ContiguousArray<NSManagedObject>) -> Set<NSManagedObject> {
+    // One object collides with none, and a literal needs no look at the set's type at run time.
+    if objects.count == 1 { return [objects[0]] }
     var set = Set<NSManagedObject>(minimumCapacity: 2 * objects.count)
     for object in objects { set.insert(object) }
     return set

@@ -29,26 +29,39 @@ final class ContextEvent {
         var updated: ContiguousArray<NSManagedObject> = []
         var deleted: ContiguousArray<NSManagedObject> = []
         var refreshed: ContiguousArray<NSManagedObject> = []
-        let event = tracker.takeEvent()
+        var event = tracker.takeEvent()
+        let count = event.count
         event.borrowEach { object in
             let state = object._state
             let came = state.has(.eventInserted)
             let isThere = !state.has([.deleted, .gone])
             if state.has(.eventDeleted), !isThere {
-                if !came { deleted.append(object, of: event.count) }
+                if !came { deleted.append(object, of: count) }
             } else if isThere, came {
-                inserted.append(object, of: event.count)
+                inserted.append(object, of: count)
             } else if isThere, state.has(.eventUpdated) {
-                updated.append(object, of: event.count)
+                updated.append(object, of: count)
             } else if isThere, state.has(.eventRefreshed) {
-                refreshed.append(object, of: event.count)
+                refreshed.append(object, of: count)
             }
             state.clear([.event, .fresh])
         }
+        tracker.reuse(&event)
         self.inserted = inserted
         self.updated = updated
         self.deleted = deleted
         self.refreshed = refreshed
+    }
+
+    /// Whether it tells of all that is changed, and of nothing else.
+    func isAll(of tracker: borrowing ChangeTracker) -> Bool {
+        func are(_ objects: ContiguousArray<NSManagedObject>, _ flag: ObjectFlags, not other: ObjectFlags) -> Bool {
+            var are = true
+            objects.borrowEach { if !$0._state.has(flag) || $0._state.has(other) { are = false } }
+            return are
+        }
+        return inserted.count + updated.count + deleted.count == tracker.dirtyCount && are(inserted, .inserted, not: .deleted)
+            && are(updated, .updated, not: [.inserted, .deleted]) && are(deleted, .deleted, not: [])
     }
 
     var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty && refreshed.isEmpty }
@@ -57,11 +70,35 @@ final class ContextEvent {
     private(set) lazy var userInfo: [AnyHashable: Any] = makeUserInfo()
 
     private func makeUserInfo() -> [AnyHashable: Any] {
-        var info = [AnyHashable: Any](minimumCapacity: 4)
-        if !inserted.isEmpty { info[NSInsertedObjectsKey] = insertedSet }
-        if !updated.isEmpty { info[NSUpdatedObjectsKey] = updatedSet }
-        if !deleted.isEmpty { info[NSDeletedObjectsKey] = deletedSet }
-        if !refreshed.isEmpty { info[NSRefreshedObjectsKey] = objectSet(refreshed) }
+        var kinds = 0
+        if !inserted.isEmpty { kinds |= 1 }
+        if !updated.isEmpty { kinds |= 2 }
+        if !deleted.isEmpty { kinds |= 4 }
+        if !refreshed.isEmpty { kinds |= 8 }
+        let form = UserInfoForm.all[kinds]
+        var info = form.info
+        if kinds & 1 != 0 { info.values[form.places[0]] = insertedSet }
+        if kinds & 2 != 0 { info.values[form.places[1]] = updatedSet }
+        if kinds & 4 != 0 { info.values[form.places[2]] = deletedSet }
+        if kinds & 8 != 0 { info.values[form.places[3]] = objectSet(refreshed) }
         return info
+    }
+}
+
+/// A dictionary that has the keys of some kinds of changes already: a copy of it costs less than to hash them for each save.
+private struct UserInfoForm: @unchecked Sendable {
+    let info: [AnyHashable: Any]
+    /// Where the value of each kind belongs.
+    let places: [Dictionary<AnyHashable, Any>.Index]
+
+    /// By the bits of the kinds: inserted, updated, deleted, refreshed.
+    static let all = (0..<16).map(UserInfoForm.init)
+
+    private init(kinds: Int) {
+        let keys = [NSInsertedObjectsKey, NSUpdatedObjectsKey, NSDeletedObjectsKey, NSRefreshedObjectsKey]
+        var info: [AnyHashable: Any] = [:]
+        for (bit, key) in keys.enumerated() where kinds & 1 << bit != 0 { info[key] = 0 }
+        self.info = info
+        places = keys.map { info.index(forKey: $0) ?? info.endIndex }
     }
 }

@@ -9,32 +9,17 @@ final class BatchBuilder {
     let runtime: ModelRuntime
     /// How many objects the save inserts and updates: chunks are made no larger, and a save of one object is a small one.
     private let room: (inserts: Int, updates: Int)
-    private struct Lists {
-        var batch = ChangeBatch()
-        var written: ContiguousArray<WrittenRow> = []
-        /// The chunk that new rows of the last entity go into.
-        var last: (entity: Int, chunk: RowChunk)?
-        /// Those of other entities; empty until there is a second one.
-        var open: ContiguousArray<RowChunk?> = []
-        /// Groups that take further rows.
-        var groups: ContiguousArray<OpenUpdate> = []
-        /// By entity; empty until there is one.
-        var deletes: ContiguousArray<OpenDelete> = []
-    }
-    /// Behind a pointer like a context's tracker: these are touched for every object.
-    private let lists: UnsafeMutablePointer<Lists>
-    var batch: ChangeBatch {
-        _read { yield lists.pointee.batch }
-        _modify { yield &lists.pointee.batch }
-    }
-    private var groups: ContiguousArray<OpenUpdate> {
-        _read { yield lists.pointee.groups }
-        _modify { yield &lists.pointee.groups }
-    }
-    private var deletes: ContiguousArray<OpenDelete> {
-        _read { yield lists.pointee.deletes }
-        _modify { yield &lists.pointee.deletes }
-    }
+    // Touched for every object: not checked for exclusivity, as one save uses a builder from one place.
+    @exclusivity(unchecked) var batch = ChangeBatch()
+    @exclusivity(unchecked) private var written: ContiguousArray<WrittenRow> = []
+    /// The chunk that new rows of the last entity go into.
+    @exclusivity(unchecked) private var last: (entity: Int, chunk: RowChunk)?
+    /// Those of other entities; empty until there is a second one.
+    @exclusivity(unchecked) private var open: ContiguousArray<RowChunk?> = []
+    /// Groups that take further rows.
+    @exclusivity(unchecked) private var groups: ContiguousArray<OpenUpdate> = []
+    /// By entity; empty until there is one.
+    @exclusivity(unchecked) private var deletes: ContiguousArray<OpenDelete> = []
     /// More shapes than these are rare; the group that waited longest is closed then.
     private static let groupLimit = 16
 
@@ -54,14 +39,7 @@ final class BatchBuilder {
         self.store = store
         self.runtime = runtime
         room = (inserts, updates)
-        lists = .allocate(capacity: 1)
-        lists.initialize(to: Lists())
-        lists.pointee.written.reserveCapacity(inserts + updates)
-    }
-
-    deinit {
-        lists.deinitialize(count: 1)
-        lists.deallocate()
+        written.reserveCapacity(inserts + updates)
     }
 
     func insert(_ object: NSManagedObject) throws {
@@ -88,12 +66,12 @@ final class BatchBuilder {
     private func insert(_ object: NSManagedObject, key: Int64, version: Int32) throws {
         let state = object._state
         let chunk: RowChunk
-        if let last = lists.pointee.last, last.entity == Int(state.pointee.entity), !last.chunk.isFull {
+        if let last, last.entity == Int(state.pointee.entity), !last.chunk.isFull {
             chunk = last.chunk
         } else {
             chunk = openChunk(Int(state.pointee.entity), state.info)
         }
-        lists.pointee.written.append(WrittenRow(object: object, chunk: chunk, row: chunk.count))
+        written.append(WrittenRow(object: object, chunk: chunk, row: chunk.count))
         object.pack(into: chunk, key: key, version: version)
         if state.pointee.toMany != nil { try addRelationships(of: object) }
     }
@@ -101,23 +79,23 @@ final class BatchBuilder {
     /// The chunk for further rows of another entity than the last one's, or a new one in the place of a full one.
     private func openChunk(_ entity: Int, _ info: EntityInfo) -> RowChunk {
         var former: RowChunk?
-        if let last = lists.pointee.last {
-            if lists.pointee.open.isEmpty {
-                lists.pointee.open = ContiguousArray(repeating: nil, count: runtime.infos.count)
+        if let last {
+            if open.isEmpty {
+                open = ContiguousArray(repeating: nil, count: runtime.infos.count)
             }
-            lists.pointee.open[last.entity] = last.chunk
-            former = lists.pointee.open[entity]
+            open[last.entity] = last.chunk
+            former = open[entity]
         }
         if let former, !former.isFull {
-            lists.pointee.last = (entity, former)
+            last = (entity, former)
             return former
         }
         former?.trimArena()
-        let left = max(1, room.inserts - lists.pointee.written.count)
+        let left = max(1, room.inserts - written.count)
         let made = RowChunk(
             layout: info.layout, capacity: min(former == nil ? 32 : RowChunk.maximumCount, left),
             arenaCapacity: former.map { $0.arenaUsed } ?? min(1024, 256 * left))
-        lists.pointee.last = (entity, made)
+        last = (entity, made)
         batch.inserts.append(made)
         return made
     }
@@ -131,7 +109,7 @@ final class BatchBuilder {
         let place = openGroup(EntityIndex(rawValue: state.pointee.entity), mask, state.info)
         let chunk = groups[place].chunk
         let version = state.version
-        lists.pointee.written.append(WrittenRow(object: object, chunk: chunk, row: chunk.count))
+        written.append(WrittenRow(object: object, chunk: chunk, row: chunk.count))
         object.pack(into: chunk, key: state.pointee.number, version: max(version, 0) &+ 1)
         groups[place].expected.append(version)
         if state.pointee.toMany != nil { try addRelationships(of: object) }
@@ -214,7 +192,10 @@ final class BatchBuilder {
                 DeleteGroup(
                     entity: EntityIndex(entity), numbers: deletes[entity].numbers, expected: deletes[entity].expected))
         }
-        return StoreBatch(store: store, batch: batch, written: lists.pointee.written)
+        var (finished, rows) = (ChangeBatch(), ContiguousArray<WrittenRow>())
+        swap(&finished, &batch)
+        swap(&rows, &written)
+        return StoreBatch(store: store, batch: finished, written: rows)
     }
 }
 

@@ -67,6 +67,9 @@ struct SaveOperation {
     }
 
     mutating func collect() {
+        if let last = context.lastEvent, context.eventsSinceSave == 1, last.isAll(of: context.tracker) {
+            return (inserted, updated, deleted) = (last.inserted, last.updated, last.deleted)
+        }
         let dirty = context.tracker.dirty
         dirty.borrowEach { object in
             let state = object._state
@@ -126,13 +129,13 @@ struct SaveOperation {
             let outcome: CommitOutcome
             let ticket = cache.ticket
             do {
-                outcome = try store.rows.commit(store.store.recordsHistory ? noted(batch) : batch.batch)
+                outcome = store.store.recordsHistory ? try store.rows.commit(noted(batch)) : try store.rows.commit(batch.batch)
             } catch {
                 throw CocoaError.saving(error)
             }
             switch outcome {
             case .committed(let touched):
-                cache.save(batch.batch, touched: touched, store: store.number, since: ticket)
+                cache.save(batch, touched: touched, since: ticket)
                 context.rowsWereTouched(touched, store: store.number)
                 if batches.count > 1 { committed.append(batch) }
             case .conflicts(let conflicts): return Refusal(store: store, conflicts: conflicts)
@@ -171,7 +174,7 @@ struct SaveOperation {
     private func finish() {
         if hasSettledConflicts { context.tellSettledConflicts() }
         let event = eventForSave()
-        _ = context.tracker.clear()
+        context.tracker.clear()
         if !context.checkedObjects.isEmpty { context.checkedObjects = [] }
         if context.keepsObjects { context.letGo(deleted) }
         inserted.borrowEach { object in object.didSave() }

@@ -1,5 +1,6 @@
 // One connection to one database file.
 
+import CCoreDataLog
 import CCoreDataSQLite
 import CoreDataValues
 import Foundation
@@ -47,8 +48,9 @@ final class Connection: @unchecked Sendable {
             case .memory: (":memory:", base | SQLITE_OPEN_READWRITE)
             case .immutable: (Self.immutableURI(path), base | SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
             }
+        isWritable = [.create, .write, .memory].contains(access)
         var opened: OpaquePointer?
-        let code = sqlite3_open_v2(name, &opened, flags, nil)
+        let code = sqlite3_open_v2(name, &opened, flags, isWritable ? coredata_log_vfs() : nil)
         guard code == SQLITE_OK, let opened else {
             let message = opened.map { String(cString: sqlite3_errmsg($0)) } ?? "out of memory"
             sqlite3_close_v2(opened)
@@ -59,7 +61,6 @@ final class Connection: @unchecked Sendable {
         self.options = options
         self.counter = counter
         isMemory = access == .memory
-        isWritable = [.create, .write, .memory].contains(access)
         setBusyTimeout(options.timeout)
         _ = coredata_sqlite_defensive(opened, 1)
         _ = coredata_sqlite_trusted_schema(opened, 0)

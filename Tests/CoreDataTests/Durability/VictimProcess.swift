@@ -56,10 +56,15 @@ enum VictimProcess {
 
     /// How often an undisturbed run makes a call.
     static func calls(of call: String, in deed: String, _ store: URL, log: URL) throws -> Int {
+        try lines(of: call, in: deed, store, log: log).count
+    }
+
+    /// What strace says of the calls of an undisturbed run, with the paths of their files.
+    static func lines(of call: String, in deed: String, _ store: URL, log: URL) throws -> [Substring] {
         let process = Process()
         process.executableURL = try tracer()
         process.arguments = [
-            "-f", "-qq", "--seccomp-bpf", "-o", log.path, "-e", "trace=\(call)", try executable.path, deed,
+            "-f", "-qq", "-y", "--seccomp-bpf", "-o", log.path, "-e", "trace=\(call)", try executable.path, deed,
             store.path,
         ]
         process.standardOutput = FileHandle.nullDevice
@@ -67,7 +72,7 @@ enum VictimProcess {
         process.waitUntilExit()
         try #require(process.terminationStatus == 0)
         let text = try String(contentsOf: log, encoding: .utf8)
-        return text.split(separator: "\n").count { $0.contains(call + "(") }
+        return text.split(separator: "\n").filter { $0.contains(call + "(") }
     }
 
     static var executable: URL {
