@@ -71,7 +71,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "CoreDataSQLiteTests",
-            dependencies: ["CoreDataSQLite", "CoreDataSQL", "CoreDataValues", "CCoreDataSQLite"],
+            dependencies: ["CoreDataSQLite", "CoreDataSQL", "CoreDataValues", "CCoreDataSQLite", "CoreDataSeeds"],
             swiftSettings: strict),
         .testTarget(
             name: "CoreDataFoundationTests", dependencies: ["CoreDataFoundation", "CoreDataValues", "CoreDataSeeds"],
