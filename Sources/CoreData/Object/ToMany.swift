@@ -24,7 +24,7 @@ final class ToMany {
         var removed = ObjectList()
         var order: ContiguousArray<NSManagedObject>?
         /// What has left and still stands in `order`: taken out together by the next look at it.
-        var leaving: Set<ObjectIdentifier> = []
+        var leaving: Set<ObjectIdentifier>?
         /// Where in `order` a member was last found.
         var found = 0
         /// The members in `order`, made by the first question that needs it.
@@ -128,21 +128,21 @@ final class ToMany {
 
     /// Puts an object that is no member at the end of the order, which is there.
     func appendToOrder(_ member: NSManagedObject) {
-        if contents.pointee.leaving.contains(ObjectIdentifier(member)) { closeGaps() }
+        if contents.pointee.leaving?.contains(ObjectIdentifier(member)) == true { closeGaps() }
         contents.pointee.order?.append(member)
         contents.pointee.ordered?.insert(ObjectIdentifier(member))
     }
 
     /// Takes an object out of the order, which is there: many, one after the other, cost one pass over it.
     func removeFromOrder(_ member: NSManagedObject) {
-        contents.pointee.leaving.insert(ObjectIdentifier(member))
+        if contents.pointee.leaving == nil { contents.pointee.leaving = [] }
+        contents.pointee.leaving?.insert(ObjectIdentifier(member))
         contents.pointee.ordered?.remove(ObjectIdentifier(member))
     }
 
     private func closeGaps() {
-        if contents.pointee.leaving.isEmpty { return }
-        let leaving = contents.pointee.leaving
-        contents.pointee.leaving = []
+        guard let leaving = contents.pointee.leaving else { return }
+        contents.pointee.leaving = nil
         if leaving.count > 1 {
             contents.pointee.order?.removeAll { leaving.contains(ObjectIdentifier($0)) }
         } else if let member = leaving.first, let place = search(member) {
