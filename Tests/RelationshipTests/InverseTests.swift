@@ -46,6 +46,38 @@ import Testing
         #expect(a.many("steps") == [steps[0], steps[2]] && b.many("steps") == [steps[1]])
     }
 
+    @Test(
+        "Members that leave an order and come back before anyone looks at it stand at its end, also after save, rollback and undo",
+        arguments: [false, true])
+    func backAgain(_ hasUndo: Bool) throws {
+        let stack = try Web.stack(undo: hasUndo)
+        let context = stack.context
+        let owner = context.make("Node")
+        let steps = (0..<6).map { _ in context.make("Step") }
+        owner.setValue(NSOrderedSet(array: steps), forKey: "steps")
+        try context.save()
+        func shuffle() {
+            for step in [steps[0], steps[5], steps[2], steps[3]] { step.setValue(nil, forKey: "node") }
+            for step in [steps[2], steps[0]] { step.setValue(owner, forKey: "node") }
+            steps[0].setValue(nil, forKey: "node")
+        }
+        let left = [steps[1], steps[4], steps[2]]
+        shuffle()
+        #expect(owner.many("steps") == left && owner.mutableSetValue(forKey: "steps").count == 3)
+        context.rollback()
+        #expect(owner.many("steps") == steps)
+        shuffle()
+        try context.save()
+        let other = stack.another()
+        #expect(other.object(with: owner.objectID).many("steps").map(\.objectID) == left.map(\.objectID))
+        #expect(owner.many("steps") == left)
+        guard hasUndo else { return }
+        context.undo()
+        #expect(owner.many("steps") == steps)
+        context.redo()
+        #expect(owner.many("steps") == left)
+    }
+
     @Test("4.1 Primitive setters write one side only and leave the object unchanged")
     func primitive() throws {
         let stack = try Web.stack()

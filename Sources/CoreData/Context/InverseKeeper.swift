@@ -145,17 +145,16 @@ extension NSManagedObject {
 
     /// Gives an ordered to-many an order of its own, which is then changed in place.
     private func openOrder(of members: ToMany, at index: Int) {
-        if members.order == nil { members.order = ContiguousArray(self.members(at: index)) }
+        if !members.hasOrder { members.order = ContiguousArray(self.members(at: index)) }
     }
 
     /// Moves a member of an ordered to-many to a place.
     final func move(_ member: NSManagedObject, toMany index: Int, to place: Int) {
-        var order = ContiguousArray(members(at: index))
-        guard let present = order.firstIndex(where: { $0 === member }) else { return }
+        guard let present = position(of: member, toMany: index) else { return }
         log { .position(self, toMany: Int32(index), member: member, index: present) }
-        order.remove(at: present)
-        order.insert(member, at: min(place, order.count))
-        makeToManyState(index).rearrange(order)
+        let members = makeToManyState(index)
+        openOrder(of: members, at: index)
+        members.move(from: present, to: place)
         didChangeRelationship()
     }
 
@@ -174,8 +173,8 @@ extension NSManagedObject {
     }
 
     private func position(of member: NSManagedObject, toMany index: Int) -> Int? {
-        if let order = makeToManyState(index).order { return order.lastIndex { $0 === member } }
-        return members(at: index).lastIndex { $0 === member }
+        let members = makeToManyState(index)
+        return members.hasOrder ? members.place(of: member) : self.members(at: index).lastIndex { $0 === member }
     }
 
     /// Logs a change of a relationship, unless undoing this object's insertion will take it back anyway.

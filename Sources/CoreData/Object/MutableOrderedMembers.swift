@@ -38,7 +38,7 @@ extension NSManagedObject {
     /// Takes the member at a place out of an ordered to-many.
     public final func _remove(at place: Int, toMany index: Int) {
         checkQueue()
-        removeMember(index, members(at: index)[place])
+        removeMember(index, toManyState(index)?.order?[place] ?? members(at: index)[place])
     }
 
     /// Puts another member in the place of one.

@@ -182,7 +182,7 @@ extension NSManagedObject {
     /// Whether an object is a member now. Reads the members only if both rows exist already.
     final func isMember(_ object: NSManagedObject, at index: Int) -> Bool {
         let members = makeToManyState(index)
-        if members.order != nil { return members.isOrdered(object) }
+        if members.hasOrder { return members.isOrdered(object) }
         if members.hasAdded(object) { return true }
         if members.hasRemoved(object) { return false }
         guard _state.has(.persistent), object._state.has(.persistent), let context = _state.registry?.context else {

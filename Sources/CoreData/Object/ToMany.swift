@@ -23,6 +23,10 @@ final class ToMany {
         var added = ObjectList()
         var removed = ObjectList()
         var order: ContiguousArray<NSManagedObject>?
+        /// What has left and still stands in `order`: taken out together by the next look at it.
+        var leaving: Set<ObjectIdentifier>?
+        /// Where in `order` a member was last found.
+        var found = 0
         /// The members in `order`, made by the first question that needs it.
         var ordered: Set<ObjectIdentifier>?
         var keys: Set<ObjectKey>?
@@ -61,8 +65,12 @@ final class ToMany {
     }
     /// The present members in order, once an ordered relationship was changed.
     var order: ContiguousArray<NSManagedObject>? {
-        _read { yield contents.pointee.order }
+        _read {
+            closeGaps()
+            yield contents.pointee.order
+        }
         _modify {
+            closeGaps()
             contents.pointee.stamp &+= 1
             contents.pointee.ordered = nil
             yield &contents.pointee.order
@@ -91,7 +99,9 @@ final class ToMany {
         }
     }
 
-    var isChanged: Bool { !added.isEmpty || !removed.isEmpty || order != nil }
+    /// Whether there is an `order`.
+    var hasOrder: Bool { contents.pointee.order != nil }
+    var isChanged: Bool { !added.isEmpty || !removed.isEmpty || hasOrder }
 
     func hasAdded(_ member: NSManagedObject) -> Bool { !added.isEmpty && added.contains(member) }
     func hasRemoved(_ member: NSManagedObject) -> Bool { !removed.isEmpty && removed.contains(member) }
@@ -118,21 +128,55 @@ final class ToMany {
 
     /// Puts an object that is no member at the end of the order, which is there.
     func appendToOrder(_ member: NSManagedObject) {
+        if contents.pointee.leaving?.contains(ObjectIdentifier(member)) == true { closeGaps() }
         contents.pointee.order?.append(member)
         contents.pointee.ordered?.insert(ObjectIdentifier(member))
     }
 
-    /// Takes an object out of the order, which is there.
+    /// Takes an object out of the order, which is there: many, one after the other, cost one pass over it.
     func removeFromOrder(_ member: NSManagedObject) {
-        guard let place = contents.pointee.order?.lastIndex(where: { $0 === member }) else { return }
-        contents.pointee.order?.remove(at: place)
+        if contents.pointee.leaving == nil { contents.pointee.leaving = [] }
+        contents.pointee.leaving?.insert(ObjectIdentifier(member))
         contents.pointee.ordered?.remove(ObjectIdentifier(member))
     }
 
-    /// Puts the members into another order.
-    func rearrange(_ order: ContiguousArray<NSManagedObject>) {
+    private func closeGaps() {
+        guard let leaving = contents.pointee.leaving else { return }
+        contents.pointee.leaving = nil
+        if leaving.count > 1 {
+            contents.pointee.order?.removeAll { leaving.contains(ObjectIdentifier($0)) }
+        } else if let member = leaving.first, let place = search(member) {
+            contents.pointee.order?.remove(at: place)
+        }
+    }
+
+    /// Where an object stands in the order, which is there. At either end, or near to the last one asked for, it is found at once.
+    func place(of member: NSManagedObject) -> Int? {
+        closeGaps()
+        return search(ObjectIdentifier(member))
+    }
+
+    private func search(_ member: ObjectIdentifier) -> Int? {
+        guard let order = contents.pointee.order else { return nil }
+        let (near, last) = (contents.pointee.found, order.count - 1)
+        func stands(at place: Int) -> Bool { place >= 0 && place <= last && ObjectIdentifier(order[place]) == member }
+        for distance in 0..<(order.count + 1) / 2 {
+            let place =
+                if stands(at: distance) { distance } else if stands(at: last - distance) { last - distance }
+                else if stands(at: near + distance) { near + distance } else { near - distance }
+            guard stands(at: place) else { continue }
+            contents.pointee.found = place
+            return place
+        }
+        return nil
+    }
+
+    /// Moves a member in the order, which is there.
+    func move(from present: Int, to place: Int) {
         contents.pointee.stamp &+= 1
-        contents.pointee.order = order
+        guard let member = contents.pointee.order?.remove(at: present), let last = contents.pointee.order?.count else { return }
+        contents.pointee.order?.insert(member, at: min(place, last))
+        contents.pointee.found = place
     }
 
     /// Takes an object in that is no member, or a removed one back.

@@ -28,31 +28,9 @@ extension SaveOperation {
     private func moved(
         _ order: ContiguousArray<NSManagedObject>, from former: ContiguousArray<ObjectKey>
     ) -> [NSManagedObject] {
-        let places = Dictionary(zip(former, former.indices), uniquingKeysWith: { first, _ in first })
+        let places = Dictionary(zip(former, Int64(0)...), uniquingKeysWith: { first, _ in first })
         let kept = order.filter { !$0._state.has(.inserted) && places[$0._state.key] != nil }
-        return descents(in: kept.map { places[$0._state.key] ?? 0 }).map { kept[$0] }
-    }
-
-    /// The places of the fewest numbers without which the others ascend.
-    private func descents(in numbers: [Int]) -> [Int] {
-        // For each length the place where an ascent of that length ends lowest, and what comes before each place in its ascent.
-        var ends: [Int] = []
-        var former = numbers.map { _ in -1 }
-        for (place, number) in numbers.enumerated() {
-            var (low, high) = (0, ends.count)
-            while low < high {
-                let middle = (low + high) / 2
-                if numbers[ends[middle]] < number { low = middle + 1 } else { high = middle }
-            }
-            if low > 0 { former[place] = ends[low - 1] }
-            if low < ends.count { ends[low] = place } else { ends.append(place) }
-        }
-        var ascending: Set<Int> = []
-        var place = ends.last ?? -1
-        while place >= 0 {
-            ascending.insert(place)
-            place = former[place]
-        }
-        return numbers.indices.filter { !ascending.contains($0) }
+        let staying = Set(kept.map { places[$0._state.key] ?? 0 }.longestAscent())
+        return kept.indices.filter { !staying.contains($0) }.map { kept[$0] }
     }
 }

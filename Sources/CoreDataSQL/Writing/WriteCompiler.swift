@@ -20,8 +20,6 @@ package struct WriteCompiler: Sendable {
 
     /// How many rows one DELETE of rows with the same version takes.
     package static func rowsOfDelete(left: Int) -> Int { left >= 32 ? 32 : 1 }
-    /// The distance of neighbours in an ordered to-many.
-    package static var orderStep: Int64 { 1024 }
 
     /// The stored slots of an entity, in the order their values are bound.
     package func storedSlots(of entity: Entity) throws -> [Int] {
@@ -69,22 +67,12 @@ package struct WriteCompiler: Sendable {
         }
     }
 
-    /// Owner, member. A pair that is there already stays as it is; a new one in an ordered side goes to the
-    /// end.
+    /// Owner, member, then the position in each side that is ordered, this one first. A pair that is there already stays as it is.
     package func link(_ side: JoinTable.Side, other: JoinTable.Side, in table: JoinTable) -> String {
-        var columns = [side.owner, side.member]
-        var values = ["?1", "?2"]
-        var sides = [(side, "?1")]
-        if !table.isReflexive { sides.append((other, "?2")) }
-        for (view, owner) in sides {
-            guard let order = view.order else { continue }
-            columns.append(order)
-            values.append(
-                "(SELECT COALESCE(MAX(\(quoted(order))), 0) + \(Self.orderStep) FROM \(quoted(table.name)) "
-                    + "WHERE \(quoted(view.owner)) = \(owner))")
-        }
-        return "INSERT OR IGNORE INTO \(quoted(table.name)) (\(columns.map(quoted).joined(separator: ", "))) "
-            + "VALUES (\(values.joined(separator: ", ")))"
+        let orders = (table.isReflexive ? [side] : [side, other]).compactMap(\.order)
+        let columns = ([side.owner, side.member] + orders).map(quoted)
+        return "INSERT OR IGNORE INTO \(quoted(table.name)) (\(columns.joined(separator: ", "))) "
+            + "VALUES (\(columns.map { _ in "?" }.joined(separator: ", ")))"
     }
 
     /// Owner, member.
@@ -92,15 +80,21 @@ package struct WriteCompiler: Sendable {
         "DELETE FROM \(quoted(table.name)) WHERE \(quoted(side.owner)) = ? AND \(quoted(side.member)) = ?"
     }
 
-    /// Position, owner, member: the place of a member in an ordered many-to-many.
-    package func order(_ side: JoinTable.Side, _ column: String, in table: JoinTable) -> String {
-        "UPDATE \(quoted(table.name)) SET \(quoted(column)) = ? "
-            + "WHERE \(quoted(side.owner)) = ? AND \(quoted(side.member)) = ?"
+    /// Owner. Answers the highest position among its members.
+    package func lastPosition(_ columns: PositionColumns) -> String {
+        "SELECT MAX(\(quoted(columns.position))) FROM \(quoted(columns.table)) WHERE \(quoted(columns.owner)) = ?"
     }
 
-    /// Position, member: the place of a row in an ordered one-to-many.
-    package func order(_ column: Column, in table: TableMap) -> String {
-        "UPDATE \(quoted(table.name)) SET \(quoted(column.name)) = ? WHERE \"Z_PK\" = ?"
+    /// Owner. Answers each member with its position.
+    package func positions(_ columns: PositionColumns) -> String {
+        "SELECT \(quoted(columns.member)), \(quoted(columns.position)) FROM \(quoted(columns.table)) "
+            + "WHERE \(quoted(columns.owner)) = ?"
+    }
+
+    /// Position, member, owner.
+    package func order(_ columns: PositionColumns) -> String {
+        "UPDATE \(quoted(columns.table)) SET \(quoted(columns.position)) = ? "
+            + "WHERE \(quoted(columns.member)) = ? AND \(quoted(columns.owner)) = ?"
     }
 
     /// Owner, member: a member enters a to-many without inverse.

@@ -18,6 +18,8 @@ enum StatementKey: Hashable {
     case targetsOfAll(RelationshipIndex)
     case link(RelationshipIndex)
     case unlink(RelationshipIndex)
+    case lastPosition(RelationshipIndex)
+    case positions(RelationshipIndex)
     case order(RelationshipIndex)
     case adopt(RelationshipIndex)
     case release(RelationshipIndex)

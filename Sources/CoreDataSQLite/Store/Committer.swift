@@ -52,7 +52,7 @@ struct Committer {
                 conflicts += try deriveTexts(batch, rows)
                 guard conflicts.isEmpty else { return false }
             }
-            let links = LinkWriter(map: map, compiler: plan.writes, connection: connection)
+            var links = LinkWriter(map: map, compiler: plan.writes, connection: connection)
             for change in batch.adoptions { try links.adopt(change) }
             for change in batch.links { try links.link(change) }
             for change in batch.orders { try links.order(change) }

@@ -10,8 +10,30 @@ struct LinkWriter {
     let compiler: WriteCompiler
     let connection: Connection
 
-    /// A pair that is in both directions of one relationship is written in both.
-    func link(_ change: LinkChange) throws {
+    /// One owner of an ordered to-many.
+    private struct Owner: Hashable {
+        let relationship: RelationshipIndex
+        let number: Int64
+    }
+
+    /// A side of a join table that has an order, and which key of a pair is its owner.
+    private struct OrderedSide {
+        let relationship: RelationshipIndex
+        let columns: PositionColumns
+        let key: Int
+    }
+
+    /// The last position of owners that got members in this transaction: looked up once each.
+    private var ends: [Owner: Int64] = [:]
+
+    init(map: StoreMap, compiler: WriteCompiler, connection: Connection) {
+        self.map = map
+        self.compiler = compiler
+        self.connection = connection
+    }
+
+    /// A pair that is in both directions of one relationship is written in both. New members of an ordered side go to its end.
+    mutating func link(_ change: LinkChange) throws {
         guard let table = map.join(of: change.relationship) else { throw notStored(change.relationship) }
         let side = table.side(of: change.relationship)
         let other = side == table.side ? table.inverseSide : table.side
@@ -22,7 +44,12 @@ struct LinkWriter {
         let addition = try connection.statement(.link(change.relationship)) {
             compiler.link(side, other: other, in: table)
         }
-        for member in change.added { try run(addition, pairs(change.owner, member, table)) }
+        let orders = change.added.isEmpty ? [] : try orderedSides(of: table, from: change.relationship)
+        for member in change.added {
+            for pair in pairs(change.owner, member, table) {
+                try run(addition, [pair + orders.map { try nextPosition(in: $0, pair[$0.key]) }])
+            }
+        }
     }
 
     private func pairs(_ owner: RowKey, _ member: RowKey, _ table: JoinTable) -> [[Int64]] {
@@ -31,32 +58,53 @@ struct LinkWriter {
             ? [pair, [member.number, owner.number]] : [pair]
     }
 
-    func order(_ change: OrderChange) throws {
-        let relationship = map.schema[change.relationship]
-        if let table = map.join(of: change.relationship) {
-            let side = table.side(of: change.relationship)
-            guard let column = side.order else { throw notOrdered(relationship) }
-            let statement = try connection.statement(.order(change.relationship)) {
-                compiler.order(side, column, in: table)
-            }
-            return try place(change.members) {
-                try run(statement, [[$0, change.owner.number, $1]])
-            }
+    private func orderedSides(of table: JoinTable, from relationship: RelationshipIndex) throws -> [OrderedSide] {
+        guard table.side.order != nil || table.inverseSide.order != nil else { return [] }
+        let inverse = relationship == table.relationship ? table.inverse : table.relationship
+        return try (table.isReflexive ? [relationship] : [relationship, inverse]).enumerated().compactMap { key, side in
+            try map.positions(of: side).map { OrderedSide(relationship: side, columns: $0, key: key) }
         }
-        let table = try map.table(of: relationship.destination)
-        guard let column = table.orderColumn(of: change.relationship) else { throw notOrdered(relationship) }
-        let statement = try connection.statement(.order(change.relationship)) {
-            compiler.order(column, in: table)
-        }
-        try place(change.members) { try run(statement, [[$0, $1]]) }
     }
 
-    private func place(_ members: [RowKey], _ write: (Int64, Int64) throws -> Void) rethrows {
-        var position: Int64 = 0
-        for member in members {
-            position += WriteCompiler.orderStep
-            try write(position, member.number)
+    /// The position behind an owner's last member.
+    private mutating func nextPosition(in side: OrderedSide, _ number: Int64) throws -> Int64 {
+        let owner = Owner(relationship: side.relationship, number: number)
+        let next = MemberPositions.next(after: try ends[owner] ?? lastPosition(of: number, in: side))
+        ends[owner] = next
+        return next
+    }
+
+    private func lastPosition(of owner: Int64, in side: OrderedSide) throws -> Int64 {
+        let statement = try connection.statement(.lastPosition(side.relationship)) { compiler.lastPosition(side.columns) }
+        defer { statement.finish() }
+        try statement.bind(1, owner)
+        return try statement.step() ? statement.int(0) : 0
+    }
+
+    /// Writes the positions that differ from those in the file.
+    func order(_ change: OrderChange) throws {
+        guard let columns = try map.positions(of: change.relationship) else { throw notOrdered(change.relationship) }
+        let held = try positions(change.owner.number, change.relationship, columns)
+        let wanted = MemberPositions(held: change.members.map { held[$0.number] })
+        if wanted.changed.isEmpty { return }
+        let statement = try connection.statement(.order(change.relationship)) { compiler.order(columns) }
+        for place in wanted.changed {
+            try run(statement, [[wanted.values[place], change.members[place].number, change.owner.number]])
         }
+    }
+
+    /// The positions in the file by member. Another writer may have left members without one.
+    private func positions(
+        _ owner: Int64, _ relationship: RelationshipIndex, _ columns: PositionColumns
+    ) throws -> [Int64: Int64] {
+        let statement = try connection.statement(.positions(relationship)) { compiler.positions(columns) }
+        defer { statement.finish() }
+        try statement.bind(1, owner)
+        var positions: [Int64: Int64] = [:]
+        while try statement.step() {
+            if !statement.isNull(1) { positions[statement.int(0)] = statement.int(1) }
+        }
+        return positions
     }
 
     func adopt(_ change: AdoptionChange) throws {
@@ -93,7 +141,8 @@ struct LinkWriter {
             entity: owner, property: relationship.name)
     }
 
-    private func notOrdered(_ relationship: ResolvedRelationship) -> StoreError {
+    private func notOrdered(_ index: RelationshipIndex) -> StoreError {
+        let relationship = map.schema[index]
         let owner = map.schema[relationship.owner].name
         return StoreError(
             134060,
