@@ -153,14 +153,13 @@ final class RowCache: Sendable {
     /// Takes in what a save has written; its rows are the latest.
     ///
     /// - Parameter touched: rows that the store changed beyond the batch, or in another way than the batch says.
-    func save(_ written: StoreBatch, touched: [RowKey], since ticket: Int) {
+    func save(_ batch: ChangeBatch, touched: [RowKey], store: UInt16, since ticket: Int) {
         let now = RowCache.now()
-        let store = written.store.number
         state.withLock { state in
             let count = saves.wrappingAdd(1, ordering: .acquiringAndReleasing).newValue
-            for chunk in written.batch.inserts { save(chunk, store, ticket, count, now, &state) }
-            for group in written.batch.updates { save(group.chunk, store, ticket, count, now, &state) }
-            for group in written.batch.deletes { forget(group.numbers, place(group.entity, store), count, &state) }
+            for chunk in batch.inserts { save(chunk, store, ticket, count, now, &state) }
+            for group in batch.updates { save(group.chunk, store, ticket, count, now, &state) }
+            for group in batch.deletes { forget(group.numbers, place(group.entity, store), count, &state) }
             for key in touched { forget([key.number], place(key.entity, store), count, &state) }
         }
     }

@@ -129,13 +129,13 @@ struct SaveOperation {
             let outcome: CommitOutcome
             let ticket = cache.ticket
             do {
-                outcome = store.store.recordsHistory ? try store.rows.commit(noted(batch)) : try store.rows.commit(batch.batch)
+                outcome = try store.rows.commit(store.store.recordsHistory ? noted(batch) : batch.batch)
             } catch {
                 throw CocoaError.saving(error)
             }
             switch outcome {
             case .committed(let touched):
-                cache.save(batch, touched: touched, since: ticket)
+                cache.save(batch.batch, touched: touched, store: store.number, since: ticket)
                 context.rowsWereTouched(touched, store: store.number)
                 if batches.count > 1 { committed.append(batch) }
             case .conflicts(let conflicts): return Refusal(store: store, conflicts: conflicts)
