@@ -185,6 +185,46 @@ import Testing
         }
     }
 
+    @Test("6.5 What joined the other row meanwhile moves with the rest", arguments: stores)
+    func joinedMeanwhile(_ rivalry: Rivalry) throws {
+        for policy in [NSMergePolicy.mergeByPropertyObjectTrump, .overwrite] {
+            let rivals = try Rivals(rivalry, draft: ConstraintTests.draft())
+            rivals.mine.mergePolicy = policy
+            let bo = rivals.mine.make("Doctor", ["name": "Bo"])
+            let eve = rivals.mine.make("Doctor", ["name": "Eve"])
+            let badges = ["old", "new"].map { rivals.mine.make("Badge", ["code": $0]) }
+            badges[0].set("doctor", bo)
+            try rivals.mine.save()
+            try rivals.their(badges[1]).set("doctor", try rivals.their(bo))
+            try rivals.theirs.save()
+            eve.set("name", "Bo")
+            try rivals.mine.save()
+            #expect(rivals.stored(bo) == nil)
+            let stored = try #require(rivals.stored(eve))
+            #expect(stored.many("badges").compactMap { $0.text("code") }.sorted() == ["new", "old"])
+            #expect(eve.many("badges") == Set(badges) && badges.allSatisfy { $0.one("doctor") === eve })
+        }
+    }
+
+    @Test("6.5 An object that was set to what it was has not given its row's values up", arguments: stores)
+    func touched(_ rivalry: Rivalry) throws {
+        for type in RelationshipMergeTests.merging {
+            let rivals = try Rivals(rivalry, draft: ConstraintTests.draft())
+            rivals.mine.mergePolicy = NSMergePolicy(merge: type)
+            let eve = rivals.mine.make("Doctor", ["name": "Eve", "code": 1])
+            try rivals.mine.save()
+            try rivals.their(eve).set("name", "Ann")
+            try rivals.theirs.save()
+            eve.set("name", "Eve")
+            _ = rivals.mine.make("Doctor", ["name": "Ann", "code": 2])
+            try rivals.mine.save()
+            let isNew = type == .mergeByPropertyObjectTrumpMergePolicyType || type == .overwriteMergePolicyType
+            let stored = try rivals.reader().all("Doctor")
+            #expect(stored.map { "\($0.text("name") ?? "") \($0.int("code") ?? 0)" } == ["Ann \(isNew ? 2 : 1)"])
+            #expect(eve.text("name") == "Ann" && !rivals.mine.hasChanges)
+        }
+    }
+
     @Test("6.5 A constraint over two attributes binds the pair, not each", arguments: stores)
     func pair(_ rivalry: Rivalry) throws {
         let rivals = try Rivals(rivalry, draft: ConstraintTests.draft())

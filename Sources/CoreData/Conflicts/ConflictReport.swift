@@ -106,9 +106,8 @@ struct ConflictReport {
         let schema = context.runtime.schema
         let owner = schema[claim.owner]
         let all: ContiguousArray<NSManagedObject> = context.tracker.dirty.filter { object in
-            let state = object._state
-            return state.has([.inserted, .updated]) && !state.has([.deleted, .gone]) && object.savedStore == store.number
-                && state.info.entity.isKind(of: owner) && values(claim.names, of: object) == claim.values
+            object.isWritten && object.savedStore == store.number && object._state.info.entity.isKind(of: owner)
+                && values(claim.names, of: object) == claim.values
         }
         let row = try storedRow(of: claim, owner, all)
         // One whose own row has the values was changed in something else.
@@ -155,7 +154,7 @@ struct ConflictReport {
     /// Whether this save takes the values from the row.
     private func gaveUp(_ object: NSManagedObject, _ claim: Claim) -> Bool {
         if object._state.has(.deleted) { return true }
-        return object._state.has(.updated) && values(claim.names, of: object) != claim.values
+        return object.isWritten && values(claim.names, of: object) != claim.values
     }
 }
 
@@ -179,13 +178,21 @@ extension NSManagedObject {
         return values
     }
 
-    /// Takes the store's row if nothing is changed here.
+    /// Whether the running save writes a row for this object: a touch that changed nothing does not.
+    fileprivate final var isWritten: Bool {
+        let state = _state
+        guard state.has(.dirty), !state.has([.deleted, .gone]) else { return false }
+        return state.has(.inserted) || SaveOperation.isChanged(self) || managedObjectContext?.saveMemory?.isReinserted(self) == true
+    }
+
+    /// Takes the store's row if nothing is changed here; what it leads to is read anew.
     fileprivate final func takeStoredRow(_ snapshot: RowSnapshot) {
         let state = _state
-        guard !state.has([.inserted, .updated, .deleted]) else { return }
         let wasFault = state.isFault
+        forgetRowIfClean()
+        guard state.isFault else { return }
         state.attach(snapshot.chunk, row: snapshot.row)
-        state.dropTargets()
+        forgetOtherEnds()
         guard wasFault else { return }
         state.pointee.slow |= SlowReason.fault
         fire()

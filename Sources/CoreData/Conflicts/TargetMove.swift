@@ -94,7 +94,7 @@ struct TargetMove {
 }
 
 extension NSManagedObject {
-    /// Lets the row of an object go that has nothing to write, so that it is read anew.
+    /// Lets the row and the members of an object go that has nothing to write, so that they are read anew.
     final func forgetRowIfClean() {
         let state = _state
         guard state.has(.persistent), !state.has([.inserted, .deleted, .gone]), state.pointee.row != nil,
@@ -103,7 +103,18 @@ extension NSManagedObject {
         managedObjectContext?.saveMemory?.remember(self)
         // What says the same as the old row must not hide the new one.
         state.revertUnchanged()
+        forEachStoredToMany { _, members in members.base = .fault }
         state.detachRow()
+    }
+
+    /// Lets the rows go of all that this object, whose row is new, is related to.
+    final func forgetOtherEnds() {
+        for (slot, relationship) in _state.info.slotRelationships.enumerated() where relationship != nil {
+            committedTarget(at: slot)?.forgetRowIfClean()
+        }
+        for (index, relationship) in _state.info.toManyRelationships.enumerated() where !relationship.description.isTransient {
+            for member in committedMembers(at: index) { member.forgetRowIfClean() }
+        }
     }
 
     /// Whether the row is gone. Reads the row of a fault.
