@@ -185,24 +185,26 @@ import Testing
         }
     }
 
-    @Test("6.5 What joined the other row meanwhile moves with the rest", arguments: stores)
+    @Test("6.5 What joined the other row on both sides meanwhile moves with the rest", arguments: stores)
     func joinedMeanwhile(_ rivalry: Rivalry) throws {
-        for policy in [NSMergePolicy.mergeByPropertyObjectTrump, .overwrite] {
+        for (policy, joinsHere) in [(NSMergePolicy.mergeByPropertyObjectTrump, false), (.overwrite, false), (.overwrite, true)] {
             let rivals = try Rivals(rivalry, draft: ConstraintTests.draft())
             rivals.mine.mergePolicy = policy
             let bo = rivals.mine.make("Doctor", ["name": "Bo"])
             let eve = rivals.mine.make("Doctor", ["name": "Eve"])
-            let badges = ["old", "new"].map { rivals.mine.make("Badge", ["code": $0]) }
+            let badges = ["old", "new", "newer"].map { rivals.mine.make("Badge", ["code": $0]) }
             badges[0].set("doctor", bo)
             try rivals.mine.save()
             try rivals.their(badges[1]).set("doctor", try rivals.their(bo))
             try rivals.theirs.save()
             eve.set("name", "Bo")
+            if joinsHere { badges[2].set("doctor", bo) }
             try rivals.mine.save()
             #expect(rivals.stored(bo) == nil)
             let stored = try #require(rivals.stored(eve))
-            #expect(stored.many("badges").compactMap { $0.text("code") }.sorted() == ["new", "old"])
-            #expect(eve.many("badges") == Set(badges) && badges.allSatisfy { $0.one("doctor") === eve })
+            let expected = badges.prefix(joinsHere ? 3 : 2)
+            #expect(stored.many("badges").compactMap { $0.text("code") }.sorted() == expected.compactMap { $0.text("code") }.sorted())
+            #expect(eve.many("badges") == Set(expected) && expected.allSatisfy { $0.one("doctor") === eve })
         }
     }
 

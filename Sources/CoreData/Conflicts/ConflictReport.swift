@@ -185,14 +185,13 @@ extension NSManagedObject {
         return state.has(.inserted) || SaveOperation.isChanged(self) || managedObjectContext?.saveMemory?.isReinserted(self) == true
     }
 
-    /// Takes the store's row if nothing is changed here; what it leads to is read anew.
+    /// Takes the store's row if nothing is changed here.
     fileprivate final func takeStoredRow(_ snapshot: RowSnapshot) {
         let state = _state
         let wasFault = state.isFault
         forgetRowIfClean()
         guard state.isFault else { return }
         state.attach(snapshot.chunk, row: snapshot.row)
-        forgetOtherEnds()
         guard wasFault else { return }
         state.pointee.slow |= SlowReason.fault
         fire()

@@ -35,6 +35,7 @@ struct ConstraintResolution {
                 guard let context = claimant.managedObjectContext, !claimant.isDeleted, !existing.isDeleted else { continue }
                 context.saveMemory?.remember(claimant)
                 context.saveMemory?.remember(existing)
+                existing.renewOtherEnds()
                 try settle(claimant, existing, conflict.constraint, context)
             }
         }

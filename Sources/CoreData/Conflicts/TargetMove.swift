@@ -107,13 +107,27 @@ extension NSManagedObject {
         state.detachRow()
     }
 
-    /// Lets the rows go of all that this object, whose row is new, is related to.
-    final func forgetOtherEnds() {
-        for (slot, relationship) in _state.info.slotRelationships.enumerated() where relationship != nil {
-            committedTarget(at: slot)?.forgetRowIfClean()
+    /// Makes what this object's row leads to say the same, where it was read earlier and is unchanged.
+    final func renewOtherEnds() {
+        guard _state.has(.persistent) else { return }
+        for relationship in _state.info.relationships where !relationship.description.isTransient {
+            guard let inverse = relationship.inverse.map({ _state.info.schema[$0] }) else { continue }
+            switch relationship.place {
+            case .slot(let slot): committedTarget(at: slot)?.renew(inverse, to: self)
+            case .toMany(let index): for member in committedMembers(at: index) { member.renew(inverse, to: self) }
+            case .fetched: continue
+            }
         }
-        for (index, relationship) in _state.info.toManyRelationships.enumerated() where !relationship.description.isTransient {
-            for member in committedMembers(at: index) { member.forgetRowIfClean() }
+    }
+
+    private func renew(_ relationship: ResolvedRelationship, to other: NSManagedObject) {
+        switch relationship.place {
+        case .slot(let slot): if !_state.isFault, target(at: slot) !== other { forgetRowIfClean() }
+        case .toMany(let index):
+            guard let members = toManyState(index), !members.isChanged, !members.isFault else { return }
+            managedObjectContext?.saveMemory?.remember(self)
+            members.base = .fault
+        case .fetched: break
         }
     }
 

@@ -63,7 +63,8 @@ extension NSManagedObject {
     /// Writes the other side of a member that goes.
     private func release(_ member: NSManagedObject, _ index: Int, from opposite: PropertyPlace?) {
         switch opposite {
-        case .slot(let slot): member.writeTarget(slot, nil, self)
+        case .slot(let slot):
+            if member.target(at: slot) === self { member.writeTarget(slot, nil, self) } else { member.doubt() }
         case .toMany(let back):
             logLink(index, member, added: false)
             guard member !== self || back != index else { return }
