@@ -234,7 +234,7 @@ import Testing
         arguments: merging, Rivalry.allCases)
     func knownToOwner(_ type: NSMergePolicyType, _ rivalry: Rivalry) throws {
         for isDeleted in [false, true] {
-            let rivals = try Rivals(rivalry)
+            let rivals = try Rivals(rivalry, undo: true)
             rivals.mine.mergePolicy = NSMergePolicy(merge: type)
             let ward = rivals.mine.make("Ward", ["name": "North"])
             let patient = rivals.mine.make("Patient", ["name": "Ada"])
@@ -245,6 +245,10 @@ import Testing
             rivals.mine.stalenessInterval = 0
             #expect(ward.many("patients") == [patient] && patient.one("ward") == nil)
             if isDeleted { rivals.mine.delete(ward) } else { ward.set("patients", NSSet()) }
+            rivals.mine.processPendingChanges()
+            rivals.mine.undo()
+            #expect(ward.many("patients") == [patient] && !rivals.mine.hasChanges)
+            rivals.mine.redo()
             try rivals.mine.save()
             #expect((rivals.stored(ward) == nil) == isDeleted && ward.many("patients") == [])
             #expect(patient.one("ward") == nil && !rivals.mine.hasChanges)
@@ -255,7 +259,7 @@ import Testing
 
     @Test("Members that an order has taken over from the store leave with it", arguments: merging, Rivalry.allCases)
     func knownToOrder(_ type: NSMergePolicyType, _ rivalry: Rivalry) throws {
-        let rivals = try Rivals(rivalry)
+        let rivals = try Rivals(rivalry, undo: true)
         rivals.mine.mergePolicy = NSMergePolicy(merge: type)
         let patient = rivals.mine.make("Patient", ["name": "Ada"])
         let visits = ["a", "b"].map { rivals.mine.make("Visit", ["note": $0]) }
@@ -267,6 +271,10 @@ import Testing
         rivals.mine.stalenessInterval = 0
         #expect(patient.ordered("visits") == visits)
         patient.set("visits", NSOrderedSet())
+        rivals.mine.processPendingChanges()
+        rivals.mine.undo()
+        #expect(patient.ordered("visits") == visits && !rivals.mine.hasChanges)
+        rivals.mine.redo()
         try rivals.mine.save()
         #expect(patient.ordered("visits") == [] && visits.allSatisfy { $0.one("patient") == nil })
         #expect(rivals.stored(patient)?.ordered("visits") == [] && !rivals.mine.hasChanges)

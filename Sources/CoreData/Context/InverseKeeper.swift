@@ -97,6 +97,7 @@ extension NSManagedObject {
             if member.target(at: slot) === self {
                 member.setTarget(slot, nil)
             } else if toManyState(index)?.isFault == false, isMember(member, at: index) {
+                logLink(index, member, added: false)
                 unlink(member, toMany: index)
                 member.doubt()
             }

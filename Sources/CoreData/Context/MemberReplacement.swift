@@ -64,7 +64,9 @@ extension NSManagedObject {
     private func release(_ member: NSManagedObject, _ index: Int, from opposite: PropertyPlace?) {
         switch opposite {
         case .slot(let slot):
-            if member.target(at: slot) === self { member.writeTarget(slot, nil, self) } else { member.doubt() }
+            if member.target(at: slot) === self { return member.writeTarget(slot, nil, self) }
+            logLink(index, member, added: false)
+            member.doubt()
         case .toMany(let back):
             logLink(index, member, added: false)
             guard member !== self || back != index else { return }
