@@ -227,6 +227,29 @@ import Testing
         }
     }
 
+    @Test("6.5 A value that a row gets back, since it cannot have another's, is taken from the object that wanted it", arguments: stores)
+    func returned(_ rivalry: Rivalry) throws {
+        for type in RelationshipMergeTests.merging {
+            let rivals = try Rivals(rivalry, draft: ConstraintTests.draft())
+            rivals.mine.mergePolicy = NSMergePolicy(merge: type)
+            let bo = rivals.mine.make("Doctor", ["name": "Bo", "code": 1])
+            _ = rivals.mine.make("Doctor", ["name": "Eve", "code": 2])
+            try rivals.mine.save()
+            bo.set("name", "Eve")
+            bo.set("code", 3)
+            _ = rivals.mine.make("Doctor", ["name": "Bo", "code": 4])
+            try rivals.mine.save()
+            let stored = try rivals.reader().all("Doctor").map { "\($0.text("name") ?? "") \($0.int("code") ?? 0)" }
+            switch type {
+            case .mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType: #expect(stored.sorted() == ["Bo 4", "Eve 3"])
+            case .mergeByPropertyStoreTrumpMergePolicyType: #expect(stored.sorted() == ["Bo 3", "Eve 2"])
+            case .rollbackMergePolicyType: #expect(stored.sorted() == ["Bo 1", "Eve 2"])
+            case .errorMergePolicyType: break
+            }
+            #expect(!rivals.mine.hasChanges)
+        }
+    }
+
     @Test("6.5 A constraint over two attributes binds the pair, not each", arguments: stores)
     func pair(_ rivalry: Rivalry) throws {
         let rivals = try Rivals(rivalry, draft: ConstraintTests.draft())

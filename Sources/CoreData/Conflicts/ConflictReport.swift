@@ -28,6 +28,28 @@ struct ConflictReport {
         objects[RowKey(entity: context.runtime.schema[key.entity].root, number: key.number)]
     }
 
+    /// Which rows are refused in which state, or with which values.
+    struct Reason: Hashable {
+        let key: RowKey
+        let expected: Int32
+        let found: Int32?
+        let names: [String]
+        let values: [Value]?
+    }
+
+    var reasons: Set<Reason> {
+        Set(
+            conflicts.map { conflict in
+                let (key, expected) = (conflict.key, conflict.expected)
+                return switch conflict.kind {
+                case .changed(let version): Reason(key: key, expected: expected, found: version, names: [], values: nil)
+                case .deleted: Reason(key: key, expected: expected, found: nil, names: [], values: nil)
+                case .constraint(let names):
+                    Reason(key: key, expected: expected, found: nil, names: names, values: object(key).flatMap { values(names, of: $0) })
+                }
+            })
+    }
+
     // MARK: Other writers
 
     /// Rows that were changed or deleted meanwhile, each once.
@@ -176,13 +198,6 @@ extension NSManagedObject {
             values[property.name] = property.attribute?.defaultValue.object ?? NSNull()
         }
         return values
-    }
-
-    /// Whether the running save writes a row for this object: a touch that changed nothing does not.
-    fileprivate final var isWritten: Bool {
-        let state = _state
-        guard state.has(.dirty), !state.has([.deleted, .gone]) else { return false }
-        return state.has(.inserted) || SaveOperation.isChanged(self) || managedObjectContext?.saveMemory?.isReinserted(self) == true
     }
 
     /// Takes the store's row if nothing is changed here.

@@ -94,12 +94,17 @@ struct TargetMove {
 }
 
 extension NSManagedObject {
+    /// Whether the running save writes a row for this object: a touch that changed nothing does not.
+    final var isWritten: Bool {
+        let state = _state
+        guard state.has(.dirty), !state.has([.deleted, .gone]) else { return false }
+        return state.has(.inserted) || SaveOperation.isChanged(self) || managedObjectContext?.saveMemory?.isReinserted(self) == true
+    }
+
     /// Lets the row and the members of an object go that has nothing to write, so that they are read anew.
     final func forgetRowIfClean() {
         let state = _state
-        guard state.has(.persistent), !state.has([.inserted, .deleted, .gone]), state.pointee.row != nil,
-            !state.has(.updated) || !SaveOperation.isChanged(self), managedObjectContext?.saveMemory?.isReinserted(self) != true
-        else { return }
+        guard state.has(.persistent), !state.has([.deleted, .gone]), state.pointee.row != nil, !isWritten else { return }
         managedObjectContext?.saveMemory?.remember(self)
         // What says the same as the old row must not hide the new one.
         state.revertUnchanged()
@@ -139,7 +144,7 @@ extension NSManagedObject {
 
     /// Takes an object out of the save that a merge has left nothing to write.
     final func leaveSaveIfClean() {
-        guard _state.has(.updated), !_state.has([.inserted, .deleted]), !SaveOperation.isChanged(self) else { return }
+        guard _state.has(.updated), !_state.has(.deleted), !isWritten else { return }
         managedObjectContext?.tracker.unmark(self, .updated)
         managedObjectContext?.tracker.enter(self, .eventRefreshed)
         _state.clear(.eventUpdated)
