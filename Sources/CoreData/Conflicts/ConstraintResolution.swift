@@ -123,7 +123,7 @@ private struct ObjectMerger {
             state.overlay?.remove(slot, object.kind(slot))
         }
         context.tracker.enter(object, .eventRefreshed)
-        if !SaveOperation.isChanged(object) { context.tracker.unmark(object, .updated) }
+        object.leaveSaveIfClean()
         awake(object)
     }
 

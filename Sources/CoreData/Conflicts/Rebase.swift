@@ -139,14 +139,9 @@ struct Rebase {
 
     /// An object that has nothing left to write takes no part in the save.
     private func endChanges() {
-        let state = object._state
         context.tracker.enter(object, .eventRefreshed)
-        if SaveOperation.isChanged(object) {
-            if !state.has([.inserted, .updated, .deleted]) { context.tracker.touch(object) }
-        } else if state.has(.updated) {
-            context.tracker.unmark(object, .updated)
-            state.clear(.eventUpdated)
-        }
+        if !object._state.has(.dirty), SaveOperation.isChanged(object) { context.tracker.touch(object) }
+        object.leaveSaveIfClean()
         let wasSuspended = context.tracker.isSuspended
         context.tracker.isSuspended = true
         object.awake(fromSnapshotEvents: .mergePolicy)
