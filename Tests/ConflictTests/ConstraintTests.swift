@@ -185,6 +185,71 @@ import Testing
         }
     }
 
+    @Test("6.5 What joined the other row on both sides meanwhile moves with the rest", arguments: stores)
+    func joinedMeanwhile(_ rivalry: Rivalry) throws {
+        for (policy, joinsHere) in [(NSMergePolicy.mergeByPropertyObjectTrump, false), (.overwrite, false), (.overwrite, true)] {
+            let rivals = try Rivals(rivalry, draft: ConstraintTests.draft())
+            rivals.mine.mergePolicy = policy
+            let bo = rivals.mine.make("Doctor", ["name": "Bo"])
+            let eve = rivals.mine.make("Doctor", ["name": "Eve"])
+            let badges = ["old", "new", "newer"].map { rivals.mine.make("Badge", ["code": $0]) }
+            badges[0].set("doctor", bo)
+            try rivals.mine.save()
+            try rivals.their(badges[1]).set("doctor", try rivals.their(bo))
+            try rivals.theirs.save()
+            eve.set("name", "Bo")
+            if joinsHere { badges[2].set("doctor", bo) }
+            try rivals.mine.save()
+            #expect(rivals.stored(bo) == nil)
+            let stored = try #require(rivals.stored(eve))
+            let expected = badges.prefix(joinsHere ? 3 : 2)
+            #expect(stored.many("badges").compactMap { $0.text("code") }.sorted() == expected.compactMap { $0.text("code") }.sorted())
+            #expect(eve.many("badges") == Set(expected) && expected.allSatisfy { $0.one("doctor") === eve })
+        }
+    }
+
+    @Test("6.5 An object that was set to what it was has not given its row's values up", arguments: stores)
+    func touched(_ rivalry: Rivalry) throws {
+        for type in RelationshipMergeTests.merging {
+            let rivals = try Rivals(rivalry, draft: ConstraintTests.draft())
+            rivals.mine.mergePolicy = NSMergePolicy(merge: type)
+            let eve = rivals.mine.make("Doctor", ["name": "Eve", "code": 1])
+            try rivals.mine.save()
+            try rivals.their(eve).set("name", "Ann")
+            try rivals.theirs.save()
+            eve.set("name", "Eve")
+            _ = rivals.mine.make("Doctor", ["name": "Ann", "code": 2])
+            try rivals.mine.save()
+            let isNew = type == .mergeByPropertyObjectTrumpMergePolicyType || type == .overwriteMergePolicyType
+            let stored = try rivals.reader().all("Doctor")
+            #expect(stored.map { "\($0.text("name") ?? "") \($0.int("code") ?? 0)" } == ["Ann \(isNew ? 2 : 1)"])
+            #expect(eve.text("name") == "Ann" && !rivals.mine.hasChanges)
+        }
+    }
+
+    @Test("6.5 A value that a row gets back, since it cannot have another's, is taken from the object that wanted it", arguments: stores)
+    func returned(_ rivalry: Rivalry) throws {
+        for type in RelationshipMergeTests.merging {
+            let rivals = try Rivals(rivalry, draft: ConstraintTests.draft())
+            rivals.mine.mergePolicy = NSMergePolicy(merge: type)
+            let bo = rivals.mine.make("Doctor", ["name": "Bo", "code": 1])
+            _ = rivals.mine.make("Doctor", ["name": "Eve", "code": 2])
+            try rivals.mine.save()
+            bo.set("name", "Eve")
+            bo.set("code", 3)
+            _ = rivals.mine.make("Doctor", ["name": "Bo", "code": 4])
+            try rivals.mine.save()
+            let stored = try rivals.reader().all("Doctor").map { "\($0.text("name") ?? "") \($0.int("code") ?? 0)" }
+            switch type {
+            case .mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType: #expect(stored.sorted() == ["Bo 4", "Eve 3"])
+            case .mergeByPropertyStoreTrumpMergePolicyType: #expect(stored.sorted() == ["Bo 3", "Eve 2"])
+            case .rollbackMergePolicyType: #expect(stored.sorted() == ["Bo 1", "Eve 2"])
+            case .errorMergePolicyType: break
+            }
+            #expect(!rivals.mine.hasChanges)
+        }
+    }
+
     @Test("6.5 A constraint over two attributes binds the pair, not each", arguments: stores)
     func pair(_ rivalry: Rivalry) throws {
         let rivals = try Rivals(rivalry, draft: ConstraintTests.draft())

@@ -172,6 +172,24 @@ import Testing
         #expect(!rivals.mine.hasChanges)
     }
 
+    @Test("An object is written again although the merge has settled all that was changed of it", arguments: Rivalry.allCases)
+    func writtenAgainUnchanged(_ rivalry: Rivalry) throws {
+        for policy in [NSMergePolicy.mergeByPropertyObjectTrump, .overwrite] {
+            let rivals = try Rivals(rivalry)
+            rivals.mine.mergePolicy = policy
+            let doctors = ["a", "b"].map { rivals.mine.make("Doctor", ["name": $0]) }
+            let patient = rivals.mine.make("Patient", ["name": "Ada", "doctors": NSSet(array: doctors)])
+            try rivals.mine.save()
+            rivals.theirs.delete(try rivals.their(patient))
+            try rivals.theirs.save()
+            patient.set("doctors", NSSet(array: [doctors[0]]))
+            try rivals.mine.save()
+            #expect(rivals.stored(patient)?.names("doctors") == ["a"])
+            #expect(patient.names("doctors") == ["a"] && doctors[0].many("patients") == [patient] && doctors[1].many("patients") == [])
+            #expect(!rivals.mine.hasChanges)
+        }
+    }
+
     @Test("An object written again does not point at rows that went with it", arguments: Rivalry.allCases)
     func writtenAgainAlone(_ rivalry: Rivalry) throws {
         let rivals = try Rivals(rivalry)
@@ -227,6 +245,58 @@ import Testing
         #expect(rivals.stored(ward) == nil)
         let stored = try #require(try rivals.reader().all("Patient").first)
         #expect(stored.committedTargetKeyOfWard == nil)
+    }
+
+    @Test(
+        "A member that joined meanwhile, and that its owner alone has been told of, is released with the owner",
+        arguments: merging, Rivalry.allCases)
+    func knownToOwner(_ type: NSMergePolicyType, _ rivalry: Rivalry) throws {
+        for isDeleted in [false, true] {
+            let rivals = try Rivals(rivalry, undo: true)
+            rivals.mine.mergePolicy = NSMergePolicy(merge: type)
+            let ward = rivals.mine.make("Ward", ["name": "North"])
+            let patient = rivals.mine.make("Patient", ["name": "Ada"])
+            try rivals.mine.save()
+            try rivals.their(patient).set("ward", try rivals.their(ward))
+            try rivals.theirs.save()
+            rivals.mine.refresh(ward, mergeChanges: false)
+            rivals.mine.stalenessInterval = 0
+            #expect(ward.many("patients") == [patient] && patient.one("ward") == nil)
+            if isDeleted { rivals.mine.delete(ward) } else { ward.set("patients", NSSet()) }
+            rivals.mine.processPendingChanges()
+            rivals.mine.undo()
+            #expect(ward.many("patients") == [patient] && !rivals.mine.hasChanges)
+            rivals.mine.redo()
+            try rivals.mine.save()
+            #expect((rivals.stored(ward) == nil) == isDeleted && ward.many("patients") == [])
+            #expect(patient.one("ward") == nil && !rivals.mine.hasChanges)
+            let stored = try #require(rivals.stored(patient))
+            #expect(stored.committedTargetKeyOfWard == nil)
+        }
+    }
+
+    @Test("Members that an order has taken over from the store leave with it", arguments: merging, Rivalry.allCases)
+    func knownToOrder(_ type: NSMergePolicyType, _ rivalry: Rivalry) throws {
+        let rivals = try Rivals(rivalry, undo: true)
+        rivals.mine.mergePolicy = NSMergePolicy(merge: type)
+        let patient = rivals.mine.make("Patient", ["name": "Ada"])
+        let visits = ["a", "b"].map { rivals.mine.make("Visit", ["note": $0]) }
+        visits[0].set("patient", patient)
+        try rivals.mine.save()
+        try rivals.their(visits[1]).set("patient", try rivals.their(patient))
+        try rivals.theirs.save()
+        rivals.mine.refresh(patient, mergeChanges: false)
+        rivals.mine.stalenessInterval = 0
+        #expect(patient.ordered("visits") == visits)
+        patient.set("visits", NSOrderedSet())
+        rivals.mine.processPendingChanges()
+        rivals.mine.undo()
+        #expect(patient.ordered("visits") == visits && !rivals.mine.hasChanges)
+        rivals.mine.redo()
+        try rivals.mine.save()
+        #expect(patient.ordered("visits") == [] && visits.allSatisfy { $0.one("patient") == nil })
+        #expect(rivals.stored(patient)?.ordered("visits") == [] && !rivals.mine.hasChanges)
+        #expect(visits.allSatisfy { rivals.stored($0)?.one("patient") == nil })
     }
 }
 

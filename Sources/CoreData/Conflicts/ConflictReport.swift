@@ -28,6 +28,28 @@ struct ConflictReport {
         objects[RowKey(entity: context.runtime.schema[key.entity].root, number: key.number)]
     }
 
+    /// Which rows are refused in which state, or with which values.
+    struct Reason: Hashable {
+        let key: RowKey
+        let expected: Int32
+        let found: Int32?
+        let names: [String]
+        let values: [Value]?
+    }
+
+    var reasons: Set<Reason> {
+        Set(
+            conflicts.map { conflict in
+                let (key, expected) = (conflict.key, conflict.expected)
+                return switch conflict.kind {
+                case .changed(let version): Reason(key: key, expected: expected, found: version, names: [], values: nil)
+                case .deleted: Reason(key: key, expected: expected, found: nil, names: [], values: nil)
+                case .constraint(let names):
+                    Reason(key: key, expected: expected, found: nil, names: names, values: object(key).flatMap { values(names, of: $0) })
+                }
+            })
+    }
+
     // MARK: Other writers
 
     /// Rows that were changed or deleted meanwhile, each once.
@@ -106,9 +128,8 @@ struct ConflictReport {
         let schema = context.runtime.schema
         let owner = schema[claim.owner]
         let all: ContiguousArray<NSManagedObject> = context.tracker.dirty.filter { object in
-            let state = object._state
-            return state.has([.inserted, .updated]) && !state.has([.deleted, .gone]) && object.savedStore == store.number
-                && state.info.entity.isKind(of: owner) && values(claim.names, of: object) == claim.values
+            object.isWritten && object.savedStore == store.number && object._state.info.entity.isKind(of: owner)
+                && values(claim.names, of: object) == claim.values
         }
         let row = try storedRow(of: claim, owner, all)
         // One whose own row has the values was changed in something else.
@@ -155,7 +176,7 @@ struct ConflictReport {
     /// Whether this save takes the values from the row.
     private func gaveUp(_ object: NSManagedObject, _ claim: Claim) -> Bool {
         if object._state.has(.deleted) { return true }
-        return object._state.has(.updated) && values(claim.names, of: object) != claim.values
+        return object.isWritten && values(claim.names, of: object) != claim.values
     }
 }
 
@@ -182,10 +203,10 @@ extension NSManagedObject {
     /// Takes the store's row if nothing is changed here.
     fileprivate final func takeStoredRow(_ snapshot: RowSnapshot) {
         let state = _state
-        guard !state.has([.inserted, .updated, .deleted]) else { return }
         let wasFault = state.isFault
+        forgetRowIfClean()
+        guard state.isFault else { return }
         state.attach(snapshot.chunk, row: snapshot.row)
-        state.dropTargets()
         guard wasFault else { return }
         state.pointee.slow |= SlowReason.fault
         fire()

@@ -35,6 +35,7 @@ struct ConstraintResolution {
                 guard let context = claimant.managedObjectContext, !claimant.isDeleted, !existing.isDeleted else { continue }
                 context.saveMemory?.remember(claimant)
                 context.saveMemory?.remember(existing)
+                existing.renewOtherEnds()
                 try settle(claimant, existing, conflict.constraint, context)
             }
         }
@@ -122,7 +123,7 @@ private struct ObjectMerger {
             state.overlay?.remove(slot, object.kind(slot))
         }
         context.tracker.enter(object, .eventRefreshed)
-        if !SaveOperation.isChanged(object) { context.tracker.unmark(object, .updated) }
+        object.leaveSaveIfClean()
         awake(object)
     }
 

@@ -70,10 +70,14 @@ struct Rebase {
         return other.isChanged(at: opposite) && other.target(at: opposite) === object
     }
 
-    /// Whether a one-to-one that the store has was ended here from its other side, whose row was newer than this object's.
+    /// Whether a pair that the store has was ended here from its other side, whose row was newer than this object's.
     private func isPartedHere(_ slot: Int, _ other: NSManagedObject) -> Bool {
-        guard let opposite = info.slotInverses[slot]?.slot, other.isChanged(at: opposite) else { return false }
-        return other.committedTarget(at: opposite) === object && other.target(at: opposite) !== object
+        switch info.slotInverses[slot]?.place {
+        case .slot(let opposite):
+            other.isChanged(at: opposite) && other.committedTarget(at: opposite) === object && other.target(at: opposite) !== object
+        case .toMany(let index): !object.isChanged(at: slot) && other.toManyState(index)?.hasRemoved(object) ?? false
+        case .fetched, nil: false
+        }
     }
 
     private func agrees(_ read: RowSnapshot, _ slot: Int) -> Bool {
@@ -135,14 +139,9 @@ struct Rebase {
 
     /// An object that has nothing left to write takes no part in the save.
     private func endChanges() {
-        let state = object._state
         context.tracker.enter(object, .eventRefreshed)
-        if SaveOperation.isChanged(object) {
-            if !state.has([.inserted, .updated, .deleted]) { context.tracker.touch(object) }
-        } else if state.has(.updated) {
-            context.tracker.unmark(object, .updated)
-            state.clear(.eventUpdated)
-        }
+        if !object._state.has(.dirty), SaveOperation.isChanged(object) { context.tracker.touch(object) }
+        object.leaveSaveIfClean()
         let wasSuspended = context.tracker.isSuspended
         context.tracker.isSuspended = true
         object.awake(fromSnapshotEvents: .mergePolicy)

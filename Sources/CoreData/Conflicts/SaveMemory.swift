@@ -7,6 +7,7 @@ import Foundation
 final class SaveMemory {
     private let context: NSManagedObjectContext
     private let tracker: ChangeTracker
+    private let checked: ContiguousArray<NSManagedObject>
     private let rowTime: Int
     private var mementos: [ObjectIdentifier: Memento] = [:]
     private var reinserted: Set<ObjectIdentifier> = []
@@ -14,10 +15,11 @@ final class SaveMemory {
     init(_ context: NSManagedObjectContext) {
         self.context = context
         tracker = context.tracker
+        checked = context.checkedObjects
         rowTime = context.rowTime
         for object in tracker.dirty { remember(object) }
         for object in tracker.event { remember(object) }
-        for object in context.checkedObjects { remember(object) }
+        for object in checked { remember(object) }
     }
 
     /// Keeps an object's state unless it is kept already.
@@ -44,6 +46,7 @@ final class SaveMemory {
             state.pointee.assigned = 0
         }
         context.tracker = tracker
+        context.checkedObjects = checked
         for memento in mementos.values { memento.restore() }
         context.rowTime = rowTime
         context.failedMerges += 1

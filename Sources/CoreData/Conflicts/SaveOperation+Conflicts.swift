@@ -7,20 +7,6 @@ import Foundation
 struct Refusal {
     let store: NumberedStore
     let conflicts: [Conflict]
-
-    /// The same rows in the same state: nothing was settled.
-    func repeats(_ other: Refusal) -> Bool { store.number == other.store.number && marks == other.marks }
-
-    private var marks: Set<String> {
-        Set(
-            conflicts.map { conflict in
-                switch conflict.kind {
-                case .changed(let version): "\(conflict.key) \(conflict.expected) \(version)"
-                case .deleted: "\(conflict.key) \(conflict.expected) gone"
-                case .constraint(let names): "\(conflict.key) \(names)"
-                }
-            })
-    }
 }
 
 extension SaveOperation {
@@ -59,6 +45,7 @@ extension SaveOperation {
         _ refusal: Refusal, _ policy: NSMergePolicy, _ memory: SaveMemory
     ) throws -> [StoreBatch] {
         var refusal = refusal
+        var reasons = report(refusal).reasons
         for _ in 0..<SaveOperation.rounds {
             try resolve(refusal, policy)
             try context.throwReadError()
@@ -67,16 +54,23 @@ extension SaveOperation {
             guard let next = try commit(batches) else {
                 return committed + batches.filter { !isCommitted($0.store.number) }
             }
-            if next.repeats(refusal) { break }
+            // The same again: nothing was settled.
+            let former = reasons
+            reasons = report(next).reasons
+            if reasons == former { break }
             forgetRows(of: next)
             refusal = next
         }
         throw try error(of: refusal)
     }
 
+    private func report(_ refusal: Refusal) -> ConflictReport {
+        ConflictReport(refusal.conflicts, in: context, store: refusal.store)
+    }
+
     /// Conflicts with other writers first: what they leave of broken constraints shows when the batch is written again.
     private func resolve(_ refusal: Refusal, _ policy: NSMergePolicy) throws {
-        let report = ConflictReport(refusal.conflicts, in: context, store: refusal.store)
+        let report = report(refusal)
         let merges = try report.merges()
         if !merges.isEmpty { return try policy.resolve(optimisticLockingConflicts: merges) }
         let constraints = try report.constraints()
@@ -84,7 +78,7 @@ extension SaveOperation {
     }
 
     private func error(of refusal: Refusal) throws -> any Error {
-        let report = ConflictReport(refusal.conflicts, in: context, store: refusal.store)
+        let report = report(refusal)
         let merges = try report.merges()
         return merges.isEmpty ? ConflictError.error(try report.constraints()) : ConflictError.error(merges)
     }

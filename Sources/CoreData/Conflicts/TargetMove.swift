@@ -94,30 +94,10 @@ struct TargetMove {
 }
 
 extension NSManagedObject {
-    /// Lets the row of an object go that has nothing to write, so that it is read anew.
-    final func forgetRowIfClean() {
-        let state = _state
-        guard state.has(.persistent), !state.has([.inserted, .deleted, .gone]), state.pointee.row != nil,
-            !state.has(.updated) || !SaveOperation.isChanged(self), managedObjectContext?.saveMemory?.isReinserted(self) != true
-        else { return }
-        managedObjectContext?.saveMemory?.remember(self)
-        // What says the same as the old row must not hide the new one.
-        state.revertUnchanged()
-        state.detachRow()
-    }
-
     /// Whether the row is gone. Reads the row of a fault.
     fileprivate final var isInaccessible: Bool {
         if _state.isFault { fire() }
         return _state.has(.inaccessible)
-    }
-
-    /// Takes an object out of the save that a merge has left nothing to write.
-    final func leaveSaveIfClean() {
-        guard _state.has(.updated), !_state.has([.inserted, .deleted]), !SaveOperation.isChanged(self) else { return }
-        managedObjectContext?.tracker.unmark(self, .updated)
-        managedObjectContext?.tracker.enter(self, .eventRefreshed)
-        _state.clear(.eventUpdated)
     }
 
     /// Keeps the order of an ordered to-many in step with its members after a merge.

@@ -25,7 +25,7 @@ struct ToManyMerge {
         let belongsToMember = opposite.map { !$0.isToMany } ?? false
         let order = members.order
         if belongsToMember {
-            if members.added.isEmpty, members.removed.isEmpty { members.base = .fault }
+            members.base = .fault
         } else if members.isChanged || !members.isFault {
             mergePairs(object, opposite?.toManyIndex, context)
         }
@@ -63,7 +63,9 @@ struct ToManyMerge {
     private func merge(_ order: ContiguousArray<NSManagedObject>, _ object: NSManagedObject) {
         members.order = nil
         let isMembershipChanged = !members.added.isEmpty || !members.removed.isEmpty
-        let present = ContiguousArray(object.members(at: index))
+        // A member that both sides took in is named twice until its own row is settled.
+        var seen: Set<NSManagedObject> = []
+        let present = ContiguousArray(object.members(at: index).filter { seen.insert($0).inserted })
         switch type {
         case .mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType:
             let there = Set(present)

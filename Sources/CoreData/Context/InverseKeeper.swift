@@ -40,9 +40,9 @@ extension NSManagedObject {
         if target(at: opposite) === other { writeTarget(opposite, nil) } else { doubt() }
     }
 
-    /// The two sides of a one-to-one say different things, so another writer has changed one since it was read: the save must
-    /// look at this one, although nothing is written to it.
-    private final func doubt() { managedObjectContext?.detectConflicts(for: self) }
+    /// The two sides of a pair say different things, so another writer has changed one since it was read: the save must look at
+    /// this one, although nothing is written to it.
+    final func doubt() { managedObjectContext?.detectConflicts(for: self) }
 
     /// Writes one to-one slot and nothing else.
     final func writeTarget(_ slot: Int, _ new: NSManagedObject?) { writeTarget(slot, new, target(at: slot)) }
@@ -93,7 +93,14 @@ extension NSManagedObject {
             return
         }
         switch _state.info.schema[inverse].place {
-        case .slot(let slot): if member.target(at: slot) === self { member.setTarget(slot, nil) }
+        case .slot(let slot):
+            if member.target(at: slot) === self {
+                member.setTarget(slot, nil)
+            } else if toManyState(index)?.isFault == false, isMember(member, at: index) {
+                logLink(index, member, added: false)
+                unlink(member, toMany: index)
+                member.doubt()
+            }
         case .toMany: if isMember(member, at: index) { writeLink(index, member, added: false) }
         case .fetched: break
         }

@@ -63,7 +63,10 @@ extension NSManagedObject {
     /// Writes the other side of a member that goes.
     private func release(_ member: NSManagedObject, _ index: Int, from opposite: PropertyPlace?) {
         switch opposite {
-        case .slot(let slot): member.writeTarget(slot, nil, self)
+        case .slot(let slot):
+            if member.target(at: slot) === self { return member.writeTarget(slot, nil, self) }
+            logLink(index, member, added: false)
+            member.doubt()
         case .toMany(let back):
             logLink(index, member, added: false)
             guard member !== self || back != index else { return }
