@@ -24,16 +24,15 @@ struct ManyTasksTests {
         let base = Self.threads
         let peak = Mutex(0)
         let isOver = Mutex(false)
-        let pauses = Mutex<[Duration]>([])
+        let done = Mutex(0)
+        // How many of the thousand were done at each beat.
+        let beats = Mutex<Set<Int>>([])
         let heart = Task {
-            let clock = ContinuousClock()
-            var last = clock.now
             while !isOver.withLock({ $0 }) {
                 peak.withLock { $0 = max($0, Self.threads) }
                 try await Task.sleep(for: .milliseconds(10))
-                let now = clock.now
-                pauses.withLock { $0.append(now - last) }
-                last = now
+                let count = done.withLock { $0 }
+                beats.withLock { _ = $0.insert(count) }
             }
         }
         try await withThrowingTaskGroup(of: Int.self) { group in
@@ -53,13 +52,17 @@ struct ManyTasksTests {
                     }
                 }
             }
-            for try await count in group { #expect(count == 50) }
+            for try await count in group {
+                #expect(count == 50)
+                done.withLock { $0 += 1 }
+            }
         }
         isOver.withLock { $0 = true }
         try await heart.value
         #expect(try stack.another().all("Ward").count == 100)
         // 64 blocks run at once; the rest is what other tests and the run time have.
         #expect(peak.withLock { $0 } <= max(base, 40) + 64 + 40)
-        #expect(try #require(pauses.withLock { $0.max() }) < .seconds(2), "the heart stood still")
+        // Where all threads wait for Core Data the heart beats before the first is done and after the last.
+        #expect(beats.withLock { $0.count } >= 5, "the heart stood still")
     }
 }
