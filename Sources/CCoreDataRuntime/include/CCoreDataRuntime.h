@@ -14,6 +14,17 @@ void *_Nullable coredata_try_retain(void *_Nonnull object);
 void coredata_unowned_retain(void *_Nonnull object);
 void coredata_unowned_release(void *_Nonnull object);
 
+/// What a place holds that any thread may fill, once.
+static inline const void *_Nullable coredata_published(const void *_Nullable *_Nonnull place) {
+    return __atomic_load_n(place, __ATOMIC_ACQUIRE);
+}
+
+/// Fills such a place if it is empty and answers what it holds then: what another thread was quicker to put there, or `made`.
+static inline const void *_Nonnull coredata_publish(const void *_Nullable *_Nonnull place, const void *_Nonnull made) {
+    const void *there = 0;
+    return __atomic_compare_exchange_n(place, &there, made, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE) ? made : there;
+}
+
 /// The innermost context that this thread holds: a stack frame's own record, linked to the outer ones.
 struct coredata_holder {
     const void *_Nonnull context;

@@ -76,14 +76,18 @@ open class NSManagedObject: NSObject {
     public final var entity: NSEntityDescription { _state.info.description }
 
     /// Names the row. A new object's is temporary until it is saved; then it is another one.
+    ///
+    /// May be asked for on any thread, but not while the object's first save is under way on another one.
     public final var objectID: NSManagedObjectID {
         let state = _state
-        if let id = state.pointee.objectID {
+        if let id = coredata_published(&state.pointee.objectID) {
             return Unmanaged<NSManagedObjectID>.fromOpaque(id).takeUnretainedValue()
         }
         let id = NSManagedObjectID(key: state.key, identity: state.registry?.identities, info: state.info)
-        state.pointee.objectID = UnsafeRawPointer(Unmanaged.passRetained(id).toOpaque())
-        return id
+        let made = Unmanaged.passRetained(id)
+        let first = coredata_publish(&state.pointee.objectID, made.toOpaque())
+        if first != UnsafeRawPointer(made.toOpaque()) { made.release() }
+        return Unmanaged<NSManagedObjectID>.fromOpaque(first).takeUnretainedValue()
     }
 
     /// The entity whose class this is, in the model that uses the class.
