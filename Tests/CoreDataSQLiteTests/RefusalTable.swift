@@ -101,6 +101,11 @@ struct Refusal: Sendable, CustomTestStringConvertible {
             sentence: "The store option synchronous = 1; DROP TABLE x is no setting of SQLite's. Correct or "
                 + "remove it (NSSQLitePragmasOption).",
             change: { $0.pragmas = ["synchronous": "1; DROP TABLE x"] }),
+        Refusal(
+            name: "a setting that locks the store's own readers out", code: 134060,
+            sentence: "unsupported: the store option locking_mode = EXCLUSIVE. A store has several connections; leave the option "
+                + "out (NSSQLitePragmasOption).",
+            change: { $0.pragmas = ["locking_mode": "EXCLUSIVE"] }),
     ]
 
     /// A store with one row.

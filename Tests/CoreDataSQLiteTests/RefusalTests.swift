@@ -169,6 +169,15 @@ struct RefusalTests {
         #expect(try store.scalar("PRAGMA journal_mode") == "delete")
     }
 
+    @Test("A file is made with the encoding that is asked for", arguments: ["UTF-8", "UTF-16le", "UTF-16be"])
+    func encoding(_ name: String) throws {
+        let store = try folder.store { $0.pragmas = ["encoding": name] }
+        #expect(try store.scalar("PRAGMA encoding") == name)
+        try store.insert("Injury", [(1, ["kind": .text("Schürfwunde 🩹")])])
+        #expect(try store.fetch("Injury").count == 1)
+        #expect(try store.scalar("SELECT ZKIND FROM ZINJURY") == "Schürfwunde 🩹")
+    }
+
     @Test("A closed store")
     func closed() throws {
         let store = try folder.store()

@@ -134,9 +134,9 @@ extension NSManagedObject {
         let members = makeToManyState(index)
         if relationship(toMany: index).isOrdered {
             openOrder(of: members, at: index)
-            members.appendToOrder(member)
+            if !member._state.has(.persistent) || !members.isOrdered(member) { members.appendToOrder(member) }
         }
-        members.link(member)
+        members.link(member, store: _state.pointee.store)
         didChangeRelationship()
     }
 

@@ -68,10 +68,11 @@ extension NSManagedObject {
             logLink(index, member, added: false)
             member.doubt()
         case .toMany(let back):
+            let isOther = member !== self || back != index
+            // Before the link, so that an undo puts it back after.
+            if isOther { member.logPosition(of: self, toMany: back) }
             logLink(index, member, added: false)
-            guard member !== self || back != index else { return }
-            member.logPosition(of: self, toMany: back)
-            member.unlink(self, toMany: back)
+            if isOther { member.unlink(self, toMany: back) }
         case nil: logLink(index, member, added: false)
         case .fetched: break
         }

@@ -124,6 +124,7 @@ extension NSManagedObject {
         if let order = members.order { return order.count }
         guard _state.registry?.context != nil else { return self.members(at: index).count }
         if members.isFault { return self.members(at: index).count }
+        members.compare(store: _state.pointee.store)
         return members.baseCount + members.added.count - members.removed.count
     }
 }

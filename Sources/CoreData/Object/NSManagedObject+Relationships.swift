@@ -157,6 +157,7 @@ extension NSManagedObject {
         if let order = members.order { return Array(order) }
         let base = committedMembers(at: index)
         guard members.isChanged else { return base }
+        members.compare(store: _state.pointee.store)
         var present = members.removed.isEmpty ? base : base.filter { !members.hasRemoved($0) }
         present.append(contentsOf: members.added.objects)
         return present

@@ -30,6 +30,8 @@ final class ToMany {
         /// The members in `order`, made by the first question that needs it.
         var ordered: Set<ObjectIdentifier>?
         var keys: Set<ObjectKey>?
+        /// Whether what is added and removed was compared with the members as read.
+        var isCompared = false
     }
 
     /// Behind a pointer for the same reason as a context's tracker: linking is part of every insertion.
@@ -45,6 +47,7 @@ final class ToMany {
         set {
             contents.pointee.base = newValue
             contents.pointee.keys = nil
+            contents.pointee.isCompared = false
             contents.pointee.stamp &+= 1
         }
     }
@@ -120,6 +123,18 @@ final class ToMany {
         return contents.pointee.keys?.contains(key) ?? false
     }
 
+    /// Forgets what was added or removed here and is so in the members that were read afterwards: another context has saved it.
+    func compare(store: UInt16) {
+        guard !contents.pointee.isCompared, !isFault else { return }
+        contents.pointee.isCompared = true
+        for member in added.objects where isStored(member, store) { _ = added.remove(member) }
+        for member in removed.objects where !isStored(member, store) { _ = removed.remove(member) }
+    }
+
+    private func isStored(_ member: NSManagedObject, _ store: UInt16) -> Bool {
+        member._state.has(.persistent) && held(member._state.key, store: store)
+    }
+
     /// Whether an object stands in the order, which is there. The first question costs a look at all, further ones are quick.
     func isOrdered(_ member: NSManagedObject) -> Bool {
         if contents.pointee.ordered == nil { contents.pointee.ordered = order.map { Set($0.map(ObjectIdentifier.init)) } }
@@ -183,6 +198,11 @@ final class ToMany {
     func link(_ member: NSManagedObject) {
         contents.pointee.stamp &+= 1
         if removed.isEmpty || !removed.remove(member) { added.append(member) }
+    }
+
+    /// The same for one that another context may have saved as a member already.
+    func link(_ member: NSManagedObject, store: UInt16) {
+        if isFault || hasRemoved(member) || !isStored(member, store) { link(member) }
     }
 
     func unlink(_ member: NSManagedObject) {

@@ -21,10 +21,11 @@ extension StoreMap {
         }
         let relationship = schema[index]
         let table = try table(of: relationship.destination)
-        guard let position = table.orderColumn(of: index), let inverse = relationship.inverse.map({ schema[$0] }),
-            let owner = inverse.slot.flatMap({ table.column(of: $0, in: inverse.owner) })
+        let inverse = relationship.inverse.map { schema[$0] }
+        let toOwner = inverse.flatMap { inverse in inverse.slot.flatMap { table.column(of: $0, in: inverse.owner) } }
+        guard let position = table.orderColumn(of: index),
+            let owner = toOwner.map({ table.columns[$0] }) ?? table.ownerColumn(of: index)
         else { return nil }
-        return PositionColumns(
-            table: table.name, owner: table.columns[owner].name, member: "Z_PK", position: position.name)
+        return PositionColumns(table: table.name, owner: owner.name, member: "Z_PK", position: position.name)
     }
 }

@@ -101,7 +101,7 @@ struct ColumnPlan {
 
     /// The columns an entity adds, by group and name.
     private func candidates(of entity: Entity) -> [Candidate] {
-        (slotCandidates(of: entity) + arrivingCandidates(at: entity)).enumerated().sorted { a, b in
+        (slotCandidates(of: entity) + ownerCandidates(at: entity) + orderCandidates(at: entity)).enumerated().sorted { a, b in
             let (x, y) = (a.element, b.element)
             if x.group != y.group { return x.group.rawValue < y.group.rawValue }
             if x.column.property != y.column.property {
@@ -129,27 +129,41 @@ struct ColumnPlan {
         }
     }
 
-    /// Columns that other entities' to-many relationships keep in this one's table.
-    private func arrivingCandidates(at entity: Entity) -> [Candidate] {
+    /// The owners of members of to-many relationships without inverse, kept in the members' table.
+    private func ownerCandidates(at entity: Entity) -> [Candidate] {
         schema.relationships.compactMap { relationship in
-            guard relationship.isToMany, !relationship.description.isTransient else { return nil }
-            guard let inverse = relationship.inverse else {
-                guard relationship.destination == entity.index else { return nil }
-                return Candidate(
-                    column: Column(
-                        name: "Z\(relationship.owner.number)" + relationship.name.uppercased(),
-                        type: "INTEGER",
-                        role: .owner(relationship.index), entity: entity.index, property: relationship.name),
-                    group: .toOnes)
-            }
-            let back = schema[inverse]
-            guard relationship.isOrdered, !back.isToMany, back.owner == entity.index else { return nil }
+            guard relationship.isToMany, relationship.inverse == nil, !relationship.description.isTransient,
+                relationship.destination == entity.index
+            else { return nil }
             return Candidate(
                 column: Column(
-                    name: "Z_FOK_" + back.name.uppercased(), type: "INTEGER",
-                    role: .order(relationship.index),
-                    entity: entity.index, property: back.name),
+                    name: "Z" + ownerName(relationship), type: "INTEGER", role: .owner(relationship.index),
+                    entity: entity.index, property: relationship.name),
+                group: .toOnes)
+        }
+    }
+
+    /// The places of members of ordered to-many relationships, beside the column of their owner.
+    private func orderCandidates(at entity: Entity) -> [Candidate] {
+        schema.relationships.compactMap { relationship in
+            guard relationship.isToMany, relationship.isOrdered, !relationship.description.isTransient else { return nil }
+            let (name, property): (String, String)
+            if let back = relationship.inverse.map({ schema[$0] }) {
+                guard !back.isToMany, back.owner == entity.index else { return nil }
+                (name, property) = (back.name.uppercased(), back.name)
+            } else {
+                guard relationship.destination == entity.index else { return nil }
+                (name, property) = (ownerName(relationship), relationship.name)
+            }
+            return Candidate(
+                column: Column(
+                    name: "Z_FOK_" + name, type: "INTEGER", role: .order(relationship.index), entity: entity.index,
+                    property: property),
                 group: .orders)
         }
+    }
+
+    private func ownerName(_ relationship: ResolvedRelationship) -> String {
+        "\(relationship.owner.number)" + relationship.name.uppercased()
     }
 }

@@ -30,6 +30,14 @@ struct Pragmas {
                         + "(NSSQLitePragmasOption).",
                     path: connection.path)
             }
+            // The connection that writes would lock out the readers of its own store.
+            guard name.lowercased() != "locking_mode" || value.lowercased() != "exclusive" else {
+                throw StoreError(
+                    134060,
+                    "unsupported: the store option \(name) = \(value). A store has several connections; leave the option out "
+                        + "(NSSQLitePragmasOption).",
+                    path: connection.path)
+            }
         }
     }
 
@@ -71,6 +79,7 @@ struct Pragmas {
     }
 
     private func set(_ name: String, default standard: String, _ connection: Connection) throws {
-        try connection.run("PRAGMA \(name) = \(value(name) ?? standard)")
+        // Quoted for the encodings, whose names have a hyphen (`check` lets no quote in).
+        try connection.run("PRAGMA \(name) = '\(value(name) ?? standard)'")
     }
 }
