@@ -78,7 +78,7 @@ struct CancellationTests {
                 tasks[place].cancel()
                 await #expect(throws: CancellationError.self) { try await tasks[place].value }
             }
-            #expect(time < 10_000, "the wait ended with the task")
+            #expect(time < 60_000, "the wait ended with the task")
         }
         rival.end()
         for context in [first, second] {
@@ -103,7 +103,7 @@ struct CancellationTests {
             task.cancel()
             await #expect(throws: CancellationError.self) { try await task.value }
         }
-        #expect(time < 10_000, "the wait ended with the task")
+        #expect(time < 60_000, "the wait ended with the task")
         try read.end()
         #expect(try await other.perform { try other.all("Doctor").count } == 1)
     }

@@ -83,6 +83,21 @@ import Testing
         }
     }
 
+    @Test("4.1 An order that a refresh of a member has made untrue is read again after the save", arguments: [true, false])
+    func refreshedMember(_ comes: Bool) throws {
+        let stack = try stack()
+        let context = stack.context
+        let (shelf, note) = (context.make("Shelf"), context.make("Note"))
+        if !comes { note.setValue(shelf, forKey: "shelf") }
+        try context.save()
+        note.setValue(comes ? shelf : nil, forKey: "shelf")
+        #expect(shelf.many("notes") == (comes ? [note] : []))
+        context.refresh(note, mergeChanges: false)
+        try context.save()
+        #expect(note.one("shelf") === (comes ? nil : shelf))
+        #expect(shelf.many("notes") == (comes ? [] : [note]))
+    }
+
     @Test("5.3 Undo puts a member back to its place in an order of both sides, however it was taken out", arguments: 0..<3)
     func backInPlace(_ way: Int) throws {
         let stack = try stack()

@@ -197,7 +197,7 @@ struct ChildSave {
         for object in inserted { object._state.set(.persistent) }
         context.requiredRegistry.register(inserted)
         for (object, chunk, row) in packed(inserted) + packed(updated) { object.adopt(chunk, row) }
-        for object in inserted + updated { object._state.settleToMany() }
+        for object in inserted + updated { object.settleToMany() }
         // A to-one that was set back to what it was would still hold its target.
         for object in unchanged where object._state.pointee.overlay != nil { object._state.revertUnchanged() }
         for object in deleted { context.withdraw(object) }

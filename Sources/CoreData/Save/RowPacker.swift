@@ -150,15 +150,25 @@ extension NSManagedObject {
     }
 }
 
-extension UnsafeMutablePointer<ObjectState> {
+extension NSManagedObject {
     /// Makes the present members of changed to-manys the saved ones.
-    func settleToMany() {
-        guard let toMany = pointee.toMany else { return }
-        for index in 0..<info.entity.toMany.count {
-            guard let pointer = toMany[index] else { continue }
-            let members = Unmanaged<ToMany>.fromOpaque(pointer).takeUnretainedValue()
-            members.settle()
+    final func settleToMany() {
+        guard _state.pointee.toMany != nil else { return }
+        forEachToMany { index, members in
+            guard members.order != nil, !isOwner(ofChanged: members, index) else { return members.settle() }
+            // A refresh of a member has dropped what was said here: the store knows.
+            members.revert()
+            members.base = .fault
         }
+    }
+
+    /// Whether the members of an order that came point here, and those that went do not, as far as a to-one of theirs says so.
+    private final func isOwner(ofChanged members: ToMany, _ index: Int) -> Bool {
+        guard case .slot(let slot)? = relationship(toMany: index).inverse.map({ _state.info.schema[$0].place }) else { return true }
+        return members.added.objects.allSatisfy { !$0._state.isFault && $0.target(at: slot) === self }
+            && members.removed.objects.allSatisfy {
+                $0._state.has([.deleted, .gone]) || !$0._state.isFault && $0.target(at: slot) !== self
+            }
     }
 }
 

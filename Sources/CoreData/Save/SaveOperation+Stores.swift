@@ -47,7 +47,7 @@ extension SaveOperation {
             context.registry?.register(object)
         }
         written.adopt()
-        state.settleToMany()
+        object.settleToMany()
         context.tracker.unmark(object, .dirty)
     }
 }

@@ -161,10 +161,10 @@ struct SaveOperation {
         for batch in batches {
             for written in batch.written { written.adopt() }
         }
-        inserted.borrowEach { object in object._state.settleToMany() }
+        inserted.borrowEach { object in object.settleToMany() }
         updated.borrowEach { object in
             let state = object._state
-            state.settleToMany()
+            object.settleToMany()
             // Equal values were not written; left there, they would count as changes in the next merge.
             if state.pointee.overlay != nil { state.revertUnchanged() }
         }
