@@ -63,9 +63,7 @@ struct ToManyMerge {
     private func merge(_ order: ContiguousArray<NSManagedObject>, _ object: NSManagedObject) {
         members.order = nil
         let isMembershipChanged = !members.added.isEmpty || !members.removed.isEmpty
-        // A member that both sides took in is named twice until its own row is settled.
-        var seen: Set<NSManagedObject> = []
-        let present = ContiguousArray(object.members(at: index).filter { seen.insert($0).inserted })
+        let present = ContiguousArray(object.members(at: index))
         switch type {
         case .mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType:
             let there = Set(present)

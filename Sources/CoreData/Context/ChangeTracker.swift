@@ -152,8 +152,7 @@ struct ChangeTracker {
 
     /// Ends the open event and answers its objects; their event bits are still set. `reuse` takes the list back.
     mutating func takeEvent() -> ContiguousArray<NSManagedObject> {
-        var taken = spare
-        spare = []
+        var taken = takeSpare()
         swap(&taken, &event)
         return taken
     }
@@ -166,6 +165,12 @@ struct ChangeTracker {
         swap(&list, &spare)
     }
 
+    private mutating func takeSpare() -> ContiguousArray<NSManagedObject> {
+        let list = spare
+        spare = []
+        return list
+    }
+
     mutating func takeLog() -> ContiguousArray<GraphChange> {
         let taken = log
         log = []
@@ -174,8 +179,7 @@ struct ChangeTracker {
 
     /// Forgets everything, the objects' bits included.
     mutating func clear() {
-        var former = spare
-        spare = []
+        var former = takeSpare()
         swap(&former, &dirty)
         former.borrowEach { $0._state.clear([.dirty, .listed, .event, .fresh, .recheck, .propagated]) }
         event.borrowEach { $0._state.clear([.event, .fresh]) }

@@ -153,9 +153,8 @@ extension NSManagedObject {
 extension NSManagedObject {
     /// Makes the present members of changed to-manys the saved ones.
     final func settleToMany() {
-        guard _state.pointee.toMany != nil else { return }
         forEachToMany { index, members in
-            guard members.order != nil, !isOwner(ofChanged: members, index) else { return members.settle() }
+            guard members.hasOrder, !isOwner(ofChanged: members, index) else { return members.settle() }
             // A refresh of a member has dropped what was said here: the store knows.
             members.revert()
             members.base = .fault

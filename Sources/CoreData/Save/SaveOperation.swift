@@ -10,6 +10,8 @@ struct SaveOperation {
     var inserted: ContiguousArray<NSManagedObject> = []
     var updated: ContiguousArray<NSManagedObject> = []
     var deleted: ContiguousArray<NSManagedObject> = []
+    /// The only event since the last save, if it told of the same objects: its sets may be made already.
+    private var event: ContextEvent?
     /// Whether a merge policy changed objects; their event is told once the save is through.
     var hasSettledConflicts = false
     /// What several stores have taken already; each is a transaction of its own.
@@ -67,7 +69,9 @@ struct SaveOperation {
     }
 
     mutating func collect() {
+        event = nil
         if let last = context.lastEvent, context.eventsSinceSave == 1, last.isAll(of: context.tracker) {
+            event = last
             return (inserted, updated, deleted) = (last.inserted, last.updated, last.deleted)
         }
         let dirty = context.tracker.dirty
@@ -173,7 +177,9 @@ struct SaveOperation {
 
     private func finish() {
         if hasSettledConflicts { context.tellSettledConflicts() }
-        let event = eventForSave()
+        let event = self.event ?? ContextEvent(inserted: inserted, updated: updated, deleted: deleted)
+        context.lastEvent = nil
+        context.eventsSinceSave = 0
         context.tracker.clear()
         if !context.checkedObjects.isEmpty { context.checkedObjects = [] }
         if context.keepsObjects { context.letGo(deleted) }
@@ -182,22 +188,6 @@ struct SaveOperation {
         deleted.borrowEach { object in object.didSave() }
         context.post(ContextNotice.didSave, event.userInfo)
         context.tellRelatives(of: event)
-    }
-
-    /// The last event, if it told of the same objects; its sets are made already.
-    private func eventForSave() -> ContextEvent {
-        defer {
-            context.lastEvent = nil
-            context.eventsSinceSave = 0
-        }
-        // The only event since the last save, and as many objects of each kind: they are the same.
-        if let last = context.lastEvent, context.eventsSinceSave == 1,
-            last.inserted.count == inserted.count, last.updated.count == updated.count,
-            last.deleted.count == deleted.count
-        {
-            return last
-        }
-        return ContextEvent(inserted: inserted, updated: updated, deleted: deleted)
     }
 
     // MARK: What counts as a change
