@@ -1,5 +1,6 @@
 #include "CCoreDataRuntime.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,12 @@ extern void *swift_tryRetain(void *);
 
 void *coredata_try_retain(void *object) { return swift_tryRetain(object); }
 
+extern void *swift_retain_n(void *, uint32_t);
+
+void coredata_retain(void *object, uint32_t count) {
+    if (count > 0) swift_retain_n(object, count);
+}
+
 extern void *swift_unownedRetain(void *);
 extern void swift_unownedRelease(void *);
 
@@ -26,6 +33,54 @@ static _Thread_local struct coredata_holder *current_holder;
 struct coredata_holder *coredata_current_holder(void) { return current_holder; }
 
 void coredata_set_current_holder(struct coredata_holder *holder) { current_holder = holder; }
+
+#define KEPT_STATES 64
+
+static _Thread_local void *kept_states;
+static _Thread_local int kept_count;
+static _Thread_local int is_thread_known;
+static pthread_key_t state_key;
+static pthread_once_t state_once = PTHREAD_ONCE_INIT;
+
+static void free_states(void *unused) {
+    while (kept_states) {
+        void *next = *(void **)kept_states;
+        free(kept_states);
+        kept_states = next;
+    }
+    // What other destructors of this thread give back is not kept.
+    kept_count = KEPT_STATES;
+}
+
+static void make_state_key(void) { pthread_key_create(&state_key, free_states); }
+
+/// Has what this thread keeps freed when it ends.
+static __attribute__((noinline)) void know_thread(void) {
+    pthread_once(&state_once, make_state_key);
+    pthread_setspecific(state_key, &kept_states);
+    is_thread_known = 1;
+}
+
+void *coredata_take_state(size_t size) {
+    void *state = kept_states;
+    if (!state) return malloc(size);
+    kept_states = *(void **)state;
+    kept_count--;
+    return state;
+}
+
+void coredata_give_state(void *state) {
+#if !__has_feature(address_sanitizer)
+    if (kept_count < KEPT_STATES) {
+        if (!is_thread_known) know_thread();
+        *(void **)state = kept_states;
+        kept_states = state;
+        kept_count++;
+        return;
+    }
+#endif
+    free(state);
+}
 
 #define CHECKED_BIT 16
 

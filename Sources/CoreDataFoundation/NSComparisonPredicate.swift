@@ -26,8 +26,12 @@ open class NSComparisonPredicate: NSPredicate {
         case contains = 99, between
     }
 
-    private let leftSide: NSExpression
-    private let rightSide: NSExpression
+    private enum Sides {
+        case expressions(NSExpression, NSExpression)
+        /// Of a format text. Most are never asked for their expressions, so these are made when they are.
+        case text(Comparison, FormatReader)
+    }
+    private let sides: Sides
     private let modifier: Modifier
     private let operatorType: Operator
     private let optionSet: Options
@@ -42,16 +46,33 @@ open class NSComparisonPredicate: NSPredicate {
         leftExpression lhs: NSExpression, rightExpression rhs: NSExpression, modifier: Modifier, type: Operator,
         options: Options = []
     ) {
-        leftSide = lhs
-        rightSide = rhs
+        sides = .expressions(lhs, rhs)
         self.modifier = modifier
         operatorType = type
         optionSet = options
         super.init(value: true)
     }
 
-    open var leftExpression: NSExpression { leftSide }
-    open var rightExpression: NSExpression { rightSide }
+    init(_ comparison: Comparison, _ reader: FormatReader) {
+        sides = .text(comparison, reader)
+        modifier = Modifier(comparison.modifier)
+        operatorType = Operator(comparison.op)
+        optionSet = Options(comparison.options)
+        super.init(value: true)
+    }
+
+    open var leftExpression: NSExpression {
+        switch sides {
+        case .expressions(let left, _): left
+        case .text(let comparison, let reader): reader.object(comparison.left)
+        }
+    }
+    open var rightExpression: NSExpression {
+        switch sides {
+        case .expressions(_, let right): right
+        case .text(let comparison, let reader): reader.object(comparison.right)
+        }
+    }
     open var comparisonPredicateModifier: Modifier { modifier }
     open var predicateOperatorType: Operator { operatorType }
     open var options: Options { optionSet }
@@ -90,6 +111,36 @@ open class NSComparisonPredicate: NSPredicate {
     open override func copy(with zone: NSZone? = nil) -> Any { self }
     open override func isEqual(_ object: Any?) -> Bool { isSame(as: object) }
     open override var hash: Int { printedFormat.hashValue }
+}
+
+extension NSComparisonPredicate {
+    /// The comparison as a value, where no expressions are needed for it; nil also for subclasses, whose sides are their own.
+    final var plainTree: Comparison? {
+        guard case .text(var comparison, let reader) = sides, Swift.type(of: self) == NSComparisonPredicate.self,
+            let left = reader.plain(comparison.left), let right = reader.plain(comparison.right)
+        else { return nil }
+        comparison.left = left
+        comparison.right = right
+        return comparison
+    }
+}
+
+extension NSComparisonPredicate.Modifier {
+    var tree: Comparison.Modifier {
+        switch self {
+        case .direct: .direct
+        case .any: .any
+        case .all: .all
+        }
+    }
+
+    init(_ modifier: Comparison.Modifier) {
+        self = switch modifier {
+        case .direct: .direct
+        case .any: .any
+        case .all: .all
+        }
+    }
 }
 
 extension NSComparisonPredicate.Operator {

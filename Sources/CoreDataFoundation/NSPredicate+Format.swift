@@ -10,14 +10,21 @@ import Foundation
 public protocol PredicateMaking {}
 
 extension NSPredicate: PredicateMaking {}
-extension NSExpression: PredicateMaking {}
 
 extension PredicateMaking {
-    init(making make: () throws -> Any) rethrows {
-        guard let made = try make() as? Self else {
+    init(making make: () throws -> NSPredicate) rethrows {
+        let predicate = try make()
+        self = ObjectIdentifier(Self.self) == ObjectIdentifier(NSPredicate.self)
+            ? unsafeBitCast(predicate, to: Self.self) : Self.subclass(predicate)
+    }
+
+    /// Apart from the usual case: the type of the cast's answer is asked of the runtime at each call (600 instructions).
+    @inline(never)
+    private static func subclass(_ predicate: NSPredicate) -> Self {
+        guard let made = predicate as? Self else {
             preconditionFailure("A format text makes an object of another class than \(Self.self).")
         }
-        self = made
+        return made
     }
 }
 
@@ -27,13 +34,17 @@ extension NSPredicate {
     /// A text that cannot be read is a programmer's mistake and traps with the text and the place, as on Apple's systems;
     /// for texts that come from outside there is `init(parsing:arguments:)`.
     public convenience init(format predicateFormat: String, _ args: Any?...) {
-        self.init(format: predicateFormat, argumentArray: args.map { $0 ?? NSNull() })
+        self.init(trapping: predicateFormat, args)
     }
 
     public convenience init(format predicateFormat: String, argumentArray arguments: [Any]?) {
+        self.init(trapping: predicateFormat, arguments ?? [])
+    }
+
+    private convenience init(trapping predicateFormat: String, _ arguments: [Any?]) {
         self.init(making: {
             do {
-                return try FormatReader(arguments ?? []).predicate(predicateFormat)
+                return try FormatReader(arguments).predicate(predicateFormat)
             } catch {
                 preconditionFailure(String(describing: error))
             }
@@ -56,10 +67,14 @@ extension NSPredicate {
 extension NSExpression {
     /// An expression from a text such as `"price * %d"`; a text that cannot be read traps.
     public convenience init(format expressionFormat: String, _ args: Any?...) {
-        self.init(format: expressionFormat, argumentArray: args.map { $0 ?? NSNull() })
+        self.init(trapping: expressionFormat, args)
     }
 
     public convenience init(format expressionFormat: String, argumentArray arguments: [Any]) {
+        self.init(trapping: expressionFormat, arguments)
+    }
+
+    private convenience init(trapping expressionFormat: String, _ arguments: [Any?]) {
         do {
             let made = try FormatReader(arguments).expression(expressionFormat)
             self.init(content: made.content)
@@ -71,10 +86,10 @@ extension NSExpression {
 
 /// Makes predicate objects of a text. Arguments travel through the tree as variables and come out as they went in.
 struct FormatReader {
-    private let arguments: [Any]
+    private let arguments: [Any?]
     /// What stands for a row that a condition names; nil where none can.
     private let objects: ((ObjectKey) -> Any?)?
-    init(_ arguments: [Any], objects: ((ObjectKey) -> Any?)? = nil) {
+    init(_ arguments: [Any?], objects: ((ObjectKey) -> Any?)? = nil) {
         self.arguments = arguments
         self.objects = objects
     }
@@ -101,7 +116,8 @@ struct FormatReader {
         }
         guard letter == "K" else { return .expression(.variable("%\(place)")) }
         guard case .text(let path)? = Value(any: arguments[place]) else {
-            throw PredicateError("“%K” needs a text; argument \(place + 1) is of type \(type(of: arguments[place])).")
+            let found = arguments[place].map { "of type \(type(of: $0))" } ?? "nil"
+            throw PredicateError("“%K” needs a text; argument \(place + 1) is \(found).")
         }
         return .keyPath(path)
     }
@@ -114,27 +130,39 @@ struct FormatReader {
         case .and(let parts): NSCompoundPredicate(type: .and, subpredicates: parts.map(object))
         case .or(let parts): NSCompoundPredicate(type: .or, subpredicates: parts.map(object))
         case .not(let part): NSCompoundPredicate(type: .not, subpredicates: [object(part)])
-        case .comparison(let comparison):
-            NSComparisonPredicate(
-                leftExpression: object(comparison.left), rightExpression: object(comparison.right),
-                modifier: modifier(comparison.modifier), type: .init(comparison.op), options: .init(comparison.options))
+        case .comparison(let comparison): NSComparisonPredicate(comparison, self)
         }
     }
 
-    private func argument(_ object: Any) -> NSExpression {
-        if !KeyValue.isPlain(object), let expression = object as? NSExpression { return expression }
+    private func argument(_ object: Any?) -> NSExpression {
+        if let object, !KeyValue.isPlain(object), let expression = object as? NSExpression { return expression }
         return NSExpression(forConstantValue: object)
     }
 
-    private func modifier(_ modifier: Comparison.Modifier) -> NSComparisonPredicate.Modifier {
-        switch modifier {
-        case .direct: .direct
-        case .any: .any
-        case .all: .all
+    /// What a side of a comparison means without an object for it; nil where one must be made.
+    func plain(_ expression: Expression) -> Expression? {
+        guard objects == nil else { return nil }
+        switch expression {
+        case .keyPath(let path): return path.count == 1 && path[0].lowercased() == "self" ? .this : expression
+        case .variable(let name):
+            guard let place = place(name), let argument = arguments[place] else { return nil }
+            return Value(plain: argument).map { .constant($0) }
+        case .constant, .list, .this, .function, .subquery: return nil
         }
     }
 
-    private func object(_ expression: Expression) -> NSExpression {
+    /// Which argument a variable stands for.
+    private func place(_ name: String) -> Int? {
+        guard name.utf8.first == UInt8(ascii: "%") else { return nil }
+        var place = 0
+        for byte in name.utf8.dropFirst() {
+            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
+            place = 10 &* place &+ Int(byte &- UInt8(ascii: "0"))
+        }
+        return arguments.indices.contains(place) ? place : nil
+    }
+
+    func object(_ expression: Expression) -> NSExpression {
         switch expression {
         case .constant(.key(let key)): NSExpression(forConstantValue: objects?(key))
         case .constant(let value): NSExpression(forConstantValue: value.object)
@@ -148,11 +176,7 @@ struct FormatReader {
         case .subquery(let collection, let variable, let predicate):
             NSExpression(content: .subquery(object(collection), variable, object(predicate)))
         case .variable(let name):
-            if name.hasPrefix("%"), let place = Int(name.dropFirst()), arguments.indices.contains(place) {
-                argument(arguments[place])
-            } else {
-                NSExpression(forVariable: name)
-            }
+            place(name).map { argument(arguments[$0]) } ?? NSExpression(forVariable: name)
         }
     }
 }

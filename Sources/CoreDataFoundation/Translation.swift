@@ -74,18 +74,14 @@ struct Translation {
     }
 
     private mutating func comparison(_ comparison: NSComparisonPredicate) throws -> Predicate {
+        if let tree = comparison.plainTree { return .comparison(tree) }
         guard let op = comparison.predicateOperatorType.tree else {
             throw PredicateError("A comparison by custom selector cannot be made here; use an operator or a block.")
-        }
-        let modifier: Comparison.Modifier = switch comparison.comparisonPredicateModifier {
-        case .direct: .direct
-        case .all: .all
-        case .any: .any
         }
         return .comparison(
             Comparison(
                 try expression(comparison.leftExpression), op, try expression(comparison.rightExpression),
-                modifier: modifier, options: comparison.options.tree))
+                modifier: comparison.comparisonPredicateModifier.tree, options: comparison.options.tree))
     }
 
     mutating func expression(_ expression: NSExpression) throws -> Expression {
@@ -93,7 +89,7 @@ struct Translation {
         case .constant(let value): return try constant(value)
         case .evaluatedObject: return .this
         case .variable(let name): return .variable(name)
-        case .keyPath(let path): return path.first?.lowercased() == "self" && path.count == 1 ? .this : .keyPath(path)
+        case .keyPath(let path): return path.count == 1 && path[0].lowercased() == "self" ? .this : .keyPath(path)
         case .function(let name, let arguments): return .function(name, try list(arguments))
         case .aggregate(let items): return .list(try list(items))
         case .subquery(let collection, let variable, let condition):

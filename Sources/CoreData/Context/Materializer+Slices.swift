@@ -55,6 +55,7 @@ extension NSManagedObjectContext {
                     birth = Birth(runtime.infos[layout.entity.value], registry, chunk, store: store, asFaults: true)
                 }
                 let object = make(birth, row)
+                birth.retain(1)
                 born[count] = Unmanaged.passUnretained(object)
                 numbers[count] = numbers[index]
                 count += 1

@@ -61,20 +61,24 @@ extension NSManagedObjectContext {
                     var bornCount = 0
                     let bornNumbers = numbersBase
                     row = first
-                    for index in 0..<count {
-                        if let existing = foundBase[index]?.takeRetainedValue() {
-                            if take(existing, chunk, row, asFaults: asFaults), wakes { fulfilled.append(existing) }
-                            objects.append(existing)
-                        } else {
-                            let object = make(birth, row)
-                            born[bornCount] = Unmanaged.passUnretained(object)
-                            bornNumbers[bornCount] = numbersBase[index]
-                            bornCount += 1
-                            objects.append(object)
-                            if wakes { fulfilled.append(object) }
+                    objects.append(addingCapacity: count) { span in
+                        for index in 0..<count {
+                            let object: NSManagedObject
+                            if let existing = foundBase[index]?.takeRetainedValue() {
+                                object = existing
+                                if take(object, chunk, row, asFaults: asFaults), wakes { fulfilled.append(object) }
+                            } else {
+                                object = make(birth, row)
+                                born[bornCount] = Unmanaged.passUnretained(object)
+                                bornNumbers[bornCount] = numbersBase[index]
+                                bornCount += 1
+                                if wakes { fulfilled.append(object) }
+                            }
+                            span.append(object)
+                            row += layout.stride
                         }
-                        row += layout.stride
                     }
+                    birth.retain(bornCount)
                     registry.register(
                         UnsafeBufferPointer(rebasing: born[0..<bornCount]), bornNumbers,
                         entity: layout.entity.rawValue, store: store)
@@ -84,7 +88,7 @@ extension NSManagedObjectContext {
         for object in fulfilled { wake(object) }
     }
 
-    /// Makes the object of a row: a `birth` has what all rows of a chunk share.
+    /// Makes the object of a row: a `birth` has what all rows of a chunk share, and is to `retain` it.
     @inline(__always)
     final func make(_ birth: Birth, _ row: UnsafeMutablePointer<UInt64>) -> NSManagedObject {
         let object = birth.makeObject()
@@ -92,11 +96,11 @@ extension NSManagedObjectContext {
         // What an initialiser of a subclass wrote does not count.
         if state.pointee.overlay != nil { state.dropOverlay() }
         state.pointee.slow = birth.slow
-        state.pointee.registry = UnsafeRawPointer(birth.registry.retain().toOpaque())
+        state.pointee.registry = UnsafeRawPointer(birth.registry.toOpaque())
         state.pointee.number = Int64(bitPattern: row[-birth.header])
         state.pointee.store = birth.store
         state.pointee.flags = ObjectFlags([.persistent, .registered]).rawValue
-        state.pointee.chunk = UnsafeRawPointer(birth.chunk.retain().toOpaque())
+        state.pointee.chunk = UnsafeRawPointer(birth.chunk.toOpaque())
         state.pointee.row = row
         state.pointee.arena = birth.arena
         return object
@@ -137,6 +141,13 @@ extension NSManagedObjectContext {
             return initializer.make(description)
         }
 
+        /// Lets each of so many new objects hold registry and chunk.
+        @inline(__always)
+        func retain(_ count: Int) {
+            coredata_retain(registry.toOpaque(), UInt32(count))
+            coredata_retain(chunk.toOpaque(), UInt32(count))
+        }
+
         /// Goes on to rows of another chunk of the same entity.
         @inline(__always)
         mutating func move(to other: RowChunk) {
@@ -159,6 +170,7 @@ extension NSManagedObjectContext {
         }
         let birth = Birth(info, registry, chunk, store: store, asFaults: false)
         let object = make(birth, row)
+        birth.retain(1)
         registry.register(object)
         if birth.wakes { wake(object) }
         return object

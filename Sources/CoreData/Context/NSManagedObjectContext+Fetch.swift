@@ -54,7 +54,7 @@ extension NSManagedObjectContext {
     private func cast<T, R: NSObject>(_ results: [R], _ request: NSFetchRequest<T>) throws -> [T] {
         var checked: ObjectIdentifier?
         for result in results where ObjectIdentifier(Swift.type(of: result)) != checked {
-            guard result is T else {
+            guard ObjectIdentifier(Swift.type(of: result)) == ObjectIdentifier(T.self) || result is T else {
                 throw CocoaError.coreData(
                     134060,
                     "A fetch of \(request.entityName ?? "") found \(Swift.type(of: result)) where the request says \(T.self).")

@@ -53,7 +53,7 @@ open class NSManagedObject: NSObject {
         // Last: an object that outlives its stack holds the entity's facts, which the above reads, through the
         // registry alone.
         if let registry = pointee.registry { Unmanaged<Registry>.fromOpaque(registry).release() }
-        free(state)
+        coredata_give_state(state)
     }
 
     // MARK: Identity

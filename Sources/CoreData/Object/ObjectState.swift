@@ -97,9 +97,9 @@ struct ObjectState {
     var targetSlot: UInt16
     var entity: UInt16
 
-    /// Memory for one state, from `malloc` itself: Swift's own allocation takes the aligned way, which costs twice as much.
+    /// Memory for one state; it is given back by `coredata_give_state`.
     static func allocate() -> UnsafeMutablePointer<ObjectState> {
-        guard let memory = malloc(MemoryLayout<ObjectState>.size) else { misuse("There is no memory left.") }
+        guard let memory = coredata_take_state(MemoryLayout<ObjectState>.size) else { misuse("There is no memory left.") }
         return memory.bindMemory(to: ObjectState.self, capacity: 1)
     }
 

@@ -28,7 +28,7 @@ public enum NSPersistentStoreRequestType: UInt, Sendable {
 /// A request to one or more stores.
 open class NSPersistentStoreRequest: NSObject {
     /// Only these stores are asked; nil for all that have the entity.
-    open var affectedStores: [NSPersistentStore]?
+    @exclusivity(unchecked) open var affectedStores: [NSPersistentStore]?
     open var requestType: NSPersistentStoreRequestType { .fetchRequestType }
 
     /// What the coordinator's `execute(_:with:)` answers.
@@ -44,8 +44,9 @@ open class NSPersistentStoreRequest: NSObject {
 
 /// A description of which objects to find, in which order, and how much of them to read.
 open class NSFetchRequest<ResultType: NSFetchRequestResult>: NSPersistentStoreRequest {
-    private var name: String?
-    private var description_: NSEntityDescription?
+    // Unchecked, as a fetch reads a dozen of these (76 instructions each): no access of ours overlaps another.
+    @exclusivity(unchecked) private var name: String?
+    @exclusivity(unchecked) private var description_: NSEntityDescription?
 
     /// The entity; looked up by name in the context's model when the request was made from a name.
     open var entity: NSEntityDescription? {
@@ -53,33 +54,33 @@ open class NSFetchRequest<ResultType: NSFetchRequestResult>: NSPersistentStoreRe
         set { description_ = newValue }
     }
     open var entityName: String? { description_?.name ?? name }
-    open var predicate: NSPredicate?
-    open var sortDescriptors: [NSSortDescriptor]?
+    @exclusivity(unchecked) open var predicate: NSPredicate?
+    @exclusivity(unchecked) open var sortDescriptors: [NSSortDescriptor]?
     /// 0 for no limit.
-    open var fetchLimit = 0
-    open var fetchOffset = 0
+    @exclusivity(unchecked) open var fetchLimit = 0
+    @exclusivity(unchecked) open var fetchOffset = 0
     /// Accepted; all rows are read at once, by the chunk, whatever it says: a Swift array would walk them all anyway.
-    open var fetchBatchSize = 0
-    open var resultType: NSFetchRequestResultType = .managedObjectResultType
-    open var includesSubentities = true
+    @exclusivity(unchecked) open var fetchBatchSize = 0
+    @exclusivity(unchecked) open var resultType: NSFetchRequestResultType = .managedObjectResultType
+    @exclusivity(unchecked) open var includesSubentities = true
     /// Whether the values are read with the rows. They stay in memory, so that firing such a fault reads nothing.
-    open var includesPropertyValues = true
+    @exclusivity(unchecked) open var includesPropertyValues = true
     /// Whether unsaved changes of the context count.
-    open var includesPendingChanges = true
+    @exclusivity(unchecked) open var includesPendingChanges = true
     /// Whether objects come as faults, which wake (`awakeFromFetch`) at the first read of a value.
-    open var returnsObjectsAsFaults = true
+    @exclusivity(unchecked) open var returnsObjectsAsFaults = true
     /// Whether objects that are in the context already take the values that the fetch reads; unsaved changes stay on top.
     ///
     /// False at first: a fetch leaves values alone that were read before. Costs a comparison a row.
-    open var shouldRefreshRefetchedObjects = false
+    @exclusivity(unchecked) open var shouldRefreshRefetchedObjects = false
     /// Whether faults are unexpected that the found objects, or objects reached from them, fire from then on: each is answered,
     /// and told to the context's `unexpectedFaultHandler` with the key path to prefetch. Ours.
-    open var refusesFaults = false
+    @exclusivity(unchecked) open var refusesFaults = false
     /// Key paths of relationships to read together with the objects, `patients.doctors`.
     ///
     /// Each relationship of each path costs one statement, however many objects there are; reading it costs none then. A
     /// path that is no chain of relationships makes the fetch throw 134060.
-    open var relationshipKeyPathsForPrefetching: [String]?
+    @exclusivity(unchecked) open var relationshipKeyPathsForPrefetching: [String]?
 
     public override init() { super.init() }
 

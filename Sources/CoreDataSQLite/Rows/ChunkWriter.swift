@@ -16,6 +16,7 @@ struct ChunkWriter {
     private let header: Int
     private let stride: Int
     private let maskWords: Int
+    private let largeThreshold = RowChunk.largeThreshold
     private(set) var chunk: RowChunk?
     /// The chunk's place in the batch, -1 while there is none.
     private(set) var position = -1
@@ -83,7 +84,8 @@ struct ChunkWriter {
             sqlite3_value_type(version) == SQLITE_NULL
             ? .max : UInt32(truncatingIfNeeded: sqlite3_value_int64(version))
         row[1 - header] = UInt64(bits) | entityBits
-        for word in 0..<maskWords { row[-1 - word] = 0 }
+        row[-1] = 0
+        if maskWords > 1 { for word in 1..<maskWords { row[-1 - word] = 0 } }
         // By index: an iterator would retain the list for each row.
         for index in 0..<cellCount {
             let cell = cells[index]
@@ -131,7 +133,7 @@ struct ChunkWriter {
     @inline(__always)
     private mutating func store(_ bytes: UnsafePointer<UInt8>?, _ size: Int) -> UInt64 {
         guard let bytes, size > 0 else { return UInt64(used) << 32 }
-        if size > RowChunk.largeThreshold { return large(bytes, size) }
+        if size > largeThreshold { return large(bytes, size) }
         if used + size > room { grow(size) }
         memcpy(arena + used, bytes, size)
         let cell = UInt64(used) << 32 | UInt64(size)

@@ -18,8 +18,11 @@ package final class RowChunk: @unchecked Sendable {
     /// Everything that changes while the chunk is written. Behind a pointer, because a stored property of a class that other
     /// modules see is checked for exclusivity at each access (76 instructions, six times a row).
     package let fill: UnsafeMutablePointer<ChunkFill>
-    /// The arena inside the block, as long as it suffices: a row that is read alone asks for memory once.
+    /// The arena inside the block, as long as it suffices: few rows ask for memory once.
     private let innerArena: UnsafeMutablePointer<UInt8>?
+    /// Where the block comes from; nil when it is `malloc`'s.
+    private let slabs: ChunkSlabs?
+    private let slab: UnsafeMutablePointer<ChunkSlabs.Slab>?
     private static var fewRows: Int { 4 }
 
     package var count: Int {
@@ -43,12 +46,21 @@ package final class RowChunk: @unchecked Sendable {
     package init(layout: RowLayout, capacity: Int, arenaCapacity: Int = 0) {
         self.layout = layout
         self.capacity = capacity
-        // One block for what changes and the rows behind it; of a few rows the arena lies there too.
+        // One block for what changes and the rows behind it; of few rows the arena lies there too, and takes what is left.
         let fillSize = (MemoryLayout<ChunkFill>.size + 15) & ~15
         let rowSize = max(1, capacity * layout.stride) * 8
-        let room = max(64, arenaCapacity)
-        let isInside = capacity <= RowChunk.fewRows && room <= RowChunk.largeThreshold
-        let block = RowChunk.memory(fillSize + rowSize + (isInside ? room : 0))
+        var room = max(64, arenaCapacity)
+        var isInside = capacity <= RowChunk.fewRows && room <= RowChunk.largeThreshold
+        let block: UnsafeMutableRawPointer
+        slabs = ChunkSlabs.fitting(fillSize + rowSize + room)
+        if let slabs {
+            (block, slab) = slabs.take()
+            isInside = true
+            room = slabs.blockSize - fillSize - rowSize
+        } else {
+            block = RowChunk.memory(fillSize + rowSize + (isInside ? room : 0))
+            slab = nil
+        }
         fill = block.bindMemory(to: ChunkFill.self, capacity: 1)
         words = (block + fillSize).bindMemory(to: UInt64.self, capacity: max(1, capacity * layout.stride))
         innerArena = isInside ? (block + fillSize + rowSize).bindMemory(to: UInt8.self, capacity: room) : nil
@@ -58,11 +70,11 @@ package final class RowChunk: @unchecked Sendable {
     deinit {
         if arena != innerArena { free(arena) }
         fill.deinitialize(count: 1)
-        free(fill)
+        if let slabs, let slab { slabs.giveBack(fill, slab) } else { free(fill) }
     }
 
     /// Memory from `malloc` itself: Swift's own allocation takes the aligned way, which costs twice as much.
-    private static func memory(_ byteCount: Int) -> UnsafeMutableRawPointer {
+    static func memory(_ byteCount: Int) -> UnsafeMutableRawPointer {
         guard let memory = malloc(byteCount) else { preconditionFailure("There is no memory left.") }
         return memory
     }
