@@ -87,6 +87,12 @@ extension [Int: Node] {
         self[id] = nil
         for other in keys { self[other]?.forget(id) }
     }
+
+    func removing(_ id: Int) -> Graph {
+        var graph = self
+        graph.remove(id)
+        return graph
+    }
 }
 
 extension Node {

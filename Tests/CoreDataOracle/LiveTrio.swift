@@ -57,9 +57,16 @@ final class LiveTrio {
             try second.startAnew()
             try first.compare(after.first, after: .reread)
         case .clash(let clash):
-            try apply(clash)
+            try apply(clash, after)
             try first.compare(after.first, after: .reread)
             try second.compare(after.second, after: .process)
+        case .interrupt(let site, let interruption):
+            try self[site.other].apply(interruption.action)
+            try self[site.other].apply(.save)
+            self[site].context.processPendingChanges()
+            try tell(self[site])
+            try self[site].compare(after[site], after: .process)
+            try self[site.other].compare(after[site.other], after: .save)
         }
     }
 
@@ -67,16 +74,20 @@ final class LiveTrio {
 
     /// The other context hears what was saved.
     private func merge(into other: Live) throws {
-        if let savedChanges { other.context.mergeChanges(fromContextDidSave: savedChanges) }
-        savedChanges = nil
-        other.context.processPendingChanges()
+        try tell(other)
         other.forgetUndo()
         try other.findObjects()
     }
 
+    private func tell(_ other: Live) throws {
+        if let savedChanges { other.context.mergeChanges(fromContextDidSave: savedChanges) }
+        savedChanges = nil
+        other.context.processPendingChanges()
+    }
+
     // MARK: Conflicts
 
-    private func apply(_ clash: Clash) throws {
+    private func apply(_ clash: Clash, _ after: Trio) throws {
         try first.write(clash.ours, to: clash.id)
         try second.write(clash.theirs, to: clash.id)
         try first.context.save()
@@ -86,6 +97,11 @@ final class LiveTrio {
         do {
             try second.context.save()
             guard clash.policy != .error else { throw Discrepancy("the conflict was not noticed") }
+            // What the policy decided is in memory, here and, once it is told, where the other side was saved.
+            try second.compareGraph(after.second)
+            try tell(first)
+            try first.findObjects()
+            try first.compareGraph(after.first)
         } catch let error as CocoaError where clash.policy == .error {
             guard error.code.rawValue == 133020 else { throw error }
             second.context.rollback()

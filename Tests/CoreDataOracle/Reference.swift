@@ -124,6 +124,46 @@ struct Reference {
         rollback()
     }
 
+    /// Whether this context has changes pending that have nothing to do with what another one does.
+    func canTake(_ interruption: Interruption) -> Bool {
+        guard isProcessed else {
+            var state = self
+            state.process()
+            return state.canTake(interruption)
+        }
+        let id = interruption.id
+        let states = done + undone + [graph, eventStart]
+        guard !isClean, let saved = committed[id], committed[id] == graph[id],
+            !touched.contains(id)
+        else { return false }
+        switch interruption {
+        case .number(_, let number):
+            return saved.role.numberKey != nil && saved.number != number && states.allSatisfy { $0[id]?.number == saved.number }
+        // Nothing goes with it, and each event still does something without it.
+        case .delete:
+            let walk = (done + [graph] + undone.reversed()).map { $0.removing(id) }
+            return states.allSatisfy { $0[id]?.visits.isEmpty ?? true } && zip(walk, walk.dropFirst()).allSatisfy { $0 != $1 }
+        }
+    }
+
+    /// Another context has saved something else: it shows in all that undo and redo go back to.
+    mutating func take(_ interruption: Interruption) {
+        process()
+        retouched = []
+        func changed(_ graph: Graph) -> Graph {
+            guard case .number(let id, let number) = interruption else { return graph.removing(interruption.id) }
+            var graph = graph
+            graph[id]?.number = number
+            return graph
+        }
+        (graph, committed, eventStart) = (changed(graph), changed(committed), changed(eventStart))
+        (done, undone) = (done.map(changed), undone.map(changed))
+        if case .delete(let id) = interruption {
+            weights[id] = nil
+            committedWeights[id] = nil
+        }
+    }
+
     /// A child has saved: what it changed is one event of this context.
     mutating func accept(_ pushed: Reference) {
         retouched = []

@@ -12,12 +12,15 @@ enum Deed: String, CaseIterable {
     private var weight: Int {
         switch self {
         case .insert: 40
-        case .moveOrdered, .redo: 60
+        case .moveOrdered: 70
+        case .redo: 60
         case .insertOrdered, .addMember: 30
-        case .setToOne, .removeMember: 20
+        case .removeMember: 26
+        case .setToOne: 20
         case .process: 18
         case .undo: 16
-        case .setAttribute, .setOneToOne, .replaceOrdered, .setToMany, .refault: 12
+        case .setAttribute, .setOneToOne, .replaceOrdered, .refault: 12
+        case .setToMany: 18
         case .setToNil, .delete, .save, .withoutRegistration: 8
         case .reread: 4
         case .rollback: 2

@@ -35,8 +35,18 @@ struct Trio {
         case .act(.child, let action): second.isClean && first.isProcessed && action.isApplicable(in: caughtUp.child)
         case .push: second.isClean && !isChildBehind && first.isProcessed
         case .reset: areAllClean
-        case .clash(let clash): areAllClean && second.graph[clash.id].map(clash.changes) ?? false
+        case .clash(let clash): areAllClean && isApplicable(clash)
+        case .interrupt(let site, let interruption):
+            isChildIdle && self[site.other].isClean && self[site].canTake(interruption)
+                && interruption.action.isApplicable(in: self[site.other])
         }
+    }
+
+    /// Whether both sides change something, and all that they name is there.
+    private func isApplicable(_ clash: Clash) -> Bool {
+        guard let old = second.graph[clash.id] else { return false }
+        let named = [clash.ours, clash.theirs].compactMap { $0 }.flatMap { Array($0.doctors.keys) + [$0.ward ?? nil].compactMap { $0 } }
+        return clash.changes(old) && named.allSatisfy { second.graph[$0] != nil } && (clash.ours != nil || old.partners.isEmpty)
     }
 
     /// This state once the child has started anew, if it must.
@@ -69,6 +79,16 @@ struct Trio {
             first.accept(child)
         case .reset: adoptEverywhere(first.committed, first.committedWeights)
         case .clash(let clash): resolve(clash)
+        case .interrupt(.first, let interruption):
+            second.apply(interruption.action)
+            second.apply(.save)
+            first.take(interruption)
+            isChildBehind = true
+        case .interrupt(_, let interruption):
+            first.apply(interruption.action)
+            first.apply(.save)
+            second.take(interruption)
+            isChildBehind = true
         }
     }
 
@@ -95,9 +115,10 @@ struct Trio {
         switch (clash.policy, ours) {
         case (.error, _), (.rollback, _), (.storeTrump, nil): break
         case (.storeTrump, let ours?):
-            graph[clash.id] = old.writing(clash.theirs).writing(clash.ours, over: ours, from: old)
-        case (.objectTrump, let ours?): graph[clash.id] = ours.writing(clash.theirs.changed(from: old))
-        case (.overwrite, .some): graph[clash.id] = old.writing(clash.theirs)
+            graph[clash.id] = old.writing(clash.theirs).writing(clash.ours, over: ours, from: old).joining(ours, clash.theirs)
+        case (.objectTrump, let ours?):
+            graph[clash.id] = ours.writing(clash.theirs.changed(from: old)).joining(ours, clash.theirs)
+        case (.overwrite, let ours?): graph[clash.id] = old.writing(clash.theirs).joining(ours, clash.theirs)
         case (.objectTrump, nil), (.overwrite, nil): graph[clash.id] = old.writing(clash.theirs)
         }
         if graph[clash.id] == nil { weights[clash.id] = nil }
@@ -110,6 +131,17 @@ extension Node {
         var node = self
         if let text = fields.text { node.text = text }
         if let number = fields.number { node.number = number }
+        if let ward = fields.ward { node.ward = ward }
+        for (doctor, isPresent) in fields.doctors {
+            if isPresent { node.doctors.insert(doctor) } else { node.doctors.remove(doctor) }
+        }
+        return node
+    }
+
+    /// Pairs that one side added or removed stay so, whatever the other did (6.3).
+    fileprivate func joining(_ ours: Node, _ theirs: Clash.Fields) -> Node {
+        var node = self
+        node.doctors = ours.writing(theirs).doctors
         return node
     }
 
@@ -118,19 +150,26 @@ extension Node {
         var node = self
         if fields?.text != nil, store.text != old.text { node.text = store.text }
         if fields?.number != nil, store.number != old.number { node.number = store.number }
+        if fields?.ward != nil, store.ward != old.ward { node.ward = store.ward }
         return node
     }
 }
 
 extension Clash.Fields {
     fileprivate func changed(from old: Node) -> Clash.Fields {
-        Clash.Fields(text: text == old.text ? nil : text, number: number == old.number ? nil : number)
+        Clash.Fields(
+            text: text == old.text ? nil : text, number: number == old.number ? nil : number,
+            ward: ward == .some(old.ward) ? nil : ward, doctors: doctors)
     }
 }
 
 extension Clash {
-    /// Whether both sides change something: an equal value is no conflict.
+    /// Whether both sides change an attribute: an equal value is no conflict.
     fileprivate func changes(_ old: Node) -> Bool {
-        old.writing(theirs) != old && ours.map { old.writing($0) != old } ?? true
+        func changes(_ fields: Fields) -> Bool {
+            let new = old.writing(fields)
+            return new.text != old.text || new.number != old.number
+        }
+        return changes(theirs) && ours.map(changes) ?? true
     }
 }

@@ -19,7 +19,7 @@ extension Turn {
 
     /// What is counted: the actions of single contexts, and what happens between contexts.
     static let kinds =
-        Deed.allCases.filter(isShared).map(\.rawValue) + ["push", "reset"] + Policy.allCases.map { "clash \($0.rawValue)" }
+        Deed.allCases.filter(isShared).map(\.rawValue) + ["push", "reset", "interrupt"] + Policy.allCases.map { "clash \($0.rawValue)" }
 
     /// What is written without registration is in no event, so that a push could not be undone exactly; with three contexts
     /// `reset` is what reads everything anew.
@@ -33,6 +33,7 @@ extension Turn {
         case 23..<30: return Turn(name: "save", move: .act(site(&random), .save))
         case 30: return Turn(name: "rollback", move: .act(site(&random), .rollback))
         case 31..<40: return Turn(name: "redo", move: .act(site(&random), .redo))
+        case 40..<46: return interruption(trio, &random)
         default: return action(trio, &random)
         }
     }
@@ -47,6 +48,14 @@ extension Turn {
         return Turn(name: deed.rawValue, move: .act(site, action))
     }
 
+    private static func interruption(_ trio: Trio, _ random: inout SplitMix) -> Turn? {
+        let site: Site = Bool.random(using: &random) ? .first : .second
+        guard let id = trio[site].committed.keys.sorted().randomElement(using: &random) else { return nil }
+        let interruption: Interruption = Int.random(in: 0..<3, using: &random) == 0
+            ? .delete(id) : .number(id, Int.random(in: 0..<1000, using: &random))
+        return Turn(name: "interrupt", move: .interrupt(site, interruption))
+    }
+
     private static func clash(_ trio: Trio, _ random: inout SplitMix) -> Turn? {
         let candidates = trio.second.graph.filter { $0.value.role != .visit }.keys.sorted()
         guard trio.areAllClean, let id = candidates.randomElement(using: &random),
@@ -57,17 +66,26 @@ extension Turn {
             && trio.second.graph[id]?.partners.isEmpty == true
         let deletes = isAlone && Int.random(in: 0..<4, using: &random) == 0
         let clash = Clash(
-            id: id, ours: deletes ? nil : fields(role, &random), theirs: fields(role, &random), policy: policy)
+            id: id, ours: deletes ? nil : fields(role, of: id, trio.second, &random),
+            theirs: fields(role, of: id, trio.second, &random), policy: policy)
         return Turn(name: "clash \(policy.rawValue)", move: .clash(clash))
     }
 
-    /// One attribute or both.
-    private static func fields(_ role: Role, _ random: inout SplitMix) -> Clash.Fields {
+    /// One attribute or both; of a patient now and then the ward, and a doctor.
+    private static func fields(_ role: Role, of id: Int, _ state: Reference, _ random: inout SplitMix) -> Clash.Fields {
         var fields = Clash.Fields()
         let value = Int.random(in: 0..<1000, using: &random)
         let part = Int.random(in: 0..<3, using: &random)
         if role.textKey != nil, part != 0 || role.numberKey == nil { fields.text = "c\(value)" }
         if role.numberKey != nil, part != 1 || role.textKey == nil { fields.number = value }
+        guard role == .patient else { return fields }
+        func one(_ role: Role) -> Int? {
+            state.graph.filter { $0.value.role == role }.keys.sorted().randomElement(using: &random)
+        }
+        if Int.random(in: 0..<3, using: &random) == 0 { fields.ward = .some(Bool.random(using: &random) ? one(.ward) : nil) }
+        if Int.random(in: 0..<3, using: &random) == 0, let doctor = one(.doctor) {
+            fields.doctors = [doctor: state.graph[id]?.doctors.contains(doctor) == false]
+        }
         return fields
     }
 }

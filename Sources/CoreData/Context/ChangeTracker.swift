@@ -47,6 +47,8 @@ struct ChangeTracker {
     private(set) var dirtyCount = 0
     /// Objects of the open event, each once a kind.
     private(set) var event: ContiguousArray<NSManagedObject> = []
+    /// Whether the undo manager knows of the open event.
+    private var isAnnounced = false
     /// An empty list with room.
     private var spare: ContiguousArray<NSManagedObject> = []
     /// Deleted objects whose delete rules were not applied yet.
@@ -110,7 +112,7 @@ struct ChangeTracker {
             if isLogging { log.append(.existence(object, appeared: true)) }
             return state.set(.fresh)
         }
-        if event.isEmpty, isLogging { undoManager?.expectChanges() }
+        if !isAnnounced, isLogging { announce() }
         dirtyCount += 1
         state.set([.inserted, .listed, .eventInserted, .fresh])
         dirty.append(object)
@@ -143,9 +145,15 @@ struct ChangeTracker {
     @inline(__always)
     mutating func enter(_ object: NSManagedObject, _ flag: ObjectFlags) {
         let state = object._state
-        if event.isEmpty, isLogging, flag != .eventRefreshed { undoManager?.expectChanges() }
+        if !isAnnounced, isLogging, flag != .eventRefreshed { announce() }
         if !state.has(.event) { event.append(object) }
         state.set(flag)
+    }
+
+    /// Has the undo manager open a group for the event. A refresh alone, which nobody undoes, does not.
+    private mutating func announce() {
+        isAnnounced = true
+        undoManager?.expectChanges()
     }
 
     // MARK: Taking
@@ -154,6 +162,7 @@ struct ChangeTracker {
     mutating func takeEvent() -> ContiguousArray<NSManagedObject> {
         var taken = takeSpare()
         swap(&taken, &event)
+        isAnnounced = false
         return taken
     }
 
@@ -184,6 +193,7 @@ struct ChangeTracker {
         former.borrowEach { $0._state.clear([.dirty, .listed, .event, .fresh, .recheck, .propagated]) }
         event.borrowEach { $0._state.clear([.event, .fresh]) }
         if !event.isEmpty { event = [] }
+        isAnnounced = false
         unpropagated = []
         log = []
         dirtyCount = 0
