@@ -14,7 +14,7 @@ extension NSManagedObject {
     final func forgetRowIfClean() {
         let state = _state
         guard state.has(.persistent), !state.has([.deleted, .gone]), state.pointee.row != nil, !isWritten else { return }
-        managedObjectContext?.saveMemory?.remember(self)
+        managedObjectContext?.saveMemory?.renew(self)
         // What says the same as the old row must not hide the new one.
         state.revertUnchanged()
         forEachStoredToMany { _, members in members.base = .fault }

@@ -73,7 +73,8 @@ extension NSManagedObjectContext {
         }
     }
 
-    private func renew(_ object: NSManagedObject, _ fresh: RowSnapshot) {
+    /// Puts an object on another row, below its changes.
+    final func renew(_ object: NSManagedObject, _ fresh: RowSnapshot) {
         let state = object._state
         guard !state.has([.deleted, .gone]), let read = object.lastRead, !read.agrees(with: fresh) else { return }
         let fault = state.pointee.slow & SlowReason.anyFault

@@ -46,11 +46,11 @@ final class BatchBuilder {
         try insert(object, key: object._state.pointee.assigned, version: 1)
     }
 
-    /// A row that another writer deleted comes again, whole and under its key, with its relationships as far as they are known.
+    /// A row that another writer deleted comes again, whole and under its key.
     func reinsert(_ object: NSManagedObject) throws {
         let state = object._state
         try insert(object, key: state.pointee.number, version: max(state.version, 0) &+ 1)
-        addKnownPairs(of: object)
+        batch.absences.append(object.savedKey)
     }
 
     /// A row that must have the version that was read.
