@@ -5,7 +5,7 @@ import Foundation
 
 /// Renews the other ends of objects that a merge has renewed, until both sides of all their pairs agree.
 ///
-/// The save is through, so nothing is pending. Members are read anew when they are asked for. An object is put on the store's row if
+/// Every object of the save stands on what was written, so nothing is pending. Members are read anew when they are asked for. An object is put on the store's row if
 /// it says of a renewed one what the store does not; what else is in the context keeps the values that it was read with, so that a
 /// conflict over it is still seen.
 struct Agreement {
@@ -38,7 +38,7 @@ struct Agreement {
     /// Members that were read or saved earlier, of to-manys that have a renewed object among them, or may have.
     private func forgetMembers(_ keys: Set<RowKey>) {
         let roots = Set(keys.map(\.entity))
-        for object in context.allObjects where object._state.pointee.toMany != nil && !object._state.has(.dirty) {
+        for object in context.allObjects where object._state.pointee.toMany != nil {
             object.forEachStoredToMany { index, members in
                 guard roots.contains(schema[object.relationship(toMany: index).destination].root) else { return }
                 members.base = .fault
@@ -64,7 +64,7 @@ struct Agreement {
         }
         for object in context.allObjects
         where memberRoots.contains(object._state.info.entity.root) || names(object, keys) { ends.insert(object) }
-        return ends.filter { $0.lastRead != nil && !$0._state.has([.dirty, .gone]) }
+        return ends.filter { $0.lastRead != nil && !$0._state.has([.deleted, .gone]) }
     }
 
     private func names(_ object: NSManagedObject, _ keys: Set<RowKey>) -> Bool {

@@ -25,23 +25,23 @@ extension NSManagedObject {
             new?.link(self, toMany: index)
         case .slot(let opposite):
             writeTarget(slot, new, old)
-            if let old { old.leaves(self, slot, opposite) }
+            old?.leaves(self, opposite)
             if let new {
                 let former = new.target(at: opposite)
                 new.writeTarget(opposite, self)
-                if former === self { new.doubt() } else if let former { former.leaves(new, opposite, slot) }
+                if former === self { [self, new].forEach { $0.doubt() } } else { former?.leaves(new, slot) }
             }
         case .fetched: break
         }
     }
 
     /// Parts one side of a one-to-one from an object that has named it until now.
-    private final func leaves(_ other: NSManagedObject, _ slot: Int, _ opposite: Int) {
-        if target(at: opposite) === other { writeTarget(opposite, nil) } else { doubt() }
+    final func leaves(_ other: NSManagedObject, _ slot: Int) {
+        if target(at: slot) === other { writeTarget(slot, nil) } else { doubt() }
     }
 
     /// The two sides of a pair say different things, so another writer has changed one since it was read: the save must look at
-    /// this one, although nothing is written to it.
+    /// this one, also if nothing is written to it.
     final func doubt() { managedObjectContext?.detectConflicts(for: self) }
 
     /// Writes one to-one slot and nothing else.
@@ -198,5 +198,13 @@ extension NSManagedObject {
             if target(at: slot) != nil { setTarget(slot, nil) }
         }
         for index in 0..<_state.info.entity.toMany.count { setMembers(index, []) }
+    }
+
+    /// Ends the pairs that were made here and not saved: there will be no row for them to lead to.
+    final func leavePendingPairs() {
+        for slot in 0..<_state.info.layout.slotCount where _state.info.slotRelationships[slot] != nil {
+            if _state.overlay?.isPresent(slot) == true, target(at: slot) != nil { setTarget(slot, nil) }
+        }
+        forEachToMany { index, members in for member in members.added.objects { removeMember(index, member) } }
     }
 }

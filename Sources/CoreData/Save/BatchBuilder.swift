@@ -46,10 +46,12 @@ final class BatchBuilder {
         try insert(object, key: object._state.pointee.assigned, version: 1)
     }
 
-    /// A row that another writer deleted comes again, whole and under its key.
+    /// A row that another writer deleted comes again, whole and under its key. Who has read it meanwhile may know a later version
+    /// than this object: the new one must be none that the row has had.
     func reinsert(_ object: NSManagedObject) throws {
         let state = object._state
-        try insert(object, key: state.pointee.number, version: max(state.version, 0) &+ 1)
+        let version = max(state.version, 0) &+ Int32.random(in: 1024..<65_536)
+        try insert(object, key: state.pointee.number, version: version)
         batch.absences.append(object.savedKey)
     }
 
