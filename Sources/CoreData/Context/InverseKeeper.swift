@@ -29,7 +29,7 @@ extension NSManagedObject {
             if let new {
                 let former = new.target(at: opposite)
                 new.writeTarget(opposite, self)
-                if former === self { [self, new].forEach { $0.doubt() } } else { former?.leaves(new, slot) }
+                if former !== self { former?.leaves(new, slot) }
             }
         case .fetched: break
         }
@@ -37,12 +37,24 @@ extension NSManagedObject {
 
     /// Parts one side of a one-to-one from an object that has named it until now.
     final func leaves(_ other: NSManagedObject, _ slot: Int) {
-        if target(at: slot) === other { writeTarget(slot, nil) } else { doubt() }
+        if target(at: slot) === other { writeTarget(slot, nil) } else { restateTarget(slot) }
     }
 
-    /// The two sides of a pair say different things, so another writer has changed one since it was read: the save must look at
-    /// this one, also if nothing is written to it.
-    final func doubt() { managedObjectContext?.detectConflicts(for: self) }
+    /// Puts a target among the changes that is the present one already. The two sides of a pair say different things, so another
+    /// writer has changed one since it was read: the save must look whether this one is as it was, also when it is read again, or
+    /// when an undo took the change back and a redo brought it.
+    final func restateTarget(_ slot: Int) {
+        writeTarget(slot, target(at: slot))
+        managedObjectContext?.detectConflicts(for: self)
+    }
+
+    /// Whether a to-one of a pair is among the changes, also if it says what the row says.
+    final var statesTarget: Bool {
+        guard let overlay = _state.overlay else { return false }
+        return _state.info.slotInverses.indices.contains { slot in
+            _state.info.slotInverses[slot] != nil && overlay.isPresent(slot) && !_state.info.entity.slots[slot].isTransient
+        }
+    }
 
     /// Writes one to-one slot and nothing else.
     final func writeTarget(_ slot: Int, _ new: NSManagedObject?) { writeTarget(slot, new, target(at: slot)) }
@@ -99,7 +111,7 @@ extension NSManagedObject {
             } else if toManyState(index)?.isFault == false, isMember(member, at: index) {
                 logLink(index, member, added: false)
                 unlink(member, toMany: index)
-                member.doubt()
+                member.restateTarget(slot)
             }
         case .toMany: if isMember(member, at: index) { writeLink(index, member, added: false) }
         case .fetched: break

@@ -102,12 +102,16 @@ final class BatchBuilder {
         return made
     }
 
-    /// Packs a saved object if anything that is stored differs from its row.
+    /// Packs a saved object if anything that is stored differs from its row. A to-one that was written as it was must only be so
+    /// still: the other end relies on it.
     func update(_ object: NSManagedObject) throws {
         let state = object._state
         if state.isFault { try object.fireOrThrow() }
         let mask = changedMask(of: object)
-        guard mask.contains(where: { $0 != 0 }) || object.hasChangedToMany() else { return }
+        guard mask.contains(where: { $0 != 0 }) || object.hasChangedToMany() else {
+            if object.statesTarget { check(object) }
+            return
+        }
         let place = openGroup(EntityIndex(rawValue: state.pointee.entity), mask, state.info)
         let chunk = groups[place].chunk
         let version = state.version
