@@ -69,6 +69,18 @@ package enum Clinic {
         return draft
     }
 
+    /// The same with an order on both sides of Patient ⇄ Doctor, and for the patients of a ward.
+    package static func orderedDraft() -> SchemaDraft {
+        var draft = draft()
+        for entity in draft.entities.indices {
+            for place in draft.entities[entity].relationships.indices
+            where ["doctors", "patients"].contains(draft.entities[entity].relationships[place].name) {
+                draft.entities[entity].relationships[place].isOrdered = true
+            }
+        }
+        return draft
+    }
+
     package static func model() -> NSManagedObjectModel { NSManagedObjectModel(draft: draft()) }
 }
 

@@ -33,8 +33,8 @@ struct ConstraintResolution {
             }
             for claimant in claimants where claimant !== existing {
                 guard let context = claimant.managedObjectContext, !claimant.isDeleted, !existing.isDeleted else { continue }
-                context.saveMemory?.remember(claimant)
-                context.saveMemory?.remember(existing)
+                context.saveMemory?.renew(claimant)
+                context.saveMemory?.renew(existing)
                 existing.renewOtherEnds()
                 try settle(claimant, existing, conflict.constraint, context)
             }

@@ -28,7 +28,7 @@ extension NSManagedObjectContext {
 
     /// Brings an object back that was deleted here, with what its delete rules took along.
     func takeBackDeletion(of object: NSManagedObject) {
-        guard object._state.has(.deleted), !object._state.has(.gone) else { return }
+        guard object._state.has(.deleted), !object._state.has([.gone, .inaccessible]) else { return }
         saveMemory?.remember(object)
         revive(object)
         for relationship in object._state.info.relationships {

@@ -11,17 +11,35 @@ struct MergeResolution {
 
     func resolve(_ conflicts: [NSMergeConflict]) throws {
         if type == .errorMergePolicyType { throw ConflictError.error(conflicts) }
+        let again = Set(conflicts.filter { $0.isRowGone && isWrittenAgain($0.sourceObject) }.map(\.sourceObject))
         // Rows that are gone first: what points at them must not be put on top of a row that does not.
         for conflict in conflicts.filter({ $0.isRowGone }) + conflicts.filter({ !$0.isRowGone }) {
             let object = conflict.sourceObject
             guard !object._state.has(.gone), let context = object.managedObjectContext else { continue }
             let found = try conflict.found ?? readAgain(object, in: context)
-            context.saveMemory?.remember(object)
+            context.saveMemory?.renew(object)
             if object.isDeleted {
                 try settleDeletion(of: object, found, context)
+            } else if case .row(let row) = found {
+                context.saveMemory?.forgetReinsertion(of: object)
+                try Rebase(object, onto: row, type, context).run()
+            } else if again.contains(object) || conflict.found == nil && isWrittenAgain(object) {
+                try Reinsertion(object, with: again, context).run()
+                context.saveMemory?.reinsert(object)
+                if !object._state.has(.updated) { context.tracker.touch(object) }
             } else {
-                try settle(object, found, context)
+                context.drop(object)
             }
+        }
+    }
+
+    /// Whether an object whose row is gone is put there again. One that is only looked at, by `detectConflicts`, has no property of
+    /// which it has a say.
+    private func isWrittenAgain(_ object: NSManagedObject) -> Bool {
+        switch type {
+        case .mergeByPropertyStoreTrumpMergePolicyType, .rollbackMergePolicyType, .errorMergePolicyType: false
+        case .mergeByPropertyObjectTrumpMergePolicyType: !object.isDeleted && SaveOperation.isChanged(object)
+        case .overwriteMergePolicyType: !object.isDeleted
         }
     }
 
@@ -29,27 +47,6 @@ struct MergeResolution {
         guard let store = context.rows(of: object._state.pointee.store) else { return .gone }
         let key = object._state.key.row
         return try StoredRows([key], in: store)[key]
-    }
-
-    // MARK: Changed here
-
-    private func settle(_ object: NSManagedObject, _ found: StoredRow, _ context: NSManagedObjectContext) throws {
-        switch found {
-        case .row(let row):
-            try Rebase(object, onto: row, type, context).run()
-        case .gone:
-            switch type {
-            case .mergeByPropertyStoreTrumpMergePolicyType, .rollbackMergePolicyType, .errorMergePolicyType:
-                context.drop(object)
-            // Only looked at, by `detectConflicts`: there is no property of which the object has a say.
-            case .mergeByPropertyObjectTrumpMergePolicyType where !SaveOperation.isChanged(object):
-                context.drop(object)
-            case .mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType:
-                try Reinsertion(object, context).run()
-                context.saveMemory?.reinsert(object)
-                if !object._state.has(.updated) { context.tracker.touch(object) }
-            }
-        }
     }
 
     // MARK: Deleted here

@@ -3,18 +3,22 @@
 import CoreDataValues
 import Foundation
 
-/// Makes the relationships of an object fit to be written again: *forget what went with its row · take back its one-to-ones*.
+/// Makes the relationships of an object fit to be written again, as though it were new: *drop what leads to rows that are gone ·
+/// make every pair that stays a pending one, on both sides*.
 ///
-/// The object keeps its attributes, its to-ones and its many-to-many pairs as far as their other ends are there. Members whose own row
-/// named it were released by the deletion and stay so.
+/// The object keeps its attributes, its to-ones and its many-to-many pairs as far as their other ends are there, or are written
+/// again with it. Members whose own row named it were released by the deletion and stay so.
 struct Reinsertion {
     private let object: NSManagedObject
     private let context: NSManagedObjectContext
+    /// What the same save writes again, the object among it.
+    private let companions: Set<NSManagedObject>
     private let info: EntityInfo
     private let store: UInt16
 
-    init(_ object: NSManagedObject, _ context: NSManagedObjectContext) {
+    init(_ object: NSManagedObject, with companions: Set<NSManagedObject>, _ context: NSManagedObjectContext) {
         self.object = object
+        self.companions = companions
         self.context = context
         info = object._state.info
         store = object._state.pointee.store
@@ -25,26 +29,52 @@ struct Reinsertion {
         guard object.lastRead != nil, let rows = context.rows(of: store) else { return }
         let targets = targets()
         var keys = targets.map { $0.target._state.key.row }
-        object.forEachStoredToMany { _, members in keys += members.storedKeys(in: store).map(\.row) }
-        let there = try StoredRows(keys, in: rows)
-        for (slot, target) in targets {
-            let isLost = target._state.has([.deleted, .gone]) || there[target._state.key.row].row == nil
-            if isLost { object.writeTarget(slot, nil) } else { pair(slot) }
+        object.forEachStoredToMany { _, members in
+            keys += members.storedKeys(in: store).map(\.row)
+            keys += members.added.objects.map { $0._state.key.row }
         }
-        object.forEachStoredToMany { index, members in keep(members, index, there) }
+        let there = try StoredRows(keys.filter { $0.number > 0 }, in: rows)
+        for (slot, target) in targets {
+            if isThere(target, there) { join(target, slot) } else { object.writeTarget(slot, nil) }
+        }
+        object.forEachStoredToMany { index, members in
+            if let opposite = info.toManyRelationships[index].inverse.flatMap({ info.schema[$0].toManyIndex }) {
+                pair(members, index, opposite, there)
+            } else {
+                keep(members, index, there)
+            }
+        }
     }
 
-    /// The present targets that should have a row.
     private func targets() -> [(slot: Int, target: NSManagedObject)] {
         info.slotRelationships.indices.compactMap { slot in
             guard info.slotRelationships[slot] != nil, let target = object.target(at: slot) else { return nil }
-            return target._state.has(.persistent) ? (slot, target) : nil
+            return (slot, target)
+        }
+    }
+
+    /// Whether there will be a row to lead to.
+    private func isThere(_ other: NSManagedObject, _ stored: StoredRows) -> Bool {
+        let state = other._state
+        if state.has([.deleted, .gone]) { return false }
+        return !state.has(.persistent) || companions.contains(other) || stored[state.key.row].row != nil
+    }
+
+    // MARK: To-ones
+
+    /// The other side of a to-one takes the object in.
+    private func join(_ target: NSManagedObject, _ slot: Int) {
+        switch info.slotInverses[slot]?.place {
+        case .slot(let opposite): pair(target, slot, opposite)
+        case .toMany(let index):
+            target.keepOrder(ofMembers: index)
+            target.settle(object, toMany: index, isStored: false, isPresent: true)
+        case .fetched, nil: break
         }
     }
 
     /// The other end of a one-to-one names the object again, unless it has another by now.
-    private func pair(_ slot: Int) {
-        guard let opposite = info.slotInverses[slot]?.slot, let target = object.target(at: slot) else { return }
+    private func pair(_ target: NSManagedObject, _ slot: Int, _ opposite: Int) {
         target.forgetRowIfClean()
         switch target.target(at: opposite) {
         case nil: target.writeTarget(opposite, object)
@@ -53,11 +83,30 @@ struct Reinsertion {
         }
     }
 
+    // MARK: To-manys
+
+    /// The store has no pair any more: those that stay are new ones.
+    private func pair(_ members: ToMany, _ index: Int, _ opposite: Int, _ there: StoredRows) {
+        object.keepOrder(ofMembers: index)
+        let removed = Set(members.removed.objects)
+        let stored = members.storedKeys(in: store).map { context.object(for: $0) }
+        var seen: Set<NSManagedObject> = []
+        for member in stored + members.added.objects + members.removed.objects where seen.insert(member).inserted {
+            let isPresent = !removed.contains(member) && isThere(member, there)
+            if !member._state.has(.gone) {
+                if isPresent { member.keepOrder(ofMembers: opposite) }
+                member.settle(object, toMany: opposite, isStored: false, isPresent: isPresent)
+            }
+            object.settle(member, toMany: index, isStored: false, isPresent: isPresent)
+        }
+    }
+
+    /// Members that lie in no join table: those stay whose rows are there, and still name the object if they name one.
     private func keep(_ members: ToMany, _ index: Int, _ there: StoredRows) {
-        let inverse = info.toManyRelationships[index].inverse.map { info.schema[$0] }
+        let slot = info.toManyRelationships[index].inverse.flatMap { info.schema[$0].slot }
         for key in members.storedKeys(in: store) {
             let isGoing = context.registered(key)?._state.has([.deleted, .gone]) ?? false
-            if !isGoing, let row = there[key.row].row, inverse?.slot.map({ names(row, $0) }) ?? true { continue }
+            if !isGoing, let row = there[key.row].row, slot.map({ names(row, $0) }) ?? true { continue }
             members.setStored(key, false)
             members.order?.removeAll { $0._state.key == key }
             context.registered(key)?.forgetRowIfClean()

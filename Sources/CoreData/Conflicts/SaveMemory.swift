@@ -11,6 +11,8 @@ final class SaveMemory {
     private let rowTime: Int
     private var mementos: [ObjectIdentifier: Memento] = [:]
     private var reinserted: Set<ObjectIdentifier> = []
+    /// Objects that stand on other rows than were read.
+    private(set) var renewed: Set<NSManagedObject> = []
 
     init(_ context: NSManagedObjectContext) {
         self.context = context
@@ -27,8 +29,17 @@ final class SaveMemory {
         if mementos[ObjectIdentifier(object)] == nil { mementos[ObjectIdentifier(object)] = Memento(object) }
     }
 
+    /// Keeps an object's state, whose row is about to become another one.
+    func renew(_ object: NSManagedObject) {
+        remember(object)
+        renewed.insert(object)
+    }
+
     /// The object's row is gone; the save writes it again, whole and under its key.
     func reinsert(_ object: NSManagedObject) { reinserted.insert(ObjectIdentifier(object)) }
+
+    /// Another writer was first to write the row again.
+    func forgetReinsertion(of object: NSManagedObject) { reinserted.remove(ObjectIdentifier(object)) }
 
     func isReinserted(_ object: NSManagedObject) -> Bool { reinserted.contains(ObjectIdentifier(object)) }
 

@@ -33,7 +33,7 @@ extension SaveOperation {
         do {
             let batches = try commitSettled(refusal, policy, memory)
             context.tracker.isLogging = wasLogging
-            hasSettledConflicts = true
+            merged = memory.renewed
             return batches
         } catch {
             memory.restore()

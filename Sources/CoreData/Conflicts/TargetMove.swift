@@ -29,7 +29,7 @@ struct TargetMove {
         // The other writer has not moved it, and the merge leaves it where it is.
         let isSettled = read?.row == stored?.row && former === target
         switch inverse.place {
-        case .toMany(let index): if !isSettled { settleMembers(object, index, inverse, context) }
+        case .toMany(let index): if !isSettled { settleMembers(object, index, context) }
         // If it was moved here, the other side may be old.
         case .slot(let opposite):
             if !isSettled || target?._state.key.row != stored?.row { settleOpposite(object, opposite, context) }
@@ -48,21 +48,14 @@ struct TargetMove {
 
     // MARK: To-many on the other side
 
-    private func settleMembers(
-        _ object: NSManagedObject, _ index: Int, _ inverse: ResolvedRelationship, _ context: NSManagedObjectContext
-    ) {
+    private func settleMembers(_ object: NSManagedObject, _ index: Int, _ context: NSManagedObjectContext) {
         for owner in involved(context) where !owner._state.has(.gone) {
             let isStored = stored.map { $0 == owner._state.key } ?? false
             let isPresent = owner === target
             if owner.toManyState(index) == nil, isStored == isPresent { continue }
-            context.saveMemory?.remember(owner)
             // Its version rose when the other writer changed its members.
             if read?.row != stored?.row { owner.forgetRowIfClean() }
-            let members = owner.makeToManyState(index)
-            members.setStored(object._state.key, isStored)
-            members.settle(object, isStored: isStored, isPresent: isPresent)
-            owner.placeInOrder(object, isPresent: isPresent, index, inverse)
-            if isStored != isPresent { owner.didChangeRelationship() } else { owner.leaveSaveIfClean() }
+            owner.settle(object, toMany: index, isStored: isStored, isPresent: isPresent)
         }
     }
 
@@ -85,9 +78,11 @@ struct TargetMove {
             if other.target(at: opposite) === object { other.writeTarget(opposite, nil) }
         }
         guard let target, target.target(at: opposite) !== object else { return }
-        if let rival = target.target(at: opposite), rival !== object, rival.target(at: slot) === target {
+        if let rival = target.target(at: opposite), rival !== object {
             context.saveMemory?.remember(rival)
-            rival.writeTarget(slot, nil)
+            // Read before the other writer made it the target's.
+            rival.forgetRowIfClean()
+            if rival.target(at: slot) === target { rival.writeTarget(slot, nil) }
         }
         target.writeTarget(opposite, object)
     }
@@ -98,26 +93,5 @@ extension NSManagedObject {
     fileprivate final var isInaccessible: Bool {
         if _state.isFault { fire() }
         return _state.has(.inaccessible)
-    }
-
-    /// Keeps the order of an ordered to-many in step with its members after a merge.
-    final func placeInOrder(
-        _ member: NSManagedObject, isPresent: Bool, _ index: Int, _ relationship: ResolvedRelationship
-    ) {
-        guard relationship.isOrdered, let members = toManyState(index) else { return }
-        guard var order = members.order else {
-            if !members.isChanged {
-                members.base = .fault
-            } else {
-                members.order = ContiguousArray(self.members(at: index))
-            }
-            return
-        }
-        if isPresent {
-            if !order.contains(where: { $0 === member }) { order.append(member) }
-        } else {
-            order.removeAll { $0 === member }
-        }
-        members.order = order
     }
 }

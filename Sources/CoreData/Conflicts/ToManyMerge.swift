@@ -24,38 +24,21 @@ struct ToManyMerge {
         let opposite = relationship.inverse.map { object._state.info.schema[$0] }
         let belongsToMember = opposite.map { !$0.isToMany } ?? false
         let order = members.order
-        if belongsToMember {
-            members.base = .fault
-        } else if members.isChanged || !members.isFault {
-            mergePairs(object, opposite?.toManyIndex, context)
-        }
+        members.order = nil
+        members.base = .fault
+        if !belongsToMember { mergePairs(object, opposite?.toManyIndex) }
         if relationship.isOrdered, let order { merge(order, object) }
     }
 
-    private func mergePairs(_ object: NSManagedObject, _ opposite: Int?, _ context: NSManagedObjectContext) {
-        let known = Set(members.storedKeys(in: object._state.pointee.store))
-        members.order = nil
-        members.base = .fault
+    private func mergePairs(_ object: NSManagedObject, _ opposite: Int?) {
+        guard members.isChanged else { return }
         let stored = Set(object.committedMembers(at: index))
-        if let opposite {
-            for key in known.symmetricDifference(stored.map { $0._state.key }) {
-                guard let other = context.registered(key), let others = other.toManyState(opposite) else { continue }
-                context.saveMemory?.remember(other)
-                others.setStored(object._state.key, !known.contains(key))
-            }
-        }
         let drops = type == .rollbackMergePolicyType
         for member in members.added.objects + members.removed.objects {
             let isStored = stored.contains(member)
             let isPresent = drops ? isStored : members.hasAdded(member)
-            members.settle(member, isStored: isStored, isPresent: isPresent)
-            guard let opposite else { continue }
-            context.saveMemory?.remember(member)
-            let others = member.makeToManyState(opposite)
-            others.setStored(object._state.key, isStored)
-            others.settle(object, isStored: isStored, isPresent: isPresent)
-            member.placeInOrder(object, isPresent: isPresent, opposite, member.relationship(toMany: opposite))
-            member.leaveSaveIfClean()
+            object.settle(member, toMany: index, isStored: isStored, isPresent: isPresent)
+            if let opposite { member.settle(object, toMany: opposite, isStored: isStored, isPresent: isPresent) }
         }
     }
 
@@ -71,33 +54,6 @@ struct ToManyMerge {
             members.order = order.filter { there.contains($0) } + present.filter { !known.contains($0) }
         case .mergeByPropertyStoreTrumpMergePolicyType, .rollbackMergePolicyType, .errorMergePolicyType:
             members.order = isMembershipChanged ? present : nil
-        }
-    }
-}
-
-extension ToMany {
-    /// Makes what is pending for one member follow from whether it is stored and whether it is a member now.
-    func settle(_ member: NSManagedObject, isStored: Bool, isPresent: Bool) {
-        if hasAdded(member) { unlink(member) } else if hasRemoved(member) { link(member) }
-        if isPresent, !isStored { link(member) }
-        if isStored, !isPresent { unlink(member) }
-    }
-
-    /// Makes what is known of the stored members say whether one is among them. Members that were not read stay unread.
-    func setStored(_ member: ObjectKey, _ isStored: Bool) {
-        guard !isFault else { return }
-        let known = storedKeys(in: member.store)
-        guard known.contains(member) != isStored else { return }
-        base = .keys(isStored ? known + [member] : known.filter { $0 != member })
-    }
-
-    /// The stored members as far as they were read.
-    func storedKeys(in store: UInt16) -> ContiguousArray<ObjectKey> {
-        switch base {
-        case .fault: []
-        case .keys(let keys): keys
-        case .rows(let batches): ContiguousArray(batches.flatMap { $0.keys(inStore: store) })
-        case .slices(let slices): slices.keys(inStore: store)
         }
     }
 }

@@ -13,8 +13,8 @@ extension NSManagedObject {
     /// Lets the row and the members of an object go that has nothing to write, so that they are read anew.
     final func forgetRowIfClean() {
         let state = _state
-        guard state.has(.persistent), !state.has([.deleted, .gone]), state.pointee.row != nil, !isWritten else { return }
-        managedObjectContext?.saveMemory?.remember(self)
+        guard state.has(.persistent), !state.has([.deleted, .gone]), state.pointee.row != nil, !isWritten, !statesTarget else { return }
+        managedObjectContext?.saveMemory?.renew(self)
         // What says the same as the old row must not hide the new one.
         state.revertUnchanged()
         forEachStoredToMany { _, members in members.base = .fault }
@@ -23,7 +23,7 @@ extension NSManagedObject {
 
     /// Takes an object out of the save that a merge has left nothing to write.
     final func leaveSaveIfClean() {
-        guard _state.has(.updated), !_state.has(.deleted), !isWritten else { return }
+        guard _state.has(.updated), !_state.has(.deleted), !isWritten, !statesTarget else { return }
         managedObjectContext?.tracker.unmark(self, .updated)
         managedObjectContext?.tracker.enter(self, .eventRefreshed)
         _state.clear(.eventUpdated)

@@ -25,24 +25,36 @@ extension NSManagedObject {
             new?.link(self, toMany: index)
         case .slot(let opposite):
             writeTarget(slot, new, old)
-            if let old { old.leaves(self, slot, opposite) }
+            old?.leaves(self, opposite)
             if let new {
                 let former = new.target(at: opposite)
                 new.writeTarget(opposite, self)
-                if former === self { new.doubt() } else if let former { former.leaves(new, opposite, slot) }
+                if former !== self { former?.leaves(new, slot) }
             }
         case .fetched: break
         }
     }
 
     /// Parts one side of a one-to-one from an object that has named it until now.
-    private final func leaves(_ other: NSManagedObject, _ slot: Int, _ opposite: Int) {
-        if target(at: opposite) === other { writeTarget(opposite, nil) } else { doubt() }
+    final func leaves(_ other: NSManagedObject, _ slot: Int) {
+        if target(at: slot) === other { writeTarget(slot, nil) } else { restateTarget(slot) }
     }
 
-    /// The two sides of a pair say different things, so another writer has changed one since it was read: the save must look at
-    /// this one, although nothing is written to it.
-    final func doubt() { managedObjectContext?.detectConflicts(for: self) }
+    /// Puts a target among the changes that is the present one already. The two sides of a pair say different things, so another
+    /// writer has changed one since it was read: the save must look whether this one is as it was, also when it is read again, or
+    /// when an undo took the change back and a redo brought it.
+    final func restateTarget(_ slot: Int) {
+        writeTarget(slot, target(at: slot))
+        managedObjectContext?.detectConflicts(for: self)
+    }
+
+    /// Whether a to-one of a pair is among the changes, also if it says what the row says.
+    final var statesTarget: Bool {
+        guard let overlay = _state.overlay else { return false }
+        return _state.info.slotInverses.indices.contains { slot in
+            _state.info.slotInverses[slot] != nil && overlay.isPresent(slot) && !_state.info.entity.slots[slot].isTransient
+        }
+    }
 
     /// Writes one to-one slot and nothing else.
     final func writeTarget(_ slot: Int, _ new: NSManagedObject?) { writeTarget(slot, new, target(at: slot)) }
@@ -99,7 +111,7 @@ extension NSManagedObject {
             } else if toManyState(index)?.isFault == false, isMember(member, at: index) {
                 logLink(index, member, added: false)
                 unlink(member, toMany: index)
-                member.doubt()
+                member.restateTarget(slot)
             }
         case .toMany: if isMember(member, at: index) { writeLink(index, member, added: false) }
         case .fetched: break
@@ -198,5 +210,13 @@ extension NSManagedObject {
             if target(at: slot) != nil { setTarget(slot, nil) }
         }
         for index in 0..<_state.info.entity.toMany.count { setMembers(index, []) }
+    }
+
+    /// Ends the pairs that were made here and not saved: there will be no row for them to lead to.
+    final func leavePendingPairs() {
+        for slot in 0..<_state.info.layout.slotCount where _state.info.slotRelationships[slot] != nil {
+            if _state.overlay?.isPresent(slot) == true, target(at: slot) != nil { setTarget(slot, nil) }
+        }
+        forEachToMany { index, members in for member in members.added.objects { removeMember(index, member) } }
     }
 }

@@ -237,8 +237,9 @@ extension NSManagedObjectContext {
         let state = object._state
         state.pointee.slow &= ~SlowReason.anyFault
         state.pointee.slow |= SlowReason.overlay
-        state.set([.inaccessible, .propagated])
+        state.set(.inaccessible)
         tracker.mark(object, .deleted)
+        tracker.unpropagated.append(object)
     }
 
     /// The object of one row, from the coordinator's row cache or from the store; nil when there is none.

@@ -66,7 +66,7 @@ extension NSManagedObject {
         case .slot(let slot):
             if member.target(at: slot) === self { return member.writeTarget(slot, nil, self) }
             logLink(index, member, added: false)
-            member.doubt()
+            member.restateTarget(slot)
         case .toMany(let back):
             let isOther = member !== self || back != index
             // Before the link, so that an undo puts it back after.

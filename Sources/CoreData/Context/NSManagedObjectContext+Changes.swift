@@ -110,6 +110,8 @@ extension NSManagedObjectContext {
 extension NSManagedObject {
     /// Applies each relationship's delete rule to the other end.
     fileprivate func applyDeleteRules() {
+        // Whoever deleted the row has applied them; only what is related here since is not known there.
+        if _state.has(.inaccessible) { return leavePendingPairs() }
         for relationship in _state.info.relationships {
             switch relationship.description.deleteRule {
             // Nothing may point at an object that never had a row; a saved one is left to the rule.

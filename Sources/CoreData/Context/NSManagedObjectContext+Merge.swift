@@ -139,8 +139,7 @@ extension NSManagedObjectContext {
 extension NSManagedObject {
     /// Reads the row anew below unsaved changes.
     fileprivate final func renewUnderChanges() {
-        _state.detachRow()
-        fire()
+        readRowAgain()
         renewToManys()
     }
 

@@ -14,8 +14,7 @@ extension NSManagedObjectContext {
         guard state.registry === requiredRegistry, state.has(.persistent), !state.has(.gone) else { return }
         rowTime += 1
         if mergeChanges, state.has(.dirty) {
-            state.detachRow()
-            object.fire()
+            object.readRowAgain()
             wakeRefreshed(object)
         } else {
             turnIntoFault(object, keepsTransients: mergeChanges)
@@ -73,7 +72,8 @@ extension NSManagedObjectContext {
         }
     }
 
-    private func renew(_ object: NSManagedObject, _ fresh: RowSnapshot) {
+    /// Puts an object on another row, below its changes.
+    final func renew(_ object: NSManagedObject, _ fresh: RowSnapshot) {
         let state = object._state
         guard !state.has([.deleted, .gone]), let read = object.lastRead, !read.agrees(with: fresh) else { return }
         let fault = state.pointee.slow & SlowReason.anyFault
@@ -83,8 +83,37 @@ extension NSManagedObjectContext {
         state.dropTargets()
         state.pointee.slow |= fault
         guard fault == 0 else { return }
-        if state.has(.dirty) { object.renewToManys() }
+        if state.has(.dirty) {
+            object.leaveNewTargets(since: read)
+            object.renewToManys()
+        }
         wakeRefreshed(object)
         tracker.enter(object, .eventRefreshed)
+    }
+}
+
+extension NSManagedObject {
+    /// Reads the row anew below unsaved changes.
+    final func readRowAgain() {
+        let former = lastRead
+        _state.detachRow()
+        fire()
+        if let former { leaveNewTargets(since: former) }
+    }
+
+    /// Takes this object away from targets that the new row brings and its changes have left behind: as its changes lie on top,
+    /// it is from there that it was moved.
+    final func leaveNewTargets(since former: RowSnapshot) {
+        guard let overlay = _state.overlay, !_state.isFault, !_state.has([.deleted, .inaccessible]) else { return }
+        for (slot, inverse) in _state.info.slotInverses.enumerated() where overlay.isPresent(slot) {
+            guard let inverse, let left = committedTarget(at: slot), left !== target(at: slot),
+                left._state.key.row != targetKey(at: slot, of: former)?.row
+            else { continue }
+            switch inverse.place {
+            case .slot(let opposite): left.leaves(self, opposite)
+            case .toMany(let index): if left.isMember(self, at: index) { left.unlink(self, toMany: index) }
+            case .fetched: break
+            }
+        }
     }
 }

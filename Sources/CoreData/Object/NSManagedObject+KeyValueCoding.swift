@@ -103,7 +103,10 @@ extension NSManagedObject {
             if case .slot(let slot) = place, let composite = _state.info.entity.slots[slot].composite {
                 changed[composite] = value(forKey: composite) ?? NSNull()
             } else {
-                changed[name] = anyValue(place) ?? NSNull()
+                let value = anyValue(place)
+                // Reading the members may have shown that another context has saved the same.
+                if case .toMany(let index) = place, toManyState(index)?.isChanged == false { return }
+                changed[name] = value ?? NSNull()
             }
         }
         return changed

@@ -41,19 +41,4 @@ extension BatchBuilder {
         guard !added.isEmpty || !removed.isEmpty else { return }
         batch.links.append(LinkChange(relationship: relationship.index, owner: own, added: added, removed: removed))
     }
-
-    /// The pairs of many-to-manys that were stored, for a row whose deletion took them along.
-    func addKnownPairs(of object: NSManagedObject) {
-        object.forEachToMany { index, members in
-            let relationship = object.relationship(toMany: index)
-            guard let inverse = relationship.inverse.map({ runtime.schema[$0] }), inverse.isToMany else { return }
-            let stored = members.storedKeys(in: object._state.pointee.store).filter { key in
-                !members.removed.objects.contains { $0._state.key == key }
-            }
-            guard !stored.isEmpty else { return }
-            batch.links.append(
-                LinkChange(
-                    relationship: relationship.index, owner: object.savedKey, added: stored.map(\.row), removed: []))
-        }
-    }
 }

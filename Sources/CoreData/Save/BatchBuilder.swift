@@ -46,11 +46,13 @@ final class BatchBuilder {
         try insert(object, key: object._state.pointee.assigned, version: 1)
     }
 
-    /// A row that another writer deleted comes again, whole and under its key, with its relationships as far as they are known.
+    /// A row that another writer deleted comes again, whole and under its key. Who has read it meanwhile may know a later version
+    /// than this object: the new one must be none that the row has had.
     func reinsert(_ object: NSManagedObject) throws {
         let state = object._state
-        try insert(object, key: state.pointee.number, version: max(state.version, 0) &+ 1)
-        addKnownPairs(of: object)
+        let version = max(state.version, 0) &+ Int32.random(in: 1024..<65_536)
+        try insert(object, key: state.pointee.number, version: version)
+        batch.absences.append(object.savedKey)
     }
 
     /// A row that must have the version that was read.
@@ -100,12 +102,16 @@ final class BatchBuilder {
         return made
     }
 
-    /// Packs a saved object if anything that is stored differs from its row.
+    /// Packs a saved object if anything that is stored differs from its row. A to-one that was written as it was must only be so
+    /// still: the other end relies on it.
     func update(_ object: NSManagedObject) throws {
         let state = object._state
         if state.isFault { try object.fireOrThrow() }
         let mask = changedMask(of: object)
-        guard mask.contains(where: { $0 != 0 }) || object.hasChangedToMany() else { return }
+        guard mask.contains(where: { $0 != 0 }) || object.hasChangedToMany() else {
+            if object.statesTarget { check(object) }
+            return
+        }
         let place = openGroup(EntityIndex(rawValue: state.pointee.entity), mask, state.info)
         let chunk = groups[place].chunk
         let version = state.version

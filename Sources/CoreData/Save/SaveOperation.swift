@@ -12,8 +12,8 @@ struct SaveOperation {
     var deleted: ContiguousArray<NSManagedObject> = []
     /// The only event since the last save, if it told of the same objects: its sets may be made already.
     private var event: ContextEvent?
-    /// Whether a merge policy changed objects; their event is told once the save is through.
-    var hasSettledConflicts = false
+    /// What a merge policy has put on other rows, nil if it was not asked; their event is told once the save is through.
+    var merged: Set<NSManagedObject>?
     /// What several stores have taken already; each is a transaction of its own.
     var committed: [StoreBatch] = []
 
@@ -176,7 +176,10 @@ struct SaveOperation {
     }
 
     private func finish() {
-        if hasSettledConflicts { context.tellSettledConflicts() }
+        if let merged {
+            Agreement(context).run(after: merged)
+            context.tellSettledConflicts()
+        }
         let event = self.event ?? ContextEvent(inserted: inserted, updated: updated, deleted: deleted)
         context.lastEvent = nil
         context.eventsSinceSave = 0

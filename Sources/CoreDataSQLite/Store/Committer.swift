@@ -46,7 +46,9 @@ struct Committer {
                 }
             }
             for group in batch.updates { try rows.update(group, &conflicts) }
-            for chunk in batch.inserts { try rows.insert(chunk, &conflicts) }
+            let returned = try batch.absences.compactMap { try rows.checkAbsence(of: $0) }
+            conflicts += returned
+            if returned.isEmpty { for chunk in batch.inserts { try rows.insert(chunk, &conflicts) } }
             guard conflicts.isEmpty else { return false }
             if !plan.derivedTexts.isEmpty {
                 conflicts += try deriveTexts(batch, rows)

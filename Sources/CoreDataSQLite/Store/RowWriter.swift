@@ -172,6 +172,13 @@ struct RowWriter {
         }
     }
 
+    /// A row that must not be there.
+    func checkAbsence(of key: RowKey) throws -> Conflict? {
+        let found = try conflict(key, 0)
+        if case .deleted = found.kind { return nil }
+        return found
+    }
+
     /// Why no row matched: it has another version, or it is gone.
     private func conflict(_ key: RowKey, _ expected: Int32) throws -> Conflict {
         let statement = try connection.statement(.version(key.entity)) {

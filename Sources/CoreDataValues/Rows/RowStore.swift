@@ -137,6 +137,8 @@ package struct ChangeBatch: Sendable {
     package var adoptions: [AdoptionChange] = []
     /// Rows that are not written but must have the version given.
     package var checks: [VersionCheck] = []
+    /// Inserted rows that were there before and were deleted: one that is there again is a conflict.
+    package var absences: [RowKey] = []
     /// What the history says beside the rows; nil for a store that records none.
     package var note: HistoryNote?
     package init() {}

@@ -21,6 +21,10 @@ final class PendingRows: RowStore, @unchecked Sendable {
         self.batch = batch
         self.base = base
         schema = base.schema
+        for key in batch.absences {
+            guard let row = try baseRows([key.number], in: schema[key.entity].root).first else { continue }
+            conflicts.append(Conflict(key: key, expected: 0, kind: .changed(version: row.version)))
+        }
         for chunk in batch.inserts {
             for index in 0..<chunk.count {
                 let row = read(chunk, index)

@@ -11,7 +11,7 @@ struct MemoryCommit {
     private var removed: [MemoryRow] = []
     private(set) var conflicts: [Conflict] = []
 
-    /// *read inserts · read updates · read deletes · check constraints*
+    /// *check absences · read inserts · read updates · read deletes · check constraints*
     init(
         _ batch: ChangeBatch, tables: MemoryTables, schema: Schema, derived: MemoryDerivation?
     ) throws(StoreError) {
@@ -20,7 +20,8 @@ struct MemoryCommit {
         self.tables = tables
         self.batch = batch
         var expected: [RowKey: Int32] = [:]
-        for chunk in batch.inserts { try readInserts(chunk) }
+        for key in batch.absences { checkAbsence(key) }
+        if conflicts.isEmpty { for chunk in batch.inserts { try readInserts(chunk) } }
         for group in batch.updates { try readUpdates(group, &expected) }
         for group in batch.deletes { readDeletes(group) }
         for check in batch.checks {
@@ -34,6 +35,11 @@ struct MemoryCommit {
     /// What is to be written, without a hold on the tables that it was checked against.
     func changes() -> MemoryChanges {
         MemoryChanges(batch: batch, written: written, replaced: replaced, removed: removed)
+    }
+
+    private mutating func checkAbsence(_ key: RowKey) {
+        guard let row = tables.row(key.number, in: schema[key.entity].root) else { return }
+        conflicts.append(Conflict(key: key, expected: 0, kind: .changed(version: row.version)))
     }
 
     private mutating func readInserts(_ chunk: RowChunk) throws(StoreError) {

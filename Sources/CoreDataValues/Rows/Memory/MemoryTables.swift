@@ -159,9 +159,12 @@ extension MemoryTables {
         }
     }
 
+    /// Only members have a place; an order that was made from old rows may name others.
     mutating func order(_ change: OrderChange, schema: Schema) {
-        let holder = schema[change.relationship].isManyToMany(in: schema) ? change.owner.number : 0
-        for (place, member) in change.members.enumerated() {
+        let relationship = schema[change.relationship]
+        let holder = relationship.isManyToMany(in: schema) ? change.owner.number : 0
+        let members = memberNumbers(of: relationship, owner: change.owner.number, in: schema)
+        for (place, member) in change.members.enumerated() where members.contains(member.number) {
             places[change.relationship, default: [:]][Place(owner: holder, member: member.number)] = place
         }
     }

@@ -1,0 +1,113 @@
+// After a merge: what it has put on other rows, and what these rows lead to, say the same.
+
+import CoreDataValues
+import Foundation
+
+/// Renews the other ends of objects that a merge has renewed, until both sides of all their pairs agree.
+///
+/// Every object of the save stands on what was written, so nothing is pending. Members are read anew when they are asked for. An object is put on the store's row if
+/// it says of a renewed one what the store does not; what else is in the context keeps the values that it was read with, so that a
+/// conflict over it is still seen.
+struct Agreement {
+    private let context: NSManagedObjectContext
+    private let schema: Schema
+
+    init(_ context: NSManagedObjectContext) {
+        self.context = context
+        schema = context.runtime.schema
+    }
+
+    /// *forget members · find other ends · renew those that disagree*, again for what was renewed.
+    func run(after merged: Set<NSManagedObject>) {
+        var known = merged
+        var fresh = merged
+        while !fresh.isEmpty {
+            let keys = Set(fresh.map(rowKey))
+            forgetMembers(keys)
+            for object in fresh where !object._state.has(.gone) { object.forEachStoredToMany { _, members in members.base = .fault } }
+            fresh = renew(otherEnds(of: fresh, keys).subtracting(known), keys)
+            known.formUnion(fresh)
+        }
+    }
+
+    /// A row's name whatever entity of its tree is taken for its own.
+    private func rowKey(_ object: NSManagedObject) -> RowKey {
+        RowKey(entity: object._state.info.entity.root, number: object._state.pointee.number)
+    }
+
+    /// Members that were read or saved earlier, of to-manys that have a renewed object among them, or may have.
+    private func forgetMembers(_ keys: Set<RowKey>) {
+        let roots = Set(keys.map(\.entity))
+        for object in context.allObjects where object._state.pointee.toMany != nil {
+            object.forEachStoredToMany { index, members in
+                guard roots.contains(schema[object.relationship(toMany: index).destination].root) else { return }
+                members.base = .fault
+            }
+        }
+    }
+
+    // MARK: Other ends
+
+    /// Objects that name a renewed one in a to-one, or may have to.
+    private func otherEnds(of fresh: Set<NSManagedObject>, _ keys: Set<RowKey>) -> Set<NSManagedObject> {
+        var ends: Set<NSManagedObject> = []
+        var memberRoots: Set<EntityIndex> = []
+        for object in fresh where !object._state.has(.gone) {
+            for relationship in object._state.info.relationships {
+                guard let inverse = relationship.inverse, schema[inverse].slot != nil else { continue }
+                switch relationship.place {
+                case .slot(let slot): if let target = object.target(at: slot) { ends.insert(target) }
+                case .toMany: memberRoots.insert(schema[relationship.destination].root)
+                case .fetched: continue
+                }
+            }
+        }
+        for object in context.allObjects
+        where memberRoots.contains(object._state.info.entity.root) || names(object, keys) { ends.insert(object) }
+        return ends.filter { $0.lastRead != nil && !$0._state.has([.deleted, .gone]) }
+    }
+
+    private func names(_ object: NSManagedObject, _ keys: Set<RowKey>) -> Bool {
+        guard let row = object.lastRead else { return false }
+        return object._state.info.slotInverses.indices.contains { slot in target(of: object, slot, row).map(keys.contains) ?? false }
+    }
+
+    /// What a to-one that has an inverse names in a row.
+    private func target(of object: NSManagedObject, _ slot: Int, _ row: RowSnapshot) -> RowKey? {
+        guard object._state.info.slotInverses[slot] != nil, let key = object.targetKey(at: slot, of: row) else { return nil }
+        return RowKey(entity: schema[key.entity].root, number: key.number)
+    }
+
+    // MARK: Renewing
+
+    /// Puts those on the store's rows that say something else of the renewed objects, and answers them. If the store cannot be read
+    /// now, they are faults.
+    private func renew(_ ends: Set<NSManagedObject>, _ keys: Set<RowKey>) -> Set<NSManagedObject> {
+        var renewed: Set<NSManagedObject> = []
+        for (store, objects) in Dictionary(grouping: ends, by: { $0._state.pointee.store }) {
+            guard let rows = context.rows(of: store) else { continue }
+            let stored = try? StoredRows(objects.map { $0._state.key.row }, in: rows)
+            for object in objects {
+                guard let read = object.lastRead else { continue }
+                if let row = stored?[object._state.key.row].row {
+                    guard disagrees(object, read, row, keys) else { continue }
+                    context.renew(object, row)
+                } else {
+                    guard names(object, keys) else { continue }
+                    object.forgetRowIfClean()
+                    context.tracker.enter(object, .eventRefreshed)
+                }
+                renewed.insert(object)
+            }
+        }
+        return renewed
+    }
+
+    /// Whether a to-one has left a renewed object for another one, or has come to it.
+    private func disagrees(_ object: NSManagedObject, _ read: RowSnapshot, _ row: RowSnapshot, _ keys: Set<RowKey>) -> Bool {
+        object._state.info.slotInverses.indices.contains { slot in
+            let (former, present) = (target(of: object, slot, read), target(of: object, slot, row))
+            return former != present && (former.map(keys.contains) ?? false || present.map(keys.contains) ?? false)
+        }
+    }
+}
