@@ -119,11 +119,22 @@ struct ChangeTracker {
     }
 
     /// Lists a deleted object; its delete rules come later.
+    ///
+    /// One that is new in the open event is fresh no more: what it leaves is logged, so that an undo finds each order as it was.
     mutating func delete(_ object: NSManagedObject) {
+        object._state.clear(.fresh)
         if isLogging { log.append(.existence(object, appeared: false)) }
         mark(object, .deleted)
         enter(object, .eventDeleted)
         unpropagated.append(object)
+    }
+
+    /// Logs that a deletion is taken back: one of the open event, whose delete rules still wait, leaves no trace.
+    mutating func logRevival(of object: NSManagedObject) {
+        guard isLogging else { return }
+        // An undo brings objects back before it deletes any.
+        let place = touched != nil ? nil : log.lastIndex { $0.isDeletion(of: object) }
+        if let place { log.remove(at: place) } else { log.append(.existence(object, appeared: true)) }
     }
 
     mutating func unmark(_ object: NSManagedObject, _ flags: ObjectFlags) {

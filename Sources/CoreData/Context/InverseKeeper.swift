@@ -41,8 +41,11 @@ extension NSManagedObject {
     }
 
     /// The two sides of a pair say different things, so another writer has changed one since it was read: the save must look at
-    /// this one, although nothing is written to it.
-    final func doubt() { managedObjectContext?.detectConflicts(for: self) }
+    /// this one, although nothing is written to it. An undo writes the sides one after the other.
+    final func doubt() {
+        guard let context = managedObjectContext, context.tracker.touched == nil else { return }
+        context.detectConflicts(for: self)
+    }
 
     /// Writes one to-one slot and nothing else.
     final func writeTarget(_ slot: Int, _ new: NSManagedObject?) { writeTarget(slot, new, target(at: slot)) }

@@ -42,9 +42,13 @@ extension NSManagedObjectContext {
         if !undoManager.isUndoing, !undoManager.isRedoing { undoManager.endEvent() }
     }
 
-    /// Takes logged changes back, last first.
+    /// Takes logged changes back: *objects that were there before come back · all else goes back, last first*.
+    ///
+    /// A deletion is logged when it is asked for, and the event goes on with the object in its places until the delete rules
+    /// take it out. So the places that were logged meanwhile count it, here and in the redo, which is this walk's own log.
     private func apply(_ log: ContiguousArray<GraphChange>) {
         tracker.touched = []
+        for case .existence(let object, appeared: false) in log.reversed() { bringBack(object) }
         for change in log.reversed() { change.takeBack(in: self) }
         let touched = tracker.touched ?? []
         tracker.touched = nil
@@ -85,11 +89,11 @@ private struct Unowned: @unchecked Sendable {
 }
 
 extension GraphChange {
-    /// Does the opposite of what was logged.
+    /// Does the opposite of what was logged. Deleted objects are back already.
     func takeBack(in context: NSManagedObjectContext) {
         switch self {
         case .existence(let object, let appeared):
-            if appeared { context.takeAway(object) } else { context.bringBack(object) }
+            if appeared { context.takeAway(object) }
         case .attribute(let object, let slot, let old):
             object.restore(old, at: Int(slot))
         case .target(let object, let slot, let old):
@@ -111,6 +115,8 @@ extension NSManagedObjectContext {
     fileprivate func takeAway(_ object: NSManagedObject) {
         let state = object._state
         guard !state.has([.gone, .deleted]) else { return }
+        // Where it came back in this same walk, what it leaves is logged all the same: the redo brings it back once more.
+        state.clear(.fresh)
         object.tearDownRelationships()
         guard state.has(.inserted) else {
             remove(object)
