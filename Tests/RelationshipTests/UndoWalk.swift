@@ -52,6 +52,46 @@ final class UndoWalk {
         try save()
     }
 
+    /// Changes, refreshes that drop some of them, and saves: both sides always say the same, and a save writes what was there.
+    func refresh(_ steps: Int) throws {
+        context.undoManager = nil
+        for step in 0..<steps {
+            trace.append("event")
+            for _ in 0..<1 + random.below(3) {
+                changes()
+                if random.below(2) == 0 { context.processPendingChanges() }
+                guard random.below(3) > 0, let number = pick(), let object = objects[number] else { continue }
+                trace.append("  refresh \(number)")
+                context.refresh(object, mergeChanges: random.below(4) == 0)
+            }
+            context.processPendingChanges()
+            try agree()
+            guard random.below(3) == 0 || step == steps - 1 else { continue }
+            trace.append("save")
+            do { try context.save() } catch { throw failure("\(error)") }
+            let reader = stack.another()
+            try compare(picture(context), picture(reader), "the context")
+            try agree(reader)
+        }
+    }
+
+    /// Both sides of every pair name each other, and nothing leads to an object that is going.
+    private func agree(_ other: NSManagedObjectContext? = nil) throws {
+        let all = try (other ?? context).all("Node") + (other ?? context).all("Leaf")
+        for object in all {
+            for (key, relationship) in object.entity.relationshipsByName {
+                guard let inverse = relationship.inverseRelationship else { continue }
+                for target in related(object, relationship) where !all.contains(target) || !related(target, inverse).contains(object) {
+                    throw failure("\(number(object)).\(key) names \(number(target)), whose \(inverse.name) does not")
+                }
+            }
+        }
+    }
+
+    private func related(_ object: NSManagedObject, _ relationship: NSRelationshipDescription) -> [NSManagedObject] {
+        relationship.isToMany ? object.many(relationship.name) : object.one(relationship.name).map { [$0] } ?? []
+    }
+
     // MARK: Steps
 
     private func event() throws {
@@ -243,7 +283,7 @@ final class UndoWalk {
     private func line(_ object: NSManagedObject) -> String {
         var parts = ["\(object.entity.name ?? "") \(number(object)) \(object.value(forKey: "name") as? String ?? "-")"]
         for (key, relationship) in object.entity.relationshipsByName.sorted(by: { $0.key < $1.key }) {
-            let numbers = relationship.isToMany ? object.many(key).map(number) : object.one(key).map { [number($0)] } ?? []
+            let numbers = related(object, relationship).map(number)
             guard !numbers.isEmpty else { continue }
             parts.append("\(key) \(relationship.isOrdered ? numbers : numbers.sorted())")
         }

@@ -10,13 +10,21 @@ import Testing
     @Test("5.3 Any walk of undos and redos with saves in between gives each former graph back, here and in the store",
         arguments: [NSInMemoryStoreType, NSSQLiteStoreType])
     func walks(_ type: String) throws {
-        let environment = ProcessInfo.processInfo.environment
-        let first = environment["WALK_FIRST"].flatMap { Int($0) } ?? 0
-        let count = environment["WALK_COUNT"].flatMap { Int($0) } ?? 100
-        for seed in first..<first + count {
-            do { try UndoWalk(type, seed: UInt64(seed)).run(environment["WALK_STEPS"].flatMap { Int($0) } ?? 30) } catch { Issue.record("seed \(seed): \(error)") }
-        }
+        for seed in seeds { do { try UndoWalk(type, seed: seed).run(steps) } catch { Issue.record("seed \(seed): \(error)") } }
     }
+
+    @Test("5.6 After refreshes that drop changes both sides agree, and nothing saved leads to a deleted object",
+        arguments: [NSInMemoryStoreType, NSSQLiteStoreType])
+    func refreshes(_ type: String) throws {
+        for seed in seeds { do { try UndoWalk(type, seed: seed).refresh(steps) } catch { Issue.record("seed \(seed): \(error)") } }
+    }
+
+    private let environment = ProcessInfo.processInfo.environment
+    private var seeds: Range<UInt64> {
+        let first = environment["WALK_FIRST"].flatMap { UInt64($0) } ?? 0
+        return first..<first + (environment["WALK_COUNT"].flatMap { UInt64($0) } ?? 60)
+    }
+    private var steps: Int { environment["WALK_STEPS"].flatMap { Int($0) } ?? 20 }
 }
 
 extension UndoWalkTests {

@@ -51,6 +51,8 @@ struct ChangeTracker {
     private var spare: ContiguousArray<NSManagedObject> = []
     /// Deleted objects whose delete rules were not applied yet.
     var unpropagated: ContiguousArray<NSManagedObject> = []
+    /// Deleted objects whose delete rules were applied to others that were refreshed since: they are applied to these anew.
+    var reopened: ContiguousArray<NSManagedObject> = []
     var log: ContiguousArray<GraphChange> = []
     /// Whether writes are logged: there is an undo manager.
     var isLogging = false
@@ -196,6 +198,7 @@ struct ChangeTracker {
         event.borrowEach { $0._state.clear([.event, .fresh]) }
         if !event.isEmpty { event = [] }
         unpropagated = []
+        reopened = []
         log = []
         dirtyCount = 0
         reuse(&former)
