@@ -54,8 +54,19 @@ final class UndoWalk {
 
     /// Changes, refreshes that drop some of them, and saves: both sides always say the same, and a save writes what was there.
     func refresh(_ steps: Int) throws {
-        context.undoManager = nil
+        if random.below(2) == 0 { context.undoManager = nil }
         for step in 0..<steps {
+            switch random.below(5) {
+            case 0 where context.undoManager != nil:
+                trace.append("undo")
+                context.undo()
+                try agree()
+            case 1 where context.undoManager != nil:
+                trace.append("redo")
+                context.redo()
+                try agree()
+            default: break
+            }
             trace.append("event")
             for _ in 0..<1 + random.below(3) {
                 changes()

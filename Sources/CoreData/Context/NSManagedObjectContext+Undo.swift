@@ -97,11 +97,12 @@ extension GraphChange {
         case .attribute(let object, let slot, let old):
             object.restore(old, at: Int(slot))
         case .target(let object, let slot, let old):
-            object.takeBackTarget(Int(slot), old)
+            // With its other side, which is mostly so already: a refresh may have changed one of the two since.
+            object.setTarget(Int(slot), old)
         case .link(let object, let index, let member, let added):
-            if object.isMember(member, at: Int(index)) == added {
-                object.writeLink(Int(index), member, added: !added)
-            }
+            guard object.isMember(member, at: Int(index)) == added else { return }
+            object.writeLink(Int(index), member, added: !added)
+            if !added { context.noticeLink(object, member) }
         case .position(let object, let index, let member, let place):
             object.move(member, toMany: Int(index), to: place)
         case .order(let object, let index, let old):
@@ -176,15 +177,6 @@ extension NSManagedObject {
         let remaining = Set(present)
         let known = Set(old)
         arrange(index, old.filter { remaining.contains($0) } + present.filter { !known.contains($0) })
-    }
-
-    /// Writes a former target; where the other side keeps a log of its own, only this side.
-    fileprivate func takeBackTarget(_ slot: Int, _ old: NSManagedObject?) {
-        let relationship = relationship(at: slot)
-        guard let inverse = relationship.inverse, _state.info.schema[inverse].isToMany else {
-            return writeTarget(slot, old)
-        }
-        setTarget(slot, old)
     }
 
     /// Moves all values of the row into the overlay, for an object whose row is gone.
