@@ -15,6 +15,10 @@ enum GraphChange {
     case position(NSManagedObject, toMany: Int32, member: NSManagedObject, index: Int)
     /// The order of all members before they were arranged anew.
     case order(NSManagedObject, toMany: Int32, old: ContiguousArray<NSManagedObject>)
+
+    func isDeletion(of object: NSManagedObject) -> Bool {
+        if case .existence(let gone, appeared: false) = self { gone === object } else { false }
+    }
 }
 
 /// The value that a write replaced, kept without decoding it.

@@ -53,6 +53,8 @@ struct ChangeTracker {
     private var spare: ContiguousArray<NSManagedObject> = []
     /// Deleted objects whose delete rules were not applied yet.
     var unpropagated: ContiguousArray<NSManagedObject> = []
+    /// Deleted objects whose delete rules were applied to others that were refreshed since: they are applied to these anew.
+    var reopened: ContiguousArray<NSManagedObject> = []
     var log: ContiguousArray<GraphChange> = []
     /// Whether writes are logged: there is an undo manager.
     var isLogging = false
@@ -121,11 +123,22 @@ struct ChangeTracker {
     }
 
     /// Lists a deleted object; its delete rules come later.
+    ///
+    /// One that is new in the open event is fresh no more: what it leaves is logged, so that an undo finds each order as it was.
     mutating func delete(_ object: NSManagedObject) {
+        object._state.clear(.fresh)
         if isLogging { log.append(.existence(object, appeared: false)) }
         mark(object, .deleted)
         enter(object, .eventDeleted)
         unpropagated.append(object)
+    }
+
+    /// Logs that a deletion is taken back: one of the open event, whose delete rules still wait, leaves no trace.
+    mutating func logRevival(of object: NSManagedObject) {
+        guard isLogging else { return }
+        // An undo brings objects back before it deletes any.
+        let place = touched != nil ? nil : log.lastIndex { $0.isDeletion(of: object) }
+        if let place { log.remove(at: place) } else { log.append(.existence(object, appeared: true)) }
     }
 
     mutating func unmark(_ object: NSManagedObject, _ flags: ObjectFlags) {
@@ -195,6 +208,7 @@ struct ChangeTracker {
         if !event.isEmpty { event = [] }
         isAnnounced = false
         unpropagated = []
+        reopened = []
         log = []
         dirtyCount = 0
         reuse(&former)

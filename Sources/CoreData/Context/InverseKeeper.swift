@@ -42,10 +42,11 @@ extension NSManagedObject {
 
     /// Puts a target among the changes that is the present one already. The two sides of a pair say different things, so another
     /// writer has changed one since it was read: the save must look whether this one is as it was, also when it is read again, or
-    /// when an undo took the change back and a redo brought it.
+    /// when an undo took the change back and a redo brought it. An undo itself writes the sides one after the other.
     final func restateTarget(_ slot: Int) {
+        guard let context = managedObjectContext, context.tracker.touched == nil else { return }
         writeTarget(slot, target(at: slot))
-        managedObjectContext?.detectConflicts(for: self)
+        context.detectConflicts(for: self)
     }
 
     /// Whether a to-one of a pair is among the changes, also if it says what the row says.

@@ -27,6 +27,7 @@ extension NSManagedObjectContext {
 
     /// Applies the delete rules of deleted objects until no new deletion follows.
     final func propagateDeletes() {
+        if !tracker.reopened.isEmpty { propagateAnew() }
         while !tracker.unpropagated.isEmpty {
             let batch = tracker.unpropagated
             tracker.unpropagated = []

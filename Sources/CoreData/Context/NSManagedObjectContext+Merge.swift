@@ -153,17 +153,21 @@ extension NSManagedObject {
     /// Reads the members anew below unsaved changes.
     final func renewToManys() {
         forEachStoredToMany { index, members in
-            guard members.isChanged else { return members.base = .fault }
-            members.base = .fault
-            let present = Set(committedMembers(at: index))
-            // What both sides have done is no change any more.
-            for member in members.added.objects where present.contains(member) { members.unlink(member) }
-            for member in members.removed.objects where !present.contains(member) { members.link(member) }
-            guard let order = members.order else { return }
-            let named = Set(order)
-            members.order = order.filter { present.contains($0) || members.hasAdded($0) }
-                + committedMembers(at: index).filter { !named.contains($0) && !members.hasRemoved($0) }
+            if members.isChanged { renewMembers(at: index, members) } else { members.base = .fault }
         }
+    }
+
+    /// Reads the members of one to-many anew below unsaved changes.
+    final func renewMembers(at index: Int, _ members: ToMany) {
+        members.base = .fault
+        let present = Set(committedMembers(at: index))
+        // What both sides have done is no change any more.
+        for member in members.added.objects where present.contains(member) { members.unlink(member) }
+        for member in members.removed.objects where !present.contains(member) { members.link(member) }
+        guard let order = members.order else { return }
+        let named = Set(order)
+        members.order = order.filter { present.contains($0) || members.hasAdded($0) }
+            + committedMembers(at: index).filter { !named.contains($0) && !members.hasRemoved($0) }
     }
 
     /// Takes objects that are gone out of this object's unsaved relationships.

@@ -76,7 +76,7 @@ extension NSManagedObjectContext {
     /// Takes a pending deletion back.
     final func revive(_ object: NSManagedObject) {
         let state = object._state
-        logExistence(of: object, appeared: true)
+        tracker.logRevival(of: object)
         tracker.unmark(object, .deleted)
         state.clear([.propagated, .eventDeleted])
         tracker.unpropagated.removeAll { $0 === object }
@@ -88,11 +88,6 @@ extension NSManagedObjectContext {
             }
         }
         tracker.enter(object, state.has(.inserted) ? .eventInserted : .eventUpdated)
-    }
-
-    private func logExistence(of object: NSManagedObject, appeared: Bool) {
-        guard tracker.isLogging else { return }
-        tracker.log.append(.existence(object, appeared: appeared))
     }
 
     /// Takes an object that has no row, or no row any more, out of the context. It keeps its values for a redo.

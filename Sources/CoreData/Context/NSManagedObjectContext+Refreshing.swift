@@ -7,6 +7,10 @@ extension NSManagedObjectContext {
     /// Brings an object up to date: with `mergeChanges` its changes stay on top of the row read anew, without it they are dropped
     /// and the object becomes a fault. An object that was never saved stays as it is.
     ///
+    /// What is dropped are the object's own values and targets; their other sides follow. That objects joined or left a to-many
+    /// which has an inverse is their change as well and stays. Where the row leads to an object whose deletion is pending, the
+    /// delete rule is applied anew when pending changes are processed, so that nothing saved leads nowhere.
+    ///
     /// A row that the coordinator knows counts as up to date unless it is older than `stalenessInterval`.
     public final func refresh(_ object: NSManagedObject, mergeChanges: Bool) {
         checkQueue()
@@ -25,11 +29,19 @@ extension NSManagedObjectContext {
     private func turnIntoFault(_ object: NSManagedObject, keepsTransients: Bool) {
         let state = object._state
         let wasFault = state.isFault
-        if state.has(.dirty) { tracker.discard(object) }
+        let wasDirty = state.has(.dirty)
+        let lost = wasDirty ? takeBackTargets(of: object) : []
+        if wasDirty { tracker.discard(object) }
         if !wasFault { object.willTurnIntoFault() }
-        if keepsTransients { state.revertUnchanged() } else { state.revert() }
-        if keepsTransients { state.dropStoredRelationships() } else { state.dropRelationships() }
+        if keepsTransients {
+            state.revertUnchanged()
+            state.dropStoredRelationships()
+        } else {
+            state.dropOverlay()
+            state.dropRelationships(but: wasDirty ? object.sharedToManys() : [])
+        }
         state.detachRow()
+        if wasDirty { keepChangesOfOthers(object, lost) }
         if state.info.transientDefaults != nil { state.leaveTransientDefaults() }
         if !wasFault { object.didTurnIntoFault() }
     }

@@ -42,9 +42,13 @@ extension NSManagedObjectContext {
         if !undoManager.isUndoing, !undoManager.isRedoing { undoManager.endEvent() }
     }
 
-    /// Takes logged changes back, last first.
+    /// Takes logged changes back: *objects that were there before come back · all else goes back, last first*.
+    ///
+    /// A deletion is logged when it is asked for, and the event goes on with the object in its places until the delete rules
+    /// take it out. So the places that were logged meanwhile count it, here and in the redo, which is this walk's own log.
     private func apply(_ log: ContiguousArray<GraphChange>) {
         tracker.touched = []
+        for case .existence(let object, appeared: false) in log.reversed() { bringBack(object) }
         for change in log.reversed() { change.takeBack(in: self) }
         let touched = tracker.touched ?? []
         tracker.touched = nil
@@ -85,19 +89,20 @@ private struct Unowned: @unchecked Sendable {
 }
 
 extension GraphChange {
-    /// Does the opposite of what was logged.
+    /// Does the opposite of what was logged. Deleted objects are back already.
     func takeBack(in context: NSManagedObjectContext) {
         switch self {
         case .existence(let object, let appeared):
-            if appeared { context.takeAway(object) } else { context.bringBack(object) }
+            if appeared { context.takeAway(object) }
         case .attribute(let object, let slot, let old):
             object.restore(old, at: Int(slot))
         case .target(let object, let slot, let old):
-            object.takeBackTarget(Int(slot), old)
+            // With its other side, which is mostly so already: a refresh may have changed one of the two since.
+            object.setTarget(Int(slot), old)
         case .link(let object, let index, let member, let added):
-            if object.isMember(member, at: Int(index)) == added {
-                object.writeLink(Int(index), member, added: !added)
-            }
+            guard object.isMember(member, at: Int(index)) == added else { return }
+            object.writeLink(Int(index), member, added: !added)
+            if !added { context.noticeLink(object, member) }
         case .position(let object, let index, let member, let place):
             object.move(member, toMany: Int(index), to: place)
         case .order(let object, let index, let old):
@@ -111,6 +116,8 @@ extension NSManagedObjectContext {
     fileprivate func takeAway(_ object: NSManagedObject) {
         let state = object._state
         guard !state.has([.gone, .deleted]) else { return }
+        // Where it came back in this same walk, what it leaves is logged all the same: the redo brings it back once more.
+        state.clear(.fresh)
         object.tearDownRelationships()
         guard state.has(.inserted) else {
             remove(object)
@@ -170,15 +177,6 @@ extension NSManagedObject {
         let remaining = Set(present)
         let known = Set(old)
         arrange(index, old.filter { remaining.contains($0) } + present.filter { !known.contains($0) })
-    }
-
-    /// Writes a former target; where the other side keeps a log of its own, only this side.
-    fileprivate func takeBackTarget(_ slot: Int, _ old: NSManagedObject?) {
-        let relationship = relationship(at: slot)
-        guard let inverse = relationship.inverse, _state.info.schema[inverse].isToMany else {
-            return writeTarget(slot, old)
-        }
-        setTarget(slot, old)
     }
 
     /// Moves all values of the row into the overlay, for an object whose row is gone.

@@ -42,11 +42,10 @@ extension NSManagedObject {
 }
 
 extension NSManagedObjectContext {
-    /// Two objects were related of which one is deleted or gone. An undo does so on its way to a sound state.
+    /// Two objects were related of which one is deleted or gone.
     ///
     /// The delete rules of a deleted object are applied once more. A gone object is refused by the next save.
     final func noticeLink(_ one: NSManagedObject, _ other: NSManagedObject) {
-        guard tracker.touched == nil else { return }
         for object in [one, other] {
             let state = object._state
             if state.has(.gone) {

@@ -26,9 +26,15 @@ extension UnsafeMutablePointer<ObjectState> {
 
     /// Lets go of relationships, but not of members that are nowhere but here.
     func dropStoredRelationships() {
-        guard let toMany = pointee.toMany, info.hasTransientToMany else { return dropRelationships() }
+        guard info.hasTransientToMany else { return dropRelationships() }
+        dropRelationships(but: info.toManyRelationships.indices.filter { info.toManyRelationships[$0].description.isTransient })
+    }
+
+    /// Lets go of what is known of relationships, except for some to-manys.
+    func dropRelationships(but indexes: [Int]) {
+        guard let toMany = pointee.toMany, !indexes.isEmpty else { return dropRelationships() }
         var kept: [(index: Int, members: UnsafeRawPointer)] = []
-        for (index, relationship) in info.toManyRelationships.enumerated() where relationship.description.isTransient {
+        for index in indexes {
             guard let members = toMany[index] else { continue }
             kept.append((index, members))
             toMany[index] = nil

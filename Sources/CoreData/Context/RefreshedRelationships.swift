@@ -1,0 +1,116 @@
+// What a refresh that drops an object's changes means for the other sides of its relationships (I-3).
+
+import CoreDataValues
+
+extension NSManagedObjectContext {
+    /// Writes the other sides of an object's to-ones as if they were set back to what the row says. Undo need not know.
+    ///
+    /// - Returns: the slots of one-to-ones whose saved target has been given to another object since.
+    final func takeBackTargets(of object: NSManagedObject) -> [Int] {
+        guard let overlay = object._state.overlay else { return [] }
+        var lost: [Int] = []
+        unlogged {
+            for slot in 0..<object._state.info.layout.slotCount where overlay.isPresent(slot) {
+                guard let back = object._state.info.slotInverses[slot] else { continue }
+                let (present, saved) = (overlay.object(slot), object.committedTarget(at: slot))
+                guard present !== saved else { continue }
+                if let present { object.leaves(present, back.place) }
+                if let saved, !saved._state.has(.gone), !object.returns(to: saved, back.place) { lost.append(slot) }
+            }
+        }
+        return lost
+    }
+
+    /// What other objects' changes have made of a refreshed object: its members, and the targets that they took from it.
+    final func keepChangesOfOthers(_ object: NSManagedObject, _ lost: [Int]) {
+        if object.hasChangedToMany() {
+            object.readOrdersAnew()
+            tracker.mark(object, .updated)
+        }
+        unlogged { for slot in lost { object.writeTarget(slot, nil) } }
+    }
+
+    /// Applies delete rules again to objects whose refresh has taken back what they had done.
+    ///
+    /// Not logged: an undo of the deletion finds what it left.
+    final func propagateAnew() {
+        unlogged {
+            let reopened = tracker.reopened
+            tracker.reopened = []
+            let waiting = tracker.unpropagated
+            tracker.unpropagated = reopened.filter { $0._state.has(.deleted) }
+            propagateDeletes()
+            tracker.unpropagated.append(contentsOf: waiting)
+        }
+    }
+
+    private func unlogged(_ body: () -> Void) {
+        let wasLogging = tracker.isLogging
+        tracker.isLogging = false
+        body()
+        tracker.isLogging = wasLogging
+    }
+
+    /// A deleted object has others that point at it again.
+    fileprivate final func reopen(_ object: NSManagedObject) {
+        guard object._state.has(.deleted), object._state.has(.propagated) else { return }
+        object._state.clear(.propagated)
+        tracker.reopened.append(object)
+    }
+}
+
+extension NSManagedObject {
+    /// Takes this object out of the other side of a target that it loses.
+    fileprivate func leaves(_ target: NSManagedObject, _ place: PropertyPlace) {
+        switch place {
+        case .toMany(let index):
+            guard target.toManyState(index)?.hasAdded(self) == true else { return }
+            target.unlink(self, toMany: index)
+            target.dropOrder(index, butFor: self)
+        case .slot(let slot): if target.target(at: slot) === self { target.writeTarget(slot, nil) }
+        case .fetched: break
+        }
+    }
+
+    /// Puts this object into the other side of the target that its row names, unless another has taken its place since.
+    fileprivate func returns(to target: NSManagedObject, _ place: PropertyPlace) -> Bool {
+        switch place {
+        case .toMany(let index):
+            guard target.toManyState(index)?.hasRemoved(self) == true else { return true }
+            target.link(self, toMany: index)
+            target.dropOrder(index, butFor: self)
+        case .slot(let slot):
+            if let other = target.target(at: slot), other !== self { return false }
+            target.writeTarget(slot, self)
+        case .fetched: return true
+        }
+        managedObjectContext?.reopen(target)
+        return true
+    }
+
+    /// Forgets an order that differs from the saved one at most in where one member stands.
+    private func dropOrder(_ index: Int, butFor member: NSManagedObject) {
+        guard let members = toManyState(index), let order = members.order, members.added.isEmpty, members.removed.isEmpty,
+            order.lazy.filter({ $0 !== member }).elementsEqual(
+                committedMembers(at: index).lazy.filter { $0 !== member }, by: ===)
+        else { return }
+        members.order = nil
+    }
+
+    /// The to-manys whose pending changes are changes of their members too.
+    final func sharedToManys() -> [Int] {
+        var shared: [Int] = []
+        forEachStoredToMany { index, members in
+            guard relationship(toMany: index).inverse != nil, !members.added.isEmpty || !members.removed.isEmpty else { return }
+            shared.append(index)
+        }
+        return shared
+    }
+
+    /// Reads the members of kept to-manys anew when they are asked for; of ordered ones at once, since their order names them.
+    final func readOrdersAnew() {
+        forEachStoredToMany { index, members in
+            if members.hasOrder { renewMembers(at: index, members) } else { members.base = .fault }
+        }
+    }
+}

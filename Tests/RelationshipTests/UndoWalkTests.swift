@@ -1,0 +1,62 @@
+// Walks of undo and redo with saves in between.
+
+import CoreDataTestSupport
+import Foundation
+import Testing
+
+@testable import CoreData
+
+@Suite struct UndoWalkTests {
+    @Test("5.3 Any walk of undos and redos with saves in between gives each former graph back, here and in the store",
+        arguments: [NSInMemoryStoreType, NSSQLiteStoreType])
+    func walks(_ type: String) throws {
+        for seed in seeds { do { try UndoWalk(type, seed: seed).run(steps) } catch { Issue.record("seed \(seed): \(error)") } }
+    }
+
+    @Test("5.6 After refreshes that drop changes both sides agree, and nothing saved leads to a deleted object",
+        arguments: [NSInMemoryStoreType, NSSQLiteStoreType])
+    func refreshes(_ type: String) throws {
+        for seed in seeds { do { try UndoWalk(type, seed: seed).refresh(steps) } catch { Issue.record("seed \(seed): \(error)") } }
+    }
+
+    private let environment = ProcessInfo.processInfo.environment
+    private var seeds: Range<UInt64> {
+        let first = environment["WALK_FIRST"].flatMap { UInt64($0) } ?? 0
+        return first..<first + (environment["WALK_COUNT"].flatMap { UInt64($0) } ?? 60)
+    }
+    private var steps: Int { environment["WALK_STEPS"].flatMap { Int($0) } ?? 20 }
+}
+
+extension UndoWalkTests {
+    @Test("5.3 Redo of an event that deletes a member and moves others gives the order of then", arguments: [true, false], 0..<3)
+    func orderedDeletion(_ saves: Bool, _ way: Int) throws {
+        let stack = try Web.stack()
+        let context = stack.context
+        let owner = context.make("Node")
+        let steps = (1...5).map { context.make("Step", ["n": $0]) }
+        func order() -> [Int] { owner.many("steps").compactMap { $0.value(forKey: "n") as? Int } }
+        owner.setValue(NSOrderedSet(array: [4, 1, 3, 5, 2].map { steps[$0 - 1] }), forKey: "steps")
+        try context.save()
+        let set = owner.mutableOrderedSetValue(forKey: "steps")
+        if way < 2 { context.delete(steps[2]) }
+        if way == 0 {
+            set.moveObjects(at: [4], to: 3)
+        } else {
+            set.remove(steps[4])
+            set.insert(steps[4], at: 3)
+        }
+        if way == 2 { context.delete(steps[2]) }
+        context.processPendingChanges()
+        let expected = order()
+        if saves { try context.save() }
+        context.undo()
+        #expect(order() == [4, 1, 3, 5, 2])
+        context.redo()
+        #expect(order() == expected)
+        #expect(expected == (way == 0 ? [4, 1, 2, 5] : [4, 1, 5, 2]))
+        try context.save()
+        let reader = stack.another()
+        let read = reader.object(with: owner.objectID).many("steps").map { $0.value(forKey: "n") as? Int }
+        #expect(read == expected)
+    }
+}
