@@ -66,7 +66,7 @@ enum Action {
         case .visits(let id, let visits): return state.graph[id]?.visits != visits
         case .moveVisit(let id, let from, let to):
             return from != to && max(from, to) < state.graph[id]?.visits.count ?? 0
-        case .redo: return state.isProcessed && !state.undone.isEmpty
+        case .redo: return state.isProcessed && !state.undone.isEmpty && !state.isHollow
         case .refault(let id): return state.committed[id] != nil
         }
     }

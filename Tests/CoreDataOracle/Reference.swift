@@ -16,6 +16,8 @@ struct Reference {
     private(set) var touched: Set<Int> = []
     /// What the last undo or redo changed: none of it counts as updated if it is as saved.
     private(set) var retouched: Set<Int> = []
+    /// Some event was about nothing but an object that is gone: whether undoing it leaves something to redo is open.
+    private(set) var isHollow = false
     private(set) var isProcessed = true
     private(set) var count = 0
     private var eventStart: Graph = [:]
@@ -139,10 +141,8 @@ struct Reference {
         switch interruption {
         case .number(_, let number):
             return saved.role.numberKey != nil && saved.number != number && states.allSatisfy { $0[id]?.number == saved.number }
-        // Nothing goes with it, and each event still does something without it.
-        case .delete:
-            let walk = (done + [graph] + undone.reversed()).map { $0.removing(id) }
-            return states.allSatisfy { $0[id]?.visits.isEmpty ?? true } && zip(walk, walk.dropFirst()).allSatisfy { $0 != $1 }
+        // Nothing goes with it.
+        case .delete: return states.allSatisfy { $0[id]?.visits.isEmpty ?? true }
         }
     }
 
@@ -156,6 +156,8 @@ struct Reference {
             graph[id]?.number = number
             return graph
         }
+        let walk = done + [graph] + undone.reversed()
+        isHollow = isHollow || zip(walk, walk.dropFirst()).contains { $0 != $1 && changed($0) == changed($1) }
         (graph, committed, eventStart) = (changed(graph), changed(committed), changed(eventStart))
         (done, undone) = (done.map(changed), undone.map(changed))
         if case .delete(let id) = interruption {
@@ -222,7 +224,7 @@ struct Reference {
     }
 
     private mutating func rollback() {
-        (graph, weights, deleting, done, undone, touched) = (committed, committedWeights, [], [], [], [])
+        (graph, weights, deleting, done, undone, touched, isHollow) = (committed, committedWeights, [], [], [], [], false)
         close()
     }
 
