@@ -12,7 +12,7 @@ import Testing
     /// Which seeds are tried in memory: `MERGE_SEEDS=2000` makes a longer search, `MERGE_SEEDS=500-1000` a part of it. A file
     /// costs more and is tried with a tenth.
     private static let seeds: Range<Int> = {
-        let ends = ProcessInfo.processInfo.environment["MERGE_SEEDS"]?.split(separator: "-").compactMap { Int($0) } ?? [30]
+        let ends = ProcessInfo.processInfo.environment["MERGE_SEEDS"]?.split(separator: "-").compactMap { Int($0) } ?? [15]
         return (ends.count == 2 ? ends[0] : 0)..<(ends.last ?? 0)
     }()
 

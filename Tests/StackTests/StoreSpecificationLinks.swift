@@ -44,6 +44,21 @@ import Testing
         }
     }
 
+    @Test("An order that names rows which are no members gives them no place", arguments: StoreMaker.all)
+    func strangers(_ maker: StoreMaker) throws {
+        let subject = try Subject(maker)
+        let folders = try subject.insert("Folder", [[:], [:]])
+        let items = try subject.insert("Item", [0, 0, 1, 1].map { ["folder": target(folders[$0])] })
+        let relationship = try subject.relationship("Folder", "entries")
+        for (folder, order) in [(1, [3, 2]), (0, [2, 1, 3, 0])] {
+            var batch = ChangeBatch()
+            batch.orders = [OrderChange(relationship: relationship, owner: folders[folder], members: order.map { items[$0] })]
+            try subject.commit(batch)
+        }
+        #expect(try subject.members("Folder", "entries", of: folders[0]) == [items[1].number, items[0].number])
+        #expect(try subject.members("Folder", "entries", of: folders[1]) == [items[3].number, items[2].number])
+    }
+
     @Test("A many-to-many is seen from both sides, and loses removed and deleted members", arguments: StoreMaker.all)
     func manyToMany(_ maker: StoreMaker) throws {
         let subject = try Subject(maker)

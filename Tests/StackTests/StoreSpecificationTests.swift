@@ -118,6 +118,27 @@ import Testing
         #expect(try subject.row(other) != nil)
     }
 
+    @Test("A row that must not be there is a conflict with its version if it is, and written if it is not", arguments: StoreMaker.all)
+    func absence(_ maker: StoreMaker) throws {
+        let subject = try Subject(maker)
+        let keys = try subject.insert("Note", [["text": .text("a")], ["text": .text("b")]])
+        var again = ChangeBatch()
+        again.inserts = [try subject.chunk([(keys[0], ["text": .text("c")])], version: 7)]
+        again.absences = [keys[0]]
+        let before = try subject.everything()
+        let conflicts = try subject.conflicts(again)
+        #expect(conflicts.map(\.key) == [keys[0]])
+        guard case .changed(version: 1)? = conflicts.first?.kind else { throw Missing() }
+        #expect(try subject.everything() == before)
+        var batch = ChangeBatch()
+        batch.deletes = [DeleteGroup(entity: keys[0].entity, numbers: [keys[0].number], expected: [1])]
+        try subject.commit(batch)
+        try subject.commit(again)
+        #expect(try subject.row(keys[0])?.values == ["text": .text("c")])
+    }
+
+    private struct Missing: Error {}
+
     @Test("A row that another changed or removed is a conflict, and nothing is written", arguments: StoreMaker.all)
     func conflicts(_ maker: StoreMaker) throws {
         let subject = try Subject(maker)

@@ -45,9 +45,8 @@ extension ToMany {
 
     /// Makes what is known of the stored members say whether one is among them. Members that were not read stay unread.
     func setStored(_ member: ObjectKey, _ isStored: Bool) {
-        guard !isFault else { return }
+        guard !isFault, member.store != 0, held(member, store: member.store) != isStored else { return }
         let known = storedKeys(in: member.store)
-        guard known.contains(member) != isStored else { return }
         base = .keys(isStored ? known + [member] : known.filter { $0 != member })
     }
 

@@ -90,8 +90,10 @@ struct Reinsertion {
         object.keepOrder(ofMembers: index)
         let removed = Set(members.removed.objects)
         let stored = members.storedKeys(in: store).map { context.object(for: $0) }
+        let all = stored + members.added.objects + members.removed.objects
+        members.base = .keys([])
         var seen: Set<NSManagedObject> = []
-        for member in stored + members.added.objects + members.removed.objects where seen.insert(member).inserted {
+        for member in all where seen.insert(member).inserted {
             let isPresent = !removed.contains(member) && isThere(member, there)
             if !member._state.has(.gone) {
                 if isPresent { member.keepOrder(ofMembers: opposite) }

@@ -10,10 +10,13 @@ extension NSManagedObject {
         return state.has(.inserted) || SaveOperation.isChanged(self) || managedObjectContext?.saveMemory?.isReinserted(self) == true
     }
 
+    /// Whether the running save has nothing to do with this object's row.
+    private var isIdle: Bool { !isWritten && !statesTarget }
+
     /// Lets the row and the members of an object go that has nothing to write, so that they are read anew.
     final func forgetRowIfClean() {
         let state = _state
-        guard state.has(.persistent), !state.has([.deleted, .gone]), state.pointee.row != nil, !isWritten, !statesTarget else { return }
+        guard state.has(.persistent), !state.has([.deleted, .gone]), state.pointee.row != nil, isIdle else { return }
         managedObjectContext?.saveMemory?.renew(self)
         // What says the same as the old row must not hide the new one.
         state.revertUnchanged()
@@ -23,7 +26,7 @@ extension NSManagedObject {
 
     /// Takes an object out of the save that a merge has left nothing to write.
     final func leaveSaveIfClean() {
-        guard _state.has(.updated), !_state.has(.deleted), !isWritten, !statesTarget else { return }
+        guard _state.has(.updated), !_state.has(.deleted), isIdle else { return }
         managedObjectContext?.tracker.unmark(self, .updated)
         managedObjectContext?.tracker.enter(self, .eventRefreshed)
         _state.clear(.eventUpdated)

@@ -114,9 +114,14 @@ extension NSManagedObject {
     }
 
     /// Takes this object away from targets that the new row brings and its changes have left behind: as its changes lie on top,
-    /// it is from there that it was moved.
+    /// it is from there that it was moved. No change of the program's: an undo of the move leaves it in none of them.
     final func leaveNewTargets(since former: RowSnapshot) {
-        guard let overlay = _state.overlay, !_state.isFault, !_state.has([.deleted, .inaccessible]) else { return }
+        guard let overlay = _state.overlay, !_state.isFault, !_state.has([.deleted, .inaccessible]),
+            let context = managedObjectContext
+        else { return }
+        let wasLogging = context.tracker.isLogging
+        context.tracker.isLogging = false
+        defer { context.tracker.isLogging = wasLogging }
         for (slot, inverse) in _state.info.slotInverses.enumerated() where overlay.isPresent(slot) {
             guard let inverse, let left = committedTarget(at: slot), left !== target(at: slot),
                 left._state.key.row != targetKey(at: slot, of: former)?.row
