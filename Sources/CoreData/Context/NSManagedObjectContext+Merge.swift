@@ -113,13 +113,12 @@ extension NSManagedObjectContext {
         return gone
     }
 
-    /// Brings objects that have values up to date and answers them; faults read the new row anyway.
+    /// Brings objects that have values up to date and answers them; faults read the new row anyway. Pending deletions come last,
+    /// so that their delete rules find all others as they are now.
     private func renew(_ keys: [ObjectKey]) -> ContiguousArray<NSManagedObject> {
         var renewed: ContiguousArray<NSManagedObject> = []
-        for key in keys {
-            guard let object = registered(key), object._state.has(.persistent),
-                !object._state.has([.gone, .deleted])
-            else { continue }
+        let present = keys.compactMap { registered($0) }.filter { $0._state.has(.persistent) && !$0.isLost }
+        for object in present where !object._state.has(.deleted) {
             let wasFault = object._state.isFault
             if object._state.has(.dirty) {
                 object.renewUnderChanges()
@@ -132,13 +131,14 @@ extension NSManagedObjectContext {
             }
             if !wasFault { renewed.append(object) }
         }
+        for object in present where object._state.has(.deleted) && !object.isLost { renewDeletion(of: object) }
         return renewed
     }
 }
 
 extension NSManagedObject {
     /// Reads the row anew below unsaved changes.
-    fileprivate final func renewUnderChanges() {
+    final func renewUnderChanges() {
         _state.detachRow()
         fire()
         renewToManys()
