@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test("10.4 Undo and redo with merges in between lead to nothing that another writer has deleted, and can be saved",
-        arguments: [NSInMemoryStoreType, NSSQLiteStoreType], [false])
+        arguments: [NSInMemoryStoreType, NSSQLiteStoreType], [false, true])
     func merges(_ type: String, _ pending: Bool) throws {
         for seed in seeds {
             do { try UndoWalk(type, seed: seed).merge(steps, pending: pending) } catch { Issue.record("seed \(seed): \(error)") }

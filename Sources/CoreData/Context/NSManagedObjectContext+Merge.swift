@@ -118,9 +118,13 @@ extension NSManagedObjectContext {
     private func renew(_ keys: [ObjectKey]) -> ContiguousArray<NSManagedObject> {
         var renewed: ContiguousArray<NSManagedObject> = []
         let present = keys.compactMap { registered($0) }.filter { $0._state.has(.persistent) && !$0.isLost }
+        var pending = PendingTargets()
+        var changed: ContiguousArray<NSManagedObject> = []
         for object in present where !object._state.has(.deleted) {
             let wasFault = object._state.isFault
             if object._state.has(.dirty) {
+                if SaveOperation.isChanged(object) { changed.append(object) }
+                pending.note(object)
                 object.renewUnderChanges()
                 wakeRefreshed(object)
             } else {
@@ -131,7 +135,10 @@ extension NSManagedObjectContext {
             }
             if !wasFault { renewed.append(object) }
         }
+        pending.settle(in: self)
         for object in present where object._state.has(.deleted) && !object.isLost { renewDeletion(of: object) }
+        // Both writers may have changed the same to the same.
+        for object in changed { lookAgain(at: object) }
         return renewed
     }
 }

@@ -81,8 +81,8 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// An object that an undo brought back to its saved state is not changed any more.
-    private func lookAgain(at object: NSManagedObject) {
+    /// An object that an undo or a merge brought to its saved state is not changed any more.
+    final func lookAgain(at object: NSManagedObject) {
         let state = object._state
         state.clear(.recheck)
         guard state.has(.updated), !state.has([.inserted, .deleted]) else { return }
