@@ -86,6 +86,66 @@ final class UndoWalk {
         }
     }
 
+    /// Changes, undos, redos and saves, with another writer's changes merged in between: both sides always say the same, nothing leads
+    /// to an object that is gone, and a save writes what was there.
+    ///
+    /// - Parameter pending: whether changes may be pending while a merge arrives.
+    func merge(_ steps: Int, pending: Bool) throws {
+        try context.save()
+        for _ in 0..<steps {
+            switch random.below(8) {
+            case 0..<3:
+                trace.append("event")
+                changes()
+                context.processPendingChanges()
+            case 3:
+                trace.append("undo")
+                context.undo()
+            case 4:
+                trace.append("redo")
+                context.redo()
+            case 5: try saveMerged()
+            default:
+                if !pending, context.hasChanges { try saveMerged() }
+                try mergeOther()
+            }
+            try agree()
+        }
+        try saveMerged()
+        while undoManager.canUndo {
+            trace.append("undo")
+            context.undo()
+            try agree()
+        }
+        try saveMerged()
+    }
+
+    private func saveMerged() throws {
+        trace.append("save")
+        do { try context.save() } catch { throw failure("\(error)") }
+        let reader = stack.another()
+        try compare(picture(context), picture(reader), "the context")
+        try agree(reader)
+    }
+
+    /// Another writer changes objects, and the context takes it over.
+    private func mergeOther() throws {
+        trace.append("elsewhere")
+        let mine = objects
+        try stack.merge { other in
+            objects = Dictionary(uniqueKeysWithValues: try (other.all("Node") + other.all("Leaf")).map { (number($0), $0) })
+            defer { objects = mine }
+            for _ in 0..<1 + random.below(3) {
+                switch random.below(4) {
+                case 0: delete()
+                case 1: rename()
+                default: write()
+                }
+            }
+        }
+        trace.append("merged")
+    }
+
     /// Both sides of every pair name each other, and nothing leads to an object that is going.
     private func agree(_ other: NSManagedObjectContext? = nil) throws {
         let all = try (other ?? context).all("Node") + (other ?? context).all("Leaf")
@@ -205,7 +265,7 @@ final class UndoWalk {
     private func delete() {
         guard let number = pick(), let object = objects[number] else { return }
         trace.append("  delete \(number)")
-        context.delete(object)
+        object.managedObjectContext?.delete(object)
     }
 
     /// A deletion of this event is thought better of.

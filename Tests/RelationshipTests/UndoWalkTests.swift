@@ -19,6 +19,14 @@ import Testing
         for seed in seeds { do { try UndoWalk(type, seed: seed).refresh(steps) } catch { Issue.record("seed \(seed): \(error)") } }
     }
 
+    @Test("10.4 Undo and redo with merges in between lead to nothing that another writer has deleted, and can be saved",
+        arguments: [NSInMemoryStoreType, NSSQLiteStoreType], [false, true])
+    func merges(_ type: String, _ pending: Bool) throws {
+        for seed in seeds {
+            do { try UndoWalk(type, seed: seed).merge(steps, pending: pending) } catch { Issue.record("seed \(seed): \(error)") }
+        }
+    }
+
     private let environment = ProcessInfo.processInfo.environment
     private var seeds: Range<UInt64> {
         let first = environment["WALK_FIRST"].flatMap { UInt64($0) } ?? 0

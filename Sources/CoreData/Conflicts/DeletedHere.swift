@@ -6,16 +6,21 @@ import Foundation
 extension NSManagedObjectContext {
     /// Deletes the row that is there now; what has come to point at it since is found by applying the delete rules again.
     func deleteAgain(_ object: NSManagedObject, _ row: RowSnapshot) {
-        let state = object._state
         let read = object.lastRead
-        state.attach(row.chunk, row: row.row)
-        state.dropTargets()
+        object._state.attach(row.chunk, row: row.row)
+        object._state.dropTargets()
+        reopenRules(of: object, row, formerly: read)
+    }
+
+    /// Lets the delete rules of a deleted object that stands on another row than before be applied anew.
+    func reopenRules(of object: NSManagedObject, _ row: RowSnapshot, formerly read: RowSnapshot?) {
+        let state = object._state
         for (slot, inverse) in state.info.slotInverses.enumerated() {
             guard let inverse, let key = object.targetKey(at: slot, of: row) else { continue }
             // The owner of a to-many has let the object go already, unless it is another owner now.
             if inverse.isToMany, key == read.flatMap({ object.targetKey(at: slot, of: $0) }) { continue }
             state.overlay?.remove(slot, .toOne)
-            self.object(for: key).forgetRowIfClean()
+            object.committedTarget(at: slot)?.forgetRowIfClean()
         }
         object.forEachStoredToMany { index, members in
             members.order = nil

@@ -16,6 +16,15 @@ enum GraphChange {
     /// The order of all members before they were arranged anew.
     case order(NSManagedObject, toMany: Int32, old: ContiguousArray<NSManagedObject>)
 
+    /// The object that was written.
+    var subject: NSManagedObject {
+        switch self {
+        case .existence(let object, _), .attribute(let object, _, _), .target(let object, _, _), .link(let object, _, _, _),
+            .position(let object, _, _, _), .order(let object, _, _):
+            object
+        }
+    }
+
     func isDeletion(of object: NSManagedObject) -> Bool {
         if case .existence(let gone, appeared: false) = self { gone === object } else { false }
     }

@@ -56,6 +56,10 @@ struct ChangeTracker {
     /// Deleted objects whose delete rules were applied to others that were refreshed since: they are applied to these anew.
     var reopened: ContiguousArray<NSManagedObject> = []
     var log: ContiguousArray<GraphChange> = []
+    /// Whether deletions are in the log.
+    var logsDeletions = false
+    /// Logs with deletions that no save has carried out yet, the last one last.
+    var deletionLogs: [DeletionLog] = []
     /// Whether writes are logged: there is an undo manager.
     var isLogging = false
     /// Told when an event begins, so that it opens the event's group.
@@ -127,7 +131,10 @@ struct ChangeTracker {
     /// One that is new in the open event is fresh no more: what it leaves is logged, so that an undo finds each order as it was.
     mutating func delete(_ object: NSManagedObject) {
         object._state.clear(.fresh)
-        if isLogging { log.append(.existence(object, appeared: false)) }
+        if isLogging {
+            log.append(.existence(object, appeared: false))
+            logsDeletions = true
+        }
         mark(object, .deleted)
         enter(object, .eventDeleted)
         unpropagated.append(object)
@@ -196,6 +203,7 @@ struct ChangeTracker {
     mutating func takeLog() -> ContiguousArray<GraphChange> {
         let taken = log
         log = []
+        logsDeletions = false
         return taken
     }
 
@@ -210,6 +218,8 @@ struct ChangeTracker {
         unpropagated = []
         reopened = []
         log = []
+        logsDeletions = false
+        if !deletionLogs.isEmpty { deletionLogs = [] }
         dirtyCount = 0
         reuse(&former)
     }

@@ -113,15 +113,18 @@ extension NSManagedObjectContext {
         return gone
     }
 
-    /// Brings objects that have values up to date and answers them; faults read the new row anyway.
+    /// Brings objects that have values up to date and answers them; faults read the new row anyway. Pending deletions come last,
+    /// so that their delete rules find all others as they are now.
     private func renew(_ keys: [ObjectKey]) -> ContiguousArray<NSManagedObject> {
         var renewed: ContiguousArray<NSManagedObject> = []
-        for key in keys {
-            guard let object = registered(key), object._state.has(.persistent),
-                !object._state.has([.gone, .deleted])
-            else { continue }
+        let present = keys.compactMap { registered($0) }.filter { $0._state.has(.persistent) && !$0.isLost }
+        var pending = PendingTargets()
+        var changed: ContiguousArray<NSManagedObject> = []
+        for object in present where !object._state.has(.deleted) {
             let wasFault = object._state.isFault
             if object._state.has(.dirty) {
+                if SaveOperation.isChanged(object) { changed.append(object) }
+                pending.note(object)
                 object.renewUnderChanges()
                 wakeRefreshed(object)
             } else {
@@ -132,13 +135,17 @@ extension NSManagedObjectContext {
             }
             if !wasFault { renewed.append(object) }
         }
+        pending.settle(in: self)
+        for object in present where object._state.has(.deleted) && !object.isLost { renewDeletion(of: object) }
+        // Both writers may have changed the same to the same.
+        for object in changed { lookAgain(at: object) }
         return renewed
     }
 }
 
 extension NSManagedObject {
     /// Reads the row anew below unsaved changes.
-    fileprivate final func renewUnderChanges() {
+    final func renewUnderChanges() {
         readRowAgain()
         renewToManys()
     }

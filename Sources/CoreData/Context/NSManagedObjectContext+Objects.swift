@@ -46,7 +46,7 @@ extension NSManagedObjectContext {
         if state.registry == nil {
             state.pointee.registry = UnsafeRawPointer(Unmanaged.passRetained(requiredRegistry).toOpaque())
         }
-        state.clear([.gone, .persistent, .propagated])
+        state.clear([.gone, .persistent, .propagated, .inaccessible])
         state.pointee.number = nextTemporaryNumber()
         state.pointee.store = 0
         state.pointee.slow |= SlowReason.overlay

@@ -34,21 +34,32 @@ extension NSManagedObjectContext {
 
     /// Turns the log of the event that ends into one undo action.
     final func registerUndo() {
+        let hasDeletions = tracker.logsDeletions
         let log = tracker.takeLog()
         guard let undoManager = tracker.undoManager else { return }
         if !log.isEmpty, undoManager.isUndoRegistrationEnabled {
-            undoManager.registerUndo(of: self) { ($0 as? NSManagedObjectContext)?.apply(log) }
+            if hasDeletions {
+                let kept = DeletionLog(log)
+                tracker.deletionLogs.append(kept)
+                undoManager.registerUndo(of: self) { ($0 as? NSManagedObjectContext)?.apply(kept.changes) }
+            } else {
+                undoManager.registerUndo(of: self) { ($0 as? NSManagedObjectContext)?.apply(log) }
+            }
         }
         if !undoManager.isUndoing, !undoManager.isRedoing { undoManager.endEvent() }
     }
 
     /// Takes logged changes back: *objects that were there before come back · all else goes back, last first*.
     ///
+    /// What has left the context since, because another writer deleted it, stays away: to-ones that led there become nil, to-manys
+    /// come back without it.
+    ///
     /// A deletion is logged when it is asked for, and the event goes on with the object in its places until the delete rules
     /// take it out. So the places that were logged meanwhile count it, here and in the redo, which is this walk's own log.
     private func apply(_ log: ContiguousArray<GraphChange>) {
         tracker.touched = []
         for case .existence(let object, appeared: false) in log.reversed() { bringBack(object) }
+        for case .existence(let object, appeared: false) in log { object.forgetLostTargets() }
         for change in log.reversed() { change.takeBack(in: self) }
         let touched = tracker.touched ?? []
         tracker.touched = nil
@@ -70,8 +81,8 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// An object that an undo brought back to its saved state is not changed any more.
-    private func lookAgain(at object: NSManagedObject) {
+    /// An object that an undo or a merge brought to its saved state is not changed any more.
+    final func lookAgain(at object: NSManagedObject) {
         let state = object._state
         state.clear(.recheck)
         guard state.has(.updated), !state.has([.inserted, .deleted]) else { return }
@@ -91,6 +102,7 @@ private struct Unowned: @unchecked Sendable {
 extension GraphChange {
     /// Does the opposite of what was logged. Deleted objects are back already.
     func takeBack(in context: NSManagedObjectContext) {
+        guard !subject.isLost else { return }
         switch self {
         case .existence(let object, let appeared):
             if appeared { context.takeAway(object) }
@@ -98,9 +110,9 @@ extension GraphChange {
             object.restore(old, at: Int(slot))
         case .target(let object, let slot, let old):
             // With its other side, which is mostly so already: a refresh may have changed one of the two since.
-            object.setTarget(Int(slot), old)
+            object.setTarget(Int(slot), old.flatMap { $0.isLost ? nil : $0 })
         case .link(let object, let index, let member, let added):
-            guard object.isMember(member, at: Int(index)) == added else { return }
+            guard added || !member.isLost, object.isMember(member, at: Int(index)) == added else { return }
             object.writeLink(Int(index), member, added: !added)
             if !added { context.noticeLink(object, member) }
         case .position(let object, let index, let member, let place):
@@ -132,6 +144,8 @@ extension NSManagedObjectContext {
     /// Undoes a deletion: a pending one is taken back, a saved one becomes an insertion with the old values.
     fileprivate func bringBack(_ object: NSManagedObject) {
         let state = object._state
+        // Its row went before its values were read again: there is nothing to bring back.
+        if state.has(.inaccessible), state.pointee.row == nil { return }
         if state.has(.deleted), !state.has(.gone) { return revive(object) }
         guard state.has(.gone) else { return }
         let wasSaved = state.pointee.row != nil
@@ -160,6 +174,17 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
+    /// Whether the object left its context, or is about to because another writer deleted its row.
+    final var isLost: Bool { _state.has([.gone, .inaccessible]) }
+
+    /// Lets go of targets that a deleted object kept, by a delete rule that does nothing, and that were deleted themselves since.
+    fileprivate func forgetLostTargets() {
+        guard let overlay = _state.overlay else { return }
+        for slot in 0..<_state.info.layout.slotCount where kind(slot) == .toOne && overlay.isPresent(slot) {
+            if overlay.object(slot)?.isLost == true { overlay.setNull(slot, .toOne) }
+        }
+    }
+
     /// Forgets the order of an ordered to-many that has the saved members in the saved order again.
     fileprivate func dropRestoredOrders() {
         forEachToMany { index, members in
@@ -187,8 +212,10 @@ extension NSManagedObject {
         for slot in 0..<state.info.layout.slotCount where !overlay.isPresent(slot) && row.isPresent(slot) {
             copy(chunk, row, slot, to: overlay)
             // Left there by a delete rule that does nothing.
-            if kind(slot) == .toOne, let target = committedTarget(at: slot), !target._state.has([.gone, .deleted]) {
-                overlay.set(slot, target as AnyObject)
+            if kind(slot) == .toOne, let target = committedTarget(at: slot) {
+                // Another writer may have deleted its row meanwhile.
+                if target._state.isFault { target.fire() }
+                if !target._state.has([.gone, .deleted]) { overlay.set(slot, target as AnyObject) }
             }
         }
         state.detachRow()

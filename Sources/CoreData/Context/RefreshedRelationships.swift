@@ -44,7 +44,8 @@ extension NSManagedObjectContext {
         }
     }
 
-    private func unlogged(_ body: () -> Void) {
+    /// Writes what is no step of its own for undo.
+    final func unlogged(_ body: () -> Void) {
         let wasLogging = tracker.isLogging
         tracker.isLogging = false
         body()

@@ -1,0 +1,92 @@
+// Pending deletions of objects that another writer changes: they go on top of the new row, as other pending changes do.
+
+import CoreDataValues
+
+/// A log that deleted objects. Until a save carries the deletions out, merges amend it: its undo shows what they brought.
+final class DeletionLog {
+    private(set) var changes: ContiguousArray<GraphChange>
+    /// Where the changes of each object are, found when the first merge asks.
+    private var places: [ObjectIdentifier: [Int]] = [:]
+
+    init(_ changes: ContiguousArray<GraphChange>) { self.changes = changes }
+
+    func deletes(_ object: NSManagedObject) -> Bool { places(of: object).contains { changes[$0].isDeletion(of: object) } }
+
+    private func places(of object: NSManagedObject) -> [Int] {
+        if places.isEmpty { for place in changes.indices { note(place) } }
+        return places[ObjectIdentifier(object)] ?? []
+    }
+
+    private func note(_ place: Int) { places[ObjectIdentifier(changes[place].subject), default: []].append(place) }
+
+    /// Adds what the delete rules of an object have written anew. A target that they had taken as the former row named it is
+    /// replaced by that of the new row.
+    func amend(_ object: NSManagedObject, formerly read: RowSnapshot?, by further: ContiguousArray<GraphChange>) {
+        for change in further {
+            if case .target(let subject, let slot, _) = change, subject === object,
+                let place = places(of: object).first(where: { isTaking(changes[$0], slot, read) })
+            {
+                changes[place] = change
+            } else {
+                changes.append(change)
+                note(changes.count - 1)
+            }
+        }
+    }
+
+    private func isTaking(_ change: GraphChange, _ slot: Int32, _ read: RowSnapshot?) -> Bool {
+        guard case .target(let object, let written, let old?) = change, written == slot, let read else { return false }
+        return object.targetKey(at: Int(slot), of: read)?.row == old._state.key.row
+    }
+
+    /// Forgets that the rules of an object have parted it from members that it had lost elsewhere as well.
+    func forgetParting(_ object: NSManagedObject, _ index: Int, from member: NSManagedObject) {
+        for place in places(of: object) {
+            guard case .link(_, let written, let other, added: false) = changes[place], written == index, other === member
+            else { continue }
+            changes[place] = .link(object, toMany: written, member: member, added: true)
+        }
+    }
+}
+
+extension NSManagedObjectContext {
+    /// Reads the row of a pending deletion anew, so that the save deletes what is there now, and applies the delete rules to what
+    /// has come to lead there. An undo of the deletion takes all of that back.
+    final func renewDeletion(of object: NSManagedObject) {
+        let state = object._state
+        guard state.has(.propagated) else { return object.renewUnderChanges() }
+        let read = object.lastRead
+        state.detachRow()
+        object.fire()
+        guard let row = object.lastRead else { return }
+        reopenRules(of: object, row, formerly: read)
+        let log = tracker.deletionLogs.last { $0.deletes(object) }
+        object.forEachPartedMember { log?.forgetParting(object, $0, from: $1) }
+        let further = propagateBelowLog()
+        log?.amend(object, formerly: read, by: further)
+    }
+
+    /// Applies delete rules as no step of its own: what is undone next, and what can be redone, stays.
+    private func propagateBelowLog() -> ContiguousArray<GraphChange> {
+        let (undoManager, hadDeletions) = (tracker.undoManager, tracker.logsDeletions)
+        let former = tracker.takeLog()
+        tracker.undoManager = nil
+        propagateDeletes()
+        let further = tracker.takeLog()
+        tracker.undoManager = undoManager
+        tracker.log = former
+        tracker.logsDeletions = hadDeletions
+        return further
+    }
+}
+
+extension NSManagedObject {
+    /// Members that were taken out of a to-many and are not in it as it was read since.
+    fileprivate final func forEachPartedMember(_ body: (Int, NSManagedObject) -> Void) {
+        forEachStoredToMany { index, members in
+            for member in members.removed.objects where !members.held(member._state.key, store: _state.pointee.store) {
+                body(index, member)
+            }
+        }
+    }
+}
