@@ -160,9 +160,18 @@ extension MemoryTables {
     }
 
     mutating func order(_ change: OrderChange, schema: Schema) {
-        let holder = schema[change.relationship].isManyToMany(in: schema) ? change.owner.number : 0
-        for (place, member) in change.members.enumerated() {
+        let relationship = schema[change.relationship]
+        let holder = relationship.isManyToMany(in: schema) ? change.owner.number : 0
+        let first = change.isTail ? lastPlace(of: relationship, owner: change.owner.number, holder, schema) + 1 : 0
+        for (place, member) in zip(first..., change.members) {
             places[change.relationship, default: [:]][Place(owner: holder, member: member.number)] = place
+        }
+    }
+
+    private func lastPlace(of relationship: ResolvedRelationship, owner: Int64, _ holder: Int64, _ schema: Schema) -> Int {
+        guard let places = places[relationship.index] else { return -1 }
+        return memberNumbers(of: relationship, owner: owner, in: schema).reduce(-1) { last, member in
+            max(last, places[Place(owner: holder, member: member)] ?? -1)
         }
     }
 
