@@ -217,6 +217,33 @@ import Testing
         #expect(costs[1].allSatisfy { $0.rows <= 3 && $0.statements <= 12 }, "\(costs[1])")
     }
 
+    @Test("Adding to an ordered to-many reads no member, nor do undo and redo before the save", arguments: [("steps", "Step"), ("list", "Tag")])
+    func addedInOrder(_ key: String, _ entity: String) throws {
+        let costs = try [1000, 20_000].map { count in
+            let (stack, context, owner) = try list(count, key, entity)
+            defer { withExtendedLifetime(stack) {} }
+            context.undoManager = UndoManager()
+            _ = owner.value(forKey: "n")
+            let index = try index(key, owner)
+            let before = Cost(context)
+            let new = (0..<2).map { _ in context.make(entity) }
+            owner._add([new[0]], toMany: index)
+            if key == "steps" { new[1].setValue(owner, forKey: "node") } else { new[1].setValue(NSSet(object: owner), forKey: "lists") }
+            context.processPendingChanges()
+            context.undo()
+            context.redo()
+            try context.save()
+            #expect(owner.hasFault(forRelationshipNamed: key))
+            let cost = Cost(context) - before
+            #expect(owner.many(key).count == count + 2 && owner.many(key).suffix(2) == new)
+            let reader = stack.another()
+            #expect(reader.object(with: owner.objectID).many(key).map(\.objectID) == owner.many(key).map(\.objectID))
+            return cost
+        }
+        #expect(costs[0] == costs[1])
+        #expect(costs[1].rows <= 12 && costs[1].registered == 2, "\(costs[1])")
+    }
+
     /// The processor time of this thread, in seconds.
     private static func time(_ body: () throws -> Void) rethrows -> Double {
         func now() -> Double {

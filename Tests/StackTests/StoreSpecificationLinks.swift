@@ -59,6 +59,23 @@ import Testing
         #expect(try subject.members("Folder", "entries", of: folders[1]) == [items[3].number, items[2].number])
     }
 
+    @Test("Members that are named as the last come behind all others, in their order", arguments: StoreMaker.all)
+    func tail(_ maker: StoreMaker) throws {
+        let subject = try Subject(maker)
+        let folder = try subject.insert("Folder", [[:]])[0]
+        var items = try subject.insert("Item", Array(repeating: ["folder": target(folder)], count: 3))
+        let relationship = try subject.relationship("Folder", "entries")
+        var batch = ChangeBatch()
+        batch.orders = [OrderChange(relationship: relationship, owner: folder, members: [items[2], items[0], items[1]])]
+        try subject.commit(batch)
+        items += try subject.insert("Item", Array(repeating: ["folder": target(folder)], count: 2))
+        batch.orders = [
+            OrderChange(relationship: relationship, owner: folder, members: [items[4], items[3], items[2]], isTail: true)
+        ]
+        try subject.commit(batch)
+        #expect(try subject.members("Folder", "entries", of: folder) == [0, 1, 4, 3, 2].map { items[$0].number })
+    }
+
     @Test("A many-to-many is seen from both sides, and loses removed and deleted members", arguments: StoreMaker.all)
     func manyToMany(_ maker: StoreMaker) throws {
         let subject = try Subject(maker)

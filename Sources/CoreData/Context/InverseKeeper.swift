@@ -145,19 +145,24 @@ extension NSManagedObject {
     /// Takes a member into one side only.
     final func link(_ member: NSManagedObject, toMany index: Int) {
         let members = makeToManyState(index)
-        if relationship(toMany: index).isOrdered {
-            openOrder(of: members, at: index)
-            if !member._state.has(.persistent) || !members.isOrdered(member) { members.appendToOrder(member) }
-        }
+        if relationship(toMany: index).isOrdered { placeLast(member, in: members, at: index) }
         members.link(member, store: _state.pointee.store)
         didChangeRelationship()
+    }
+
+    /// While members only come last and go, the stored order with these changes is the order: nobody needs to be read for it.
+    private func placeLast(_ member: NSManagedObject, in members: ToMany, at index: Int) {
+        if !members.hasOrder, _state.has(.persistent), !members.hasRemoved(member) { return }
+        openOrder(of: members, at: index)
+        if !member._state.has(.persistent) || !members.isOrdered(member) { members.appendToOrder(member) }
     }
 
     final func unlink(_ member: NSManagedObject, toMany index: Int) {
         let members = makeToManyState(index)
         if relationship(toMany: index).isOrdered {
-            openOrder(of: members, at: index)
-            members.removeFromOrder(member)
+            // Of those that came, the last can go and leave the others in order.
+            if members.hasAdded(member), !members.isLastAdded(member) { openOrder(of: members, at: index) }
+            if members.hasOrder { members.removeFromOrder(member) }
         }
         members.unlink(member)
         didChangeRelationship()
@@ -183,6 +188,8 @@ extension NSManagedObject {
     final func logPosition(of member: NSManagedObject, toMany index: Int) {
         guard relationship(toMany: index).isOrdered else { return }
         log {
+            // Where a link puts it again.
+            if let members = toManyState(index), !members.hasOrder, members.isLastAdded(member) { return nil }
             guard let place = position(of: member, toMany: index) else { return nil }
             return .position(self, toMany: Int32(index), member: member, index: place)
         }

@@ -66,7 +66,7 @@ final class ToMany {
         _read { yield contents.pointee.removed }
         _modify { yield &contents.pointee.removed }
     }
-    /// The present members in order, once an ordered relationship was changed.
+    /// The present members in order, once members of an ordered relationship have moved.
     var order: ContiguousArray<NSManagedObject>? {
         _read {
             closeGaps()
@@ -108,6 +108,9 @@ final class ToMany {
 
     func hasAdded(_ member: NSManagedObject) -> Bool { !added.isEmpty && added.contains(member) }
     func hasRemoved(_ member: NSManagedObject) -> Bool { !removed.isEmpty && removed.contains(member) }
+
+    /// Whether an object is the last that came.
+    func isLastAdded(_ member: NSManagedObject) -> Bool { added.objects.last === member }
 
     /// Whether a row was a member when the members were last read or saved. The first question costs a look at all of
     /// them, further ones are quick.
@@ -231,10 +234,16 @@ final class ToMany {
         guard readAt != time else { return }
         switch base {
         case .fault, .keys: return
-        case .rows(let batches):
-            base = isChanged ? .keys(ContiguousArray(batches.flatMap { $0.keys(inStore: store) })) : .fault
-        case .slices(let slices):
-            base = isChanged ? .keys(slices.keys(inStore: store)) : .fault
+        case .rows, .slices: if isChanged { keepKeys(store: store) } else { base = .fault }
+        }
+    }
+
+    /// Keeps of rows that were read the keys only.
+    func keepKeys(store: UInt16) {
+        switch base {
+        case .fault, .keys: return
+        case .rows(let batches): base = .keys(ContiguousArray(batches.flatMap { $0.keys(inStore: store) }))
+        case .slices(let slices): base = .keys(slices.keys(inStore: store))
         }
     }
 

@@ -19,11 +19,13 @@ extension BatchBuilder {
             } else if let inverse, inverse.isToMany {
                 addLinks(object, relationship, inverse, members)
             }
-            if relationship.isOrdered, let order = members.order, !object._state.has(.deleted) {
-                batch.orders.append(
-                    OrderChange(
-                        relationship: relationship.index, owner: object.savedKey, members: order.map(\.savedKey)))
-            }
+            guard relationship.isOrdered, !object._state.has(.deleted) else { return }
+            let (order, added) = (members.order, members.added.objects)
+            guard order != nil || !added.isEmpty else { return }
+            batch.orders.append(
+                OrderChange(
+                    relationship: relationship.index, owner: object.savedKey, members: (order ?? added).map(\.savedKey),
+                    isTail: order == nil))
         }
     }
 

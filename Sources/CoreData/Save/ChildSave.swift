@@ -179,7 +179,8 @@ struct ChildSave {
     /// The child's order; members that only the parent has come last.
     private func pushOrders(of object: NSManagedObject, to twin: NSManagedObject) {
         object.forEachToMany { index, members in
-            guard let order = members.order, object.relationship(toMany: index).isOrdered else { return }
+            guard object.relationship(toMany: index).isOrdered, members.hasOrder || !members.added.isEmpty else { return }
+            let order = object.members(at: index)
             let present = twin.members(at: index)
             let remaining = Set(present)
             let wanted = order.compactMap { self.twin(of: $0) }.filter { remaining.contains($0) }

@@ -69,13 +69,15 @@ struct LinkWriter {
     /// The position behind an owner's last member.
     private mutating func nextPosition(in side: OrderedSide, _ number: Int64) throws -> Int64 {
         let owner = Owner(relationship: side.relationship, number: number)
-        let next = MemberPositions.next(after: try ends[owner] ?? lastPosition(of: number, in: side))
+        let next = MemberPositions.next(after: try ends[owner] ?? lastPosition(of: number, side.relationship, side.columns))
         ends[owner] = next
         return next
     }
 
-    private func lastPosition(of owner: Int64, in side: OrderedSide) throws -> Int64 {
-        let statement = try connection.statement(.lastPosition(side.relationship)) { compiler.lastPosition(side.columns) }
+    private func lastPosition(
+        of owner: Int64, _ relationship: RelationshipIndex, _ columns: PositionColumns
+    ) throws -> Int64 {
+        let statement = try connection.statement(.lastPosition(relationship)) { compiler.lastPosition(columns) }
         defer { statement.finish() }
         try statement.bind(1, owner)
         return try statement.step() ? statement.int(0) : 0
@@ -84,13 +86,32 @@ struct LinkWriter {
     /// Writes the positions that differ from those in the file.
     func order(_ change: OrderChange) throws {
         guard let columns = try map.positions(of: change.relationship) else { throw notOrdered(change.relationship) }
+        if change.isTail, try append(change, columns) { return }
         let held = try positions(change.owner.number, change.relationship, columns)
-        let wanted = MemberPositions(held: change.members.map { held[$0.number] })
+        let members = change.isTail ? behind(held, change.members.map(\.number)) : change.members.map(\.number)
+        let wanted = MemberPositions(held: members.map { held[$0] })
         if wanted.changed.isEmpty { return }
         let statement = try connection.statement(.order(change.relationship)) { compiler.order(columns) }
-        for place in wanted.changed {
-            try run(statement, [[wanted.values[place], change.members[place].number, change.owner.number]])
+        for place in wanted.changed { try run(statement, [[wanted.values[place], members[place], change.owner.number]]) }
+    }
+
+    /// Gives members the positions behind the last one; answers whether there was room. What they had as another's members may
+    /// count as the last one: they stand behind it all the same.
+    private func append(_ change: OrderChange, _ columns: PositionColumns) throws -> Bool {
+        var last = max(0, try lastPosition(of: change.owner.number, change.relationship, columns))
+        guard last < .max / 8 else { return false }
+        let statement = try connection.statement(.order(change.relationship)) { compiler.order(columns) }
+        for member in change.members {
+            last = MemberPositions.next(after: last)
+            try run(statement, [[last, member.number, change.owner.number]])
         }
+        return true
+    }
+
+    /// All members in the order of their positions, some of them last.
+    private func behind(_ held: [Int64: Int64], _ tail: [Int64]) -> [Int64] {
+        let last = Set(tail)
+        return held.filter { !last.contains($0.key) }.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map(\.key) + tail
     }
 
     /// The positions in the file by member. Another writer may have left members without one.

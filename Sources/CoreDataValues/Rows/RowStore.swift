@@ -131,7 +131,7 @@ package struct ChangeBatch: Sendable {
     /// Pairs that come and go in many-to-many relationships, each pair named once, from the side that names the join table or
     /// its inverse.
     package var links: [LinkChange] = []
-    /// New orders of ordered to-many relationships: all members, in order.
+    /// New orders of ordered to-many relationships.
     package var orders: [OrderChange] = []
     /// One-to-many relationships without inverse keep their key in the destination's table.
     package var adoptions: [AdoptionChange] = []
@@ -211,10 +211,13 @@ package struct OrderChange: Sendable {
     package let relationship: RelationshipIndex
     package let owner: RowKey
     package let members: [RowKey]
-    package init(relationship: RelationshipIndex, owner: RowKey, members: [RowKey]) {
+    /// Whether these are not all members but the last, in order, behind all that the store has.
+    package let isTail: Bool
+    package init(relationship: RelationshipIndex, owner: RowKey, members: [RowKey], isTail: Bool = false) {
         self.relationship = relationship
         self.owner = owner
         self.members = members
+        self.isTail = isTail
     }
 }
 

@@ -146,7 +146,9 @@ final class PendingRows: RowStore, @unchecked Sendable {
         if let order = batch.orders.last(where: { $0.relationship == relationship && $0.owner.number == owner.number }) {
             let places = Dictionary(
                 order.members.enumerated().map { ($0.element.number, $0.offset) }, uniquingKeysWith: { a, _ in a })
-            numbers.sort { (places[$0] ?? -1, $0) < (places[$1] ?? -1, $1) }
+            let others = numbers.filter { places[$0] == nil }
+            numbers = (order.isTail ? others : others.sorted())
+                + numbers.filter { places[$0] != nil }.sorted { (places[$0] ?? 0) < (places[$1] ?? 0) }
         }
         try BatchPacker(schema: schema).pack(try present(numbers, in: root)[...], receive)
     }

@@ -164,9 +164,15 @@ extension MemoryTables {
         let relationship = schema[change.relationship]
         let holder = relationship.isManyToMany(in: schema) ? change.owner.number : 0
         let members = memberNumbers(of: relationship, owner: change.owner.number, in: schema)
-        for (place, member) in change.members.enumerated() where members.contains(member.number) {
+        let first = change.isTail ? lastPlace(of: members, relationship, holder) + 1 : 0
+        for (place, member) in zip(first..., change.members) where members.contains(member.number) {
             places[change.relationship, default: [:]][Place(owner: holder, member: member.number)] = place
         }
+    }
+
+    private func lastPlace(of members: Set<Int64>, _ relationship: ResolvedRelationship, _ holder: Int64) -> Int {
+        guard let places = places[relationship.index] else { return -1 }
+        return members.reduce(-1) { last, member in max(last, places[Place(owner: holder, member: member)] ?? -1) }
     }
 
     mutating func adopt(_ change: AdoptionChange) {
