@@ -109,7 +109,7 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
     final var faultWatch: FaultWatch?
     final var isTellingOfFault = false
     /// Whether a fault whose row is gone is to read as deleted: asked once for each, and `shouldDeleteInaccessibleFaults` unless
-    /// overridden. The property is never named.
+    /// overridden. The property is the one that was read or set; nil when the object was asked for as a whole.
     open func shouldHandleInaccessibleFault(
         _ fault: NSManagedObject, for oid: NSManagedObjectID, triggeredByProperty property: NSPropertyDescription?
     ) -> Bool { shouldDeleteInaccessibleFaults }
