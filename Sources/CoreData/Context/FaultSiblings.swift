@@ -79,7 +79,6 @@ extension NSManagedObjectContext {
             object._state.pointee.chunk = UnsafeRawPointer(Unmanaged.passRetained(chunk).toOpaque())
             object._state.pointee.targetSlot = UInt16(truncatingIfNeeded: slot)
         }
-        if source._state.has(.watched) { object._state.set(.watched) }
         return object
     }
 
