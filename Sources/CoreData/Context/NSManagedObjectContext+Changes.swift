@@ -93,6 +93,7 @@ extension NSManagedObjectContext {
         readError = nil
         checkedObjects = []
         waitingRows = []
+        openSiblings = []
         faultWatch?.forgetPaths()
         lastEvent = nil
         let all = allObjects

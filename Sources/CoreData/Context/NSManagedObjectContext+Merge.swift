@@ -92,7 +92,9 @@ extension NSManagedObjectContext {
 
     /// Faults for new objects that are not here yet.
     private func takeIn(_ keys: [ObjectKey]) -> ContiguousArray<NSManagedObject> {
-        ContiguousArray(keys.compactMap { registered($0) == nil ? object(for: $0) : nil })
+        let faults = ContiguousArray(keys.compactMap { registered($0) == nil ? object(for: $0) : nil })
+        for fault in faults { joinOthers(fault) }
+        return faults
     }
 
     /// Lets objects go whose rows are gone, from other objects' unsaved changes too.
@@ -114,36 +116,38 @@ extension NSManagedObjectContext {
     }
 
     /// Brings objects that have values up to date and answers them; faults read the new row anyway.
+    ///
+    /// All let go of their rows first, so that those with changes are read together.
     private func renew(_ keys: [ObjectKey]) -> ContiguousArray<NSManagedObject> {
         var renewed: ContiguousArray<NSManagedObject> = []
+        var changed: ContiguousArray<NSManagedObject> = []
         for key in keys {
             guard let object = registered(key), object._state.has(.persistent),
                 !object._state.has([.gone, .deleted])
             else { continue }
             let wasFault = object._state.isFault
             if object._state.has(.dirty) {
-                object.renewUnderChanges()
-                wakeRefreshed(object)
+                object._state.detachRow()
+                changed.append(object)
             } else {
                 if !wasFault { object.willTurnIntoFault() }
                 object._state.dropStoredRelationships()
                 object._state.detachRow()
                 if !wasFault { object.didTurnIntoFault() }
             }
+            joinOthers(object)
             if !wasFault { renewed.append(object) }
+        }
+        for object in changed {
+            object.fire()
+            object.renewToManys()
+            wakeRefreshed(object)
         }
         return renewed
     }
 }
 
 extension NSManagedObject {
-    /// Reads the row anew below unsaved changes.
-    fileprivate final func renewUnderChanges() {
-        _state.detachRow()
-        fire()
-        renewToManys()
-    }
-
     /// Those to-many states that have anything in a store.
     final func forEachStoredToMany(_ body: (Int, ToMany) -> Void) {
         forEachToMany { index, members in

@@ -14,13 +14,24 @@ extension NSManagedObjectContext {
         guard state.registry === requiredRegistry, state.has(.persistent), !state.has(.gone) else { return }
         rowTime += 1
         if mergeChanges, state.has(.dirty) {
-            state.detachRow()
-            object.fire()
-            wakeRefreshed(object)
+            renewBelowChanges([object])
         } else {
             turnIntoFault(object, keepsTransients: mergeChanges)
+            tracker.enter(object, .eventRefreshed)
         }
-        tracker.enter(object, .eventRefreshed)
+    }
+
+    /// Puts the changes of objects on rows read anew. All let go of their rows first, so that these are read together.
+    private func renewBelowChanges(_ objects: ContiguousArray<NSManagedObject>) {
+        for object in objects {
+            object._state.detachRow()
+            joinOthers(object)
+        }
+        for object in objects {
+            object.fire()
+            wakeRefreshed(object)
+            tracker.enter(object, .eventRefreshed)
+        }
     }
 
     private func turnIntoFault(_ object: NSManagedObject, keepsTransients: Bool) {
@@ -31,6 +42,7 @@ extension NSManagedObjectContext {
         if keepsTransients { state.revertUnchanged() } else { state.revert() }
         if keepsTransients { state.dropStoredRelationships() } else { state.dropRelationships() }
         state.detachRow()
+        joinOthers(object)
         if state.info.transientDefaults != nil { state.leaveTransientDefaults() }
         if !wasFault { object.didTurnIntoFault() }
     }
@@ -40,10 +52,18 @@ extension NSManagedObjectContext {
     public final func refreshAllObjects() {
         checkQueue()
         settle()
+        var changed: ContiguousArray<NSManagedObject> = []
         for object in allObjects {
-            if object._state.info.hasTransientSlots { object.resetTransients() }
-            refresh(object, mergeChanges: object.hasChanges)
+            let state = object._state
+            if state.info.hasTransientSlots { object.resetTransients() }
+            if state.has(.dirty), state.has(.persistent), !state.has(.gone) {
+                changed.append(object)
+            } else {
+                refresh(object, mergeChanges: false)
+            }
         }
+        rowTime += 1
+        renewBelowChanges(changed)
         settle()
     }
 
