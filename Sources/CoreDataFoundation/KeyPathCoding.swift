@@ -33,7 +33,7 @@ extension KeyValue {
         let present = values.compactMap { unwrapped($0) }
         switch key {
         case "@sum", "@min", "@max": return aggregate(key, present)
-        case "@avg": return values.isEmpty ? 0 : aggregate(key, values.map { unwrapped($0) ?? 0 })
+        case "@avg": return values.isEmpty ? NSNumber(value: 0) : aggregate(key, values.map { unwrapped($0) ?? 0 })
         case "@unionOfObjects": return present
         case "@distinctUnionOfObjects": return distinct(present)
         case "@unionOfArrays": return flat(present)

@@ -44,7 +44,7 @@ final class Hospital {
         #expect(ran == count, "statements", sourceLocation: sourceLocation)
     }
 
-    private var run: Int { (stack.coordinator.persistentStores.first?.rows as? SQLiteStore)?.counts.run ?? 0 }
+    private var run: Int { stack.statementCount }
 
     /// The patients in the order they were made.
     func fetch(values: Bool, in other: NSManagedObjectContext? = nil) throws -> [NSManagedObject] {
@@ -69,6 +69,11 @@ final class Hospital {
         try write("UPDATE ZPATIENT SET ZTAG = x'0102' WHERE ZNAME = '\(index)'")
         return { try self.write("UPDATE ZPATIENT SET ZTAG = NULL WHERE ZNAME = '\(index)'") }
     }
+}
+
+extension Stack {
+    /// How many statements its store has run.
+    var statementCount: Int { (coordinator.persistentStores.first?.rows as? SQLiteStore)?.counts.run ?? 0 }
 }
 
 extension NSManagedObject {

@@ -124,8 +124,62 @@ import Testing
         let ward = try #require(patients[0].related("ward"))
         _ = ward.name
         _ = ward.value(forKey: "patients")
-        #expect(told.map(\.prefetchKeyPath) == ["ward", "patients"])
-        #expect(told.map(\.prefetchEntityName) == ["Patient", "Ward"])
+        #expect(told.map(\.prefetchKeyPath) == ["ward", "ward.patients"])
+        #expect(told.map(\.prefetchEntityName) == ["Patient", "Patient"])
+    }
+
+    @Test("The key path told begins at the request, also behind what was prefetched; prefetching it leaves nothing to tell")
+    func keyPath() throws {
+        let hospital = try Hospital(3, wards: 2)
+        func faults(_ keyPaths: [String]) throws -> [UnexpectedFault] {
+            let context = hospital.stack.another()
+            context.stalenessInterval = 0
+            var told: [UnexpectedFault] = []
+            context.unexpectedFaultHandler = { told.append($0) }
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Patient")
+            request.refusesFaults = true
+            request.relationshipKeyPathsForPrefetching = keyPaths
+            request.predicate = NSPredicate(format: "name == '0'")
+            let patient = try #require(context.fetch(request).first)
+            let ward = try #require(patient.related("ward"))
+            let members = try #require(ward.value(forKey: "patients") as? Set<NSManagedObject>)
+            let other = try #require(members.first { $0 !== patient })
+            _ = other.value(forKey: "visits")
+            return told
+        }
+        let second = try faults(["ward"])
+        #expect(second.map(\.prefetchKeyPath) == ["ward.patients", "ward.patients.visits"])
+        #expect(second.allSatisfy { $0.prefetchEntityName == "Patient" })
+        #expect(try faults(["ward.patients.visits"]).isEmpty)
+    }
+
+    @Test("An object that the request found itself is where a path begins, whatever else leads to it")
+    func ownObjects() throws {
+        let hospital = try Hospital(2)
+        let context = hospital.context
+        var told: [UnexpectedFault] = []
+        context.unexpectedFaultHandler = { told.append($0) }
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Patient")
+        request.refusesFaults = true
+        request.relationshipKeyPathsForPrefetching = ["ward.patients"]
+        let patients = try context.fetch(request)
+        _ = patients[0].related("ward")?.value(forKey: "patients")
+        _ = patients[1].value(forKey: "visits")
+        #expect(told.map(\.prefetchKeyPath) == ["visits"])
+    }
+
+    @Test("A to-one that leads to a refreshed fault is told with its key path")
+    func refreshed() throws {
+        let hospital = try Hospital(1)
+        let context = hospital.context
+        let patient = try hospital.fetch(values: true)[0]
+        let ward = try #require(patient.related("ward"))
+        #expect(ward.name == "ward 0")
+        context.refreshAllObjects()
+        let faults = try refused { try context.withoutFaulting { #expect(patient.related("ward")?.name == "ward 0") } }
+        #expect(faults.map(\.entityName) == ["Patient", "Ward"])
+        #expect(faults.map(\.prefetchKeyPath) == [nil, "ward"])
+        #expect(faults.map(\.prefetchEntityName) == [nil, "Patient"])
     }
 
     @Test("1.11 Asking whether a relationship is a fault reads nothing, and is answered for to-ones too")

@@ -28,6 +28,13 @@ struct WaitingRows {
     }
 }
 
+/// Faults that came one by one, and are siblings until one of them is read: what comes later stands beside others.
+struct OpenSiblings {
+    let store: UInt16
+    let root: EntityIndex
+    let chunk: RowChunk
+}
+
 // A fault without a row may hold a chunk that names its siblings: a chunk without cells, whose keys they are, or the chunk of
 // the row it was reached from, in which `targetSlot` names them. Chunks hold no objects, so this forms no cycle (I-4).
 extension NSManagedObjectContext {
@@ -50,11 +57,27 @@ extension NSManagedObjectContext {
     private func link(_ group: ContiguousArray<NSManagedObject>) {
         guard group.count > 1, let root = group.first?._state.info.entity.root else { return }
         let chunk = RowChunk(layout: RowLayout(entity: root, kinds: []), capacity: group.count)
-        for object in group {
-            let state = object._state
-            _ = chunk.appendRow(key: state.pointee.number, version: 0, entity: state.info.entity.index)
-            state.pointee.chunk = UnsafeRawPointer(Unmanaged.passRetained(chunk).toOpaque())
+        for object in group { enter(object, chunk) }
+    }
+
+    /// Makes a fault the sibling of those of its tree that came by themselves as it does, up to 256, as long as none was read.
+    final func joinOthers(_ object: NSManagedObject) {
+        let state = object._state
+        guard state.mayJoin else { return }
+        let (store, root) = (state.pointee.store, state.info.entity.root)
+        if let place = openSiblings.firstIndex(where: { $0.store == store && $0.root == root }) {
+            guard openSiblings[place].chunk.isFull else { return enter(object, openSiblings[place].chunk) }
+            openSiblings.remove(at: place)
         }
+        let chunk = RowChunk(layout: RowLayout(entity: root, kinds: []), capacity: RowChunk.maximumCount)
+        openSiblings.append(OpenSiblings(store: store, root: root, chunk: chunk))
+        enter(object, chunk)
+    }
+
+    private func enter(_ object: NSManagedObject, _ chunk: RowChunk) {
+        let state = object._state
+        _ = chunk.appendRow(key: state.pointee.number, version: 0, entity: state.info.entity.index)
+        state.pointee.chunk = UnsafeRawPointer(Unmanaged.passRetained(chunk).toOpaque())
     }
 
     /// The objects of keys; those that are faults become siblings.
@@ -79,7 +102,6 @@ extension NSManagedObjectContext {
             object._state.pointee.chunk = UnsafeRawPointer(Unmanaged.passRetained(chunk).toOpaque())
             object._state.pointee.targetSlot = UInt16(truncatingIfNeeded: slot)
         }
-        if source._state.has(.watched) { object._state.set(.watched) }
         return object
     }
 
@@ -98,6 +120,7 @@ extension NSManagedObjectContext {
     final func readTogether(_ object: NSManagedObject) -> Bool {
         let state = object._state
         guard readsFaultsTogether, let siblings = state.chunk, let store = rows(of: state.pointee.store) else { return false }
+        openSiblings.removeAll { $0.chunk === siblings }
         let isTarget = siblings.layout.slotCount > 0
         let numbers = isTarget ? targets(in: siblings, Int(state.pointee.targetSlot)) : keys(of: siblings)
         let wanted = unread(numbers, beside: object, includesMissing: isTarget)

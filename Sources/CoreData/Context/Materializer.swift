@@ -228,7 +228,8 @@ extension NSManagedObjectContext {
     /// The row of a fault is gone: the object reads as empty and is dropped at the next save (4.12), or stays a fault, and every
     /// read of it is an error.
     final func loseRow(of object: NSManagedObject, reading slot: Int? = nil) {
-        guard shouldHandleInaccessibleFault(object, for: object.objectID, triggeredByProperty: nil) else {
+        let property = slot.flatMap { object._state.info.description(ofSlot: $0) }
+        guard shouldHandleInaccessibleFault(object, for: object.objectID, triggeredByProperty: property) else {
             if readError == nil {
                 readError = CocoaError.unread(object, reading: slot, cause: CocoaError.missingObject(object.objectID))
             }

@@ -54,7 +54,10 @@ extension NSManagedObjectContext {
     /// has come to lead there. An undo of the deletion takes all of that back.
     final func renewDeletion(of object: NSManagedObject) {
         let state = object._state
-        guard state.has(.propagated) else { return object.renewUnderChanges() }
+        guard state.has(.propagated) else {
+            readRowsAgain([object])
+            return object.renewToManys()
+        }
         let read = object.lastRead
         state.detachRow()
         object.fire()

@@ -94,6 +94,8 @@ extension NSManagedObjectContext {
         readError = nil
         checkedObjects = []
         waitingRows = []
+        openSiblings = []
+        faultWatch?.forgetPaths()
         lastEvent = nil
         let all = allObjects
         tracker.clear()

@@ -94,10 +94,7 @@ extension NSManagedObjectContext {
 
     /// The members of a to-many, in order.
     final func batches(of relationship: RelationshipIndex, owner: ObjectKey) throws -> [RowBatch] {
-        let description = runtime.schema[relationship]
-        if let owner = registered(owner), let index = description.toManyIndex,
-            owner._state.pointee.toMany != nil || owner._state.pointee.number < 0
-        {
+        if let index = runtime.schema[relationship].toManyIndex, let owner = knowing(owner) {
             let members = owner.members(at: index)
             try throwReadError()
             return try pack(members)
@@ -111,6 +108,12 @@ extension NSManagedObjectContext {
         return batches
     }
 
+    /// The object that may know members that its row does not have.
+    final func knowing(_ owner: ObjectKey) -> NSManagedObject? {
+        guard let object = registered(owner) else { return nil }
+        return object._state.pointee.toMany != nil || object._state.pointee.number < 0 ? object : nil
+    }
+
     /// A batch from below, as this context shows it: objects that are held here keep their values.
     private func asHeld(_ batch: RowBatch, store: UInt16) throws -> [RowBatch] {
         guard batch.chunks.contains(where: { holdsOtherwise($0, store: store) }) else { return [batch] }
@@ -118,7 +121,7 @@ extension NSManagedObjectContext {
     }
 
     /// Whether a row of the chunk has an object here that says something else.
-    private func holdsOtherwise(_ chunk: RowChunk, store: UInt16) -> Bool {
+    final func holdsOtherwise(_ chunk: RowChunk, store: UInt16) -> Bool {
         let layout = chunk.layout
         for index in 0..<chunk.count {
             let row = chunk.row(index)
@@ -166,5 +169,5 @@ extension NSManagedObjectContext {
 
 extension UnsafeMutablePointer<ObjectState> {
     /// Whether there is a row or anything that was changed.
-    fileprivate var hasValues: Bool { pointee.row != nil || pointee.overlay != nil }
+    var hasValues: Bool { pointee.row != nil || pointee.overlay != nil }
 }

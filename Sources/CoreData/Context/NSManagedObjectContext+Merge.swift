@@ -92,7 +92,9 @@ extension NSManagedObjectContext {
 
     /// Faults for new objects that are not here yet.
     private func takeIn(_ keys: [ObjectKey]) -> ContiguousArray<NSManagedObject> {
-        ContiguousArray(keys.compactMap { registered($0) == nil ? object(for: $0) : nil })
+        let faults = ContiguousArray(keys.compactMap { registered($0) == nil ? object(for: $0) : nil })
+        for fault in faults { joinOthers(fault) }
+        return faults
     }
 
     /// Lets objects go whose rows are gone, from other objects' unsaved changes too.
@@ -113,27 +115,35 @@ extension NSManagedObjectContext {
         return gone
     }
 
-    /// Brings objects that have values up to date and answers them; faults read the new row anyway. Pending deletions come last,
-    /// so that their delete rules find all others as they are now.
+    /// Brings objects that have values up to date and answers them; faults read the new row anyway.
+    ///
+    /// All let go of their rows first, so that those with changes are read together. Pending deletions come last, so that their
+    /// delete rules find all others as they are now.
     private func renew(_ keys: [ObjectKey]) -> ContiguousArray<NSManagedObject> {
         var renewed: ContiguousArray<NSManagedObject> = []
         let present = keys.compactMap { registered($0) }.filter { $0._state.has(.persistent) && !$0.isLost }
         var pending = PendingTargets()
+        var dirty: ContiguousArray<NSManagedObject> = []
         var changed: ContiguousArray<NSManagedObject> = []
         for object in present where !object._state.has(.deleted) {
             let wasFault = object._state.isFault
             if object._state.has(.dirty) {
                 if SaveOperation.isChanged(object) { changed.append(object) }
                 pending.note(object)
-                object.renewUnderChanges()
-                wakeRefreshed(object)
+                dirty.append(object)
             } else {
                 if !wasFault { object.willTurnIntoFault() }
                 object._state.dropStoredRelationships()
                 object._state.detachRow()
+                joinOthers(object)
                 if !wasFault { object.didTurnIntoFault() }
             }
             if !wasFault { renewed.append(object) }
+        }
+        readRowsAgain(dirty)
+        for object in dirty {
+            object.renewToManys()
+            wakeRefreshed(object)
         }
         pending.settle(in: self)
         for object in present where object._state.has(.deleted) && !object.isLost { renewDeletion(of: object) }
@@ -144,12 +154,6 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
-    /// Reads the row anew below unsaved changes.
-    final func renewUnderChanges() {
-        readRowAgain()
-        renewToManys()
-    }
-
     /// Those to-many states that have anything in a store.
     final func forEachStoredToMany(_ body: (Int, ToMany) -> Void) {
         forEachToMany { index, members in

@@ -112,7 +112,9 @@ extension NSManagedObjectContext {
     /// The object for an ID: the registered one, or a fault that is not checked against the store.
     public final func object(with objectID: NSManagedObjectID) -> NSManagedObject {
         checkQueue()
-        return object(for: key(of: objectID))
+        let object = object(for: key(of: objectID))
+        joinOthers(object)
+        return object
     }
 
     /// The object for an ID, read from the store if it is not here.

@@ -18,12 +18,35 @@ extension NSManagedObjectContext {
         guard state.registry === requiredRegistry, state.has(.persistent), !state.has(.gone) else { return }
         rowTime += 1
         if mergeChanges, state.has(.dirty) {
-            object.readRowAgain()
-            wakeRefreshed(object)
+            renewBelowChanges([object])
         } else {
             turnIntoFault(object, keepsTransients: mergeChanges)
+            tracker.enter(object, .eventRefreshed)
         }
-        tracker.enter(object, .eventRefreshed)
+    }
+
+    /// Puts the changes of objects on rows read anew.
+    private func renewBelowChanges(_ objects: ContiguousArray<NSManagedObject>) {
+        readRowsAgain(objects)
+        for object in objects {
+            wakeRefreshed(object)
+            tracker.enter(object, .eventRefreshed)
+        }
+    }
+
+    /// Reads the rows of objects anew, below their changes. All let go of theirs first, so that they are read together.
+    final func readRowsAgain(_ objects: ContiguousArray<NSManagedObject>) {
+        let former = objects.map { object in
+            defer {
+                object._state.detachRow()
+                joinOthers(object)
+            }
+            return object.lastRead
+        }
+        for (object, former) in zip(objects, former) {
+            object.fire()
+            if let former { object.leaveNewTargets(since: former) }
+        }
     }
 
     private func turnIntoFault(_ object: NSManagedObject, keepsTransients: Bool) {
@@ -41,6 +64,7 @@ extension NSManagedObjectContext {
             state.dropRelationships(but: wasDirty ? object.sharedToManys() : [])
         }
         state.detachRow()
+        joinOthers(object)
         if wasDirty { keepChangesOfOthers(object, lost) }
         if state.info.transientDefaults != nil { state.leaveTransientDefaults() }
         if !wasFault { object.didTurnIntoFault() }
@@ -51,10 +75,18 @@ extension NSManagedObjectContext {
     public final func refreshAllObjects() {
         checkQueue()
         settle()
+        var changed: ContiguousArray<NSManagedObject> = []
         for object in allObjects {
-            if object._state.info.hasTransientSlots { object.resetTransients() }
-            refresh(object, mergeChanges: object.hasChanges)
+            let state = object._state
+            if state.info.hasTransientSlots { object.resetTransients() }
+            if state.has(.dirty), state.has(.persistent), !state.has(.gone) {
+                changed.append(object)
+            } else {
+                refresh(object, mergeChanges: false)
+            }
         }
+        rowTime += 1
+        renewBelowChanges(changed)
         settle()
     }
 
@@ -105,14 +137,6 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
-    /// Reads the row anew below unsaved changes.
-    final func readRowAgain() {
-        let former = lastRead
-        _state.detachRow()
-        fire()
-        if let former { leaveNewTargets(since: former) }
-    }
-
     /// Takes this object away from targets that the new row brings and its changes have left behind: as its changes lie on top,
     /// it is from there that it was moved. No change of the program's: an undo of the move leaves it in none of them.
     final func leaveNewTargets(since former: RowSnapshot) {

@@ -9,6 +9,33 @@ final class FaultWatch {
     var handler: ((UnexpectedFault) -> Void)?
     /// What the running blocks of `withoutFaulting` have found, the innermost last.
     var blocks: [[UnexpectedFault]] = []
+    /// How objects were reached of which something may be told.
+    private var paths: [ObjectKey: FaultPath] = [:]
+    private var starts: [String: FaultPath] = [:]
+
+    /// The way to an object; one that was not reached from another is where it begins.
+    func path(to object: NSManagedObject) -> FaultPath { paths[object._state.key] ?? start(at: object._state.info.entity.name) }
+
+    func wasReached(_ object: NSManagedObject) -> Bool { paths[object._state.key] != nil }
+
+    private func start(at entity: String) -> FaultPath {
+        if let known = starts[entity] { return known }
+        let made = FaultPath(entity: entity)
+        starts[entity] = made
+        return made
+    }
+
+    /// Notes by which relationship an object was reached. A way that gets too long begins anew.
+    func note(_ object: NSManagedObject, from source: NSManagedObject, by relationship: String) {
+        let way = path(to: source)
+        let first = way.isLong ? start(at: source._state.info.entity.name) : way
+        paths[object._state.key] = first.step(relationship)
+    }
+
+    /// A request has found an object itself.
+    func begin(at object: NSManagedObject) { paths[object._state.key] = nil }
+
+    func forgetPaths() { paths = [:] }
 
     func tell(_ fault: UnexpectedFault) {
         handler?(fault)
@@ -63,7 +90,21 @@ extension NSManagedObjectContext {
 
     /// Marks objects, whose faults are unexpected from now on.
     final func watch(_ objects: [NSManagedObject]) {
-        for object in objects { object._state.set(.watched) }
+        for object in objects {
+            object._state.set(.watched)
+            faultWatch?.begin(at: object)
+        }
+    }
+
+    /// Marks what is reached from a watched object, and remembers how a fault was reached while faults are refused.
+    final func noteReach(_ object: NSManagedObject, from source: NSManagedObject, by relationship: ResolvedRelationship) {
+        if source._state.has(.watched) {
+            guard !object._state.has(.watched) else { return }
+            object._state.set(.watched)
+        } else {
+            guard let faultWatch, faultWatch.refusesAll || !faultWatch.blocks.isEmpty, object.lacksRow else { return }
+        }
+        requiredFaultWatch.note(object, from: source, by: relationship.name)
     }
 
     /// Tells of a read of an object's row, or of the members of a to-many, if it is unexpected.
@@ -81,16 +122,19 @@ extension NSManagedObjectContext {
 
     private func report(_ object: NSManagedObject, _ index: Int?) -> UnexpectedFault {
         let entity = object._state.info.entity
-        if let index {
-            let name = object.relationship(toMany: index).name
-            return UnexpectedFault(
-                entityName: entity.name, objectID: object.objectID, relationshipName: name, prefetchKeyPath: name,
-                prefetchEntityName: entity.name)
-        }
-        let origin = object.origin
+        let relationship = index.map { object.relationship(toMany: $0).name }
+        let path = pathToFault(of: object, relationship)
         return UnexpectedFault(
-            entityName: entity.name, objectID: object.objectID, relationshipName: nil,
-            prefetchKeyPath: origin?.slot.name, prefetchEntityName: origin?.entity.name)
+            entityName: entity.name, objectID: object.objectID, relationshipName: relationship, prefetchKeyPath: path?.keyPath,
+            prefetchEntityName: path?.entity)
+    }
+
+    /// What would have to be prefetched; nil for the row of an object that was reached from no other.
+    private func pathToFault(of object: NSManagedObject, _ relationship: String?) -> FaultPath? {
+        let watch = requiredFaultWatch
+        if let relationship { return watch.path(to: object).step(relationship) }
+        if watch.wasReached(object) { return watch.path(to: object) }
+        return object.origin.map { FaultPath(entity: $0.entity.name).step($0.slot.name) }
     }
 }
 
@@ -102,5 +146,28 @@ extension NSManagedObject {
         let entity = state.info.schema[layout.entity]
         let slot = Int(state.pointee.targetSlot)
         return entity.slots.indices.contains(slot) ? (entity, entity.slots[slot]) : nil
+    }
+}
+
+/// The relationships that lead from objects of an entity to a fault.
+final class FaultPath {
+    let entity: String
+    private let names: [String]
+    private var steps: [String: FaultPath] = [:]
+
+    init(entity: String, names: [String] = []) {
+        self.entity = entity
+        self.names = names
+    }
+
+    var keyPath: String { names.joined(separator: ".") }
+    /// Whether nobody would prefetch anything further: a chain of objects may be of any length.
+    var isLong: Bool { names.count >= 8 }
+
+    func step(_ name: String) -> FaultPath {
+        if let known = steps[name] { return known }
+        let made = FaultPath(entity: entity, names: names + [name])
+        steps[name] = made
+        return made
     }
 }

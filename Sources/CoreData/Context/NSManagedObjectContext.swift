@@ -100,16 +100,19 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
     private final var oldestRow: TimeInterval = -1
     /// Whether firing a fault reads the faults beside it in the same statement, at most 256. True at first.
     ///
-    /// Beside it stand the faults that one fetch without property values found, other members of a to-many, and other targets of
-    /// a to-one of rows that were read together. They stay faults, but reading them costs nothing any more.
+    /// Beside it stand the faults that one fetch without property values found, other members of a to-many, other targets of a
+    /// to-one of rows that were read together, and of single faults those that came before any of them was read: by
+    /// `object(with:)`, by a merge or by a refresh. They stay faults, but reading them costs nothing any more.
     open var readsFaultsTogether = true
     /// Rows that were read with a fault and have no object yet.
     final var waitingRows: [WaitingRows] = []
+    /// Faults that came one by one, a group a tree and store.
+    final var openSiblings: [OpenSiblings] = []
     /// Who is told of unexpected faults; nil until somebody asks for it.
     final var faultWatch: FaultWatch?
     final var isTellingOfFault = false
     /// Whether a fault whose row is gone is to read as deleted: asked once for each, and `shouldDeleteInaccessibleFaults` unless
-    /// overridden. The property is never named.
+    /// overridden. The property is the one that was read or set; nil when the object was asked for as a whole.
     open func shouldHandleInaccessibleFault(
         _ fault: NSManagedObject, for oid: NSManagedObjectID, triggeredByProperty property: NSPropertyDescription?
     ) -> Bool { shouldDeleteInaccessibleFaults }

@@ -59,6 +59,33 @@ final class ParentRows: RowStore, @unchecked Sendable {
         try hand(batches, receive)
     }
 
+    func targets(
+        of relationship: RelationshipIndex, from owners: [Int64], _ receive: (MemberBatch) throws -> FetchStep
+    ) throws {
+        try targets(of: relationship, owners, areAll: false, receive)
+    }
+
+    func targets(
+        of relationship: RelationshipIndex, fromAll owners: [Int64], _ receive: (MemberBatch) throws -> FetchStep
+    ) throws {
+        try targets(of: relationship, owners, areAll: true, receive)
+    }
+
+    private func targets(
+        of relationship: RelationshipIndex, _ owners: [Int64], areAll: Bool, _ receive: (MemberBatch) throws -> FetchStep
+    ) throws {
+        let entity = schema[relationship].owner
+        let batches = try child.withParent { parent in
+            let asked = owners.map { owner in
+                AskedOwner(key: child.settled(ObjectKey(number: owner, entity: entity, store: number)), name: owner)
+            }
+            return try parent.batches(of: relationship, owners: asked, areAll: areAll)
+        }
+        for batch in batches where batch.rows.count > 0 {
+            if try receive(batch) == .stop { return }
+        }
+    }
+
     private func hand(_ batches: [RowBatch], _ receive: (RowBatch) throws -> FetchStep) throws {
         for batch in batches where batch.count > 0 {
             if try receive(batch) == .stop { return }
@@ -85,18 +112,23 @@ struct ObjectPacker {
     /// it is.
     private var open: [Int: Int] = [:]
 
-    /// Adds an object; one that is deleted, or whose row is gone, is left out.
-    mutating func add(_ object: NSManagedObject, in context: NSManagedObjectContext) throws {
+    /// Adds an object; one that is deleted, or whose row is gone, is left out. Answers whether it was added.
+    @discardableResult
+    mutating func add(_ object: NSManagedObject, in context: NSManagedObjectContext) throws -> Bool {
         let state = object._state
         if state.isFault, state.pointee.row == nil { object.fire() }
-        guard !state.has([.deleted, .gone]) else { return }
-        if state.isFault, state.pointee.row == nil { return try context.throwReadError() }
+        guard !state.has([.deleted, .gone]) else { return false }
+        if state.isFault, state.pointee.row == nil {
+            try context.throwReadError()
+            return false
+        }
         let shape = Int(state.pointee.entity) << 1 | (state.pointee.number < 0 ? 1 : 0)
         let place = openChunk(shape, state.info.layout)
         order.append(RowBatch.Reference(chunk: place, row: chunks[place].count))
         object.pack(into: chunks[place], key: state.pointee.number, version: state.version)
         object.packTransients(into: chunks[place])
         if order.count == RowChunk.maximumCount { close() }
+        return true
     }
 
     private mutating func openChunk(_ shape: Int, _ layout: RowLayout) -> Int {

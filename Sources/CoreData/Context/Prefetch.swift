@@ -55,7 +55,7 @@ struct Prefetch {
             let slices = try read(step.relationship, of: numbers, in: store, isEverything && !isNested)
             for (number, slices) in zip(numbers, slices) {
                 guard let members = owners[number], members.isFault else { continue }
-                members.base = .slices(slices)
+                members.base = store == 0 ? .keys(context.unsavedKeys(slices)) : .slices(slices)
                 members.readAt = time
             }
         }
@@ -211,6 +211,11 @@ extension NSManagedObject {
 }
 
 extension NSManagedObjectContext {
+    /// The keys of members whose owner only the parent holds: it has no store, they may have one.
+    fileprivate final func unsavedKeys(_ slices: MemberSlices) -> ContiguousArray<ObjectKey> {
+        ContiguousArray(materialize(slices, store: 0).map(\._state.key))
+    }
+
     /// Gives objects that were made again what was read beforehand for them. What they know by themselves stays.
     final func hand(_ levels: [PrefetchedLevel], to objects: ContiguousArray<NSManagedObject>) {
         for level in levels where level.readAt == rowTime {

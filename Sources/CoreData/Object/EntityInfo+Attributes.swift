@@ -5,6 +5,14 @@ import CoreDataValues
 import Foundation
 
 extension EntityInfo {
+    /// Whether an object cannot be saved with nil in a slot.
+    func needsValue(_ slot: Int) -> Bool { entity.slots[slot].isRequired || requiredTransients.contains(slot) }
+
+    /// The property that a slot belongs to: of an element, the composite attribute.
+    func description(ofSlot slot: Int) -> NSPropertyDescription? {
+        description.propertiesByName[entity.slots[slot].composite ?? entity.slots[slot].name]
+    }
+
     /// What is kept for an object's relationships: one place for each to-many, then one for each fetched property, and one
     /// for targets that were read beforehand.
     var relationshipStateCount: Int { entity.toMany.count + entity.fetchedProperties.count + 1 }

@@ -16,6 +16,8 @@ final class EntityInfo: @unchecked Sendable {
     let defaults: [(slot: Int, value: Value)]
     /// Slots that must not be nil at save, as mask words.
     let required: UnsafeMutablePointer<UInt64>
+    /// Transient attributes that must not be nil at a save. No row has them, so the mask does not tell.
+    let requiredTransients: [Int]
     /// The kind of each slot, for loops that must not touch an array's count and owner.
     let kinds: UnsafeMutablePointer<SlotKind>
     /// Values that are checked further: reals only for NaN, others by what the model allows.
@@ -80,6 +82,10 @@ final class EntityInfo: @unchecked Sendable {
         for (slot, value) in entity.slots.enumerated() {
             (kinds + slot).initialize(to: value.kind)
             if value.isRequired { required[slot >> 6] |= 1 << UInt64(slot & 63) }
+        }
+        requiredTransients = entity.slots.indices.filter { slot in
+            let value = entity.slots[slot]
+            return value.isTransient && value.composite == nil && value.attribute?.isOptional == false
         }
         plainReals = entity.slots.indices.filter { EntityInfo.isPlainReal(entity.slots[$0]) }
         let composites = entity.compositesToCheck

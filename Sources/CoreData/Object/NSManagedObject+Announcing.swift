@@ -39,7 +39,8 @@ struct OpenChange {
 extension NSManagedObject {
     final func announceAccess(_ key: String?) {
         checkQueue()
-        if _state.isFault { fire() }
+        guard _state.isFault else { return }
+        if case .slot(let slot)? = key.flatMap(place(of:)) { fire(reading: slot) } else { fire() }
     }
 
     /// An attribute's former value goes to the log and the object is marked at once; of a relationship the targets
@@ -119,7 +120,7 @@ extension NSManagedObject {
     /// Writes a to-one on this side only, unseen by undo and change tracking.
     final func setTargetSilently(_ slot: Int, _ target: NSManagedObject?) {
         if let target { check(target, fits: relationship(at: slot)) }
-        if _state.isFault { fire() }
+        if _state.isFault { fire(reading: slot) }
         let overlay = _state.makeOverlay()
         if let target { overlay.set(slot, target as AnyObject) } else { overlay.setNull(slot, .toOne) }
     }

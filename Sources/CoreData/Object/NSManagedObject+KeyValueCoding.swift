@@ -38,7 +38,7 @@ extension NSManagedObject {
     /// A value of the wrong type is a broken contract, as on Apple's platforms.
     private func converted(_ value: Any?, _ slot: Int) -> Value {
         let property = _state.info.entity.slots[slot]
-        guard let attribute = property.attribute, let value, !(value is NSNull) else { return .null }
+        guard let attribute = property.attribute, let value = KeyValue.unwrapped(value) else { return .null }
         do {
             return try CoreData.value(
                 NSManagedObject.widened(value, attribute.type), as: NSManagedObject.widened(attribute.type),
@@ -58,16 +58,14 @@ extension NSManagedObject {
     }
 
     final func object(_ value: Any?, _ key: String) -> NSManagedObject? {
-        guard let value, !(value is NSNull) else { return nil }
-        guard let object = value as? NSManagedObject else {
-            misuse("\(entity.name ?? "").\(key) is a to-one relationship and was given \(type(of: value)).")
-        }
-        return object
+        if let object = value as? NSManagedObject { return object }
+        guard let other = KeyValue.unwrapped(value) else { return nil }
+        misuse("\(entity.name ?? "").\(key) is a to-one relationship and was given \(type(of: other)).")
     }
 
     final func objects(_ value: Any?, _ key: String) -> ContiguousArray<NSManagedObject> {
-        switch value {
-        case nil, is NSNull: return []
+        switch KeyValue.unwrapped(value) {
+        case nil: return []
         case let set as Set<NSManagedObject> where !(value is NSSet): return ContiguousArray(set)
         case let set as NSSet: return members(set.allObjects, key)
         case let set as NSOrderedSet: return members(set.array, key)
@@ -195,9 +193,10 @@ extension NSManagedObject: KeyValueCoding {
             guard let composite = compositePlace(of: key) else { return setValue(value, forUndefinedKey: key) }
             return setDictionary(value, of: composite) { setAnyValue($1, .slot($0), key: key) }
         }
-        if case .slot(let slot) = place, value == nil || value is NSNull {
+        if case .slot(let slot) = place {
             switch kind(slot) {
-            case .int, .bool, .double, .float: return setNilValueForKey(key)
+            case .int, .bool, .double, .float:
+                if KeyValue.unwrapped(value) == nil { return setNilValueForKey(key) }
             case .decimal, .date, .text, .data, .externalData, .uuid, .uri, .transformable, .toOne, .entityTag: break
             }
         }
@@ -213,7 +212,7 @@ extension NSManagedObject: KeyValueCoding {
     }
 
     final func setValues(_ values: [String: Any]) {
-        for (key, value) in values { setValue(value is NSNull ? nil : value, forKey: key) }
+        for (key, value) in values { setValue(KeyValue.unwrapped(value), forKey: key) }
     }
 
     final func primitive(_ key: String) -> Any? {
@@ -231,7 +230,7 @@ extension NSManagedObject: KeyValueCoding {
         switch requirePlace(key) {
         case .slot(let slot):
             if kind(slot) == .toOne { return setTargetSilently(slot, object(value, key)) }
-            if _state.isFault { fire() }
+            if _state.isFault { fire(reading: slot) }
             let overlay = _state.makeOverlay()
             guard kind(slot) == .transformable else { return store(converted(value, slot), in: overlay, slot) }
             if let live = checkedLive(value, slot) { overlay.set(slot, live as AnyObject) } else { overlay.setNull(slot, .transformable) }

@@ -22,6 +22,15 @@ extension NSManagedObject {
 
     /// The present target of a to-one; a fault if it is not in memory.
     final func target(at slot: Int) -> NSManagedObject? {
+        guard let target = presentTarget(at: slot) else { return nil }
+        if _state.has(.watched) || target.lacksRow {
+            _state.registry?.context?.noteReach(target, from: self, by: relationship(at: slot))
+        }
+        return target
+    }
+
+    @inline(__always)
+    private func presentTarget(at slot: Int) -> NSManagedObject? {
         let state = _state
         if let overlay = state.overlay, overlay.isPresent(slot) { return overlay.object(slot) }
         if let target = state.pointee.target, Int(state.pointee.targetSlot) == slot {
@@ -176,7 +185,9 @@ extension NSManagedObject {
         case .slices(let slices): found = context.materialize(slices, store: _state.pointee.store)
         case .keys(let keys): found = context.objects(for: keys)
         }
-        if _state.has(.watched) { context.watch(found) }
+        if _state.has(.watched) {
+            for member in found { context.noteReach(member, from: self, by: relationship(toMany: index)) }
+        }
         return found
     }
 

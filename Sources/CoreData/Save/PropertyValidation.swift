@@ -49,7 +49,7 @@ struct PropertyValidation {
     ) {
         guard let attribute = info.entity.slots[slot].attribute else { return }
         guard let given = value.pointee else {
-            if info.entity.slots[slot].isRequired {
+            if info.needsValue(slot) {
                 errors.append(error(Complaint(code: 1570, sentence: Validation.missing), nil))
             }
             return

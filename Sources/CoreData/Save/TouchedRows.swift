@@ -13,6 +13,7 @@ extension NSManagedObjectContext {
                 object._state.isFault, object._state.pointee.row != nil
             else { continue }
             object._state.detachRow()
+            joinOthers(object)
         }
     }
 }

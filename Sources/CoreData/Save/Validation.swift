@@ -42,6 +42,9 @@ enum Validation {
             let saved = state.pointee.row.map { $0[-1 - word] } ?? 0
             if required & ~((present & nonNull) | (~present & saved)) != 0 { return false }
         }
+        for slot in info.requiredTransients {
+            if case .null = object.source(slot) { return false }
+        }
         return true
     }
 
@@ -57,7 +60,7 @@ enum Validation {
     static let missing = "must have a value; set it before saving"
 
     private static func checkPresence(_ object: NSManagedObject, _ info: EntityInfo, _ errors: inout [any Error]) {
-        for (slot, property) in info.entity.slots.enumerated() where property.isRequired {
+        for (slot, property) in info.entity.slots.enumerated() where info.needsValue(slot) {
             if case .null = object.source(slot) {
                 errors.append(error(Complaint(code: 1570, sentence: missing), object, property.name, nil))
             }
