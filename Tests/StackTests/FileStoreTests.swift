@@ -72,6 +72,44 @@ import Testing
         #expect(try theirs.all("Doctor").count == 1)
     }
 
+    @Test("After setURL to a place without a file the next save writes one there; the former file stays as it was", arguments: types)
+    func newPlace(_ type: String) throws {
+        let (rig, context) = try filled(type)
+        let store = try #require(rig.coordinator.persistentStores.first)
+        let (old, new) = (rig.folder.file("store"), rig.folder.file("new"))
+        let before = try Data(contentsOf: old)
+        #expect(rig.coordinator.setURL(new, for: store) && rig.coordinator.url(for: store) == new)
+        _ = context.make("Doctor", ["name": "Ada"])
+        try context.save()
+        _ = context.make("Doctor", ["name": "Bo"])
+        try context.save()
+        #expect(try Data(contentsOf: old) == before)
+        let reader = Rig(in: rig.folder)
+        try reader.add(type, "new")
+        #expect(try reader.context().all("Doctor").count == 2 && reader.context().all("Patient").count == 1)
+        // Another store's file is not overwritten, and one that went away is missed.
+        #expect(rig.coordinator.setURL(old, for: store))
+        _ = context.make("Doctor", ["name": "Cy"])
+        #expect(code { try context.save() } == 134030)
+        #expect(rig.coordinator.setURL(new, for: store))
+        try FileManager.default.removeItem(at: new)
+        #expect(code { try context.save() } == 134030)
+    }
+
+    @Test("After setURL to where the file was moved, saves go on there", arguments: types)
+    func movedFile(_ type: String) throws {
+        let (rig, context) = try filled(type)
+        let store = try #require(rig.coordinator.persistentStores.first)
+        let new = rig.folder.file("new")
+        try FileManager.default.moveItem(at: rig.folder.file("store"), to: new)
+        #expect(rig.coordinator.setURL(new, for: store))
+        _ = context.make("Doctor", ["name": "Ada"])
+        try context.save()
+        let reader = Rig(in: rig.folder)
+        try reader.add(type, "new")
+        #expect(try reader.context().all("Doctor").count == 1)
+    }
+
     @Test("A file of another model is refused with 134100, and taken when versions are ignored", arguments: types)
     func otherModel(_ type: String) throws {
         let (rig, _) = try filled(type)

@@ -76,6 +76,21 @@ final class ListeningStore: NSIncrementalStore, @unchecked Sendable {
 }
 
 @Suite struct SampleStoreTests {
+    @Test("A program's atomic store may name itself by any text")
+    func freeIdentifier() throws {
+        let rig = Rig()
+        let contents: [String: Any] = ["metadata": [NSStoreUUIDKey: "BOX-1"], "records": [String]()]
+        try PropertyListSerialization.data(fromPropertyList: contents, format: .binary, options: 0).write(to: rig.folder.file("store"))
+        let store = try rig.add(BoxStore.type)
+        #expect(store.identifier == "BOX-1")
+        let context = try rig.filled()
+        let patient = try #require(try context.all("Patient").first)
+        #expect(rig.coordinator.managedObjectID(forURIRepresentation: patient.objectID.uriRepresentation()) == patient.objectID)
+        let again = Rig(in: rig.folder)
+        #expect(try again.add(BoxStore.type).identifier == "BOX-1")
+        #expect(try again.summary(again.context()) == "North 1 [\"b\", \"a\"]")
+    }
+
     private struct Refused: Error {}
 
     private func listening() throws -> (Rig, ListeningStore) {

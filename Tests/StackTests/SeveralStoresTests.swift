@@ -39,6 +39,38 @@ import Testing
         #expect(names(try rig.context().fetch(request)) == ["moved not"])
     }
 
+    @Test("4.7 The store chosen in a child context is the object's in every parent, and that of a permanent ID")
+    func assignInChild() throws {
+        let (rig, a, b) = try two()
+        let root = rig.context()
+        let middle = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        middle.parent = root
+        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        child.parent = middle
+        let chosen = child.make("Doctor", ["name": "chosen"])
+        let early = child.make("Doctor", ["name": "early"])
+        let plain = child.make("Doctor", ["name": "plain"])
+        child.assign(chosen, to: b)
+        child.assign(early, to: b)
+        try child.obtainPermanentIDs(for: [early])
+        #expect(early.objectID.persistentStore === b)
+        try child.save()
+        try middle.save()
+        let late = child.make("Doctor", ["name": "late"])
+        child.assign(late, to: b)
+        try child.save()
+        try child.obtainPermanentIDs(for: [late])
+        #expect(late.objectID.persistentStore === b)
+        try middle.save()
+        try root.save()
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Doctor")
+        request.affectedStores = [b]
+        #expect(names(try rig.context().fetch(request)).sorted() == ["chosen", "early", "late"])
+        request.affectedStores = [a]
+        #expect(names(try rig.context().fetch(request)) == ["plain"])
+        _ = plain
+    }
+
     @Test("4.7 The first store is passed over when it is read-only or lacks the entity")
     func firstWritable() throws {
         let rig = Rig(Rig.divided())

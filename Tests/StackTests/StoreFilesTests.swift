@@ -32,6 +32,24 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: rig.folder.file("none").path))
     }
 
+    @Test("15.4 A store that others have open and have only read is destroyed at once; they see an empty database")
+    func destroyUnderReader() throws {
+        let filled = Rig()
+        let written = try filled.add()
+        try filled.filled()
+        try filled.coordinator.remove(written)
+        let rig = Rig(in: filled.folder)
+        try rig.add()
+        let context = rig.context()
+        #expect(try context.all("Patient").count == 1)
+        context.reset()
+        try rig.coordinator.destroyPersistentStore(at: rig.folder.file("store"), ofType: NSSQLiteStoreType)
+        #expect(throws: CocoaError.self) { try context.all("Patient") }
+        let again = Rig(in: rig.folder)
+        try again.add()
+        #expect(try again.context().all("Patient").isEmpty)
+    }
+
     @Test("15.4 Destroying waits for a writer's lock and gives up with an error, leaving the store whole")
     func destroyLocked() throws {
         let rig = Rig()

@@ -252,7 +252,7 @@ extension NSManagedObjectContext {
     /// The same past the row cache.
     private final func readStored(_ key: ObjectKey) throws -> NSManagedObject? {
         guard key.number > 0, key.store != 0 else { return try readUnsaved(key) }
-        guard let store = rows(of: key.store) else { return nil }
+        guard let store = try storedRows(of: key.store) else { return nil }
         let cache = rowCache
         let ticket = cache?.ticket ?? 0
         var found: NSManagedObject?
@@ -268,28 +268,36 @@ extension NSManagedObjectContext {
 
     /// Reads the members of a to-many.
     final func fire(_ owner: NSManagedObject, toMany index: Int, _ members: ToMany) {
-        guard let store = rows(of: owner._state.pointee.store) else { return }
+        let number = owner._state.pointee.store
+        guard rows(of: number) != nil || number != 0 && !owner._state.has(.gone) else { return }
         noteFault(of: owner, toMany: index)
-        var batches: [RowBatch] = []
-        let cache = rowCache
-        let ticket = cache?.ticket ?? 0
         persistentStoreCoordinator?.faultCount.wrappingAdd(1, ordering: .relaxed)
         do {
-            try store.members(of: owner.relationship(toMany: index).index, owner: owner._state.key.row) { batch in
-                batches.append(batch)
-                cache?.add(batch, store: owner._state.pointee.store, since: ticket)
-                return .more
-            }
-            let number = owner._state.pointee.store
-            // An owner that only the parent holds has no store, its members may have one: they are named by their own keys.
-            members.base = number == 0
-                ? .keys(ContiguousArray(materialize(batches, store: number).map { $0._state.key })) : .rows(batches)
+            members.base = try read(owner.relationship(toMany: index).index, of: owner._state.key)
             members.readAt = rowTime
         } catch {
             if readError == nil {
                 readError = CocoaError.unread(owner.objectID, key: owner.relationship(toMany: index).name, cause: error)
             }
         }
+    }
+
+    private func read(_ relationship: RelationshipIndex, of owner: ObjectKey) throws -> ToMany.Base {
+        guard let store = try storedRows(of: owner.store) else { return .fault }
+        if let keys = try store.memberKeys(of: relationship, owner: owner.row) {
+            return .keys(ContiguousArray(keys.map { ObjectKey(number: $0.number, entity: $0.entity, store: owner.store) }))
+        }
+        var batches: [RowBatch] = []
+        let cache = rowCache
+        let ticket = cache?.ticket ?? 0
+        try store.members(of: relationship, owner: owner.row) { batch in
+            batches.append(batch)
+            cache?.add(batch, store: owner.store, since: ticket)
+            return .more
+        }
+        // An owner that only the parent holds has no store, its members may have one: they are named by their own keys.
+        guard owner.store == 0 else { return .rows(batches) }
+        return .keys(ContiguousArray(materialize(batches, store: 0).map { $0._state.key }))
     }
 
     /// Throws the error that a read inside a getter left, once.

@@ -19,10 +19,8 @@ extension NSManagedObjectContext {
     }
 
     /// A store's rows as the parent has them.
-    final func parentRows(_ store: UInt16) -> (any RowStore)? {
-        let below = requiredCoordinator.rowStore(store)
-        guard below != nil || store == 0 else { return nil }
-        return ParentRows(child: self, number: store, hasUnsaved: true, below: below)
+    final func parentRows(_ store: UInt16) -> any RowStore {
+        ParentRows(child: self, number: store, hasUnsaved: true, below: requiredCoordinator.rowStore(store))
     }
 
     // MARK: The parent's side
@@ -84,7 +82,7 @@ extension NSManagedObjectContext {
         }
         var batches = packer.finish()
         for (store, numbers) in others {
-            try rows(of: store)?.rows(for: numbers, in: root) { batch in
+            try storedRows(of: store)?.rows(for: numbers, in: root) { batch in
                 batches.append(batch)
                 return .more
             }
@@ -99,7 +97,7 @@ extension NSManagedObjectContext {
             try throwReadError()
             return try pack(members)
         }
-        guard let rows = rows(of: owner.store) else { return [] }
+        guard let rows = try storedRows(of: owner.store) else { return [] }
         var batches: [RowBatch] = []
         try rows.members(of: relationship, owner: owner.row) { batch in
             batches += try asHeld(batch, store: owner.store)
@@ -157,7 +155,7 @@ extension NSManagedObjectContext {
         let tables = Dictionary(grouping: keys) { Table(store: $0.store, root: runtime.schema[$0.entity].root) }
         for (table, keys) in tables {
             do {
-                try rows(of: table.store)?.rows(for: keys.map(\.number), in: table.root) { batch in
+                try storedRows(of: table.store)?.rows(for: keys.map(\.number), in: table.root) { batch in
                     materialize(batch, store: table.store, asFaults: true, into: &read)
                     return .more
                 }

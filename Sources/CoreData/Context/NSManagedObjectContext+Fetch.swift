@@ -128,12 +128,14 @@ struct PendingOverlay {
         var found: [NSManagedObject] = []
         for store in stores { found += try context.fetch(plan, from: store, asFaults: order.asFaults, renewing: order.renews) }
         let evaluator = try order.plan.predicate.map { try PendingOverlay.evaluator($0) }
-        if order.includesPendingChanges { found = merge(found, evaluator, all: beyond) }
+        if order.includesPendingChanges { found = merge(found, evaluator, Set(stores.map(\.number)), all: beyond) }
         try sort(&found)
         return Array(found.dropFirst(order.plan.offset).prefix(order.plan.limit > 0 ? order.plan.limit : .max))
     }
 
-    private func merge(_ found: [NSManagedObject], _ evaluator: Evaluator?, all: Bool) -> [NSManagedObject] {
+    private func merge(
+        _ found: [NSManagedObject], _ evaluator: Evaluator?, _ stores: Set<UInt16>, all: Bool
+    ) -> [NSManagedObject] {
         func fits(_ object: NSManagedObject) -> Bool {
             evaluator?.matches(ObjectSource(object), variables: [:]) ?? true
         }
@@ -143,16 +145,18 @@ struct PendingOverlay {
             return state.has(.dirty) || all ? fits(object) : true
         }
         var seen = Set(result)
-        for object in context.tracker.dirty where isWanted(object) && !seen.contains(object) && fits(object) {
+        for object in context.tracker.dirty where isWanted(object, stores) && !seen.contains(object) && fits(object) {
             seen.insert(object)
             result.append(object)
         }
         return result
     }
 
-    private func isWanted(_ object: NSManagedObject) -> Bool {
+    /// An object without a store is new: every fetch sees it.
+    private func isWanted(_ object: NSManagedObject, _ stores: Set<UInt16>) -> Bool {
         let state = object._state
         guard state.has([.inserted, .updated]), !state.has([.deleted, .gone]) else { return false }
+        guard state.pointee.store == 0 || stores.contains(state.pointee.store) else { return false }
         if !order.plan.includesSubentities { return state.info.entity.index == order.plan.entity }
         return state.info.entity.isKind(of: order.info.entity)
     }

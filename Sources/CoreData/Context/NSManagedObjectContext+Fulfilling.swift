@@ -33,7 +33,7 @@ extension NSManagedObjectContext {
     }
 
     private func fulfill(_ faults: ContiguousArray<NSManagedObject>, _ group: FaultGroup) throws {
-        guard let store = rows(of: group.store) else { return }
+        guard let store = try storedRows(of: group.store) else { return }
         let numbers = Set(faults.map { $0._state.pointee.number }).sorted()
         let cache = rowCache
         let ticket = cache?.ticket ?? 0

@@ -36,7 +36,7 @@ extension NSManagedObjectContext {
         var groups: [Table: (store: NumberedStore, objects: [NSManagedObject])] = [:]
         for object in objects {
             let info = object._state.info
-            let store = try requiredCoordinator.store(for: info)
+            let store = try home(of: object)
             groups[Table(store: store.number, root: info.entity.root), default: (store, [])].objects.append(object)
         }
         var given: [(NSManagedObject, ObjectKey)] = []

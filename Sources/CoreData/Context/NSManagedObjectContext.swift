@@ -236,6 +236,15 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
         return rows
     }
 
+    /// The rows of the store that an object was saved in; nil for one that was never saved.
+    ///
+    /// - Throws: 134070 when the store was removed: its rows are not gone, they cannot be reached.
+    final func storedRows(of store: UInt16) throws -> (any RowStore)? {
+        if let rows = rows(of: store) { return rows }
+        guard store != 0 else { return nil }
+        throw CocoaError.removedStore(requiredCoordinator.identities.uuid(of: store))
+    }
+
     final var identities: StoreIdentities? { coordinator?.identities }
 
     final func entityDescription(for type: NSManagedObject.Type) -> NSEntityDescription {

@@ -10,7 +10,7 @@ import Foundation
 /// it.
 final class ParentRows: RowStore, @unchecked Sendable {
     private unowned let child: NSManagedObjectContext
-    /// The store's number in the coordinator; 0 for unsaved objects alone.
+    /// The store's number in the coordinator, which may have removed it; 0 for unsaved objects alone.
     private let number: UInt16
     /// Whether a fetch answers unsaved objects too: one of several stores does.
     private let hasUnsaved: Bool

@@ -74,7 +74,7 @@ struct Prefetch {
     private func read(
         _ relationship: ResolvedRelationship, of owners: [Int64], in store: UInt16, _ areAll: Bool
     ) throws -> ContiguousArray<MemberSlices> {
-        guard let rows = context.rows(of: store) else { return [] }
+        guard let rows = try context.storedRows(of: store) else { return [] }
         var sorting = MemberSorting(owners)
         let cache = context.rowCache
         let ticket = cache?.ticket ?? 0
@@ -169,7 +169,7 @@ private struct TargetSearch {
     /// Reads the rows that are missing: one statement a store.
     mutating func read(root: EntityIndex) throws {
         for (store, names) in Dictionary(grouping: unread.keys, by: \.store) {
-            guard let stored = context.rows(of: store) else { continue }
+            guard let stored = try context.storedRows(of: store) else { continue }
             var objects: ContiguousArray<NSManagedObject> = []
             let cache = context.rowCache
             let ticket = cache?.ticket ?? 0

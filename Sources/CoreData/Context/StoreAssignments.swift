@@ -42,8 +42,20 @@ extension NSManagedObjectContext {
         guard store.holds(object._state.info) else {
             misuse("The store's configuration \(store.configurationName) does not have the entity \(name).")
         }
+        choose(store.number, for: object)
+    }
+
+    final func choose(_ store: UInt16, for object: NSManagedObject) {
         let choices = assignments ?? StoreAssignments()
         assignments = choices
-        choices.assign(object, to: store.number)
+        choices.assign(object, to: store)
+    }
+
+    /// Where a new object goes: the store that was chosen, else the first one that takes it.
+    ///
+    /// - Throws: 134070 when no writable store has its entity.
+    final func home(of object: NSManagedObject) throws -> NumberedStore {
+        let chosen = assignments?.store(of: object).flatMap { requiredCoordinator.numberedStore($0) }
+        return try chosen ?? requiredCoordinator.store(for: object._state.info)
     }
 }

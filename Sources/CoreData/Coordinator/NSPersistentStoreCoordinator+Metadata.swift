@@ -61,9 +61,10 @@ extension NSPersistentStoreCoordinator {
             134000, "A store of type \(type) has no file; the types with files are SQLite and the registered ones.")
     }
 
-    /// Where a store lies from now on. The file is not moved; this is for one that was.
+    /// Where a store lies from now on. The file is not moved: one that was moved there is the store's again, and where none is, the
+    /// next save to a binary, XML or property-list store writes one. A save onto another store's file throws 134030.
     ///
-    /// A SQLite store keeps writing to the file that it has open, so for it this only answers false.
+    /// A SQLite store keeps writing to the file that it has open, so for it this only answers false; remove and add the store.
     public final func setURL(_ url: URL, for store: NSPersistentStore) -> Bool {
         guard rowStore(store.number) === store.rows, store is NSAtomicStore || store is NSIncrementalStore else { return false }
         store.url = url

@@ -6,9 +6,11 @@ import Foundation
 extension NSPersistentStoreCoordinator {
     /// Copies a store's objects into a new store, of another type if asked, and takes the old one out of the coordinator.
     ///
-    /// The new store has a new UUID and its objects new IDs; `NSPersistentStoreCoordinatorStoresDidChange` tells them under
-    /// `NSUUIDChangedPersistentStoresKey`. The old file stays. Objects of contexts keep their values but belong to the old store:
-    /// reset the contexts. Costs memory for all objects.
+    /// The new store has a new UUID, which `NSPersistentStoreCoordinatorStoresDidChange` tells under
+    /// `NSUUIDChangedPersistentStoresKey`, and its objects have other URIs. The old file stays. Objects that contexts hold are the new
+    /// store's from now on, with their IDs and pending changes, unless one of the two is a program's own `NSAtomicStore` or
+    /// `NSIncrementalStore`: they name their rows themselves, so that the objects belong to the store that was removed and saving
+    /// them throws 134070. What other threads save while the rows are copied is in the old store only. Costs memory for all objects.
     /// - Throws: 134030 if a store with objects is at the URL already; what opening and writing throw. All is then as before.
     @discardableResult
     public final func migratePersistentStore(
@@ -20,10 +22,11 @@ extension NSPersistentStoreCoordinator {
         let isNew = !FileManager.default.fileExists(atPath: URL.path)
         let isDefault = runtime.schema.configurations[store.configurationName] == nil
         let made = try makeStore(storeType, isDefault ? nil : store.configurationName, URL, options ?? store.migrationOptions)
+        let follows = !store.numbersObjects && !made.numbersObjects
         let keys: [(old: RowKey, new: RowKey)]
         do {
             identities.add(made, number: made.number)
-            keys = try StoreCopy(schema: runtime.schema, from: store, to: made).run()
+            keys = try StoreCopy(schema: runtime.schema, from: store, to: made, keepsNumbers: follows).run()
         } catch {
             identities.remove(made.number)
             try? made.rows.close()
@@ -31,11 +34,16 @@ extension NSPersistentStoreCoordinator {
             throw CocoaError.presenting(error)
         }
         carryMetadata(from: store, to: made)
-        attach(made)
+        if follows { exchange(store, for: made) } else { attach(made) }
         postStoresDidChange([NSAddedPersistentStoresKey: [made]])
         let ids = keys.flatMap { [id($0.old, store), id($0.new, made)] }
         postStoresDidChange([NSUUIDChangedPersistentStoresKey: [store, made, ids] as [Any]])
-        try remove(store)
+        guard follows else {
+            try remove(store)
+            return made
+        }
+        announceRemoval(of: store)
+        try close(removed: store)
         return made
     }
 

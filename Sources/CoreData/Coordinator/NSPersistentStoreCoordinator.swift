@@ -26,7 +26,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// What its contexts tell each other.
     final let relatives = Relatives()
     private let temporaryNumber = Atomic<Int64>(0)
-    private let stores = Mutex<[UInt16: NSPersistentStore]>([:])
+    /// In the order they were added.
+    private let stores = Mutex<[NSPersistentStore]>([])
     /// The only store, when there is one: what nearly every save asks for.
     private let onlyStore = Mutex<NumberedStore?>(nil)
     private let lastStore = Atomic<UInt16>(0)
@@ -54,7 +55,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
 
     /// The stores, in the order they were added.
     public final var persistentStores: [NSPersistentStore] {
-        stores.withLock { $0.count < 2 ? Array($0.values) : $0.sorted { $0.key < $1.key }.map(\.value) }
+        stores.withLock { $0 }
     }
 
     /// Opens a store, and creates it if it does not exist yet.
@@ -88,7 +89,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         let shown = NSPersistentStore(
             rows: rows, type: "View", url: nil, configurationName: nil, number: number,
             options: StoreOptions(lenient: nil), coordinator: self)
-        stores.withLock { $0[number] = shown }
+        stores.withLock { $0 = [shown] }
     }
 
     /// Opens or creates a store without adding it.
@@ -113,8 +114,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     final func takeStoreNumber() -> UInt16 { lastStore.wrappingAdd(1, ordering: .relaxed).newValue }
 
     final func attach(_ store: NSPersistentStore) {
-        identities.add(store, number: store.number)
-        stores.withLock { $0[store.number] = store }
+        store.takeNumber(identities.enter(store))
+        stores.withLock { $0.append(store) }
         storesChanged()
         if store.postsRemoteChanges { RemoteChanges.add(store) }
         store.didAdd(to: self)
@@ -145,19 +146,51 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         }
     }
 
-    /// Closes a store. Its objects that are not faults stay readable; they cannot be saved any more.
+    /// Puts a store with the same rows under the same keys in the place of another, which is taken out and not closed: objects that
+    /// contexts hold are the new one's from now on.
+    final func exchange(_ former: NSPersistentStore, for store: NSPersistentStore) {
+        let number = former.number
+        identities.succeed(former, by: store)
+        store.takeNumber(number)
+        stores.withLock { $0 = $0.map { $0 === former ? store : $0 } }
+        storesChanged()
+        rowCache.removeAll(store: number)
+        if store.postsRemoteChanges { RemoteChanges.add(store) }
+        store.didAdd(to: self)
+    }
+
+    /// Closes a store. Its objects that are not faults stay readable; they cannot be saved any more. Reading a fault leaves it one and
+    /// makes the next fetch or save of its context throw. All of them have their store back when it is added again.
     ///
     /// - Throws: 134070 for a store of another coordinator; what the store's last write says.
     public final func remove(_ store: NSPersistentStore) throws {
         guard rowStore(store.number) === store.rows else {
             throw CocoaError.coreData(134070, "The store \(store.identifier ?? "") is not one of this coordinator's.")
         }
-        NotificationCenter.default.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store)
-        store.willRemove(from: self)
-        guard stores.withLock({ $0.removeValue(forKey: store.number) }) != nil else { return }
+        announceRemoval(of: store)
+        guard takeOut(store) else { return }
         storesChanged()
         rowCache.removeAll(store: store.number)
         identities.remove(store.number)
+        try close(removed: store)
+    }
+
+    final func announceRemoval(of store: NSPersistentStore) {
+        NotificationCenter.default.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store)
+        store.willRemove(from: self)
+    }
+
+    /// False when somebody else was faster.
+    private func takeOut(_ store: NSPersistentStore) -> Bool {
+        stores.withLock { stores in
+            guard let place = stores.firstIndex(where: { $0 === store }) else { return false }
+            stores.remove(at: place)
+            return true
+        }
+    }
+
+    /// Closes a store that is not the coordinator's any more, and tells of it.
+    final func close(removed store: NSPersistentStore) throws {
         if store.postsRemoteChanges { RemoteChanges.remove(store) }
         defer { postStoresDidChange([NSRemovedPersistentStoresKey: [store]]) }
         do { try store.rows.close() } catch { throw CocoaError.presenting(error) }
@@ -172,16 +205,23 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     }
 
     /// The ID that `uriRepresentation()` was made from; nil for another store's or an unreadable one.
+    ///
+    /// After `migratePersistentStore` the IDs of the former store lead to the same objects in the new one.
     public final func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
-        let parts = url.path.split(separator: "/")
+        // What names a row in a program's own store may have slashes, at its end too.
+        let path = URLComponents(url: url, resolvingAgainstBaseURL: false)?.path ?? ""
+        let parts = path.split(separator: "/", maxSplits: 1)
         guard url.scheme == "x-coredata", parts.count == 2, let entity = runtime.schema.entity(named: String(parts[0])),
-            parts[1].first == "p",
-            let store = persistentStores.first(where: { $0.identifier.lowercased() == url.host?.lowercased() }),
+            parts[1].first == "p", let store = store(identified: url.host ?? ""),
             let number = store.number(of: String(parts[1].dropFirst()), in: entity)
         else { return nil }
         return NSManagedObjectID(
             key: ObjectKey(number: number, entity: entity.index, store: store.number), identity: identities,
             info: runtime.infos[entity.index.value])
+    }
+
+    private func store(identified uuid: String) -> NSPersistentStore? {
+        persistentStores.first { $0.identifier.lowercased() == uuid.lowercased() } ?? identities.successor(of: uuid)
     }
 
     // MARK: For contexts
@@ -201,19 +241,23 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// Stores came or went: what saves and contexts remember of them is old.
     private func storesChanged() {
         let traits = stores.withLock { stores in
-            let only = stores.count == 1 ? stores.values.first : nil
+            let only = stores.count == 1 ? stores.first : nil
             onlyStore.withLock { $0 = only.map(NumberedStore.init) }
-            return (stores.count > 1 ? 1 : 0) | (stores.values.contains { $0.numbersObjects } ? 2 : 0)
+            return (stores.count > 1 ? 1 : 0) | (stores.contains { $0.numbersObjects } ? 2 : 0)
         }
         saveTraits.store(traits, ordering: .relaxed)
         storesVersion.wrappingAdd(1, ordering: .releasing)
     }
 
-    final func rowStore(_ number: UInt16) -> (any RowStore)? { stores.withLock { $0[number]?.rows } }
+    final func rowStore(_ number: UInt16) -> (any RowStore)? { store(numbered: number)?.rows }
+
+    private func store(numbered number: UInt16) -> NSPersistentStore? {
+        stores.withLock { stores in stores.first { $0.number == number } }
+    }
 
     final func numberedStore(_ number: UInt16) -> NumberedStore? {
         if let only = onlyStore.withLock({ $0 }), only.number == number { return only }
-        return stores.withLock { $0[number] }.map(NumberedStore.init)
+        return store(numbered: number).map(NumberedStore.init)
     }
 
     /// The stores that a fetch asks.

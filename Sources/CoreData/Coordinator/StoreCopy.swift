@@ -8,14 +8,17 @@ struct StoreCopy {
     private let schema: Schema
     private let source: NSPersistentStore
     private let target: NSPersistentStore
+    /// Whether a row's copy has its key and version, as contexts that hold the row's object need it.
+    private let keepsNumbers: Bool
 
     /// Where the source keeps values that are files; nil for a store without a place.
     private let folder: SupportFolder?
 
-    init(schema: Schema, from source: NSPersistentStore, to target: NSPersistentStore) {
+    init(schema: Schema, from source: NSPersistentStore, to target: NSPersistentStore, keepsNumbers: Bool) {
         self.schema = schema
         self.source = source
         self.target = target
+        self.keepsNumbers = keepsNumbers
         folder = source.url.map { SupportFolder(store: $0) }
     }
 
@@ -56,8 +59,20 @@ struct StoreCopy {
             old += batch.keys(inStore: 0).map(\.row)
             return .more
         }
+        if keepsNumbers {
+            try reserveNumbers(of: old, root)
+            return old.map { ($0, $0) }
+        }
         let numbers = try target.rows.allocateKeys(old.count, in: root.index)
         return zip(old, numbers).map { ($0, RowKey(entity: $0.entity, number: $1)) }
+    }
+
+    /// Keeps new rows of the target away from the numbers of the copied ones, and from those that the source has given to objects
+    /// that are not saved yet.
+    private func reserveNumbers(of old: [RowKey], _ root: Entity) throws {
+        let given = source.isReadOnly ? 0 : try source.rows.allocateKeys(1, in: root.index).lowerBound
+        let last = old.reduce(given) { max($0, $1.number) }
+        if last > 0 { _ = try target.rows.allocateKeys(Int(last), in: root.index) }
     }
 
     private func copyRows(_ root: Entity, _ numbers: [RowKey: RowKey], _ batch: inout ChangeBatch) throws {
@@ -68,7 +83,8 @@ struct StoreCopy {
                     let old = RowKey(entity: chunk.layout.entity, number: chunk.row(index).key(chunk.layout))
                     guard let new = numbers[place(old)] else { continue }
                     let values = try inlined(pointed(chunk.values(row: index), schema[old.entity], numbers), old)
-                    try copy.append(key: new.number, version: 1, values: values)
+                    let version = keepsNumbers ? chunk.row(index).version(chunk.layout) : 1
+                    try copy.append(key: new.number, version: version, values: values)
                 }
                 if copy.count > 0 { batch.inserts.append(copy) }
             }

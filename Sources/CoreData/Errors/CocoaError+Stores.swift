@@ -1,7 +1,6 @@
 // Making the errors of contexts and coordinators.
 
 import CoreDataValues
-import CoreDataValues
 import Foundation
 
 extension CocoaError {
@@ -21,6 +20,15 @@ extension CocoaError {
         coreData(
             133000, "No object \(id.uriRepresentation().absoluteString) is in the store; it was deleted or never saved.",
             [NSAffectedObjectsErrorKey: [id]])
+    }
+
+    /// The rows of a store are there but out of reach.
+    static func removedStore(_ uuid: String?, of object: NSManagedObject? = nil) -> CocoaError {
+        let what = object.map { " of \($0.entity.name ?? "")" } ?? ""
+        return coreData(
+            134070,
+            "The store \(uuid ?? "")\(what) was removed from the coordinator. Add it again to read and save its objects.",
+            object.map { [NSAffectedObjectsErrorKey: [$0]] } ?? [:])
     }
 
     /// What a read inside a getter could not throw: 134060, with the cause, the object's ID and the key (DESIGN §7).

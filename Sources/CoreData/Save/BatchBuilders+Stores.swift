@@ -8,11 +8,9 @@ extension BatchBuilders {
     ///
     /// *find each object's store · ask store by store · write the numbers down*
     func assignKeysOneByOne(_ inserted: ContiguousArray<NSManagedObject>) throws {
-        let coordinator = context.requiredCoordinator
         var homes: [UInt16: (store: NumberedStore, objects: [NSManagedObject])] = [:]
         try inserted.borrowEach { object in
-            let assigned = context.assignments?.store(of: object).flatMap { coordinator.numberedStore($0) }
-            let home = try assigned ?? coordinator.store(for: object._state.info)
+            let home = try context.home(of: object)
             homes[home.number, default: (home, [])].objects.append(object)
         }
         for (number, home) in homes.sorted(by: { $0.key < $1.key }) {

@@ -137,8 +137,7 @@ struct BatchBuilders {
         if let first, first.store.number == number { return first }
         if let known = others.first(where: { $0.store.number == number }) { return known }
         guard let store = context.requiredCoordinator.numberedStore(number) else {
-            throw CocoaError.coreData(
-                134070, "The store of \(object.entity.name ?? "") was removed from the coordinator; its objects cannot be saved.")
+            throw CocoaError.removedStore(context.requiredCoordinator.identities.uuid(of: number), of: object)
         }
         let builder = BatchBuilder(store, context.runtime, inserts: inserts, updates: updates)
         if first == nil { first = builder } else { others.append(builder) }

@@ -105,6 +105,7 @@ struct ChildSave {
         twins[ObjectIdentifier(object)] = twin
         twin.setDefaults()
         twin.awakeFromInsert()
+        if let chosen = context.assignments?.store(of: object) { parent.choose(chosen, for: twin) }
     }
 
     private func forEachPair(_ body: (NSManagedObject, NSManagedObject) -> Void) {

@@ -159,7 +159,7 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
         try loadMetadata()
         var known = metadata ?? [:]
         if known[NSStoreModelVersionHashesKey] != nil, !StoreOptions(lenient: options).sqlite.ignoresVersionHashes {
-            try StoreMetadata(known, over: new).requireModel(schema, configuration, path: url?.path ?? "")
+            try StoreMetadata(known, over: new, isForeign: true).requireModel(schema, configuration, path: url?.path ?? "")
         }
         known.merge(StoreMetadata.dictionary(new)) { own, made in own is NSNull ? made : own }
         known[NSStoreTypeKey] = type
@@ -167,7 +167,7 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
         try load()
         let empty = try MemoryStore(schema: schema, configuration: configuration)
         let reader = NodeReader(schema: schema, nodes: cacheNodes())
-        rowsInMemory.take(try empty.holding(try reader.image(try StoreMetadata(known, over: new))))
+        rowsInMemory.take(try empty.holding(try reader.image(try StoreMetadata(known, over: new, isForeign: true))))
     }
 
     /// Writes what a commit made of the rows: *new nodes · new values · leaving nodes · save*. A failure takes the nodes back.

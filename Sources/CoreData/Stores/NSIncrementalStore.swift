@@ -101,13 +101,11 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
         guard let schema = coordinator?.runtime.schema,
             let row = references.row(key.number, in: schema[key.entity].root)
         else { return super.reference(of: key) }
-        return String(describing: row.reference)
+        return ReferenceTable.text(of: row.reference)
     }
 
-    /// A name that reads as a number stands for a number, any other for a text.
     override func number(of reference: String, in entity: Entity) -> Int64? {
-        let object: Any = Int64(reference).map { NSNumber(value: $0) } ?? reference
-        return references.number(of: object, entity: entity.index)
+        references.number(ofTextInURI: reference, entity: entity.index)
     }
 
     override func open() throws {

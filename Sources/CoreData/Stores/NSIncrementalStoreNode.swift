@@ -26,5 +26,9 @@ open class NSIncrementalStoreNode: NSObject {
     /// The value of an attribute or to-one; nil when the node has none.
     open func value(for prop: NSPropertyDescription) -> Any? { values[prop.name] }
 
-    final func given(_ name: String) -> Any? { values[name] }
+    /// The same by name: a subclass is asked for what the entity has a description of.
+    final func value(named name: String, _ properties: [String: NSPropertyDescription]) -> Any? {
+        guard let property = properties[name] else { return values[name] }
+        return value(for: property)
+    }
 }

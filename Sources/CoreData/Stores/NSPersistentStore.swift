@@ -26,7 +26,8 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     public final var persistentStoreCoordinator: NSPersistentStoreCoordinator? { coordinator }
     @Unretained final var coordinator: NSPersistentStoreCoordinator?
     final let rows: any RowStore
-    final let number: UInt16
+    /// What keys name the store by. Settled when the store becomes one of the coordinator's, before others see it.
+    final private(set) var number: UInt16
     /// Whether writes of any coordinator of the process are told as remote changes.
     final let postsRemoteChanges: Bool
     /// Whether saves are recorded in the store's history.
@@ -121,6 +122,8 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     func number(of reference: String, in entity: Entity) -> Int64? {
         Int64(reference).flatMap { $0 > 0 ? $0 : nil }
     }
+
+    final func takeNumber(_ number: UInt16) { self.number = number }
 
     final func holds(_ info: EntityInfo) -> Bool { entities?.contains(info.entity.name) ?? true }
 

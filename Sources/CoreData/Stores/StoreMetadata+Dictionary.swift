@@ -24,8 +24,9 @@ extension StoreMetadata {
 
     /// The metadata that a dictionary stands for; what it leaves out is as in `former`.
     ///
+    /// - Parameter isForeign: whether a program's own store names itself, which it may by any text.
     /// - Throws: 134060 for values that no property list holds and for a UUID that is none.
-    init(_ dictionary: [String: Any], over former: StoreMetadata) throws {
+    init(_ dictionary: [String: Any], over former: StoreMetadata, isForeign: Bool = false) throws {
         self = former
         let rest = dictionary.filter { !StoreMetadata.own.contains($0.key) }
         userInfo = nil
@@ -37,10 +38,10 @@ extension StoreMetadata {
             userInfo = try PropertyListSerialization.data(fromPropertyList: rest, format: .binary, options: 0)
         }
         if let given = dictionary[NSStoreUUIDKey] {
-            guard let text = given as? String, let uuid = UUID(uuidString: text) else {
+            guard let text = given as? String, let uuid = UUID(uuidString: text)?.uuidString ?? (isForeign ? text : nil) else {
                 throw CocoaError.coreData(134060, "\(NSStoreUUIDKey) takes the text of a UUID.")
             }
-            self.uuid = uuid.uuidString
+            self.uuid = uuid
         }
         if let hashes = dictionary[NSStoreModelVersionHashesKey] as? [String: Data] { versionHashes = hashes }
         if let names = dictionary[NSStoreModelVersionIdentifiersKey] as? [String] { modelVersionIdentifiers = names }

@@ -57,6 +57,9 @@ package struct StoreFile {
         guard !FilePlace(url: url).isMemory, FileManager.default.fileExists(atPath: path) else { return }
         if !force { _ = try destructible() }
         let connection = try connect(.write)
+        // A connection that has read the schema knows that there is a log. Any other empties the file as one with a
+        // rollback journal, for which every reader would have to leave first.
+        _ = try? connection.run("SELECT COUNT(*) FROM sqlite_master")
         _ = coredata_sqlite_defensive(connection.handle, 0)
         guard coredata_sqlite_reset(connection.handle, 1) == SQLITE_OK else {
             throw connection.error(SQLITE_MISUSE, doing: "Emptying the file", sql: nil)

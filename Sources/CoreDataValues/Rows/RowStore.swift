@@ -26,6 +26,9 @@ package protocol RowStore: AnyObject, Sendable {
     /// Reads the rows at the other end of a to-many of one object, in order when the relationship is ordered.
     func members(
         of relationship: RelationshipIndex, owner: RowKey, _ receive: (RowBatch) throws -> FetchStep) throws
+    /// The keys at the other end of a to-many of one object, in order when the relationship is ordered, from a store that names
+    /// members without reading them; nil from one that reads their rows in the same go.
+    func memberKeys(of relationship: RelationshipIndex, owner: RowKey) throws -> [RowKey]?
     /// Reads the rows at the other end of a to-many of many objects at once, each with its owner; in order for each owner when
     /// the relationship is ordered.
     func targets(
@@ -64,6 +67,8 @@ extension RowStore {
     }
 
     package func externalSize(named name: String) -> Int? { nil }
+
+    package func memberKeys(of relationship: RelationshipIndex, owner: RowKey) throws -> [RowKey]? { nil }
 
     package var history: HistoryKeeping { .none }
     package func lastTransaction() throws -> Int64? { nil }
@@ -123,7 +128,7 @@ package struct StoreMetadata: Sendable {
 
 /// What a save writes. To-ones travel as cells of the rows; only what has no cell is listed apart.
 package struct ChangeBatch: Sendable {
-    /// New rows with their final keys, chunk by chunk, of one entity a chunk. Version 1.
+    /// New rows with their final keys, chunk by chunk, of one entity a chunk. Version 1, or a copied row's.
     package var inserts: [RowChunk] = []
     /// Changed rows, whole, with new values. The header has the *new* version; the old one is in `UpdateGroup`.
     package var updates: [UpdateGroup] = []

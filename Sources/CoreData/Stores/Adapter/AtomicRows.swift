@@ -37,7 +37,7 @@ final class AtomicRows: RowStore, @unchecked Sendable {
     func metadata() throws -> StoreMetadata {
         let rows = try rows()
         guard let own = try keeper().ownMetadata else { return try rows.metadata() }
-        return try StoreMetadata(own, over: try rows.metadata())
+        return try StoreMetadata(own, over: try rows.metadata(), isForeign: true)
     }
 
     func setMetadata(_ metadata: StoreMetadata) throws {

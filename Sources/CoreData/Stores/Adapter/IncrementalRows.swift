@@ -38,7 +38,7 @@ final class IncrementalRows: RowStore, @unchecked Sendable {
     func metadata() throws -> StoreMetadata {
         let (store, _) = try parts()
         let new = StoreMetadata(newStoreOf: schema, configuration: nil, type: store.type)
-        return try StoreMetadata(store.metadata ?? [:], over: new)
+        return try StoreMetadata(store.metadata ?? [:], over: new, isForeign: true)
     }
 
     func setMetadata(_ metadata: StoreMetadata) throws {
@@ -53,7 +53,7 @@ final class IncrementalRows: RowStore, @unchecked Sendable {
         let rows = try Scratch.run(on: coordinator) { context in
             let request = IncrementalRequest(plan, schema: schema, context: context)
             return try request.ids(from: store).map { id in
-                try plan.includesValues ? row(of: id, store, context) : try bareRow(of: id, store, context)
+                try plan.includesValues ? row(of: id, store, context) : bareRow(of: id)
             }
         }
         try BatchPacker(schema: schema, includesValues: plan.includesValues).pack(rows[...], receive)
@@ -96,12 +96,8 @@ final class IncrementalRows: RowStore, @unchecked Sendable {
             identity: coordinator.identities, info: coordinator.runtime.infos[key.entity.value])
     }
 
-    private func bareRow(
-        of id: NSManagedObjectID, _ store: NSIncrementalStore, _ context: NSManagedObjectContext
-    ) throws -> MemoryRow {
-        let row = try row(of: id, store, context)
-        return MemoryRow(key: row.key, version: row.version, values: [])
-    }
+    /// A key alone: the store is not asked for values that nobody wants.
+    private func bareRow(of id: NSManagedObjectID) -> MemoryRow { MemoryRow(key: id.key.row, version: 1, values: []) }
 
     private func row(
         of id: NSManagedObjectID, _ store: NSIncrementalStore, _ context: NSManagedObjectContext
@@ -110,24 +106,19 @@ final class IncrementalRows: RowStore, @unchecked Sendable {
         let key = id.key.row
         let entity = schema[key.entity]
         let foreign = ForeignValues(schema: schema, entity: entity)
+        let properties = id.entity.propertiesByName
         var values = [Value](repeating: .null, count: entity.slots.count)
         for (slot, property) in entity.slots.enumerated() where property.attribute != nil && !property.isTransient {
-            values[slot] = try foreign.value(node.given(property.name), slot: slot)
+            values[slot] = try foreign.value(node.value(named: property.name, properties), slot: slot)
         }
         for relationship in foreign.toOnes where !relationship.description.isTransient {
-            var target = node.given(relationship.name)
-            if target == nil, let description = description(relationship, of: id) {
+            var target = node.value(named: relationship.name, properties)
+            if target == nil, let description = properties[relationship.name] as? NSRelationshipDescription {
                 target = try store.newValue(forRelationship: description, forObjectWith: id, with: context)
             }
             foreign.point(&values, relationship, at: (target as? NSManagedObjectID)?.key.row)
         }
         return MemoryRow(key: key, version: version(of: key, told: node.version), values: values)
-    }
-
-    private func description(
-        _ relationship: ResolvedRelationship, of id: NSManagedObjectID
-    ) -> NSRelationshipDescription? {
-        id.entity.relationshipsByName[relationship.name]
     }
 
     private func version(of key: RowKey, told: UInt64) -> Int32 {
@@ -149,15 +140,31 @@ final class IncrementalRows: RowStore, @unchecked Sendable {
         of relationship: RelationshipIndex, owner: RowKey, _ receive: (RowBatch) throws -> FetchStep
     ) throws {
         let (store, coordinator) = try parts()
-        let resolved = schema[relationship]
-        guard let id = id(owner, store), let description = description(resolved, of: id) else { return }
-        let rows = try Scratch.run(on: coordinator) { context -> [MemoryRow] in
-            let value = try store.newValue(forRelationship: description, forObjectWith: id, with: context)
-            let ids = IncrementalRequest.ids(in: value)
-            let ordered = resolved.isOrdered ? ids : ids.sorted { $0.key.number < $1.key.number }
-            return try ordered.map { try row(of: $0, store, context) }
+        let root = schema[relationship].destination
+        let rows = try Scratch.run(on: coordinator) { context in
+            try members(of: relationship, owner, store, context).compactMap { try row($0.number, in: root, store, context) }
         }
         try BatchPacker(schema: schema).pack(rows[...], receive)
+    }
+
+    /// The store names members by their IDs; whether their rows are there shows when they are read (4.12).
+    func memberKeys(of relationship: RelationshipIndex, owner: RowKey) throws -> [RowKey]? {
+        let (store, coordinator) = try parts()
+        return try Scratch.run(on: coordinator) { try members(of: relationship, owner, store, $0) }
+    }
+
+    private func members(
+        of relationship: RelationshipIndex, _ owner: RowKey, _ store: NSIncrementalStore, _ context: NSManagedObjectContext
+    ) throws -> [RowKey] {
+        let resolved = schema[relationship]
+        guard let id = id(owner, store), let description = id.entity.relationshipsByName[resolved.name] else { return [] }
+        let value = try store.newValue(forRelationship: description, forObjectWith: id, with: context)
+        let keys = IncrementalRequest.ids(in: value).map { id in
+            // The store may have named the row by a more special entity elsewhere.
+            let known = store.references.row(id.key.number, in: schema[id.key.entity].root)
+            return RowKey(entity: known?.entity ?? id.key.entity, number: id.key.number)
+        }
+        return resolved.isOrdered ? keys : keys.sorted { $0.number < $1.number }
     }
 
     // MARK: Writing

@@ -135,10 +135,7 @@ final class PendingRows: RowStore, @unchecked Sendable {
         let root = schema[resolved.destination].root
         var numbers: [Int64] = []
         if !inserted.contains(where: { place($0) == place(owner) }) {
-            try base.members(of: relationship, owner: owner) { batch in
-                numbers += batch.keys(inStore: 0).map(\.number)
-                return .more
-            }
+            numbers = try baseMembers(of: relationship, owner)
         }
         apply(resolved, owner, &numbers)
         let gone = Set(deleted.map { place($0.key) })
@@ -151,6 +148,16 @@ final class PendingRows: RowStore, @unchecked Sendable {
                 + numbers.filter { places[$0] != nil }.sorted { (places[$0] ?? 0) < (places[$1] ?? 0) }
         }
         try BatchPacker(schema: schema).pack(try present(numbers, in: root)[...], receive)
+    }
+
+    private func baseMembers(of relationship: RelationshipIndex, _ owner: RowKey) throws -> [Int64] {
+        if let keys = try base.memberKeys(of: relationship, owner: owner) { return keys.map(\.number) }
+        var numbers: [Int64] = []
+        try base.members(of: relationship, owner: owner) { batch in
+            numbers += batch.keys(inStore: 0).map(\.number)
+            return .more
+        }
+        return numbers
     }
 
     /// What the batch changes of the members.

@@ -20,6 +20,8 @@ final class ReferenceTable: Sendable {
         var numbers: [Name: Int64] = [:]
         var rows: [RowKey: Row] = [:]
         var next: [EntityIndex: Int64] = [:]
+        /// References that are neither text nor number, by what they are called in a URI.
+        var called: [Name: Int64] = [:]
     }
 
     private let state = Mutex(State())
@@ -43,8 +45,33 @@ final class ReferenceTable: Sendable {
             state.next[root] = number + 1
             state.numbers[name] = number
             state.rows[RowKey(entity: root, number: number)] = Row(entity: entity, reference: given)
+            if !(given is String), !ReferenceTable.isNumber(given) {
+                state.called[Name(root: root, reference: ReferenceTable.text(of: given))] = number
+            }
             return number
         }
+    }
+
+    // MARK: In URIs
+
+    /// Marks the text of a text that would read as a number's, or as a marked one.
+    private static let mark = "'"
+
+    private static func isNumber(_ reference: Any) -> Bool { reference is NSNumber || reference is any BinaryInteger }
+
+    /// What a reference is called in a URI: a text by itself, a number by its digits.
+    static func text(of reference: Any) -> String {
+        let text = String(describing: reference)
+        guard !isNumber(reference), Int64(text) != nil || text.hasPrefix(mark) else { return text }
+        return mark + text
+    }
+
+    /// The number of what is called so. What was not seen yet is a number if it reads as one, else a text.
+    func number(ofTextInURI text: String, entity: EntityIndex) -> Int64 {
+        let name = Name(root: schema[entity].root, reference: text)
+        if let known = state.withLock({ $0.called[name] }) { return known }
+        if text.hasPrefix(ReferenceTable.mark) { return number(of: String(text.dropFirst()), entity: entity) }
+        return number(of: Int64(text).map { NSNumber(value: $0) } ?? text as Any, entity: entity)
     }
 
     /// The entity and reference of a row.

@@ -12,8 +12,9 @@ protocol OwnStore: NSPersistentStore {}
 /// objects: fit for documents, not for data that grows.
 class FileStore: NSAtomicStore, OwnStore, @unchecked Sendable {
     class var format: any StoreFormat.Type { misuse("FileStore is no store by itself.") }
-    /// What the file was when it was last read or written.
+    /// What the file was when it was last read or written, and where.
     private var stamp: FileStamp?
+    private var stampedPath = ""
 
     required init(
         persistentStoreCoordinator root: NSPersistentStoreCoordinator?, configurationName name: String?, at url: URL,
@@ -33,7 +34,7 @@ class FileStore: NSAtomicStore, OwnStore, @unchecked Sendable {
         let empty = try MemoryStore(schema: schema, configuration: configuration)
         try requireFilePlace()
         if let found = FileStamp(path) {
-            stamp = found
+            keepStamp(found)
             rowsInMemory.take(try read(empty, schema, configuration))
         } else {
             guard !isReadOnly else {
@@ -74,8 +75,19 @@ class FileStore: NSAtomicStore, OwnStore, @unchecked Sendable {
 
     override func keep(_ next: MemoryStore, after batch: ChangeBatch?) throws { try write(next) }
 
+    private func keepStamp(_ found: FileStamp?) {
+        stamp = found
+        stampedPath = path
+    }
+
+    /// A place that the store was moved to since may be free; else the file there is the one that was read or written last.
+    private func isUntouched() -> Bool {
+        guard let found = FileStamp(path) else { return stamp == nil || path != stampedPath }
+        return found == stamp
+    }
+
     private func write(_ rows: MemoryStore) throws {
-        guard FileStamp(path) == stamp else {
+        guard isUntouched() else {
             throw StoreError(
                 134030,
                 "The store at \(path) was changed by another writer since it was read, and saving would undo that. "
@@ -84,7 +96,7 @@ class FileStore: NSAtomicStore, OwnStore, @unchecked Sendable {
         }
         let document = StoredDocument(try rows.image(), rows.schema)
         try file.write(try Self.format.encode(document))
-        stamp = FileStamp(path)
+        keepStamp(FileStamp(path))
     }
 
     // What follows is for nodes, which these stores do not need.
