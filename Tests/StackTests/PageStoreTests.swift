@@ -75,10 +75,10 @@ final class PageStore: NSIncrementalStore, @unchecked Sendable {
         return (rig, store)
     }
 
-    @Test("The URI of an object leads back to it whatever names it: a text of digits, with a mark or slashes, a number, a UUID")
+    @Test("The URI of an object leads back to it whatever names it: a text of digits, with a mark or slashes, numbers, a UUID")
     func references() throws {
         let uuid = UUID()
-        let references: [Any] = ["101", "'101", "a/b/", "-7", "plain", NSNumber(value: 101), uuid]
+        let references: [Any] = ["101", "'101", "a/b/", "-7", "plain", NSNumber(value: 101), uuid, NSNumber(value: 1.5), NSNumber(value: 1.25)]
         let (rig, store) = try stack(references.map { ($0, PageStore.Page(entity: "Patient", values: ["name": "\($0)"])) })
         let context = rig.context()
         let found = try context.all("Patient")

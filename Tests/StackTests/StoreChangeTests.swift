@@ -41,6 +41,22 @@ import Testing
         #expect(patient.isFault && !context.hasChanges)
     }
 
+    @Test("A value in a file of a removed store cannot be read, which the next save says")
+    func external() throws {
+        let rig = Rig(Sample.model(constraints: false))
+        let store = try rig.add()
+        let writer = rig.context()
+        _ = writer.make("Item", ["serial": 1, "big": Data(repeating: 7, count: 200_000)])
+        try writer.save()
+        let context = rig.context()
+        context.stalenessInterval = 0
+        let item = try #require(try context.all("Item").first)
+        #expect(item.value(forKey: "serial") as? Int == 1)
+        try rig.coordinator.remove(store)
+        #expect(item.value(forKey: "serial") as? Int == 1 && item.value(forKey: "big") == nil)
+        expectUnread(item) { try context.save() }
+    }
+
     @Test("A child context asks its parent for objects of a removed store, and says why the others cannot be read")
     func child() throws {
         let rig = Rig()

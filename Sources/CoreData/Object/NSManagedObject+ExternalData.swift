@@ -39,12 +39,14 @@ extension NSManagedObject {
 
     /// A read that fails answers nil and leaves the error with the context (DESIGN §7).
     private func externalData(named name: String, _ slot: Int) -> Data? {
-        guard let context = managedObjectContext, let store = context.rows(of: _state.pointee.store) else { return nil }
+        guard let context = managedObjectContext else { return nil }
         do {
-            return try store.externalData(named: name)
+            return try context.storedRows(of: _state.pointee.store)?.externalData(named: name)
         } catch {
             // Another save may have replaced the value, and its file with it, since the row was read.
-            if let present = presentData(in: store, slot, insteadOf: name) { return present }
+            if let store = context.rows(of: _state.pointee.store), let present = presentData(in: store, slot, insteadOf: name) {
+                return present
+            }
             if context.readError == nil {
                 context.readError = CocoaError.unread(objectID, key: _state.info.entity.slots[slot].name, cause: error)
             }

@@ -20,7 +20,7 @@ final class ReferenceTable: Sendable {
         var numbers: [Name: Int64] = [:]
         var rows: [RowKey: Row] = [:]
         var next: [EntityIndex: Int64] = [:]
-        /// References that are neither text nor number, by what they are called in a URI.
+        /// References that are neither text nor whole number, by what they are called in a URI.
         var called: [Name: Int64] = [:]
     }
 
@@ -45,7 +45,7 @@ final class ReferenceTable: Sendable {
             state.next[root] = number + 1
             state.numbers[name] = number
             state.rows[RowKey(entity: root, number: number)] = Row(entity: entity, reference: given)
-            if !(given is String), !ReferenceTable.isNumber(given) {
+            if !(given is String), ReferenceTable.integer(given) == nil {
                 state.called[Name(root: root, reference: ReferenceTable.text(of: given))] = number
             }
             return number
@@ -57,12 +57,19 @@ final class ReferenceTable: Sendable {
     /// Marks the text of a text that would read as a number's, or as a marked one.
     private static let mark = "'"
 
-    private static func isNumber(_ reference: Any) -> Bool { reference is NSNumber || reference is any BinaryInteger }
+    /// The whole number that a reference is, in whatever class.
+    private static func integer(_ reference: Any) -> Int64? {
+        switch reference {
+        case let number as any BinaryInteger: Int64(exactly: number)
+        case let number as NSNumber: number == NSNumber(value: number.int64Value) ? number.int64Value : nil
+        default: nil
+        }
+    }
 
-    /// What a reference is called in a URI: a text by itself, a number by its digits.
+    /// What a reference is called in a URI: a text by itself, a whole number by its digits.
     static func text(of reference: Any) -> String {
         let text = String(describing: reference)
-        guard !isNumber(reference), Int64(text) != nil || text.hasPrefix(mark) else { return text }
+        guard integer(reference) == nil, Int64(text) != nil || text.hasPrefix(mark) else { return text }
         return mark + text
     }
 
@@ -88,11 +95,10 @@ final class ReferenceTable: Sendable {
 
     /// Equal references are equal whatever class wraps them.
     private static func hashable(_ reference: Any) -> AnyHashable {
-        switch reference {
+        if let number = integer(reference) { return AnyHashable(number) }
+        return switch reference {
         case let text as String: AnyHashable(text)
         case let uuid as UUID: AnyHashable(uuid)
-        case let number as any BinaryInteger: AnyHashable(Int64(truncatingIfNeeded: number))
-        case let number as NSNumber: AnyHashable(number.int64Value)
         case let data as Data: AnyHashable(data)
         case let url as URL: AnyHashable(url)
         case let object as NSObject: AnyHashable(object)
