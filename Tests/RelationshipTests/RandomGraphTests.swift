@@ -25,7 +25,9 @@ private final class Run {
     init(_ type: String, seed: UInt64, undo: Bool) throws {
         stack = try Web.stack(type, undo: undo)
         undoes = undo
-        random = SplitMix(seed &* 0x9E37_79B9_7F4A_7C15 &+ 1)
+        // Neighbouring seeds would otherwise be neighbouring places in one and the same sequence.
+        var source = SplitMix(seed)
+        random = SplitMix(source.next())
     }
 
     // MARK: Steps

@@ -27,10 +27,11 @@ import Testing
         }
     }
 
+    /// A search takes other seeds by the environment.
     private let environment = ProcessInfo.processInfo.environment
     private var seeds: Range<UInt64> {
         let first = environment["WALK_FIRST"].flatMap { UInt64($0) } ?? 0
-        return first..<first + (environment["WALK_COUNT"].flatMap { UInt64($0) } ?? 60)
+        return first..<first + (environment["WALK_COUNT"].flatMap { UInt64($0) } ?? 40)
     }
     private var steps: Int { environment["WALK_STEPS"].flatMap { Int($0) } ?? 20 }
 }

@@ -150,7 +150,7 @@ extension NSManagedObject {
         didChangeRelationship()
     }
 
-    /// While members only come last and go, the stored order with these changes is the order: nobody needs to be read for it.
+    /// While members only come last, the stored order and they are the order: nobody needs to be read for it.
     private func placeLast(_ member: NSManagedObject, in members: ToMany, at index: Int) {
         if !members.hasOrder, _state.has(.persistent), !members.hasRemoved(member) { return }
         openOrder(of: members, at: index)
@@ -160,8 +160,8 @@ extension NSManagedObject {
     final func unlink(_ member: NSManagedObject, toMany index: Int) {
         let members = makeToManyState(index)
         if relationship(toMany: index).isOrdered {
-            // Of those that came, the last can go and leave the others in order.
-            if members.hasAdded(member), !members.isLastAdded(member) { openOrder(of: members, at: index) }
+            // The last that came can go and leave the others in order.
+            if !members.hasOrder, !members.isLastAdded(member) { openOrder(of: members, at: index) }
             if members.hasOrder { members.removeFromOrder(member) }
         }
         members.unlink(member)

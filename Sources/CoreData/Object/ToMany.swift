@@ -66,7 +66,7 @@ final class ToMany {
         _read { yield contents.pointee.removed }
         _modify { yield &contents.pointee.removed }
     }
-    /// The present members in order, once members of an ordered relationship have moved.
+    /// The present members in order, once members of an ordered relationship have moved or gone.
     var order: ContiguousArray<NSManagedObject>? {
         _read {
             closeGaps()
