@@ -8,7 +8,8 @@ extension Turn {
         var random = SplitMix(seed &* 0x2545_F491_4F6C_DD1D)
         var trio = Trio()
         var turns: [Turn] = []
-        let length = Int.random(in: 20...200, using: &random)
+        // More short ones than long ones: what two steps break, a long walk finds no sooner.
+        let length = min(Int.random(in: 20...200, using: &random), Int.random(in: 20...200, using: &random))
         while turns.count < length {
             guard let turn = draw(trio, &random), trio.isApplicable(turn.move) else { continue }
             trio.apply(turn.move)
