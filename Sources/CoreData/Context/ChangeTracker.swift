@@ -56,7 +56,7 @@ struct ChangeTracker {
     /// Deleted objects whose delete rules were applied to others that were refreshed since: they are applied to these anew.
     var reopened: ContiguousArray<NSManagedObject> = []
     var log: ContiguousArray<GraphChange> = []
-    /// Whether deletions are in the log.
+    /// Whether deletions are in the log, or insertions taken back.
     var logsDeletions = false
     /// Logs with deletions that no save has carried out yet, the last one last.
     var deletionLogs: [DeletionLog] = []

@@ -41,9 +41,9 @@ extension NSManagedObjectContext {
             if hasDeletions {
                 let kept = DeletionLog(log)
                 tracker.deletionLogs.append(kept)
-                undoManager.registerUndo(of: self) { ($0 as? NSManagedObjectContext)?.apply(kept.changes) }
+                undoManager.registerUndo(of: self) { ($0 as? NSManagedObjectContext)?.apply(kept.changes, hasDeletions: true) }
             } else {
-                undoManager.registerUndo(of: self) { ($0 as? NSManagedObjectContext)?.apply(log) }
+                undoManager.registerUndo(of: self) { ($0 as? NSManagedObjectContext)?.apply(log, hasDeletions: false) }
             }
         }
         if !undoManager.isUndoing, !undoManager.isRedoing { undoManager.endEvent() }
@@ -56,10 +56,12 @@ extension NSManagedObjectContext {
     ///
     /// A deletion is logged when it is asked for, and the event goes on with the object in its places until the delete rules
     /// take it out. So the places that were logged meanwhile count it, here and in the redo, which is this walk's own log.
-    private func apply(_ log: ContiguousArray<GraphChange>) {
+    private func apply(_ log: ContiguousArray<GraphChange>, hasDeletions: Bool) {
         tracker.touched = []
-        for case .existence(let object, appeared: false) in log.reversed() { bringBack(object) }
-        for case .existence(let object, appeared: false) in log { object.forgetLostTargets() }
+        if hasDeletions {
+            for case .existence(let object, appeared: false) in log.reversed() { bringBack(object) }
+            for case .existence(let object, appeared: false) in log { object.forgetLostTargets() }
+        }
         for change in log.reversed() { change.takeBack(in: self) }
         let touched = tracker.touched ?? []
         tracker.touched = nil
@@ -136,7 +138,10 @@ extension NSManagedObjectContext {
             state.set(.propagated)
             return
         }
-        if tracker.isLogging { tracker.log.append(.existence(object, appeared: false)) }
+        if tracker.isLogging {
+            tracker.log.append(.existence(object, appeared: false))
+            tracker.logsDeletions = true
+        }
         tracker.enter(object, .eventDeleted)
         withdraw(object)
     }
