@@ -12,10 +12,10 @@ enum Deed: String, CaseIterable {
     private var weight: Int {
         switch self {
         case .insert: 40
-        case .moveOrdered: 70
+        case .moveOrdered: 84
         case .redo: 60
         case .insertOrdered, .addMember: 30
-        case .removeMember: 26
+        case .removeMember: 32
         case .setToOne: 20
         case .process: 18
         case .undo: 16
