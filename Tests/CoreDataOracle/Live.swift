@@ -76,9 +76,9 @@ final class Live {
 
     /// An object that a child pushed anew after its deletion is another one; an undo beyond that brings the former back.
     private func followReturned() {
-        for object in context.registeredObjects where numbers[ObjectIdentifier(object)] != nil && !object.isDeleted {
-            guard let id = numbers[ObjectIdentifier(object)], objects[id] !== object else { continue }
-            if objects[id]?.managedObjectContext == nil { objects[id] = object }
+        for object in context.registeredObjects where !object.isDeleted {
+            guard let id = numbers[ObjectIdentifier(object)], objects[id]?.managedObjectContext == nil else { continue }
+            objects[id] = object
         }
     }
 

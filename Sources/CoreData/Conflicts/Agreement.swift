@@ -5,9 +5,9 @@ import Foundation
 
 /// Renews the other ends of objects that a merge has renewed, until both sides of all their pairs agree.
 ///
-/// Every object of the save stands on what was written, so nothing is pending. Members are read anew when they are asked for. An object is put on the store's row if
-/// it says of a renewed one what the store does not; what else is in the context keeps the values that it was read with, so that a
-/// conflict over it is still seen.
+/// Every object of the save stands on what was written, so nothing is pending. Members are read anew when they are asked for. An
+/// object is put on the store's row if it says of a renewed one what the store does not; what else is in the context keeps the
+/// values that it was read with, so that a conflict over it is still seen.
 struct Agreement {
     private let context: NSManagedObjectContext
     private let schema: Schema

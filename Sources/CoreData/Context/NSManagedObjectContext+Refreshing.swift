@@ -143,17 +143,16 @@ extension NSManagedObject {
         guard let overlay = _state.overlay, !_state.isFault, !_state.has([.deleted, .inaccessible]),
             let context = managedObjectContext
         else { return }
-        let wasLogging = context.tracker.isLogging
-        context.tracker.isLogging = false
-        defer { context.tracker.isLogging = wasLogging }
-        for (slot, inverse) in _state.info.slotInverses.enumerated() where overlay.isPresent(slot) {
-            guard let inverse, let left = committedTarget(at: slot), left !== target(at: slot),
-                left._state.key.row != targetKey(at: slot, of: former)?.row
-            else { continue }
-            switch inverse.place {
-            case .slot(let opposite): left.leaves(self, opposite)
-            case .toMany(let index): if left.isMember(self, at: index) { left.unlink(self, toMany: index) }
-            case .fetched: break
+        context.unlogged {
+            for (slot, inverse) in _state.info.slotInverses.enumerated() where overlay.isPresent(slot) {
+                guard let inverse, let left = committedTarget(at: slot), left !== target(at: slot),
+                    left._state.key.row != targetKey(at: slot, of: former)?.row
+                else { continue }
+                switch inverse.place {
+                case .slot(let opposite): left.leaves(self, opposite)
+                case .toMany(let index): if left.isMember(self, at: index) { left.unlink(self, toMany: index) }
+                case .fetched: break
+                }
             }
         }
     }
