@@ -40,6 +40,7 @@ let package = Package(
             name: "CCoreDataXML", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
         .target(name: "CCoreDataRuntime"),
         .target(name: "CCoreDataLog", dependencies: ["CCoreDataSQLite"]),
+        .target(name: "CCoreDataMemory", dependencies: ["CCoreDataSQLite"]),
 
         // values
         .target(name: "CoreDataValues", swiftSettings: strict),
@@ -50,7 +51,8 @@ let package = Package(
         // stores
         .target(name: "CoreDataSQL", dependencies: ["CoreDataValues"], swiftSettings: strict),
         .target(
-            name: "CoreDataSQLite", dependencies: ["CoreDataValues", "CoreDataSQL", "CCoreDataSQLite", "CCoreDataLog"],
+            name: "CoreDataSQLite",
+            dependencies: ["CoreDataValues", "CoreDataSQL", "CCoreDataSQLite", "CCoreDataLog", "CCoreDataMemory"],
             swiftSettings: strict),
 
         // objects

@@ -61,6 +61,14 @@ static __attribute__((noinline)) void know_thread(void) {
     is_thread_known = 1;
 }
 
+void *coredata_zeros(size_t size) {
+    void *memory = malloc(size);
+    if (!memory) return 0;
+    // Keeps the compiler from making `calloc` of the two.
+    __asm__ volatile("" : "+r"(memory));
+    return memset(memory, 0, size);
+}
+
 void *coredata_take_state(size_t size) {
     void *state = kept_states;
     if (!state) return malloc(size);

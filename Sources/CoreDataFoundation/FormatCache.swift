@@ -17,20 +17,39 @@ final class FormatCache: Sendable {
         let argumentCount: Int
     }
 
+    private struct State {
+        var entries: [String: Entry] = [:]
+        /// The last texts that were asked for, by where they lie: a program's literals lie where they lay, and need no hashing.
+        var recent: [(text: String, entry: Entry)?] = Array(repeating: nil, count: FormatCache.recentCount)
+    }
+
     static let shared = FormatCache()
     static let limit = 256
-    private let entries = Mutex<[String: Entry]>([:])
+    private static let recentCount = 64
+    private let state = Mutex(State())
 
     /// The tree of a text, nil when it has to be read: it is new, or asks for more arguments than there are.
     func tree(_ text: String, argumentCount: Int) -> Predicate? {
-        guard let entry = entries.withLock({ $0[text] }), entry.argumentCount <= argumentCount else { return nil }
+        let words = FormatCache.words(text)
+        let place = Int(truncatingIfNeeded: ((words.0 ^ words.1) &* 0x9E37_79B9_7F4A_7C15) >> 58)
+        let entry: Entry? = state.withLock { state in
+            if let recent = state.recent[place], FormatCache.words(recent.text) == words { return recent.entry }
+            guard let known = state.entries[text] else { return nil }
+            state.recent[place] = (text, known)
+            return known
+        }
+        guard let entry, entry.argumentCount <= argumentCount else { return nil }
         return entry.tree
     }
 
+    /// What a text is made of. Two that agree in this are equal as long as one is kept; two that do not may be equal still.
+    @inline(__always)
+    private static func words(_ text: String) -> (UInt64, UInt64) { unsafeBitCast(text, to: (UInt64, UInt64).self) }
+
     func keep(_ entry: Entry, for text: String) {
-        entries.withLock { entries in
-            if entries.count >= FormatCache.limit { entries.removeAll() }
-            entries[text] = entry
+        state.withLock { state in
+            if state.entries.count >= FormatCache.limit { state = State() }
+            state.entries[text] = entry
         }
     }
 }

@@ -143,7 +143,7 @@ struct FormatReader {
     func plain(_ expression: Expression) -> Expression? {
         guard objects == nil else { return nil }
         switch expression {
-        case .keyPath(let path): return path.count == 1 && path[0].lowercased() == "self" ? .this : expression
+        case .keyPath(let path): return path.count == 1 && path[0].isSelf ? .this : expression
         case .variable(let name):
             guard let place = place(name), let argument = arguments[place] else { return nil }
             return Value(plain: argument).map { .constant($0) }
@@ -153,13 +153,18 @@ struct FormatReader {
 
     /// Which argument a variable stands for.
     private func place(_ name: String) -> Int? {
-        guard name.utf8.first == UInt8(ascii: "%") else { return nil }
-        var place = 0
-        for byte in name.utf8.dropFirst() {
-            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
-            place = 10 &* place &+ Int(byte &- UInt8(ascii: "0"))
+        var (place, isFirst) = (0, true)
+        for byte in name.utf8 {
+            if isFirst {
+                guard byte == UInt8(ascii: "%") else { return nil }
+                isFirst = false
+            } else {
+                let digit = byte &- UInt8(ascii: "0")
+                guard digit < 10 else { return nil }
+                place = 10 &* place &+ Int(digit)
+            }
         }
-        return arguments.indices.contains(place) ? place : nil
+        return place >= 0 && place < arguments.count ? place : nil
     }
 
     func object(_ expression: Expression) -> NSExpression {
@@ -179,6 +184,11 @@ struct FormatReader {
             place(name).map { argument(arguments[$0]) } ?? NSExpression(forVariable: name)
         }
     }
+}
+
+extension String {
+    /// Whether the key names the object itself, however it is written.
+    var isSelf: Bool { utf8.count == 4 && lowercased() == "self" }
 }
 
 /// Puts constants in the place of variables.

@@ -53,10 +53,13 @@ final class KeySortDescriptor: NSSortDescriptor {
     }
     let name: String?
     let rule: Rule
+    /// `ascending`, without the look at Foundation's class.
+    let isAscending: Bool
 
     init(name: String?, ascending: Bool, rule: Rule) {
         self.name = name
         self.rule = rule
+        isAscending = ascending
         super.init(keyPath: \Nothing.value, ascending: ascending, comparator: { _, _ in .orderedSame })
     }
 
@@ -146,20 +149,26 @@ extension NSSortDescriptor {
     package func term(name: (AnyKeyPath) -> String? = { _ in nil }) throws -> SortTerm {
         var comparison = SortTerm.Comparison.binary
         var path: String?
+        var isAscending = true
         if let keyed = self as? KeySortDescriptor {
             guard case .selector(let selector) = keyed.rule else {
                 throw PredicateError("A sort by the key “\(keyed.name ?? "self")” with a comparator cannot run in a store.")
             }
             comparison = selector.comparison
             path = keyed.name
+            isAscending = keyed.isAscending
         } else {
             path = name(keyPath)
+            isAscending = ascending
         }
-        guard let path else {
+        guard var path else {
             throw PredicateError("A sort descriptor without a named key cannot run in a store; use NSSortDescriptor(key:).")
         }
-        let isSingle = !path.utf8.contains(UInt8(ascii: "."))
+        let isSingle = path.withUTF8 { bytes in
+            guard let base = bytes.baseAddress else { return true }
+            return memchr(base, 0x2e, bytes.count) == nil
+        }
         let keys = isSingle ? [path] : path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
-        return SortTerm(keyPath: keys, isAscending: ascending, comparison: comparison)
+        return SortTerm(keyPath: keys, isAscending: isAscending, comparison: comparison)
     }
 }

@@ -21,30 +21,20 @@ extension Value {
 
     /// The value of an object of one of the types that most are of, told by the type alone; nil for all others.
     init?(plain object: Any) {
-        if let text = Value.exactly(object, String.self) {
-            self = .text(text)
-        } else if let number = Value.exactly(object, Int.self) {
-            self = .int(Int64(number))
-        } else if let number = Value.exactly(object, Double.self) {
-            self = .double(number)
-        } else if let date = Value.exactly(object, Date.self) {
-            self = .date(date.timeIntervalSinceReferenceDate)
-        } else if let date = Value.exactly(object, NSDate.self) {
-            self = .date(date.timeIntervalSinceReferenceDate)
-        } else if let number = Value.exactly(object, NSNumber.self) {
-            self = Value.number(number)
-        } else if let uuid = Value.exactly(object, UUID.self) {
-            self = .uuid(uuid)
-        } else {
+        // An `Any` holds what fits three words in its first words; a cast takes 300 instructions.
+        let type = ObjectIdentifier(Swift.type(of: object))
+        let found: Value? = withUnsafeBytes(of: object) { words in
+            if type == ObjectIdentifier(String.self) { return .text(words.load(as: String.self)) }
+            if type == ObjectIdentifier(Int.self) { return .int(Int64(words.load(as: Int.self))) }
+            if type == ObjectIdentifier(Double.self) { return .double(words.load(as: Double.self)) }
+            if type == ObjectIdentifier(Date.self) { return .date(words.load(as: Date.self).timeIntervalSinceReferenceDate) }
+            if type == ObjectIdentifier(NSDate.self) { return .date(words.load(as: NSDate.self).timeIntervalSinceReferenceDate) }
+            if type == ObjectIdentifier(NSNumber.self) { return Value.number(words.load(as: NSNumber.self)) }
+            if type == ObjectIdentifier(UUID.self) { return .uuid(words.load(as: UUID.self)) }
             return nil
         }
-    }
-
-    /// The object, if this is its very type. An `Any` holds what fits three words in its first words; a cast takes 300 instructions.
-    @inline(__always)
-    private static func exactly<T>(_ object: Any, _ type: T.Type) -> T? {
-        guard ObjectIdentifier(Swift.type(of: object)) == ObjectIdentifier(T.self) else { return nil }
-        return withUnsafeBytes(of: object) { $0.load(as: T.self) }
+        guard let found else { return nil }
+        self = found
     }
 
     private init?(native object: Any) {

@@ -89,7 +89,7 @@ struct Translation {
         case .constant(let value): return try constant(value)
         case .evaluatedObject: return .this
         case .variable(let name): return .variable(name)
-        case .keyPath(let path): return path.count == 1 && path[0].lowercased() == "self" ? .this : .keyPath(path)
+        case .keyPath(let path): return path.count == 1 && path[0].isSelf ? .this : .keyPath(path)
         case .function(let name, let arguments): return .function(name, try list(arguments))
         case .aggregate(let items): return .list(try list(items))
         case .subquery(let collection, let variable, let condition):

@@ -22,11 +22,12 @@ struct IdentityTable: ~Copyable {
         var object: UnsafeMutableRawPointer?
     }
 
-    /// 64 places for 32 objects; nil once there are pages.
+    /// Up to 32 objects in the order in which they came, some of them gone again; nil once there are pages.
     private var singles: UnsafeMutablePointer<Single>?
-    private var singleCount = 0
+    /// Where the first of them that is left stands, and where the next one goes.
+    private var singleStart = 0
+    private var singleEnd = 0
     private static let singleLimit = 32
-    private static let singleMask = 63
     /// nil before there are pages.
     private var entries: UnsafeMutablePointer<Entry>?
     private var mask = 15
@@ -38,7 +39,7 @@ struct IdentityTable: ~Copyable {
     private var lastPage: Page?
 
     init() {
-        singles = IdentityTable.zeros(IdentityTable.singleMask + 1)
+        singles = IdentityTable.zeros(IdentityTable.singleLimit)
     }
 
     deinit {
@@ -48,12 +49,9 @@ struct IdentityTable: ~Copyable {
         free(entries)
     }
 
-    /// Zeros are nil. Memory from `malloc` itself: Swift's own allocation takes the aligned way, which costs twice as much, and
-    /// `calloc` goes past what the thread has ready.
-    private static func zeros<T>(_ count: Int) -> UnsafeMutablePointer<T> {
-        let size = count * MemoryLayout<T>.stride
-        guard let memory = malloc(size) else { misuse("There is no memory left.") }
-        memset(memory, 0, size)
+    /// Zeros are nil.
+    fileprivate static func zeros<T: ~Copyable>(_ count: Int) -> UnsafeMutablePointer<T> {
+        guard let memory = coredata_zeros(count * MemoryLayout<T>.stride) else { misuse("There is no memory left.") }
         return memory.bindMemory(to: T.self, capacity: count)
     }
 
@@ -70,19 +68,18 @@ struct IdentityTable: ~Copyable {
     }
 
     private mutating func object(_ number: Int64) -> UnsafeMutableRawPointer? {
-        if let singles { return singles[IdentityTable.place(number, singles)].object }
+        if let singles { return place(number, singles).flatMap { singles[$0].object } }
         return page(number >> 6)?[Int(number & 63) &+ 1]
     }
 
+    /// Enters an object under a number; another one under that number is let go of.
     mutating func set(_ number: Int64, _ object: UnsafeMutableRawPointer) {
         if let singles {
-            let place = IdentityTable.place(number, singles)
-            if singles[place].object != nil || singleCount < IdentityTable.singleLimit {
-                if singles[place].object == nil { singleCount += 1 }
-                singles[place] = Single(number: number, object: object)
+            if let place = place(number, singles) {
+                singles[place].object = object
                 return
             }
-            makePages(singles)
+            if addSingle(number, object, singles) { return }
         }
         let page = page(number >> 6) ?? addPage(number >> 6)
         let place = Int(number & 63) &+ 1
@@ -93,9 +90,18 @@ struct IdentityTable: ~Copyable {
         page[place] = object
     }
 
+    /// The same where no object that lives is known under the number: one that is being let go may stand there, which the newer
+    /// one hides.
+    @inline(__always)
+    mutating func add(_ number: Int64, _ object: UnsafeMutableRawPointer) {
+        if let singles, addSingle(number, object, singles) { return }
+        set(number, object)
+    }
+
     /// Removes an entry if it is still this object's.
+    @inline(__always)
     mutating func remove(_ number: Int64, _ object: UnsafeMutableRawPointer) {
-        if let singles { return removeSingle(number, object, singles) }
+        if let singles { return removeSingle(object, singles) }
         guard let page = page(number >> 6) else { return }
         let place = Int(number & 63) &+ 1
         guard page[place] == object else { return }
@@ -108,7 +114,7 @@ struct IdentityTable: ~Copyable {
 
     func forEach(_ body: (UnsafeMutableRawPointer) -> Void) {
         if let singles {
-            for place in 0...IdentityTable.singleMask { if let object = singles[place].object { body(object) } }
+            for place in singleStart..<singleEnd { if let object = singles[place].object { body(object) } }
         }
         guard let entries else { return }
         for index in 0...mask {
@@ -119,42 +125,55 @@ struct IdentityTable: ~Copyable {
 
     // MARK: Few objects
 
-    /// Where a number stands, or the free place where it would.
+    /// Where a number stands. The newest ones are looked at first.
     @inline(__always)
-    private static func place(_ number: Int64, _ singles: UnsafeMutablePointer<Single>) -> Int {
-        var place = hash(number) & singleMask
-        while singles[place].object != nil, singles[place].number != number { place = (place &+ 1) & singleMask }
-        return place
+    private func place(_ number: Int64, _ singles: UnsafeMutablePointer<Single>) -> Int? {
+        var place = singleEnd
+        while place > singleStart {
+            place &-= 1
+            if singles[place].number == number, singles[place].object != nil { return place }
+        }
+        return nil
     }
 
-    /// Takes an object out and closes the gap that it leaves among its neighbours.
-    private mutating func removeSingle(
+    /// Enters an object behind the others; false when there are too many, and pages from now on.
+    @inline(__always)
+    private mutating func addSingle(
         _ number: Int64, _ object: UnsafeMutableRawPointer, _ singles: UnsafeMutablePointer<Single>
-    ) {
-        var gap = IdentityTable.place(number, singles)
-        guard singles[gap].object == object else { return }
-        singleCount -= 1
-        var next = gap
-        while true {
-            next = (next &+ 1) & IdentityTable.singleMask
-            guard singles[next].object != nil else { break }
-            let home = IdentityTable.hash(singles[next].number) & IdentityTable.singleMask
-            if ((next &- home) & IdentityTable.singleMask) >= ((next &- gap) & IdentityTable.singleMask) {
-                singles[gap] = singles[next]
-                gap = next
-            }
-        }
-        singles[gap].object = nil
+    ) -> Bool {
+        guard singleEnd < IdentityTable.singleLimit || closeGaps(singles) else { return false }
+        singles[singleEnd] = Single(number: number, object: object)
+        singleEnd &+= 1
+        return true
     }
 
-    /// The number of objects grows beyond a few: from now on they lie in pages.
-    private mutating func makePages(_ former: UnsafeMutablePointer<Single>) {
-        singles = nil
-        entries = IdentityTable.zeros(mask + 1)
-        for place in 0...IdentityTable.singleMask {
-            if let object = former[place].object { set(former[place].number, object) }
+    /// Takes an object out. They mostly go in the order in which they came.
+    @inline(__always)
+    private mutating func removeSingle(_ object: UnsafeMutableRawPointer, _ singles: UnsafeMutablePointer<Single>) {
+        var place = singleStart
+        while place < singleEnd, singles[place].object != object { place &+= 1 }
+        guard place < singleEnd else { return }
+        singles[place].object = nil
+        guard place == singleStart else { return }
+        while singleStart < singleEnd, singles[singleStart].object == nil { singleStart &+= 1 }
+        if singleStart == singleEnd { (singleStart, singleEnd) = (0, 0) }
+    }
+
+    /// Makes room among the few; where there is none, all objects lie in pages from now on.
+    @inline(never)
+    private mutating func closeGaps(_ singles: UnsafeMutablePointer<Single>) -> Bool {
+        var end = 0
+        for place in singleStart..<singleEnd where singles[place].object != nil {
+            singles[end] = singles[place]
+            end += 1
         }
-        free(former)
+        (singleStart, singleEnd) = (0, end)
+        guard end > IdentityTable.singleLimit / 2 else { return true }
+        self.singles = nil
+        entries = IdentityTable.zeros(mask + 1)
+        for place in 0..<end { if let object = singles[place].object { set(singles[place].number, object) } }
+        free(singles)
+        return false
     }
 
     // MARK: Pages
@@ -250,9 +269,9 @@ final class Registry: @unchecked Sendable {
         guard let tables else { return }
         for index in 0..<tableCount {
             tables[index]?.deinitialize(count: 1)
-            tables[index]?.deallocate()
+            free(tables[index])
         }
-        tables.deallocate()
+        free(tables)
     }
 
     /// The table of an entity's tree in a store; made on first use. Under the lock.
@@ -267,13 +286,12 @@ final class Registry: @unchecked Sendable {
     private func makeTable(_ place: Int) -> UnsafeMutablePointer<IdentityTable> {
         if place >= tableCount {
             let count = (place / rootCount + 1) * rootCount
-            let grown = UnsafeMutablePointer<UnsafeMutablePointer<IdentityTable>?>.allocate(capacity: count)
-            grown.initialize(repeating: nil, count: count)
+            let grown: UnsafeMutablePointer<UnsafeMutablePointer<IdentityTable>?> = IdentityTable.zeros(count)
             if let tables { grown.update(from: tables, count: tableCount) }
-            tables?.deallocate()
+            free(tables)
             (tables, tableCount) = (grown, count)
         }
-        let made = UnsafeMutablePointer<IdentityTable>.allocate(capacity: 1)
+        let made: UnsafeMutablePointer<IdentityTable> = IdentityTable.zeros(1)
         made.initialize(to: IdentityTable())
         tables?[place] = made
         return made
@@ -295,14 +313,14 @@ final class Registry: @unchecked Sendable {
         }
     }
 
-    /// Enters objects of one table by their numbers.
+    /// Enters new objects of one table by their numbers.
     func register(
         _ objects: UnsafeBufferPointer<Unmanaged<NSManagedObject>>, _ numbers: UnsafePointer<Int64>, entity: UInt16,
         store: UInt16
     ) {
         lock.withLock { _ in
             let table = table(entity: entity, store: store)
-            for index in 0..<objects.count { table.pointee.set(numbers[index], objects[index].toOpaque()) }
+            for index in 0..<objects.count { table.pointee.add(numbers[index], objects[index].toOpaque()) }
         }
         if isKeeping { for object in objects { kept?.insert(object.takeUnretainedValue()) } }
     }

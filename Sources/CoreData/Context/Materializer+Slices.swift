@@ -54,6 +54,7 @@ extension NSManagedObjectContext {
                     layout = chunk.layout
                     birth = Birth(runtime.infos[layout.entity.value], registry, chunk, store: store, asFaults: true)
                 }
+                birth.expect(1)
                 let object = make(birth, row)
                 birth.retain(1)
                 born[count] = Unmanaged.passUnretained(object)

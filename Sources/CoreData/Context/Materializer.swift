@@ -60,6 +60,7 @@ extension NSManagedObjectContext {
                         UnsafeBufferPointer(numbers), entity: layout.entity.rawValue, store: store, into: foundBase)
                     var bornCount = 0
                     let bornNumbers = numbersBase
+                    birth.expect(found.count { $0 == nil })
                     row = first
                     objects.append(addingCapacity: count) { span in
                         for index in 0..<count {
@@ -88,7 +89,7 @@ extension NSManagedObjectContext {
         for object in fulfilled { wake(object) }
     }
 
-    /// Makes the object of a row: a `birth` has what all rows of a chunk share, and is to `retain` it.
+    /// Makes the object of a row: a `birth` has what all rows of a chunk share; it is to `expect` the object and to `retain` for it.
     @inline(__always)
     final func make(_ birth: Birth, _ row: UnsafeMutablePointer<UInt64>) -> NSManagedObject {
         let object = birth.makeObject()
@@ -141,6 +142,12 @@ extension NSManagedObjectContext {
             return initializer.make(description)
         }
 
+        /// Holds the description for the initialisers of exactly so many objects: each lets go of it once.
+        @inline(__always)
+        func expect(_ count: Int) {
+            if initializer != nil { coredata_retain(description.toOpaque(), UInt32(count)) }
+        }
+
         /// Lets each of so many new objects hold registry and chunk.
         @inline(__always)
         func retain(_ count: Int) {
@@ -169,6 +176,7 @@ extension NSManagedObjectContext {
             return existing
         }
         let birth = Birth(info, registry, chunk, store: store, asFaults: false)
+        birth.expect(1)
         let object = make(birth, row)
         birth.retain(1)
         registry.register(object)

@@ -45,6 +45,7 @@ extension NSManagedObjectContext {
         let state = object._state
         if state.registry == nil {
             state.pointee.registry = UnsafeRawPointer(Unmanaged.passRetained(requiredRegistry).toOpaque())
+            object.learnClass()
         }
         state.clear([.gone, .persistent, .propagated, .inaccessible])
         state.pointee.number = nextTemporaryNumber()

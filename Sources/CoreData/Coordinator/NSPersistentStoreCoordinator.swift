@@ -262,7 +262,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
 
     /// The stores that a fetch asks.
     final func stores(for order: FetchOrder) -> [NumberedStore] {
-        persistentStores.compactMap { store in
+        if order.stores == nil, let only = onlyStore.withLock({ $0 }), only.store.holds(order.info) { return [only] }
+        return persistentStores.compactMap { store in
             guard store.holds(order.info), order.stores?.contains(where: { $0 === store }) ?? true else { return nil }
             return NumberedStore(store)
         }

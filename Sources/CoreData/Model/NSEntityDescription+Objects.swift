@@ -22,6 +22,10 @@ extension NSEntityDescription {
         return object
     }
 
+    /// The entity's runtime facts, kept by the model; puts it into use.
+    @inline(__always)
+    final var unretainedInfo: UnsafeRawPointer { facts ?? UnsafeRawPointer(Unmanaged.passUnretained(info).toOpaque()) }
+
     /// The entity's runtime facts; puts the model into use.
     final var info: EntityInfo {
         if let runtimeInfo { return runtimeInfo }

@@ -62,7 +62,11 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding {
     /// The entity of the schema that this one stands for; nil until the model is frozen.
     package internal(set) final var resolved: Entity?
     /// What the object layer knows of the entity, once the model is in use; the model owns it.
-    final var runtimeInfo: EntityInfo?
+    final var runtimeInfo: EntityInfo? {
+        didSet { facts = runtimeInfo.map { UnsafeRawPointer(Unmanaged.passUnretained($0).toOpaque()) } }
+    }
+    /// The same for objects that are made, which would retain it one after the other.
+    private(set) final var facts: UnsafeRawPointer?
     /// The schema of the frozen model; nil until then.
     package internal(set) final var schema: Schema?
     final var declaredClassName: String?

@@ -8,6 +8,8 @@ import Synchronization
 /// Runtime facts of one entity of a frozen model. Lives as long as the model.
 final class EntityInfo: @unchecked Sendable {
     let entity: Entity
+    /// The entity's index, as an object keeps it.
+    let number: UInt16
     let schema: Schema
     let layout: RowLayout
     /// The model's description; the model owns this object.
@@ -69,6 +71,7 @@ final class EntityInfo: @unchecked Sendable {
 
     init(entity: Entity, schema: Schema, description: NSEntityDescription, acyclic: [Bool]) {
         self.entity = entity
+        number = entity.index.rawValue
         self.schema = schema
         self.layout = entity.layout
         self.description = description

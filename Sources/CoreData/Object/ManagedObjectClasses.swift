@@ -120,11 +120,12 @@ struct ClassInitializer {
     }
 
     @inline(__always)
-    func make(_ description: NSEntityDescription) -> NSManagedObject { make(.passUnretained(description)) }
+    func make(_ description: NSEntityDescription) -> NSManagedObject { make(.passRetained(description)) }
 
+    /// - Parameter description: retained for the initialiser, which consumes it.
     @inline(__always)
     func make(_ description: Unmanaged<NSEntityDescription>) -> NSManagedObject {
-        let object = coredata_call_initializer(function, description.retain().toOpaque(), nil, metadata)
+        let object = coredata_call_initializer(function, description.toOpaque(), nil, metadata)
         guard let object else { misuse("init(entity:insertInto:) answered nothing.") }
         return Unmanaged<NSManagedObject>.fromOpaque(object).takeRetainedValue()
     }

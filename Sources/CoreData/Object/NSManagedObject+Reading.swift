@@ -56,7 +56,12 @@ extension NSManagedObject {
         switch source {
         case .overlay(let overlay): return overlay.pointer(slot, Data.self).pointee
         case .row(let row, let chunk):
-            return chunk.withBytes(of: row[slot]) { bytes in
+            let cell = row[slot]
+            if kind == .data, cell >> 63 == 0 {
+                // The usual one: its bytes lie in the arena.
+                return Data(bytes: chunk.arena + Int(cell >> 32), count: Int(cell & 0x7fff_ffff))
+            }
+            return chunk.withBytes(of: cell) { bytes in
                 // The tag byte of the store format (0x01: inline) is not part of the value.
                 Data(kind == .externalData ? UnsafeRawBufferPointer(rebasing: bytes.dropFirst()) : bytes)
             }

@@ -18,14 +18,24 @@ extension NSManagedObject {
             guard _isPresent(row, slot) else { return nil }
             let cell = row[slot]
             if cell &>> 63 == 0, let arena = _state.pointee.arena {
-                return String(
-                    decoding: UnsafeBufferPointer(
+                return _string(
+                    UnsafeBufferPointer(
                         start: arena + Int(truncatingIfNeeded: cell &>> 32),
-                        count: Int(truncatingIfNeeded: cell & 0xffff_ffff)),
-                    as: UTF8.self)
+                        count: Int(truncatingIfNeeded: cell & 0xffff_ffff)))
             }
         }
         return _slowText(slot)
+    }
+
+    /// The text of UTF-8 bytes. One that fits into the string's own words is written there at once: the usual way reads such
+    /// bytes one by one.
+    @inlinable @inline(__always)
+    final func _string(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
+        guard bytes.count <= 15 else { return String(decoding: bytes, as: UTF8.self) }
+        return String(unsafeUninitializedCapacity: bytes.count) { buffer in
+            UnsafeMutableRawBufferPointer(buffer).copyMemory(from: UnsafeRawBufferPointer(bytes))
+            return bytes.count
+        }
     }
 
     /// An integer attribute; 0 for nil.
@@ -175,15 +185,24 @@ extension NSManagedObject {
         return data(at: ownSlot(slot))
     }
 
+    /// Looks whether the class's accessors may go straight to their slots, for an object that enters its context.
+    @inline(__always)
+    final func learnClass() {
+        if _state.info.goesAround(type(of: self)) {
+            _state.pointee.slow |= SlowReason.foreignSlots
+        } else {
+            _state.pointee.slow &= ~SlowReason.foreignSlots
+        }
+    }
+
     /// The entity's slot for the class's.
     final func ownSlot(_ slot: Int) -> Int {
         // One test for two rare reasons.
         guard _state.pointee.slow & (SlowReason.foreignSlots | SlowReason.checked) != 0 else { return slot }
         checkQueue()
         guard _state.pointee.slow & SlowReason.foreignSlots != 0 else { return slot }
-        guard let slots = _state.info.binding(of: type(of: self)).slots, slots.indices.contains(slot), slots[slot] >= 0 else {
-            isStale()
-        }
+        guard let slots = _state.info.binding(of: type(of: self)).slots else { return slot }
+        guard slots.indices.contains(slot), slots[slot] >= 0 else { isStale() }
         return slots[slot]
     }
 

@@ -18,14 +18,9 @@ open class NSManagedObject: NSObject {
     /// Sets the entity's default values, then calls `awakeFromInsert()`. Without a context nothing is called and nothing
     /// observes the object until `NSManagedObjectContext.insert(_:)`.
     public init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
-        let info = entity.info
         _state = ObjectState.allocate()
-        _state.initialize(
-            to: ObjectState(
-                info: UnsafeRawPointer(Unmanaged.passUnretained(info).toOpaque()),
-                entity: info.entity.index.rawValue))
+        _state.initialize(to: ObjectState(info: entity.unretainedInfo))
         super.init()
-        if info.goesAround(Swift.type(of: self)) { _state.pointee.slow |= SlowReason.foreignSlots }
         if let context { context.insert(self) }
     }
 

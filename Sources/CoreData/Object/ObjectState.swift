@@ -103,8 +103,10 @@ struct ObjectState {
         return memory.bindMemory(to: ObjectState.self, capacity: 1)
     }
 
-    init(info: UnsafeRawPointer, entity: UInt16) {
-        slow = SlowReason.overlay | coredata_checked_bit()
+    /// Of an object without a context, of whose class nothing is known yet (`learnClass`).
+    @inline(__always)
+    init(info: UnsafeRawPointer) {
+        slow = SlowReason.overlay | SlowReason.foreignSlots | coredata_checked_bit()
         flags = 0
         self.info = info
         number = 0
@@ -112,7 +114,7 @@ struct ObjectState {
         store = 0
         assignedStore = 0
         targetSlot = 0
-        self.entity = entity
+        entity = Unmanaged<EntityInfo>.fromOpaque(info)._withUnsafeGuaranteedRef { $0.number }
     }
 }
 

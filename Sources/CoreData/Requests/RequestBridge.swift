@@ -31,22 +31,22 @@ extension NSManagedObjectContext {
         plan.limit = max(0, request.fetchLimit)
         plan.offset = max(0, request.fetchOffset)
         plan.includesValues = request.includesPropertyValues
-        var order = FetchOrder(
+        var prefetch: [PrefetchStep] = []
+        if let keyPaths = request.relationshipKeyPathsForPrefetching {
+            prefetch = try PrefetchStep.steps(keyPaths, from: info.entity, in: runtime.schema)
+        }
+        return FetchOrder(
             info: info, plan: plan, includesPendingChanges: request.includesPendingChanges,
             asFaults: request.returnsObjectsAsFaults, stores: request.affectedStores,
-            renews: request.shouldRefreshRefetchedObjects && request.includesPropertyValues)
-        if let keyPaths = request.relationshipKeyPathsForPrefetching {
-            order.prefetch = try PrefetchStep.steps(keyPaths, from: info.entity, in: runtime.schema)
-        }
-        return order
+            renews: request.shouldRefreshRefetchedObjects && request.includesPropertyValues, prefetch: prefetch)
     }
 
     private func entityInfo<T>(of request: NSFetchRequest<T>) throws -> EntityInfo {
         if let name = request.entityName {
-            guard let entity = runtime.schema.entity(named: name) else {
+            guard let index = runtime.schema.index(ofEntity: name) else {
                 throw CocoaError.coreData(134060, "The model has no entity \(name), which a fetch request names.")
             }
-            return runtime.infos[entity.index.value]
+            return runtime.infos[index.value]
         }
         if let type = T.self as? NSManagedObject.Type, let info = runtime.info(for: type) { return info }
         throw CocoaError.coreData(134060, "A fetch request names no entity; use NSFetchRequest(entityName:).")

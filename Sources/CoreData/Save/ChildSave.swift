@@ -228,6 +228,7 @@ extension NSManagedObjectContext {
     final func enter(_ object: NSManagedObject, key: ObjectKey) {
         let state = object._state
         state.pointee.registry = UnsafeRawPointer(Unmanaged.passRetained(requiredRegistry).toOpaque())
+        object.learnClass()
         state.pointee.number = key.number
         state.pointee.store = key.store
         state.pointee.slow |= SlowReason.overlay

@@ -5,19 +5,40 @@ import Synchronization
 
 /// The plan by which rows of one result are decoded. Made once for a statement; the loop over cells decides
 /// nothing.
-package final class RowShape: Sendable {
+package final class RowShape: @unchecked Sendable {
     /// One cell to fill.
     package struct Cell: Sendable {
         package let slot: Int
+        /// Where the row says that the slot is present: a word before its cells, and the bit there.
+        package let word: Int
+        package let bit: UInt64
         package let column: Int32
         package let kind: SlotKind
         /// The highest entity number an entity tag may have; lower and higher ones are noise.
         package let tags: ClosedRange<Int64>
+
+        init(slot: Int, column: Int32, kind: SlotKind, tags: ClosedRange<Int64>) {
+            self.slot = slot
+            word = -1 - slot >> 6
+            bit = 1 << UInt64(slot & 63)
+            self.column = column
+            self.kind = kind
+            self.tags = tags
+        }
     }
-    /// The cells of one entity.
-    package struct Target: Sendable {
+    /// The cells of one entity; the shape owns their memory.
+    package struct Target {
         package let layout: RowLayout
-        package let cells: [Cell]
+        package let cells: UnsafePointer<Cell>
+        package let cellCount: Int
+
+        init(layout: RowLayout, cells: [Cell]) {
+            self.layout = layout
+            cellCount = cells.count
+            let memory = UnsafeMutablePointer<Cell>.allocate(capacity: cells.count)
+            for (place, cell) in cells.enumerated() { (memory + place).initialize(to: cell) }
+            self.cells = UnsafePointer(memory)
+        }
     }
     /// The entity of the first target; the others follow in the order of their indexes.
     package let first: EntityIndex
@@ -54,6 +75,10 @@ package final class RowShape: Sendable {
             return Target(layout: member.layout, cells: cells)
         }
         columnList = names.map { "\(alias).\(quoted($0))" }.joined(separator: ", ")
+    }
+
+    deinit {
+        for target in targets { target.cells.deallocate() }
     }
 
     private static func tags(of slot: Slot, in schema: Schema) -> ClosedRange<Int64> {

@@ -116,6 +116,7 @@ package struct SelectCompiler: Sendable {
 
     private func limit(_ plan: FetchPlan, _ builder: SelectBuilder) -> String {
         let limit = builder.bind(.int(plan.limit > 0 ? Int64(plan.limit) : -1))
-        return " LIMIT \(limit) OFFSET \(builder.bind(.int(Int64(max(0, plan.offset)))))"
+        // Each row is counted once more for an offset, be it 0.
+        return plan.offset > 0 ? " LIMIT \(limit) OFFSET \(builder.bind(.int(Int64(plan.offset))))" : " LIMIT \(limit)"
     }
 }

@@ -1,6 +1,7 @@
 // One connection to one database file.
 
 import CCoreDataLog
+import CCoreDataMemory
 import CCoreDataSQLite
 import CoreDataValues
 import Foundation
@@ -31,14 +32,14 @@ final class Connection: @unchecked Sendable {
     @exclusivity(unchecked) private var committing: Statement?
     @exclusivity(unchecked) private var rollingBack: Statement?
 
-    /// Without the memory statistics an insert costs 0.91 (YARDSTICKS §3). Works only before SQLite is first
-    /// used in the process; later it changes nothing.
-    private static let withoutStatistics: Int32 = coredata_sqlite_config_memstatus(0)
+    /// Without the memory statistics an insert costs 0.91 (YARDSTICKS §3), and SQLite's memory comes from lists of the thread.
+    /// Works only before SQLite is first used in the process; later it changes nothing.
+    private static let memory: (Int32, Int32) = (coredata_sqlite_config_memstatus(0), coredata_sqlite_keep_memory())
 
     enum Access { case create, write, read, immutable, memory }
 
     init(path: String, access: Access, options: SQLiteOptions, counter: StatementCounter) throws {
-        _ = Self.withoutStatistics
+        _ = Self.memory
         let base = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
         let (name, flags): (String, Int32) =
             switch access {
@@ -130,9 +131,9 @@ final class Connection: @unchecked Sendable {
         return statement
     }
 
-    /// A statement kept under a key if it has one, else under its text.
-    func statement(_ key: StatementKey?, _ sql: String) throws -> Statement {
-        if let key { try statement(key) { sql } } else { try statement(sql) }
+    /// A selection kept under its number if it has one, else under its text.
+    func selection(_ number: Int?, _ sql: String) throws -> Statement {
+        if let number { try statement(.select(number)) { sql } } else { try statement(sql) }
     }
 
     /// How new rows of an entity are bound, worked out once.

@@ -37,6 +37,7 @@ final class Statement {
         }
         handle = prepared
         self.sql = sql
+        rowsLieStill = sql.withCString { strstr($0, "UNION") == nil }
         self.connection = connection
         counter = connection.counter
         isObserved = connection.options.observer != nil
@@ -46,6 +47,8 @@ final class Statement {
 
     deinit { sqlite3_finalize(handle) }
 
+    /// Whether all rows of a run lie in the same place: it is one SELECT. Debug builds look at each row.
+    let rowsLieStill: Bool
     /// How the values of its rows are found. Asked for when a row is there.
     var values: RowValues {
         if let known = measured { return known }
@@ -122,7 +125,7 @@ final class Statement {
     }
 
     func bind(_ values: [Value]) throws {
-        for (index, value) in values.enumerated() { try bind(index + 1, value) }
+        for index in values.indices { try bind(index + 1, values[index]) }
     }
 
     func bind(_ index: Int, _ number: Int64) throws {

@@ -9,14 +9,16 @@ import Foundation
 /// value is large.
 struct ChunkWriter {
     private let layout: RowLayout
-    private let cells: [RowShape.Cell]
-    private let cellCount: Int
+    /// The shape's, which whoever decodes holds.
+    private let firstCell: UnsafePointer<RowShape.Cell>
+    private let cellEnd: UnsafePointer<RowShape.Cell>
     private let entityBits: UInt64
     private let keyColumn: Int32
     private let header: Int
     private let stride: Int
     private let maskWords: Int
     private let largeThreshold = RowChunk.largeThreshold
+    private let arenaLimit = RowChunk.arenaLimit
     private(set) var chunk: RowChunk?
     /// The chunk's place in the batch, -1 while there is none.
     private(set) var position = -1
@@ -32,8 +34,8 @@ struct ChunkWriter {
     init(_ target: RowShape.Target, entity: EntityIndex, keyColumn: Int32, bytesPerRow: Int) {
         self.bytesPerRow = bytesPerRow
         layout = target.layout
-        cells = target.cells
-        cellCount = cells.count
+        firstCell = target.cells
+        cellEnd = target.cells + target.cellCount
         entityBits = UInt64(entity.rawValue) << 32
         self.keyColumn = keyColumn
         header = layout.header
@@ -43,7 +45,7 @@ struct ChunkWriter {
         arena = emptyByte
     }
 
-    var isFull: Bool { count == capacity || used >= RowChunk.arenaLimit }
+    var isFull: Bool { count == capacity || used >= arenaLimit }
 
     mutating func open(capacity: Int, at position: Int) {
         let chunk = RowChunk(
@@ -77,37 +79,44 @@ struct ChunkWriter {
     /// Decodes the statement's current row; answers the slot of a value that cannot be read, nil when all
     /// could.
     mutating func decode(_ handle: OpaquePointer, _ values: RowValues) -> Int? {
-        guard let values = values.row(of: handle) else { return nil }
-        row[-header] = UInt64(bitPattern: sqlite3_value_int64(values[keyColumn]))
-        let version = values[keyColumn + 1]
+        values.row(of: handle).flatMap { decode($0) }
+    }
+
+    /// The same for a row of which is known where it lies.
+    mutating func decode(_ values: RowValues.Row) -> Int? {
+        let row = row
+        let start = row - header
+        start[0] = UInt64(bitPattern: sqlite3_value_int64(values[keyColumn]))
+        let version = values[keyColumn &+ 1]
         let bits: UInt32 =
             sqlite3_value_type(version) == SQLITE_NULL
             ? .max : UInt32(truncatingIfNeeded: sqlite3_value_int64(version))
-        row[1 - header] = UInt64(bits) | entityBits
+        start[1] = UInt64(bits) | entityBits
         row[-1] = 0
         if maskWords > 1 { for word in 1..<maskWords { row[-1 - word] = 0 } }
-        // By index: an iterator would retain the list for each row.
-        for index in 0..<cellCount {
-            let cell = cells[index]
-            let value = values[cell.column]
+        // By address: an iterator copies each cell whole.
+        var cell = firstCell
+        while cell < cellEnd {
+            defer { cell += 1 }
+            let value = values[cell.pointee.column]
             let type = sqlite3_value_type(value)
             if type == SQLITE_NULL { continue }
             guard let content = decode(value, type, cell) else {
-                if cell.kind == .uuid { return cell.slot }
+                if cell.pointee.kind == .uuid { return cell.pointee.slot }
                 continue
             }
-            row[cell.slot] = content
-            row[-1 - (cell.slot >> 6)] |= 1 << UInt64(cell.slot & 63)
+            row[cell.pointee.slot] = content
+            row[cell.pointee.word] |= cell.pointee.bit
         }
-        row += stride
-        count += 1
+        self.row = row + stride
+        count &+= 1
         return nil
     }
 
     /// By the attribute's kind, never by the column's type: a whole date lies there as an integer.
     @inline(__always)
-    private mutating func decode(_ value: OpaquePointer?, _ type: Int32, _ cell: RowShape.Cell) -> UInt64? {
-        switch cell.kind {
+    private mutating func decode(_ value: OpaquePointer?, _ type: Int32, _ cell: UnsafePointer<RowShape.Cell>) -> UInt64? {
+        switch cell.pointee.kind {
         case .int, .toOne: return UInt64(bitPattern: sqlite3_value_int64(value))
         case .bool: return sqlite3_value_int64(value) == 0 ? 0 : 1
         case .double, .date: return sqlite3_value_double(value).bitPattern
@@ -121,7 +130,7 @@ struct ChunkWriter {
         case .decimal: return decimal(value, type)
         case .entityTag:
             let number = sqlite3_value_int64(value)
-            return cell.tags.contains(number) ? UInt64(bitPattern: number) : nil
+            return cell.pointee.tags.contains(number) ? UInt64(bitPattern: number) : nil
         }
     }
 
@@ -132,13 +141,16 @@ struct ChunkWriter {
 
     @inline(__always)
     private mutating func store(_ bytes: UnsafePointer<UInt8>?, _ size: Int) -> UInt64 {
-        guard let bytes, size > 0 else { return UInt64(used) << 32 }
+        guard let bytes, size > 0 else { return UInt64(truncatingIfNeeded: used) << 32 }
         if size > largeThreshold { return large(bytes, size) }
-        if used + size > room { grow(size) }
+        var used = used
+        if used &+ size > room {
+            grow(size)
+            used = self.used
+        }
         memcpy(arena + used, bytes, size)
-        let cell = UInt64(used) << 32 | UInt64(size)
-        used += size
-        return cell
+        self.used = used &+ size
+        return UInt64(truncatingIfNeeded: used) << 32 | UInt64(truncatingIfNeeded: size)
     }
 
     @inline(never)

@@ -54,9 +54,11 @@ struct RowDecoder {
             var code = sqlite3_step(handle)
             guard code == SQLITE_ROW else { return try end(code, statement) }
             let values = statement.values
+            guard let first = values.row(of: handle) else { return }
             writer.open(capacity: size, at: 0)
             while code == SQLITE_ROW {
-                if let slot = writer.decode(handle, values) {
+                assert(!statement.rowsLieStill || first == values.row(of: handle), "SQLite moved a row.")
+                if let slot = writer.decode(statement.rowsLieStill ? first : values.row(of: handle) ?? first) {
                     throw unreadable(slot, shape.first, statement, keyColumn: 0)
                 }
                 if writer.isFull { break }

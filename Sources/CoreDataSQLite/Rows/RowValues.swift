@@ -21,7 +21,7 @@ struct RowValues {
     }
 
     /// The values of the present row.
-    struct Row {
+    struct Row: Equatable {
         fileprivate let first: OpaquePointer
         fileprivate let distance: Int
         fileprivate let handle: OpaquePointer

@@ -82,10 +82,10 @@ package final class SQLiteStore: RowStore {
         let last = plan.includesSubentities ? entity.last : entity.index
         let shape = try shapes.shape(entity, last: last, includesValues: plan.includesValues)
         let selection = try selections.selection(plan) { try selects.select(plan, shape: shape) }
+        let expected = plan.limit > 0 ? plan.limit : .max
         try pool.read { connection in
-            let statement = try connection.statement(selection.key, selection.sql)
+            let statement = try connection.selection(selection.number, selection.sql)
             try statement.bind(selection.bindings)
-            let expected = plan.limit > 0 ? plan.limit : .max
             try RowDecoder(shape: shape, schema: schema).run(statement, expected: expected, receive)
         }
     }

@@ -12,14 +12,14 @@ final class SelectionCache: Sendable {
     struct Known: Sendable {
         let sql: String
         /// Names the text among the statements of a connection; nil for one that will hardly come again.
-        let key: StatementKey?
+        let number: Int?
         let bindings: [Value]
     }
 
     private struct Entry {
         let plan: FetchPlan
         let sql: String
-        let key: StatementKey
+        let number: Int
     }
 
     private struct State {
@@ -27,7 +27,7 @@ final class SelectionCache: Sendable {
         /// Where the next one goes; the oldest leaves.
         var place = 0
         /// The names of texts, also of such whose shape has left: a connection still has their statements.
-        var keys: [String: StatementKey] = [:]
+        var numbers: [String: Int] = [:]
         /// How many there were: no two texts have the same number.
         var count = 0
     }
@@ -39,36 +39,37 @@ final class SelectionCache: Sendable {
         if let known = state.withLock({ SelectionCache.find(plan, $0) }) { return known }
         let made = try compile()
         guard plan.values(ofSameShape: plan) == made.bindings else {
-            return Known(sql: made.sql, key: nil, bindings: made.bindings)
+            return Known(sql: made.sql, number: nil, bindings: made.bindings)
         }
-        let key = state.withLock { SelectionCache.keep(plan, made.sql, &$0) }
-        return Known(sql: made.sql, key: key, bindings: made.bindings)
+        let number = state.withLock { SelectionCache.keep(plan, made.sql, &$0) }
+        return Known(sql: made.sql, number: number, bindings: made.bindings)
     }
 
     private static func find(_ plan: FetchPlan, _ state: State) -> Known? {
-        for entry in state.entries {
-            guard let values = entry.plan.values(ofSameShape: plan) else { continue }
-            return Known(sql: entry.sql, key: entry.key, bindings: values)
+        // By place: a loop over the entries copies each.
+        for place in state.entries.indices {
+            guard let values = state.entries[place].plan.values(ofSameShape: plan) else { continue }
+            return Known(sql: state.entries[place].sql, number: state.entries[place].number, bindings: values)
         }
         return nil
     }
 
-    private static func keep(_ plan: FetchPlan, _ sql: String, _ state: inout State) -> StatementKey {
-        let entry = Entry(plan: plan, sql: sql, key: name(sql, &state))
+    private static func keep(_ plan: FetchPlan, _ sql: String, _ state: inout State) -> Int {
+        let entry = Entry(plan: plan, sql: sql, number: number(sql, &state))
         if state.entries.count < limit {
             state.entries.append(entry)
         } else {
             state.entries[state.place] = entry
             state.place = (state.place + 1) % limit
         }
-        return entry.key
+        return entry.number
     }
 
-    private static func name(_ sql: String, _ state: inout State) -> StatementKey {
-        if let known = state.keys[sql] { return known }
-        if state.keys.count >= StatementCache.limit { state.keys.removeAll() }
+    private static func number(_ sql: String, _ state: inout State) -> Int {
+        if let known = state.numbers[sql] { return known }
+        if state.numbers.count >= StatementCache.limit { state.numbers.removeAll() }
         state.count += 1
-        state.keys[sql] = .select(state.count)
-        return .select(state.count)
+        state.numbers[sql] = state.count
+        return state.count
     }
 }

@@ -7,23 +7,21 @@ extension FetchPlan {
     /// the same keys with values of the same kinds, and the same order. nil otherwise, and for what is not compared that simply:
     /// nil, lists, objects, functions, options, ANY and ALL.
     ///
-    /// Limit and offset come last, if there is one of them.
+    /// The limit comes last, if there is one of them, and then the offset, if there is one.
     package func values(ofSameShape other: FetchPlan) -> [Value]? {
         let isPart = limit > 0 || offset > 0
         guard entity == other.entity, includesSubentities == other.includesSubentities,
-            includesValues == other.includesValues, isPart == (other.limit > 0 || other.offset > 0), sort == other.sort
+            includesValues == other.includesValues, isPart == (other.limit > 0 || other.offset > 0),
+            (offset > 0) == (other.offset > 0), sort == other.sort
         else { return nil }
         var values: [Value] = []
-        switch (predicate, other.predicate) {
-        case (nil, nil): break
-        case (let mine?, let theirs?):
-            values.reserveCapacity(4)
-            guard mine.collect(theirs, into: &values, depth: 0) else { return nil }
-        case (nil, _?), (_?, nil): return nil
-        }
+        if predicate != nil || isPart { values.reserveCapacity(4) }
+        guard (predicate != nil) == (other.predicate != nil),
+            predicate?.collect(other.predicate, into: &values, depth: 0) ?? true
+        else { return nil }
         if isPart {
             values.append(.int(other.limit > 0 ? Int64(other.limit) : -1))
-            values.append(.int(Int64(max(0, other.offset))))
+            if other.offset > 0 { values.append(.int(Int64(other.offset))) }
         }
         return values
     }
@@ -33,20 +31,32 @@ extension Predicate {
     /// A tree that is deeper is not looked at: the walk is recursive.
     private static var deepest: Int { 32 }
 
-    fileprivate func collect(_ other: Predicate, into values: inout [Value], depth: Int) -> Bool {
+    fileprivate func collect(_ other: Predicate?, into values: inout [Value], depth: Int) -> Bool {
         guard depth < Predicate.deepest else { return false }
-        switch (self, other) {
-        case (.comparison(let mine), .comparison(let theirs)): return mine.collect(theirs, into: &values)
-        case (.and(let mine), .and(let theirs)), (.or(let mine), .or(let theirs)):
-            guard mine.count == theirs.count else { return false }
-            for index in mine.indices where !mine[index].collect(theirs[index], into: &values, depth: depth + 1) {
-                return false
-            }
-            return true
-        case (.not(let mine), .not(let theirs)): return mine.collect(theirs, into: &values, depth: depth + 1)
-        case (.constant(let mine), .constant(let theirs)): return mine == theirs
-        case (.comparison, _), (.and, _), (.or, _), (.not, _), (.constant, _): return false
+        // Not as a pair, which would copy both.
+        switch self {
+        case .comparison(let mine):
+            guard case .comparison(let theirs)? = other else { return false }
+            return mine.collect(theirs, into: &values)
+        case .and(let mine):
+            guard case .and(let theirs)? = other else { return false }
+            return Predicate.collect(mine, theirs, into: &values, depth: depth)
+        case .or(let mine):
+            guard case .or(let theirs)? = other else { return false }
+            return Predicate.collect(mine, theirs, into: &values, depth: depth)
+        case .not(let mine):
+            guard case .not(let theirs)? = other else { return false }
+            return mine.collect(theirs, into: &values, depth: depth + 1)
+        case .constant(let mine):
+            guard case .constant(let theirs)? = other else { return false }
+            return mine == theirs
         }
+    }
+
+    private static func collect(_ mine: [Predicate], _ theirs: [Predicate], into values: inout [Value], depth: Int) -> Bool {
+        guard mine.count == theirs.count else { return false }
+        for index in mine.indices where !mine[index].collect(theirs[index], into: &values, depth: depth + 1) { return false }
+        return true
     }
 }
 

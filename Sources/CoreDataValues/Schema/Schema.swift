@@ -13,7 +13,7 @@ package final class Schema: Sendable {
     package let versionIdentifiers: [String]
     /// What was tolerated, in the file and by the checks.
     package let warnings: [SchemaWarning]
-    private let indexes: [String: EntityIndex]
+    private let names: NameTable
 
     /// Checks a draft and resolves it.
     ///
@@ -27,13 +27,14 @@ package final class Schema: Sendable {
         configurations = draft.configurations
         versionIdentifiers = draft.versionIdentifiers
         warnings = draft.warnings + resolved.warnings
-        indexes = Dictionary(uniqueKeysWithValues: resolved.entities.map { ($0.name, $0.index) })
+        names = NameTable(resolved.entities.map(\.name))
     }
 
     package subscript(index: EntityIndex) -> Entity { entities[Int(index.rawValue)] }
     package subscript(index: RelationshipIndex) -> ResolvedRelationship { relationships[index.rawValue] }
 
-    package func entity(named name: String) -> Entity? { indexes[name].map { self[$0] } }
+    package func index(ofEntity name: String) -> EntityIndex? { names.place(of: name).map { EntityIndex($0) } }
+    package func entity(named name: String) -> Entity? { names.place(of: name).map { entities[$0] } }
 
     /// The entities of a configuration, nil for the default one; nil when there is no such configuration.
     package func entities(inConfiguration name: String?) -> [Entity]? {
