@@ -80,6 +80,7 @@ extension NSManagedObjectContext {
         tracker.unmark(object, .deleted)
         state.clear([.propagated, .eventDeleted])
         tracker.unpropagated.removeAll { $0 === object }
+        tracker.postponed.removeAll { $0 === object }
         if !state.has(.inserted) {
             if tracker.touched != nil {
                 tracker.touch(object)
