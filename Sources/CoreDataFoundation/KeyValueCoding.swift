@@ -104,20 +104,10 @@ package enum KeyValue {
         return nil
     }
 
-    /// Whether it is of one of the types that most arguments are of, told by the type alone: to find out by casts what a thing is not
-    /// takes thousands of instructions.
-    static func isPlain(_ object: Any) -> Bool {
-        let type = ObjectIdentifier(type(of: object))
-        return type == ObjectIdentifier(String.self) || type == ObjectIdentifier(Int.self)
-            || type == ObjectIdentifier(Double.self) || type == ObjectIdentifier(Date.self)
-            || type == ObjectIdentifier(NSDate.self) || type == ObjectIdentifier(NSNumber.self)
-            || type == ObjectIdentifier(UUID.self)
-    }
-
     /// The thing inside any number of optionals; `NSNull` counts as nil.
     package static func unwrapped(_ object: Any?) -> Any? {
         guard let object else { return nil }
-        if isPlain(object) { return object }
+        if PlainType(of: object) != nil { return object }
         if object is NSNull { return nil }
         guard let optional = object as? any Wrapping else { return object }
         return optional.wrapped.flatMap(unwrapped)

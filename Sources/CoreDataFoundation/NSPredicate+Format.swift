@@ -135,7 +135,7 @@ struct FormatReader {
     }
 
     private func argument(_ object: Any?) -> NSExpression {
-        if let object, !KeyValue.isPlain(object), let expression = object as? NSExpression { return expression }
+        if let object, PlainType(of: object) == nil, let expression = object as? NSExpression { return expression }
         return NSExpression(forConstantValue: object)
     }
 

@@ -164,4 +164,98 @@ import Testing
         try parent.save()
         #expect(try stack.another().all("Patient").count == 2)
     }
+
+    @Test("5.3 An insertion that went up, its deletion and the undo of that are one object in the parent", arguments: [false, true])
+    func returned(_ isLinked: Bool) throws {
+        let mine = child.make("Patient", ["name": "Bo", "code": 7])
+        if isLinked {
+            mine.setValue(child.make("Ward", ["name": "West"]), forKey: "ward")
+            mine.setValue(NSOrderedSet(array: [child.make("Visit", ["note": "x"])]), forKey: "visits")
+        }
+        try child.save()
+        let twin = try #require(try parent.named("Bo"))
+        let before = try story(parent)
+        child.delete(mine)
+        try child.save()
+        #expect(twin.managedObjectContext == nil)
+        let without = try story(parent)
+        child.undo()
+        try child.save()
+        #expect(try parent.named("Bo") === twin && parent.same(mine) === twin)
+        #expect(try story(parent) == before && story(child) == before)
+        for _ in 0..<2 {
+            parent.undo()
+            #expect(try story(parent) == without && twin.managedObjectContext == nil)
+            parent.undo()
+            #expect(try story(parent) == before && parent.named("Bo") === twin)
+            parent.redo()
+            #expect(try story(parent) == without)
+            parent.redo()
+            #expect(try story(parent) == before && parent.named("Bo") === twin)
+        }
+        try parent.save()
+        #expect(try stack.another().all("Patient").count == 2)
+    }
+
+    @Test("5.3 What is changed after the undo of such a deletion is undone in the parent with its push")
+    func returnedChanged() throws {
+        let mine = child.make("Patient", ["name": "Bo", "age": 3])
+        try child.save()
+        let twin = try #require(try parent.named("Bo"))
+        child.delete(mine)
+        try child.save()
+        child.undo()
+        mine.setValue("Cy", forKey: "name")
+        mine.setValue(nil, forKey: "age")
+        mine.setValue(child.same(patient).value(forKey: "ward"), forKey: "ward")
+        try child.save()
+        #expect(twin.name == "Cy" && twin.value(forKey: "age") == nil && twin.value(forKey: "ward") != nil)
+        for _ in 0..<2 {
+            parent.undo()
+            #expect(twin.managedObjectContext == nil)
+            parent.undo()
+            #expect(twin.name == "Bo" && twin.value(forKey: "age") as? Int == 3 && twin.value(forKey: "ward") == nil)
+            parent.redo()
+            parent.redo()
+            #expect(twin.name == "Cy" && twin.value(forKey: "age") == nil && twin.value(forKey: "ward") != nil)
+        }
+    }
+
+    @Test("5.3 The parent's own undo of the pushed deletion comes first: the child's finds the object there")
+    func returnedTwice() throws {
+        let mine = child.make("Patient", ["name": "Bo"])
+        try child.save()
+        let twin = try #require(try parent.named("Bo"))
+        child.delete(mine)
+        try child.save()
+        parent.undo()
+        child.undo()
+        mine.setValue(4, forKey: "age")
+        try child.save()
+        #expect(try parent.all("Patient").count == 2)
+        #expect(parent.same(mine) === twin && twin.value(forKey: "age") as? Int == 4)
+        try parent.save()
+        #expect(try stack.another().all("Patient").count == 2)
+    }
+
+    @Test("5.3 An object that nobody saved comes back as the same one in every context above", arguments: [false, true])
+    func returnedBelow(_ pushesOn: Bool) throws {
+        let grandchild = child.child()
+        grandchild.undoManager = UndoManager()
+        let mine = grandchild.make("Patient", ["name": "Bo"])
+        try grandchild.save()
+        try child.save()
+        let twins = try [child, parent].map { try #require(try $0.named("Bo")) }
+        grandchild.delete(mine)
+        try grandchild.save()
+        if pushesOn { try child.save() }
+        grandchild.undo()
+        try grandchild.save()
+        try child.save()
+        for (context, twin) in zip([child, parent], twins) {
+            #expect(try context.named("Bo") === twin && context.all("Patient").count == 2)
+        }
+        try parent.save()
+        #expect(try stack.another().names() == ["Ada", "Bo"])
+    }
 }

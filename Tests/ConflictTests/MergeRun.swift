@@ -96,8 +96,6 @@ struct MergeRun {
             context.refresh(object, mergeChanges: true)
             return "refresh \(object.name)"
         case 7:
-            // Dropped on one side only, a pair would be an end that the program left loose.
-            guard object.changedValues().keys.allSatisfy({ $0 == "code" }) else { return "nothing" }
             context.refresh(object, mergeChanges: false)
             return "fault \(object.name)"
         default:

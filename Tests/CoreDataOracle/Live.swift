@@ -56,12 +56,8 @@ final class Live {
             if !id.isMultiple(of: 2) { forgetValues() }
             context.delete(object(id))
         case .process: context.processPendingChanges()
-        case .undo:
-            context.undo()
-            followReturned()
-        case .redo:
-            context.redo()
-            followReturned()
+        case .undo: context.undo()
+        case .redo: context.redo()
         case .save: try context.save()
         case .rollback: context.rollback()
         case .reread: context.processPendingChanges()
@@ -71,14 +67,6 @@ final class Live {
             context.processPendingChanges()
             context.refresh(object(id), mergeChanges: true)
             context.processPendingChanges()
-        }
-    }
-
-    /// An object that a child pushed anew after its deletion is another one; an undo beyond that brings the former back.
-    private func followReturned() {
-        for object in context.registeredObjects where !object.isDeleted {
-            guard let id = numbers[ObjectIdentifier(object)], objects[id]?.managedObjectContext == nil else { continue }
-            objects[id] = object
         }
     }
 

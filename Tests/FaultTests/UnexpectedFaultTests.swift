@@ -153,6 +153,44 @@ import Testing
         #expect(try faults(["ward.patients.visits"]).isEmpty)
     }
 
+    @Test("In a block, or a context that refuses faults, the key path goes through members that came with their rows too")
+    func throughMembers() throws {
+        let hospital = try Hospital(3, wards: 3)
+        let context = hospital.context
+        let doctor = hospital.stack.context.make("Doctor", ["name": "Who"])
+        let patients = hospital.ids.map { hospital.stack.context.object(with: $0) }
+        doctor.setValue(Set(patients), forKey: "patients")
+        try hospital.stack.context.save()
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Doctor")
+        request.relationshipKeyPathsForPrefetching = ["patients"]
+        let found = try #require(context.fetch(request).first)
+        func told(_ body: (NSManagedObject) -> Void) throws -> [UnexpectedFault] {
+            try refused {
+                try context.withoutFaulting {
+                    let members = try #require(found.value(forKey: "patients") as? Set<NSManagedObject>)
+                    body(try #require(members.first { $0.name == "1" }))
+                }
+            }
+        }
+        #expect(try told { _ = $0.name }.isEmpty)
+        let ward = try told { #expect($0.related("ward")?.name == "ward 1") }
+        #expect(ward.map(\.prefetchKeyPath) == ["patients.ward"])
+        #expect(ward.map(\.prefetchEntityName) == ["Doctor"])
+        let visits = try told { _ = $0.value(forKey: "visits") }
+        #expect(visits.map(\.prefetchKeyPath) == ["patients.visits"])
+        let beyond = try told { _ = $0.related("ward")?.value(forKey: "patients") }
+        #expect(beyond.map(\.prefetchKeyPath) == ["patients.ward.patients"])
+        #expect(beyond.map(\.prefetchEntityName) == ["Doctor"])
+        request.relationshipKeyPathsForPrefetching = ["patients.ward.patients", "patients.visits"]
+        context.reset()
+        let again = try #require(context.fetch(request).first)
+        try context.withoutFaulting {
+            for patient in try #require(again.value(forKey: "patients") as? Set<NSManagedObject>) {
+                #expect(patient.related("ward")?.value(forKey: "patients") != nil && patient.value(forKey: "visits") != nil)
+            }
+        }
+    }
+
     @Test("An object that the request found itself is where a path begins, whatever else leads to it")
     func ownObjects() throws {
         let hospital = try Hospital(2)

@@ -133,3 +133,27 @@ import Testing
         #expect(patient.changedValues().isEmpty && other.changedValues().isEmpty)
     }
 }
+
+extension RefreshedRuleTests {
+    @Test("4.12 A pair made here ends at the save when the side that was refreshed to a fault has lost its row", arguments: everyStore)
+    func lostPair(_ type: String) throws {
+        let stack = try Stack(type)
+        let context = stack.context
+        let (patient, ward, doctor) = (context.make("Patient", ["name": "Ada"]), context.make("Ward"), context.make("Doctor"))
+        try context.save()
+        let lost = context.make("Patient", ["name": "Bo"])
+        try context.save()
+        context.stalenessInterval = 0
+        patient.setValue(ward, forKey: "ward")
+        doctor.setValue(NSSet(object: lost), forKey: "patients")
+        context.processPendingChanges()
+        for object in [ward, lost] { context.refresh(object, mergeChanges: false) }
+        _ = try stack.elsewhere { other in for object in [ward, lost] { other.delete(other.object(with: object.objectID)) } }
+        try context.save()
+        #expect(patient.one("ward") == nil && doctor.many("patients").isEmpty && !context.hasChanges)
+        let reader = stack.another()
+        reader.stalenessInterval = 0
+        #expect(reader.object(with: patient.objectID).objectIDs(forRelationshipNamed: "ward").isEmpty)
+        #expect(reader.object(with: doctor.objectID).objectIDs(forRelationshipNamed: "patients").isEmpty)
+    }
+}

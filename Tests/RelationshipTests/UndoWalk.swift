@@ -22,8 +22,11 @@ final class UndoWalk {
     private(set) var trace: [String] = []
     /// The relationships that most writes are to: others seldom meet.
     private var focus: Set<String> = []
+    /// Whether delete rules wait for the save, which ends each event then.
+    private let isLate: Bool
 
-    init(_ type: String, seed: UInt64) throws {
+    init(_ type: String, seed: UInt64, isLate: Bool = false) throws {
+        self.isLate = isLate
         stack = try Stack(type, model: UndoWalk.model(), undo: false)
         var source = SplitMix(seed)
         random = SplitMix(source.next())
@@ -33,6 +36,7 @@ final class UndoWalk {
         context.processPendingChanges()
         if random.below(2) == 0 { try context.save() }
         context.undoManager = undoManager
+        context.propagatesDeletesAtEndOfEvent = !isLate
         pictures = [picture(context)]
     }
 
@@ -40,7 +44,7 @@ final class UndoWalk {
         for _ in 0..<steps {
             switch random.below(10) {
             case 0..<4: try event()
-            case 4: try group()
+            case 4: if isLate { try event() } else { try group() }
             case 5, 6: try back(1 + random.below(3))
             case 7, 8: try forth(1 + random.below(3))
             default: try save()
@@ -169,6 +173,7 @@ final class UndoWalk {
         trace.append("event")
         changes()
         context.processPendingChanges()
+        if isLate { try context.save() }
         try note()
     }
 

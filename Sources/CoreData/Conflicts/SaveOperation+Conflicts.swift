@@ -24,15 +24,12 @@ extension SaveOperation {
             throw try error(of: refusal)
         }
         let memory = SaveMemory(context)
-        let wasLogging = context.tracker.isLogging
         context.saveMemory = memory
-        context.tracker.isLogging = false
         // Above all row times that a failed merge has used, so that no rows which one read count as present later.
         context.rowTime += (1 + context.failedMerges) << 32
         defer { context.saveMemory = nil }
         do {
-            let batches = try commitSettled(refusal, policy, memory)
-            context.tracker.isLogging = wasLogging
+            let batches = try context.unlogged { try commitSettled(refusal, policy, memory) }
             merged = memory.renewed
             return batches
         } catch {

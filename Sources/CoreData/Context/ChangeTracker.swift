@@ -53,6 +53,8 @@ struct ChangeTracker {
     private var spare: ContiguousArray<NSManagedObject> = []
     /// Deleted objects whose delete rules were not applied yet.
     var unpropagated: ContiguousArray<NSManagedObject> = []
+    /// The same of former events, where the rules wait for the save.
+    var postponed: ContiguousArray<NSManagedObject> = []
     /// Deleted objects whose delete rules were applied to others that were refreshed since: they are applied to these anew.
     var reopened: ContiguousArray<NSManagedObject> = []
     var log: ContiguousArray<GraphChange> = []
@@ -69,7 +71,7 @@ struct ChangeTracker {
     /// While set, writes are not noticed (awakeFromFetch).
     var isSuspended = false
 
-    var hasEvent: Bool { !event.isEmpty || !unpropagated.isEmpty }
+    var hasEvent: Bool { !event.isEmpty || !unpropagated.isEmpty || !postponed.isEmpty }
 
     // MARK: Marking
 
@@ -140,12 +142,22 @@ struct ChangeTracker {
         unpropagated.append(object)
     }
 
+    /// Leaves the delete rules of the open event to the save.
+    mutating func postpone() {
+        postponed += unpropagated
+        unpropagated = []
+    }
+
     /// Logs that a deletion is taken back: one of the open event, whose delete rules still wait, leaves no trace.
     mutating func logRevival(of object: NSManagedObject) {
         guard isLogging else { return }
         // An undo brings objects back before it deletes any.
         let place = touched != nil ? nil : log.lastIndex { $0.isDeletion(of: object) }
-        if let place { log.remove(at: place) } else { log.append(.existence(object, appeared: true)) }
+        if let place {
+            log.remove(at: place)
+        } else {
+            log.append(object._state.has(.propagated) ? .existence(object, appeared: true) : .revival(object))
+        }
     }
 
     mutating func unmark(_ object: NSManagedObject, _ flags: ObjectFlags) {
@@ -216,6 +228,7 @@ struct ChangeTracker {
         if !event.isEmpty { event = [] }
         isAnnounced = false
         unpropagated = []
+        postponed = []
         reopened = []
         log = []
         logsDeletions = false

@@ -35,9 +35,10 @@ extension NSManagedObject {
         }
     }
 
-    /// Parts one side of a one-to-one from an object that has named it until now.
+    /// Parts one side of a one-to-one from an object that has named it until now. An object that was its own other side names the new
+    /// one already.
     final func leaves(_ other: NSManagedObject, _ slot: Int) {
-        if target(at: slot) === other { writeTarget(slot, nil) } else { restateTarget(slot) }
+        if target(at: slot) === other { writeTarget(slot, nil) } else if other !== self { restateTarget(slot) }
     }
 
     /// Puts a target among the changes that is the present one already. The two sides of a pair say different things, so another

@@ -1,8 +1,10 @@
-// Pending deletions of objects that another writer changes: they go on top of the new row, as other pending changes do.
+// Pending deletions whose delete rules write more after their event: at the save, if the rules wait for it, or when another
+// writer has changed the objects: the deletions go on top of the new rows then, as other pending changes do.
 
 import CoreDataValues
 
-/// A log that deleted objects. Until a save carries the deletions out, merges amend it: its undo shows what they brought.
+/// A log that deleted objects. Until a save carries the deletions out it is amended: by delete rules that waited, which are undone
+/// with the deletions, and by merges, so that its undo shows what they brought.
 final class DeletionLog {
     private(set) var changes: ContiguousArray<GraphChange>
     /// Where the changes of each object are, found when the first merge asks.
@@ -32,6 +34,17 @@ final class DeletionLog {
                 note(changes.count - 1)
             }
         }
+    }
+
+    /// Adds what the delete rules of its objects have written.
+    func append(_ further: ContiguousArray<GraphChange>) {
+        changes += further
+        places = [:]
+    }
+
+    /// The objects that it deletes.
+    var deleted: [NSManagedObject] {
+        changes.compactMap { if case .existence(let object, appeared: false) = $0 { object } else { nil } }
     }
 
     private func isTaking(_ change: GraphChange, _ slot: Int32, _ read: RowSnapshot?) -> Bool {
@@ -67,6 +80,23 @@ extension NSManagedObjectContext {
         object.forEachPartedMember { log?.forgetParting(object, $0, from: $1) }
         let further = propagateBelowLog()
         log?.amend(object, formerly: read, by: further)
+    }
+
+    /// Applies the delete rules of deletions of former events. An undo takes back what they write together with the deletions.
+    final func propagatePostponed() {
+        let (recent, logs) = (tracker.unpropagated, tracker.deletionLogs)
+        var last: [NSManagedObject: Int] = [:]
+        for (place, log) in logs.enumerated() { for object in log.deleted { last[object] = place } }
+        let postponed = Dictionary(grouping: tracker.postponed) { last[$0] ?? -1 }
+        tracker.postponed = []
+        for (place, log) in logs.enumerated() {
+            guard let objects = postponed[place] else { continue }
+            tracker.unpropagated = ContiguousArray(objects)
+            log.append(propagateBelowLog())
+            // What could not be read waits on.
+            tracker.postpone()
+        }
+        tracker.unpropagated = ContiguousArray(postponed[-1] ?? []) + recent
     }
 
     /// Applies delete rules as no step of its own: what is undone next, and what can be redone, stays.

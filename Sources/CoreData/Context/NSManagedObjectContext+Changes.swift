@@ -17,7 +17,12 @@ extension NSManagedObjectContext {
     final func settle() {
         guard !isSettling, tracker.hasEvent || !tracker.log.isEmpty else { return }
         isSettling = true
-        if propagatesDeletesAtEndOfEvent || isSaving { propagateDeletes() }
+        if propagatesDeletesAtEndOfEvent || isSaving {
+            if !tracker.postponed.isEmpty { propagatePostponed() }
+            propagateDeletes()
+        } else if !tracker.unpropagated.isEmpty {
+            tracker.postpone()
+        }
         let event = ContextEvent(taking: &tracker)
         registerUndo()
         isSettling = false
@@ -32,6 +37,7 @@ extension NSManagedObjectContext {
             let batch = tracker.unpropagated
             tracker.unpropagated = []
             var unread: ContiguousArray<NSManagedObject> = []
+            var lost: Set<NSManagedObject> = []
             batch.borrowEach { object in
                 guard object._state.has(.deleted), !object._state.has(.propagated) else { return }
                 object._state.set(.propagated)
@@ -42,7 +48,9 @@ extension NSManagedObjectContext {
                     return unread.append(object)
                 }
                 if object._state.has(.inserted) { withdraw(object) }
+                if object._state.has(.inaccessible), runtime.hasOneWayRelationships { lost.insert(object) }
             }
+            if !lost.isEmpty { forget(lost) }
             guard unread.isEmpty else { return tracker.unpropagated.append(contentsOf: unread) }
         }
     }
@@ -67,22 +75,21 @@ extension NSManagedObjectContext {
     public final func rollback() {
         checkQueue()
         undoManager?.removeAllActions(withTarget: self)
-        let logging = tracker.isLogging
-        tracker.isLogging = false
         readError = nil
         checkedObjects = []
         let inserted = tracker.objects(.inserted)
         let changed = tracker.objects([.updated, .deleted], without: .inserted)
-        for object in changed { object._state.revert() }
-        for object in inserted {
-            withdraw(object)
-            object._state.breakCycles()
+        unlogged {
+            for object in changed { object._state.revert() }
+            for object in inserted {
+                withdraw(object)
+                object._state.breakCycles()
+            }
+            tracker.clear()
+            tracker.isSuspended = true
+            for object in changed { object.awake(fromSnapshotEvents: .rollback) }
+            tracker.isSuspended = false
         }
-        tracker.clear()
-        tracker.isSuspended = true
-        for object in changed { object.awake(fromSnapshotEvents: .rollback) }
-        tracker.isSuspended = false
-        tracker.isLogging = logging
         undoManager?.endEvent()
         post(ContextEvent(deleted: inserted, refreshed: changed))
     }

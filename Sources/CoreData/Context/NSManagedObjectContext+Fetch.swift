@@ -18,7 +18,7 @@ extension NSManagedObjectContext {
             if !order.prefetch.isEmpty {
                 try Prefetch(context: self, isEverything: order.plan.isEverything).run(order.prefetch, objects)
             }
-            if request.refusesFaults { watch(objects) }
+            if request.refusesFaults { watch(objects) } else if isTracing { trace(objects) }
             return try cast(objects, request)
         case .managedObjectIDResultType:
             return try cast(fetchObjects(try order(request)).map(\.objectID), request)

@@ -102,10 +102,7 @@ extension NSManagedObjectContext {
         // An insertion under the key of a deleted row is an undo of the deletion.
         let gone = ContiguousArray(keys.compactMap { registered($0) }.filter { !$0._state.has([.gone, .inserted]) })
         guard !gone.isEmpty else { return [] }
-        let names = Set(gone)
-        for object in tracker.dirty where object._state.has(.dirty) && !names.contains(object) {
-            object.forget(names)
-        }
+        forget(Set(gone))
         for object in gone {
             tracker.discard(object)
             withdraw(object)
@@ -113,6 +110,11 @@ extension NSManagedObjectContext {
         }
         if keepsObjects { letGo(gone) }
         return gone
+    }
+
+    /// Takes objects whose rows are gone out of unsaved relationships: saved, these would lead nowhere.
+    final func forget(_ gone: Set<NSManagedObject>) {
+        for object in tracker.dirty where object._state.has(.dirty) && !gone.contains(object) { object.forget(gone) }
     }
 
     /// Brings objects that have values up to date and answers them; faults read the new row anyway.

@@ -81,6 +81,7 @@ extension NSManagedObjectContext {
         tracker.unmark(object, .deleted)
         state.clear([.propagated, .eventDeleted])
         tracker.unpropagated.removeAll { $0 === object }
+        tracker.postponed.removeAll { $0 === object }
         if !state.has(.inserted) {
             if tracker.touched != nil {
                 tracker.touch(object)
@@ -118,7 +119,8 @@ extension NSManagedObjectContext {
         return object
     }
 
-    /// The object for an ID, read from the store if it is not here.
+    /// The object for an ID, read from the store if it is not here or a fault: then with the faults beside it, at most 256
+    /// (`readsFaultsTogether`). One whose row is in memory already is not looked for again.
     ///
     /// - Throws: 133000 when there is no such row.
     public final func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
@@ -127,7 +129,9 @@ extension NSManagedObjectContext {
         let key = key(of: objectID)
         if let found = registered(key) {
             guard !found._state.has(.deleted) else { throw CocoaError.missingObject(objectID) }
-            if found._state.isFault, found._state.pointee.row != nil { found.fire() }
+            if found._state.isFault, found._state.pointee.row != nil || cachedObject(for: found._state.key) == nil && readTogether(found) {
+                found.fire()
+            }
             if !found._state.isFault { return found }
         }
         guard let found = try read(key) else { throw CocoaError.missingObject(objectID) }

@@ -59,7 +59,8 @@ extension NSManagedObjectContext {
     private func apply(_ log: ContiguousArray<GraphChange>, hasDeletions: Bool) {
         tracker.touched = []
         if hasDeletions {
-            for case .existence(let object, appeared: false) in log.reversed() { bringBack(object) }
+            let returning = runtime.keepsTargets ? returningObjects(log) : [:]
+            for case .existence(let object, appeared: false) in log.reversed() { bringBack(object, returning) }
             for case .existence(let object, appeared: false) in log { object.forgetLostTargets() }
         }
         for change in log.reversed() { change.takeBack(in: self) }
@@ -70,6 +71,15 @@ extension NSManagedObjectContext {
         settle()
     }
 
+    /// The objects that come back into the context, by the keys that their rows had: they get others.
+    private func returningObjects(_ log: ContiguousArray<GraphChange>) -> [ObjectKey: NSManagedObject] {
+        var returning: [ObjectKey: NSManagedObject] = [:]
+        for case .existence(let object, appeared: false) in log where object._state.has(.gone) && object._state.pointee.row != nil {
+            returning[object._state.key] = object
+        }
+        return returning
+    }
+
     /// Tells objects that an undo or redo gave them other values; what they write then is no change.
     private func awake(_ log: ContiguousArray<GraphChange>, _ touched: ContiguousArray<NSManagedObject>) {
         let wasSuspended = tracker.isSuspended
@@ -78,6 +88,7 @@ extension NSManagedObjectContext {
         for case .existence(let object, let appeared) in log {
             object.awake(fromSnapshotEvents: appeared ? .undoInsertion : .undoDeletion)
         }
+        for case .revival(let object) in log { object.awake(fromSnapshotEvents: .undoInsertion) }
         for object in touched where !object._state.has([.gone, .deleted]) {
             object.awake(fromSnapshotEvents: .undoUpdate)
         }
@@ -108,7 +119,10 @@ extension GraphChange {
         switch self {
         case .existence(let object, let appeared):
             if appeared { context.takeAway(object) }
+        case .revival(let object): context.remove(object)
         case .attribute(let object, let slot, let old):
+            // Where it came back in this same walk, the value that goes is logged all the same.
+            object._state.clear(.fresh)
             object.restore(old, at: Int(slot))
         case .target(let object, let slot, let old):
             // With its other side, which is mostly so already: a refresh may have changed one of the two since.
@@ -146,15 +160,22 @@ extension NSManagedObjectContext {
         withdraw(object)
     }
 
+    /// Undoes a deletion that a child has pushed, for the next push. The object is not new: what the push writes is logged, so that an
+    /// undo of the push leaves it the values that it had.
+    final func bringBackLogged(_ object: NSManagedObject) {
+        bringBack(object, [:])
+        object._state.clear(.fresh)
+    }
+
     /// Undoes a deletion: a pending one is taken back, a saved one becomes an insertion with the old values.
-    fileprivate func bringBack(_ object: NSManagedObject) {
+    fileprivate func bringBack(_ object: NSManagedObject, _ returning: [ObjectKey: NSManagedObject]) {
         let state = object._state
         // Its row went before its values were read again: there is nothing to bring back.
         if state.has(.inaccessible), state.pointee.row == nil { return }
         if state.has(.deleted), !state.has(.gone) { return revive(object) }
         guard state.has(.gone) else { return }
         let wasSaved = state.pointee.row != nil
-        if wasSaved { object.liftRow() }
+        if wasSaved { object.liftRow(returning) }
         let former = settled(state.key)
         enter(object)
         if former.number < 0 {
@@ -210,21 +231,34 @@ extension NSManagedObject {
     }
 
     /// Moves all values of the row into the overlay, for an object whose row is gone.
-    fileprivate func liftRow() {
+    fileprivate func liftRow(_ returning: [ObjectKey: NSManagedObject]) {
         let state = _state
         guard let row = state.pointee.row, let chunk = state.chunk else { return }
         let overlay = state.makeOverlay()
         for slot in 0..<state.info.layout.slotCount where !overlay.isPresent(slot) && row.isPresent(slot) {
             copy(chunk, row, slot, to: overlay)
             // Left there by a delete rule that does nothing.
-            if kind(slot) == .toOne, let target = committedTarget(at: slot) {
-                // Another writer may have deleted its row meanwhile.
-                if target._state.isFault { target.fire() }
-                if !target._state.has([.gone, .deleted]) { overlay.set(slot, target as AnyObject) }
-            }
+            if kind(slot) == .toOne, let target = keptTarget(at: slot, returning) { overlay.set(slot, target as AnyObject) }
         }
         state.detachRow()
         state.pointee.slow &= ~SlowReason.anyFault
+    }
+
+    /// The target in the row that is gone: one that comes back too, or stayed. One that stayed, and names the row that is gone in its
+    /// own, is given this object instead.
+    private func keptTarget(at slot: Int, _ returning: [ObjectKey: NSManagedObject]) -> NSManagedObject? {
+        guard let key = committedTargetKey(at: slot) else { return nil }
+        if let target = returning[key] { return target }
+        guard let target = committedTarget(at: slot) else { return nil }
+        // Another writer may have deleted its row meanwhile.
+        if target._state.isFault { target.fire() }
+        guard !target._state.has([.gone, .deleted]) else { return nil }
+        if case .slot(let opposite)? = _state.info.slotInverses[slot]?.place, target._state.overlay?.isPresent(opposite) != true,
+            target.committedTargetKey(at: opposite) == _state.key
+        {
+            target.writeTarget(opposite, self, nil)
+        }
+        return target
     }
 }
 

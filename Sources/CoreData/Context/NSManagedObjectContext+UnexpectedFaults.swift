@@ -6,6 +6,8 @@ import Foundation
 /// Who is told of unexpected faults in a context.
 final class FaultWatch {
     var refusesAll = false
+    /// Whether faults of any object are told.
+    var tellsAll: Bool { refusesAll || !blocks.isEmpty }
     var handler: ((UnexpectedFault) -> Void)?
     /// What the running blocks of `withoutFaulting` have found, the innermost last.
     var blocks: [[UnexpectedFault]] = []
@@ -53,7 +55,10 @@ extension NSManagedObjectContext {
     /// A fault whose row is in memory reads nothing and is never told. For single requests see `NSFetchRequest.refusesFaults`.
     public final var refusesFaults: Bool {
         get { faultWatch?.refusesAll ?? false }
-        set { requiredFaultWatch.refusesAll = newValue }
+        set {
+            requiredFaultWatch.refusesAll = newValue
+            lookWhetherTracing()
+        }
     }
 
     /// Told of each unexpected fault, on the context's queue, before it is read. Without one a warning goes to standard error.
@@ -69,6 +74,8 @@ extension NSManagedObjectContext {
     public final func withoutFaulting<Result>(_ body: () throws -> Result) throws -> Result {
         let watch = requiredFaultWatch
         watch.blocks.append([])
+        lookWhetherTracing()
+        defer { lookWhetherTracing() }
         let result: Result
         do {
             result = try body()
@@ -80,6 +87,8 @@ extension NSManagedObjectContext {
         guard faults.isEmpty else { throw CocoaError.unexpected(faults) }
         return result
     }
+
+    private func lookWhetherTracing() { isTracing = faultWatch?.tellsAll ?? false }
 
     private var requiredFaultWatch: FaultWatch {
         if let faultWatch { return faultWatch }
@@ -96,13 +105,25 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Marks what is reached from a watched object, and remembers how a fault was reached while faults are refused.
+    /// Marks objects that a request has found while every fault is told: paths begin at them.
+    final func trace(_ objects: [NSManagedObject]) {
+        for object in objects where !object._state.has(.watched) {
+            object._state.set(.traced)
+            faultWatch?.begin(at: object)
+        }
+    }
+
+    /// Marks what is reached from a watched object, or from any while every fault is told, and remembers how it was reached.
+    ///
+    /// Where a path begins is reached from nowhere, unless it has become a fault.
     final func noteReach(_ object: NSManagedObject, from source: NSManagedObject, by relationship: ResolvedRelationship) {
         if source._state.has(.watched) {
             guard !object._state.has(.watched) else { return }
             object._state.set(.watched)
         } else {
-            guard let faultWatch, faultWatch.refusesAll || !faultWatch.blocks.isEmpty, object.lacksRow else { return }
+            guard isTracing, object.lacksRow || !object._state.has([.watched, .traced]) else { return }
+            source._state.set(.traced)
+            object._state.set(.traced)
         }
         requiredFaultWatch.note(object, from: source, by: relationship.name)
     }
@@ -114,7 +135,7 @@ extension NSManagedObjectContext {
         let isWatched = object._state.has(.watched)
         guard faultWatch != nil || isWatched else { return }
         let watch = requiredFaultWatch
-        guard isWatched || watch.refusesAll || !watch.blocks.isEmpty, !isTellingOfFault else { return }
+        guard isWatched || watch.tellsAll, !isTellingOfFault else { return }
         isTellingOfFault = true
         watch.tell(report(object, index))
         isTellingOfFault = false

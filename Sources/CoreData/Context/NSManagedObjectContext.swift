@@ -111,6 +111,8 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
     /// Who is told of unexpected faults; nil until somebody asks for it.
     final var faultWatch: FaultWatch?
     final var isTellingOfFault = false
+    /// Whether every fault would be told, so that it matters how objects are reached. Asked for each to-many that is read.
+    @exclusivity(unchecked) final var isTracing = false
     /// Whether a fault whose row is gone is to read as deleted: asked once for each, and `shouldDeleteInaccessibleFaults` unless
     /// overridden. The property is the one that was read or set; nil when the object was asked for as a whole.
     open func shouldHandleInaccessibleFault(

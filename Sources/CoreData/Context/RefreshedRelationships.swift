@@ -14,7 +14,7 @@ extension NSManagedObjectContext {
                 guard let back = object._state.info.slotInverses[slot] else { continue }
                 let (present, saved) = (overlay.object(slot), object.committedTarget(at: slot))
                 guard present !== saved else { continue }
-                if let present { object.leaves(present, back.place) }
+                if let present { object.parts(from: present, back.place) }
                 if let saved, !saved._state.has(.gone), !object.returns(to: saved, back.place) { lost.append(slot) }
             }
         }
@@ -45,11 +45,11 @@ extension NSManagedObjectContext {
     }
 
     /// Writes what is no step of its own for undo.
-    final func unlogged(_ body: () -> Void) {
+    final func unlogged<Result>(_ body: () throws -> Result) rethrows -> Result {
         let wasLogging = tracker.isLogging
         tracker.isLogging = false
-        body()
-        tracker.isLogging = wasLogging
+        defer { tracker.isLogging = wasLogging }
+        return try body()
     }
 
     /// A deleted object has others that point at it again.
@@ -62,7 +62,7 @@ extension NSManagedObjectContext {
 
 extension NSManagedObject {
     /// Takes this object out of the other side of a target that it loses.
-    fileprivate func leaves(_ target: NSManagedObject, _ place: PropertyPlace) {
+    fileprivate func parts(from target: NSManagedObject, _ place: PropertyPlace) {
         switch place {
         case .toMany(let index):
             guard target.toManyState(index)?.hasAdded(self) == true else { return }

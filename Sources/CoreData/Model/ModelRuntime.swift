@@ -18,6 +18,8 @@ final class ModelRuntime: @unchecked Sendable {
     private let acyclic: [Bool]
     /// Whether a relationship has no inverse, so that deleting its target leaves it pointing at nothing.
     let hasOneWayRelationships: Bool
+    /// Whether a deleted object keeps the target of a to-one, as its rule is to do nothing.
+    let keepsTargets: Bool
     private let classes = Mutex<[ObjectIdentifier: EntityInfo]>([:])
     /// By configuration; the plan of all entities has the empty name.
     private let storePlans = Mutex<[String: StorePlan]>([:])
@@ -33,6 +35,7 @@ final class ModelRuntime: @unchecked Sendable {
         let acyclic = ModelRuntime.acyclicRelationships(schema)
         self.acyclic = acyclic
         hasOneWayRelationships = schema.relationships.contains { $0.inverse == nil }
+        keepsTargets = schema.relationships.contains { !$0.isToMany && $0.description.deleteRule == .noAction }
         let infos = schema.entities.map { entity in
             EntityInfo(entity: entity, schema: schema, description: model.entityDescription(at: entity.index),
                 acyclic: acyclic)

@@ -23,7 +23,7 @@ extension NSManagedObject {
     /// The present target of a to-one; a fault if it is not in memory.
     final func target(at slot: Int) -> NSManagedObject? {
         guard let target = presentTarget(at: slot) else { return nil }
-        if _state.has(.watched) || target.lacksRow {
+        if _state.has([.watched, .traced]) || target.lacksRow {
             _state.registry?.context?.noteReach(target, from: self, by: relationship(at: slot))
         }
         return target
@@ -185,7 +185,7 @@ extension NSManagedObject {
         case .slices(let slices): found = context.materialize(slices, store: _state.pointee.store)
         case .keys(let keys): found = context.objects(for: keys)
         }
-        if _state.has(.watched) {
+        if _state.has(.watched) || context.isTracing {
             for member in found { context.noteReach(member, from: self, by: relationship(toMany: index)) }
         }
         return found

@@ -51,6 +51,8 @@ struct ObjectFlags: OptionSet {
     static let waking = ObjectFlags(rawValue: 1 << 20)
     /// Its faults are unexpected (`NSFetchRequest.refusesFaults`).
     static let watched = ObjectFlags(rawValue: 32768)
+    /// Was found or reached while faults were told of: what is reached from it is noted, also what came with its row.
+    static let traced = ObjectFlags(rawValue: 1 << 21)
     /// Holds changes that the running save must write.
     static let dirty: ObjectFlags = [.inserted, .updated, .deleted]
     /// What must be looked at before a write may go unnoticed: `fresh` alone of these allows it.

@@ -34,13 +34,19 @@ struct ChildSave {
     mutating func run() throws {
         try findTwins()
         parent.processPendingChanges()
-        for object in inserted { if let twin = twins[ObjectIdentifier(object)] { parent.insert(twin) } else { makeTwin(of: object) } }
+        for object in inserted {
+            if let twin = twins[ObjectIdentifier(object)] { parent.bringBackLogged(twin) } else { makeTwin(of: object) }
+        }
         for object in inserted { pushNewValues(of: object) }
         for object in updated { pushValues(of: object) }
         forEachPair { pushTargets(of: $0, to: $1) }
         forEachPair { pushMembers(of: $0, to: $1) }
         forEachPair { pushOrders(of: $0, to: $1) }
-        for object in deleted { if let twin = twins[ObjectIdentifier(object)] { parent.delete(twin) } }
+        for object in deleted {
+            guard let twin = twins[ObjectIdentifier(object)] else { continue }
+            context.lineage?.remember(twin)
+            parent.delete(twin)
+        }
         parent.processPendingChanges()
         adopt()
     }
@@ -73,6 +79,11 @@ struct ChildSave {
             guard let twin = parent.registered(object._state.key) else { continue }
             if ChildSave.isThere(twin) || twin._state.has(.deleted) && !twin._state.has([.gone, .inaccessible]) {
                 twins[ObjectIdentifier(object)] = twin
+            }
+        }
+        if let lineage = context.lineage, lineage.hasDeletedTwins {
+            for object in inserted {
+                if let twin = lineage.deletedTwin(object._state.pointee.number) { twins[ObjectIdentifier(object)] = twin }
             }
         }
         for object in known {

@@ -59,7 +59,12 @@ struct SaveOperation {
                     "willSave kept changing objects for \(pass) passes, the last of \(pending[0].entity.name ?? ""); "
                         + "set a value there only if it differs.")
             }
-            pending.borrowEach { object in if object._state.has(.dirty) { object.willSave() } }
+            pending.borrowEach { object in
+                guard object._state.has(.dirty) else { return }
+                // Refreshed with what others have made of it: if its row is gone, they must not lead there.
+                if object._state.isFault { object.fire() }
+                object.willSave()
+            }
             if !context.tracker.unpropagated.isEmpty { context.propagateDeletes() }
             let changed = context.tracker.event
             context.settle()
