@@ -145,7 +145,7 @@ struct ChangeTracker {
         guard isLogging else { return }
         // An undo brings objects back before it deletes any.
         let place = touched != nil ? nil : log.lastIndex { $0.isDeletion(of: object) }
-        if let place { log.remove(at: place) } else { log.append(.existence(object, appeared: true)) }
+        if let place { log.remove(at: place) } else { log.append(.revival(object)) }
     }
 
     mutating func unmark(_ object: NSManagedObject, _ flags: ObjectFlags) {

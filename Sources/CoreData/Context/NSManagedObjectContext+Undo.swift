@@ -78,6 +78,7 @@ extension NSManagedObjectContext {
         for case .existence(let object, let appeared) in log {
             object.awake(fromSnapshotEvents: appeared ? .undoInsertion : .undoDeletion)
         }
+        for case .revival(let object) in log { object.awake(fromSnapshotEvents: .undoInsertion) }
         for object in touched where !object._state.has([.gone, .deleted]) {
             object.awake(fromSnapshotEvents: .undoUpdate)
         }
@@ -108,6 +109,7 @@ extension GraphChange {
         switch self {
         case .existence(let object, let appeared):
             if appeared { context.takeAway(object) }
+        case .revival(let object): context.remove(object)
         case .attribute(let object, let slot, let old):
             object.restore(old, at: Int(slot))
         case .target(let object, let slot, let old):
@@ -126,10 +128,14 @@ extension GraphChange {
 }
 
 extension NSManagedObjectContext {
-    /// Undoes an insertion: an unsaved object leaves, a saved one is deleted.
+    /// Undoes an insertion: an unsaved object leaves, a saved one is deleted. What it was related to is parted from it whatever the
+    /// delete rules say, as it was before there was the object.
+    ///
+    /// A redo takes away what was deleted once, and has come as a new row since: the delete rules have their say again.
     fileprivate func takeAway(_ object: NSManagedObject) {
         let state = object._state
         guard !state.has([.gone, .deleted]) else { return }
+        if !state.has(.inserted), tracker.undoManager?.isRedoing == true { return remove(object) }
         // Where it came back in this same walk, what it leaves is logged all the same: the redo brings it back once more.
         state.clear(.fresh)
         object.tearDownRelationships()

@@ -30,7 +30,7 @@ private struct FormerProperties {
 
     mutating func takeBack(_ change: GraphChange) {
         switch change {
-        case .existence: break
+        case .existence, .revival: break
         case .attribute(let changed, let slot, let old):
             if changed === object { values[name(slot)] = old.object(object, Int(slot)) ?? NSNull() }
         case .target(let changed, let slot, let old):
