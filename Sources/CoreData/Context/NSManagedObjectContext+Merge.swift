@@ -168,10 +168,21 @@ extension NSManagedObject {
         }
     }
 
+    /// Lets go of members that were read before the object's row: a delete rule would miss what another writer has added between
+    /// the two, and the version of the row, which the save compares, would not tell of it.
+    final func dropMembersOlderThanRow() {
+        forEachStoredToMany { index, members in
+            guard members.mayPrecedeRow, !members.isFault else { return }
+            if members.isChanged { renewMembers(at: index, members) } else { members.base = .fault }
+        }
+    }
+
     /// Reads the members of one to-many anew below unsaved changes.
     final func renewMembers(at index: Int, _ members: ToMany) {
         members.base = .fault
         let present = Set(committedMembers(at: index))
+        // What cannot be read now is compared when it can.
+        if members.isFault { return }
         // What both sides have done is no change any more.
         for member in members.added.objects where present.contains(member) { members.unlink(member) }
         for member in members.removed.objects where !present.contains(member) { members.link(member) }

@@ -70,6 +70,7 @@ extension NSManagedObjectContext {
     final func remove(_ object: NSManagedObject) {
         if object._state.isFault { object.fire() }
         guard !object._state.has([.deleted, .gone]) else { return }
+        if object._state.pointee.toMany != nil { object.dropMembersOlderThanRow() }
         tracker.delete(object)
     }
 

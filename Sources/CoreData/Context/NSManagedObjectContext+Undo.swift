@@ -138,6 +138,7 @@ extension NSManagedObjectContext {
         if !state.has(.inserted), tracker.undoManager?.isRedoing == true { return remove(object) }
         // Where it came back in this same walk, what it leaves is logged all the same: the redo brings it back once more.
         state.clear(.fresh)
+        if state.pointee.toMany != nil { object.dropMembersOlderThanRow() }
         object.tearDownRelationships()
         guard state.has(.inserted) else {
             remove(object)

@@ -32,6 +32,8 @@ final class ToMany {
         var keys: Set<ObjectKey>?
         /// Whether what is added and removed was compared with the members as read.
         var isCompared = false
+        /// Whether the object's row was read after the members: it may be newer than they.
+        var mayPrecedeRow = false
     }
 
     /// Behind a pointer for the same reason as a context's tracker: linking is part of every insertion.
@@ -57,6 +59,11 @@ final class ToMany {
     var readAt: Int {
         get { contents.pointee.readAt }
         set { contents.pointee.readAt = newValue }
+    }
+    /// Whether the object's row may be newer than what is known of the members: it was not there when they were read.
+    var mayPrecedeRow: Bool {
+        get { contents.pointee.mayPrecedeRow }
+        set { contents.pointee.mayPrecedeRow = newValue }
     }
     private(set) var added: ObjectList {
         _read { yield contents.pointee.added }
