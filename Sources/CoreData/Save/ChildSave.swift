@@ -34,6 +34,7 @@ struct ChildSave {
     }
 
     mutating func run() throws {
+        if context.undoManager != nil { deleted.borrowEach { $0.keepExternalValues() } }
         try findTwins()
         try findFormerMembers()
         parent.processPendingChanges()
