@@ -133,6 +133,7 @@ extension NSManagedObjectContext {
                 dirty.append(object)
             } else {
                 if !wasFault { object.willTurnIntoFault() }
+                object.forgetInOwners()
                 object._state.dropStoredRelationships()
                 object._state.detachRow()
                 joinOthers(object)
@@ -165,6 +166,19 @@ extension NSManagedObject {
     final func renewToManys() {
         forEachStoredToMany { index, members in
             if members.isChanged { renewMembers(at: index, members) } else { members.base = .fault }
+        }
+    }
+
+    /// Has the to-manys that this object's row names read anew when they are asked for. Called before the row is let go: the next
+    /// one may name others, and whoever has moved the object need not have known of these.
+    final func forgetInOwners() {
+        guard let read = lastRead, let context = managedObjectContext else { return }
+        for (slot, inverse) in _state.info.slotInverses.enumerated() {
+            guard let index = inverse?.toManyIndex, let key = targetKey(at: slot, of: read),
+                let owner = context.registered(context.settled(key, of: self, slot)), let members = owner.toManyState(index),
+                !members.isFault, !owner.relationship(toMany: index).description.isTransient
+            else { continue }
+            if members.hasOrder { owner.renewMembers(at: index, members) } else { members.base = .fault }
         }
     }
 
