@@ -25,11 +25,12 @@ extension NSManagedObject {
             new?.link(self, toMany: index)
         case .slot(let opposite):
             writeTarget(slot, new, old)
-            old?.leaves(self, opposite)
+            // An object that was its own other end is written already.
+            if old !== self || opposite != slot { old?.leaves(self, opposite) }
             if let new {
                 let former = new.target(at: opposite)
                 new.writeTarget(opposite, self)
-                if former !== self { former?.leaves(new, slot) }
+                if former !== self, former !== new || opposite != slot { former?.leaves(new, slot) }
             }
         case .fetched: break
         }
