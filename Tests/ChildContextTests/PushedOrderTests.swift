@@ -123,6 +123,33 @@ import Testing
         #expect(try storedNotes() == ["a", "b", "c", "d"])
     }
 
+    @Test("7.1 A member that was unsaved in the parent when it was read, and left there since, is taken in once", arguments: [false, true])
+    func returned(bothOrdered: Bool) throws {
+        let (entity, key, back) = bothOrdered ? ("Doctor", "doctors", "patients") : ("Visit", "visits", "patient")
+        let patient = parent.make("Patient", ["name": "Ada", "code": 1]), member = parent.make(entity, ["code": 2])
+        let other = parent.make(entity, ["code": 3])
+        patient.setValue(NSOrderedSet(array: [member, other]), forKey: key)
+        let child = parent.child()
+        let mine = child.same(patient)
+        #expect(codes(mine, key) == [2, 3])
+        patient.mutableOrderedSetValue(forKey: key).remove(member)
+        try parent.save()
+        let found = child.same(member)
+        child.refresh(found, mergeChanges: false)
+        if bothOrdered {
+            found.mutableOrderedSetValue(forKey: back).add(mine)
+        } else {
+            #expect(found.value(forKey: back) == nil)
+            found.setValue(mine, forKey: back)
+        }
+        #expect(codes(mine, key).sorted() == [2, 3])
+        try child.save()
+        #expect(codes(mine, key).sorted() == [2, 3] && codes(patient, key).sorted() == [2, 3])
+        try parent.save()
+        let reader = stack.another()
+        #expect(codes(reader.same(patient), key).sorted() == [2, 3])
+    }
+
     @Test("7.1 Finding out what a to-many had costs the parent one statement, which it needs anyway")
     func statements() throws {
         let count = StatementCount()
