@@ -46,6 +46,32 @@ import Testing
         func badges(_ doctor: NSManagedObject) -> [String] { doctor.many("badges").compactMap { $0.text("code") }.sorted() }
     }
 
+    @Test("6.9 A save that a constraint refuses leaves the object that has the values as it was read", arguments: stores, [false, true])
+    func clean(_ rivalry: Rivalry, _ isFault: Bool) throws {
+        let rivals = try Rivals(rivalry, draft: Self.draft())
+        let doctor = rivals.theirs.make("Doctor", ["name": "Bo", "code": 1])
+        try rivals.theirs.save()
+        let mine = try #require(try rivals.mine.all("Doctor").first)
+        if !isFault { #expect(mine.int("code") == 1) }
+        doctor.set("code", 2)
+        try rivals.theirs.save()
+        _ = rivals.mine.make("Doctor", ["name": "Bo"])
+        for policy in [NSMergePolicy.error, Refusing(merge: .errorMergePolicyType)] {
+            rivals.mine.mergePolicy = policy
+            #expect(refusal { try rivals.mine.save() }?.code.rawValue == 133021)
+            #expect(mine.isFault == isFault && !mine.hasChanges)
+        }
+        #expect(mine.int("code") == 1)
+    }
+
+    /// Looks at the object that has the values before it refuses.
+    private final class Refusing: NSMergePolicy {
+        override func resolve(constraintConflicts list: [NSConstraintConflict]) throws {
+            #expect(list.first?.databaseObject?.int("code") == 2)
+            try super.resolve(constraintConflicts: list)
+        }
+    }
+
     @Test("6.5 error: 133021 with the conflict, the insertion stays pending and poisons later saves", arguments: stores)
     func error(_ rivalry: Rivalry) throws {
         let twins = try Twins(rivalry, .error)

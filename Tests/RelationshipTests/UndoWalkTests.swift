@@ -88,4 +88,33 @@ extension UndoWalkTests {
         let read = reader.object(with: owner.objectID).many("steps").map { $0.value(forKey: "n") as? Int }
         #expect(read == expected)
     }
+    @Test("5.3 Objects that were their own other end in a one-to-one are so again after an undo", arguments: [false, true], [false, true])
+    func selfRelated(_ saves: Bool, _ isCrossed: Bool) throws {
+        let stack = try Web.stack()
+        let context = stack.context
+        let (key, back) = isCrossed ? ("mentor", "pupil") : ("spouse", "spouse")
+        let nodes = (1...3).map { context.make("Node", ["n": $0]) }
+        func ends(_ key: String) -> [Int?] { nodes.map { $0.one(key)?.value(forKey: "n") as? Int } }
+        for node in nodes.prefix(2) { node.setValue(node, forKey: key) }
+        context.processPendingChanges()
+        if saves { try context.save() }
+        nodes[0].setValue(nodes[1], forKey: key)
+        context.processPendingChanges()
+        let changed = [ends(key), ends(back)]
+        nodes[1].setValue(nodes[2], forKey: key)
+        context.processPendingChanges()
+        let last = [ends(key), ends(back)]
+        for _ in 0..<2 {
+            context.undo()
+            #expect([ends(key), ends(back)] == changed)
+            context.undo()
+            #expect(ends(key) == [1, 2, nil] && ends(back) == [1, 2, nil])
+            #expect(!saves || !context.hasChanges)
+            context.redo()
+            #expect([ends(key), ends(back)] == changed)
+            context.redo()
+            #expect([ends(key), ends(back)] == last)
+        }
+        try context.save()
+    }
 }

@@ -200,9 +200,11 @@ extension NSManagedObject {
         return values
     }
 
-    /// Takes the store's row if nothing is changed here.
+    /// Takes the store's row if nothing is changed here. A save that only throws has no memory to take that back from, and leaves an
+    /// object as it was read.
     fileprivate final func takeStoredRow(_ snapshot: RowSnapshot) {
         let state = _state
+        if state.pointee.row != nil, managedObjectContext?.saveMemory == nil { return }
         let wasFault = state.isFault
         forgetRowIfClean()
         guard state.isFault else { return }

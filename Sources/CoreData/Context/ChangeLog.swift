@@ -7,7 +7,7 @@ import Foundation
 enum GraphChange {
     /// The object came into being (true) or was deleted (false).
     case existence(NSManagedObject, appeared: Bool)
-    /// A deletion was taken back before its delete rules were applied.
+    /// A deletion was taken back.
     case revival(NSManagedObject)
     case attribute(NSManagedObject, slot: Int32, old: FormerValue)
     case target(NSManagedObject, slot: Int32, old: NSManagedObject?)
@@ -21,8 +21,8 @@ enum GraphChange {
     /// The object that was written.
     var subject: NSManagedObject {
         switch self {
-        case .existence(let object, _), .revival(let object), .attribute(let object, _, _), .target(let object, _, _), .link(let object, _, _, _),
-            .position(let object, _, _, _), .order(let object, _, _):
+        case .existence(let object, _), .revival(let object), .attribute(let object, _, _), .target(let object, _, _),
+            .link(let object, _, _, _), .position(let object, _, _, _), .order(let object, _, _):
             object
         }
     }

@@ -153,11 +153,7 @@ struct ChangeTracker {
         guard isLogging else { return }
         // An undo brings objects back before it deletes any.
         let place = touched != nil ? nil : log.lastIndex { $0.isDeletion(of: object) }
-        if let place {
-            log.remove(at: place)
-        } else {
-            log.append(object._state.has(.propagated) ? .existence(object, appeared: true) : .revival(object))
-        }
+        if let place { log.remove(at: place) } else { log.append(.revival(object)) }
     }
 
     mutating func unmark(_ object: NSManagedObject, _ flags: ObjectFlags) {

@@ -25,11 +25,12 @@ extension NSManagedObject {
             new?.link(self, toMany: index)
         case .slot(let opposite):
             writeTarget(slot, new, old)
-            old?.leaves(self, opposite)
+            // An object that was its own other end is written already.
+            if old !== self || opposite != slot { old?.leaves(self, opposite) }
             if let new {
                 let former = new.target(at: opposite)
                 new.writeTarget(opposite, self)
-                if former !== self { former?.leaves(new, slot) }
+                if former !== self, former !== new || opposite != slot { former?.leaves(new, slot) }
             }
         case .fetched: break
         }
@@ -146,6 +147,9 @@ extension NSManagedObject {
     /// Takes a member into one side only.
     final func link(_ member: NSManagedObject, toMany index: Int) {
         let members = makeToManyState(index)
+        if member._state.has(.persistent), let context = _state.registry?.context, let lineage = context.lineage {
+            members.takeOverKeys(lineage, context, store: _state.pointee.store)
+        }
         if relationship(toMany: index).isOrdered { placeLast(member, in: members, at: index) }
         members.link(member, store: _state.pointee.store)
         didChangeRelationship()

@@ -28,7 +28,7 @@ extension NSManagedObjectContext {
                 make(slices, foundBase, numbersBase, entity: entity, store: store, into: &objects)
             }
         }
-        if !slices.beyond.isEmpty { hand(slices.beyond, to: ContiguousArray(objects)) }
+        if !slices.beyond.isEmpty { hand(slices.beyond, to: ContiguousArray(objects), read: slices.row) }
         return objects
     }
 

@@ -283,6 +283,7 @@ extension NSManagedObjectContext {
         do {
             members.base = try read(owner.relationship(toMany: index).index, of: owner._state.key)
             members.readAt = rowTime
+            members.mayPrecedeRow = owner._state.pointee.row == nil
         } catch {
             if readError == nil {
                 readError = CocoaError.unread(owner.objectID, key: owner.relationship(toMany: index).name, cause: error)

@@ -129,10 +129,22 @@ extension NSManagedObject {
             case .nullify: clear(relationship)
             case .cascade:
                 // Before the two are parted, so that `prepareForDeletion` of the other end still sees this one (1.6).
-                for target in targets(of: relationship) { managedObjectContext?.delete(target) }
+                for target in presentTargets(of: relationship) { managedObjectContext?.delete(target) }
                 clear(relationship)
             }
         }
+    }
+
+    /// The objects at the other end of a relationship, of which none has another owner since: where a member says that it has, the
+    /// members were read before, and they are read anew.
+    private func presentTargets(of relationship: ResolvedRelationship) -> [NSManagedObject] {
+        let found = targets(of: relationship)
+        guard let index = relationship.toManyIndex, let members = toManyState(index), !members.isFault,
+            let inverse = relationship.inverse, let slot = _state.info.schema[inverse].slot,
+            found.contains(where: { $0.target(at: slot) !== self })
+        else { return found }
+        if members.isChanged { renewMembers(at: index, members) } else { members.base = .fault }
+        return targets(of: relationship)
     }
 
     /// The objects at the other end of a relationship, to-one or to-many.

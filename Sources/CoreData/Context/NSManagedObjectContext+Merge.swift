@@ -135,6 +135,7 @@ extension NSManagedObjectContext {
                 dirty.append(object)
             } else {
                 if !wasFault { object.willTurnIntoFault() }
+                object.forgetInOwners()
                 object._state.dropStoredRelationships()
                 object._state.detachRow()
                 joinOthers(object)
@@ -170,10 +171,34 @@ extension NSManagedObject {
         }
     }
 
+    /// Has the to-manys that this object's row names read anew when they are asked for. Called before the row is let go: the next
+    /// one may name others, and whoever has moved the object need not have known of these.
+    final func forgetInOwners() {
+        guard let read = lastRead, let context = managedObjectContext else { return }
+        for (slot, inverse) in _state.info.slotInverses.enumerated() {
+            guard let index = inverse?.toManyIndex, let key = targetKey(at: slot, of: read),
+                let owner = context.registered(context.settled(key, of: self, slot)), let members = owner.toManyState(index),
+                !members.isFault, !owner.relationship(toMany: index).description.isTransient
+            else { continue }
+            if members.hasOrder { owner.renewMembers(at: index, members) } else { members.base = .fault }
+        }
+    }
+
+    /// Lets go of members that were read before the object's row: a delete rule would miss what another writer has added between
+    /// the two, and the version of the row, which the save compares, would not tell of it.
+    final func dropMembersOlderThanRow() {
+        forEachStoredToMany { index, members in
+            guard members.mayPrecedeRow, !members.isFault else { return }
+            if members.isChanged { renewMembers(at: index, members) } else { members.base = .fault }
+        }
+    }
+
     /// Reads the members of one to-many anew below unsaved changes.
     final func renewMembers(at index: Int, _ members: ToMany) {
         members.base = .fault
         let present = Set(committedMembers(at: index))
+        // What cannot be read now is compared when it can.
+        if members.isFault { return }
         // What both sides have done is no change any more.
         for member in members.added.objects where present.contains(member) { members.unlink(member) }
         for member in members.removed.objects where !present.contains(member) { members.link(member) }

@@ -71,6 +71,8 @@ extension NSManagedObjectContext {
     final func remove(_ object: NSManagedObject) {
         if object._state.isFault { object.fire() }
         guard !object._state.has([.deleted, .gone]) else { return }
+        // A child's save compares no versions; the parent applies the rules to what it knows.
+        if object._state.pointee.toMany != nil, !isChild { object.dropMembersOlderThanRow() }
         tracker.delete(object)
     }
 

@@ -38,6 +38,7 @@ extension NSManagedObjectContext {
     final func readRowsAgain(_ objects: ContiguousArray<NSManagedObject>) {
         let former = objects.map { object in
             defer {
+                object.forgetInOwners()
                 object._state.detachRow()
                 joinOthers(object)
             }
@@ -63,6 +64,7 @@ extension NSManagedObjectContext {
             state.dropOverlay()
             state.dropRelationships(but: wasDirty ? object.sharedToManys() : [])
         }
+        object.forgetInOwners()
         state.detachRow()
         joinOthers(object)
         if wasDirty { keepChangesOfOthers(object, lost) }
@@ -123,6 +125,7 @@ extension NSManagedObjectContext {
         let fault = state.pointee.slow & SlowReason.anyFault
         rowTime += 1
         if !state.has(.dirty) { state.dropStoredRelationships() }
+        object.forgetInOwners()
         state.attach(fresh.chunk, row: fresh.row)
         state.dropTargets()
         state.pointee.slow |= fault

@@ -140,12 +140,17 @@ extension GraphChange {
 }
 
 extension NSManagedObjectContext {
-    /// Undoes an insertion: an unsaved object leaves, a saved one is deleted.
+    /// Undoes an insertion: an unsaved object leaves, a saved one is deleted. What it was related to is parted from it whatever the
+    /// delete rules say, as it was before there was the object.
+    ///
+    /// A redo takes away what was deleted once, and has come as a new row since: the delete rules have their say again.
     fileprivate func takeAway(_ object: NSManagedObject) {
         let state = object._state
         guard !state.has([.gone, .deleted]) else { return }
+        if !state.has(.inserted), tracker.undoManager?.isRedoing == true { return remove(object) }
         // Where it came back in this same walk, what it leaves is logged all the same: the redo brings it back once more.
         state.clear(.fresh)
+        if state.pointee.toMany != nil { object.dropMembersOlderThanRow() }
         object.tearDownRelationships()
         guard state.has(.inserted) else {
             remove(object)

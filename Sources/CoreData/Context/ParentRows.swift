@@ -92,6 +92,10 @@ final class ParentRows: RowStore, @unchecked Sendable {
         }
     }
 
+    /// The files lie beside the store, and rows that the parent packs name them.
+    func externalData(named name: String) throws -> Data { try requireBelow().externalData(named: name) }
+    func externalSize(named name: String) -> Int? { below?.externalSize(named: name) }
+
     func allocateKeys(_ count: Int, in root: EntityIndex) throws -> Range<Int64> {
         try requireBelow().allocateKeys(count, in: root)
     }

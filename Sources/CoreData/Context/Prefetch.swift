@@ -47,7 +47,9 @@ struct Prefetch {
             let members = source.makeToManyState(index)
             let store = source._state.pointee.store
             members.dropOldRows(context.rowTime, store: store)
-            if members.isFault { unread[store, default: [:]][source._state.pointee.number] = members }
+            guard members.isFault else { continue }
+            members.mayPrecedeRow = source._state.pointee.row == nil
+            unread[store, default: [:]][source._state.pointee.number] = members
         }
         let time = context.rowTime
         for (store, owners) in unread {
@@ -217,10 +219,14 @@ extension NSManagedObjectContext {
     }
 
     /// Gives objects that were made again what was read beforehand for them. What they know by themselves stays.
-    final func hand(_ levels: [PrefetchedLevel], to objects: ContiguousArray<NSManagedObject>) {
+    ///
+    /// - Parameter row: the row that was read beforehand for an object; it may stand on a newer one.
+    final func hand(
+        _ levels: [PrefetchedLevel], to objects: ContiguousArray<NSManagedObject>, read row: (Int) -> UnsafeMutablePointer<UInt64>
+    ) {
         for level in levels where level.readAt == rowTime {
             let targets = level.targets.isEmpty ? nil : PrefetchedTargets(level.targets)
-            for object in objects where object._state.has(.persistent) && !object._state.has(.gone) {
+            for (place, object) in objects.enumerated() where object._state.has(.persistent) && !object._state.has(.gone) {
                 if let targets { object.keep(targets, at: rowTime) }
                 for (index, owners) in level.members {
                     guard let slices = owners[object._state.key] else { continue }
@@ -229,6 +235,7 @@ extension NSManagedObjectContext {
                     guard members.isFault else { continue }
                     members.base = .slices(slices)
                     members.readAt = level.readAt
+                    members.mayPrecedeRow = object._state.pointee.row != row(place)
                 }
             }
         }

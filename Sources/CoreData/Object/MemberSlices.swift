@@ -61,6 +61,11 @@ final class MemberSlices {
 
     var count: Int { range.count }
 
+    func row(_ index: Int) -> UnsafeMutablePointer<UInt64> {
+        let place = table.places[range.lowerBound + index]
+        return table.chunks[Int(place.chunk)].row(Int(place.row))
+    }
+
     func keys(inStore store: UInt16) -> ContiguousArray<ObjectKey> {
         var keys: ContiguousArray<ObjectKey> = []
         keys.reserveCapacity(count)

@@ -44,6 +44,7 @@ extension NSManagedObject {
             return try context.storedRows(of: _state.pointee.store)?.externalData(named: name)
         } catch {
             // Another save may have replaced the value, and its file with it, since the row was read.
+            if context.isChild, let value = parentData(slot, context) { return value }
             if let store = context.rows(of: _state.pointee.store), let present = presentData(in: store, slot, insteadOf: name) {
                 return present
             }
@@ -51,6 +52,16 @@ extension NSManagedObject {
                 context.readError = CocoaError.unread(objectID, key: _state.info.entity.slots[slot].name, cause: error)
             }
             return nil
+        }
+    }
+
+    /// The value that the parent context's object has; nil when it cannot be read there either, which is for the child to say.
+    private func parentData(_ slot: Int, _ context: NSManagedObjectContext) -> Data? {
+        context.withParent { parent in
+            let former = parent.readError
+            defer { parent.readError = former }
+            let twin = parent.object(for: parent.settled(_state.key))
+            return twin.data(at: slot)
         }
     }
 

@@ -177,6 +177,7 @@ extension NSManagedObject {
         let members = makeToManyState(index)
         guard let context = _state.registry?.context else { return [] }
         members.dropOldRows(context.rowTime, store: _state.pointee.store)
+        if let lineage = context.lineage { members.takeOverKeys(lineage, context, store: _state.pointee.store) }
         if members.isFault { context.fire(self, toMany: index, members) }
         let found: [NSManagedObject]
         switch members.base {
@@ -201,6 +202,7 @@ extension NSManagedObject {
             return false
         }
         members.dropOldRows(context.rowTime, store: _state.pointee.store)
+        if let lineage = context.lineage { members.takeOverKeys(lineage, context, store: _state.pointee.store) }
         if members.isFault { context.fire(self, toMany: index, members) }
         return members.held(object._state.key, store: _state.pointee.store)
     }

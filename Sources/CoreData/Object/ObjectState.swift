@@ -163,9 +163,10 @@ extension UnsafeMutablePointer<ObjectState> {
         if let former { Unmanaged<RowChunk>.fromOpaque(former).release() }
     }
 
-    /// Makes the object a fault: row and overlay are let go.
+    /// Makes the object a fault: its row is let go. What it knows of its members may be older than the next one.
     func detachRow() {
         dropTargets()
+        forEachMember { $0.mayPrecedeRow = true }
         if let chunk = pointee.chunk { Unmanaged<RowChunk>.fromOpaque(chunk).release() }
         pointee.chunk = nil
         pointee.row = nil

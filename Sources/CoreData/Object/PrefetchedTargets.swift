@@ -49,7 +49,7 @@ extension NSManagedObject {
         else { return nil }
         var objects: ContiguousArray<NSManagedObject> = []
         context.materialize(place.chunk, place.row..<place.row + 1, store: store, asFaults: true, into: &objects)
-        context.hand(rows.beyond, to: objects)
+        context.hand(rows.beyond, to: objects) { _ in place.chunk.row(place.row) }
         return objects.first
     }
 

@@ -32,6 +32,10 @@ final class ToMany {
         var keys: Set<ObjectKey>?
         /// Whether what is added and removed was compared with the members as read.
         var isCompared = false
+        /// Whether the object's row was read after the members: it may be newer than they.
+        var mayPrecedeRow = false
+        /// How many new keys of the parent's objects were known when members that were unsaved there were last named.
+        var keysSeen = 0
     }
 
     /// Behind a pointer for the same reason as a context's tracker: linking is part of every insertion.
@@ -57,6 +61,11 @@ final class ToMany {
     var readAt: Int {
         get { contents.pointee.readAt }
         set { contents.pointee.readAt = newValue }
+    }
+    /// Whether the object's row may be newer than what is known of the members: it was not there when they were read.
+    var mayPrecedeRow: Bool {
+        get { contents.pointee.mayPrecedeRow }
+        set { contents.pointee.mayPrecedeRow = newValue }
     }
     private(set) var added: ObjectList {
         _read { yield contents.pointee.added }
@@ -245,6 +254,15 @@ final class ToMany {
         case .rows(let batches): base = .keys(ContiguousArray(batches.flatMap { $0.keys(inStore: store) }))
         case .slices(let slices): base = .keys(slices.keys(inStore: store))
         }
+    }
+
+    /// Names members that the parent had not saved, when they were read, by the keys that they have since.
+    func takeOverKeys(_ lineage: Lineage, _ context: NSManagedObjectContext, store: UInt16) {
+        guard contents.pointee.keysSeen != lineage.keysSeen else { return }
+        contents.pointee.keysSeen = lineage.keysSeen
+        let known = storedKeys(in: store)
+        guard known.contains(where: { $0.number < 0 }) else { return }
+        base = .keys(ContiguousArray(known.map { $0.number < 0 ? context.settled($0) : $0 }))
     }
 
     /// The rows of the members as a list that can say more of them; nil when there are no rows.

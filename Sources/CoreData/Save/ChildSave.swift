@@ -17,6 +17,8 @@ struct ChildSave {
     private let unchanged: ContiguousArray<NSManagedObject>
     private let deleted: ContiguousArray<NSManagedObject>
     private var twins: [ObjectIdentifier: NSManagedObject] = [:]
+    /// The parent's members, before the save, of ordered to-manys that gained members in the child without being read there.
+    private var formerMembers: [ObjectIdentifier: [NSManagedObject]] = [:]
 
     init(
         _ context: NSManagedObjectContext, inserted: ContiguousArray<NSManagedObject>,
@@ -32,7 +34,9 @@ struct ChildSave {
     }
 
     mutating func run() throws {
+        if context.undoManager != nil { deleted.borrowEach { $0.keepExternalValues() } }
         try findTwins()
+        try findFormerMembers()
         parent.processPendingChanges()
         for object in inserted {
             if let twin = twins[ObjectIdentifier(object)] { parent.bringBackLogged(twin) } else { makeTwin(of: object) }
@@ -108,6 +112,21 @@ struct ChildSave {
     private func readTwins(of objects: ContiguousArray<NSManagedObject>) throws -> ContiguousArray<NSManagedObject> {
         let keys = objects.map(\._state.key)
         return try parent.readRows(of: keys.filter { parent.registered($0).map { !ChildSave.isThere($0) } ?? true })
+    }
+
+    /// Reads what the order of a to-many begins with before the first write: read later it would have the new members already.
+    private mutating func findFormerMembers() throws {
+        var found: [ObjectIdentifier: [NSManagedObject]] = [:]
+        for object in updated {
+            guard let twin = twins[ObjectIdentifier(object)] else { continue }
+            object.forEachToMany { index, members in
+                guard members.isFault, !members.hasOrder, !members.added.isEmpty, object.relationship(toMany: index).isOrdered
+                else { return }
+                found[ObjectIdentifier(members)] = twin.members(at: index)
+            }
+        }
+        if !found.isEmpty { try parent.throwReadError() }
+        formerMembers = found
     }
 
     private mutating func makeTwin(of object: NSManagedObject) {
@@ -192,13 +211,22 @@ struct ChildSave {
     private func pushOrders(of object: NSManagedObject, to twin: NSManagedObject) {
         object.forEachToMany { index, members in
             guard object.relationship(toMany: index).isOrdered, members.hasOrder || !members.added.isEmpty else { return }
-            let order = object.members(at: index)
+            let order = wantedOrder(of: object, index, members)
             let present = twin.members(at: index)
             let remaining = Set(present)
-            let wanted = order.compactMap { self.twin(of: $0) }.filter { remaining.contains($0) }
+            let wanted = order.filter { remaining.contains($0) }
             let named = Set(wanted)
             twin.arrange(index, ContiguousArray(wanted) + present.filter { !named.contains($0) })
         }
+    }
+
+    /// The members in the child's order, as objects of the parent: *those that were there · those that came*.
+    private func wantedOrder(of object: NSManagedObject, _ index: Int, _ members: ToMany) -> [NSManagedObject] {
+        guard let former = formerMembers[ObjectIdentifier(members)] else {
+            return object.members(at: index).compactMap { twin(of: $0) }
+        }
+        let known = Set(former)
+        return former + members.added.objects.compactMap { twin(of: $0) }.filter { !known.contains($0) }
     }
 
     // MARK: Afterwards
