@@ -181,12 +181,8 @@ struct ChildSave {
     private func pushOrders(of object: NSManagedObject, to twin: NSManagedObject) {
         object.forEachToMany { index, members in
             guard object.relationship(toMany: index).isOrdered, members.hasOrder || !members.added.isEmpty else { return }
-            let order = object.members(at: index)
-            let present = twin.members(at: index)
-            let remaining = Set(present)
-            let wanted = order.compactMap { self.twin(of: $0) }.filter { remaining.contains($0) }
-            let named = Set(wanted)
-            twin.arrange(index, ContiguousArray(wanted) + present.filter { !named.contains($0) })
+            let order = ContiguousArray(object.members(at: index).lazy.compactMap { self.twin(of: $0) })
+            twin.arrange(index, ContiguousArray(twin.members(at: index)), as: order)
         }
     }
 

@@ -154,7 +154,7 @@ extension NSManagedObject {
     /// Makes the present members of changed to-manys the saved ones.
     final func settleToMany() {
         forEachToMany { index, members in
-            if members.isChanged, relationship(toMany: index).isOrdered { members.keepKeys(store: _state.pointee.store) }
+            if members.isChanged, !members.hasOrder, relationship(toMany: index).isOrdered { members.keepKeys(store: _state.pointee.store) }
             guard members.hasOrder, !isOwner(ofChanged: members, index) else { return members.settle() }
             // A refresh of a member has dropped what was said here: the store knows.
             members.revert()
