@@ -158,9 +158,16 @@ extension NSManagedObject {
 
     /// While members only come last or go, the stored order and they are the order: nobody needs to be read for it.
     private func placeLast(_ member: NSManagedObject, in members: ToMany, at index: Int) {
-        if !members.hasOrder, _state.has(.persistent), !members.hasRemoved(member) { return }
+        if !members.hasOrder, _state.has(.persistent), !members.hasRemoved(member) || returnsToEnd(member, in: members) { return }
+        let mayStand = member._state.has(.persistent) && (members.hasOrder || !members.hasRemoved(member))
         openOrder(of: members, at: index)
-        if !member._state.has(.persistent) || !members.isOrdered(member) { members.appendToOrder(member) }
+        if !mayStand || !members.isOrdered(member) { members.appendToOrder(member) }
+    }
+
+    /// Whether an undo or redo brings back the last of the stored members: where it is stored is its place again.
+    private func returnsToEnd(_ member: NSManagedObject, in members: ToMany) -> Bool {
+        members.added.isEmpty && _state.registry?.context?.tracker.touched != nil
+            && members.isStoredLast(member, store: _state.pointee.store)
     }
 
     final func unlink(_ member: NSManagedObject, toMany index: Int) {
@@ -197,7 +204,10 @@ extension NSManagedObject {
         guard relationship(toMany: index).isOrdered else { return }
         log {
             // Where a link puts it again.
-            if let members = toManyState(index), !members.hasOrder, members.isLastAdded(member) { return nil }
+            if let members = toManyState(index), !members.hasOrder {
+                if members.isLastAdded(member) { return nil }
+                if members.isFault, !members.isChanged, members.isStoredLast(member, store: _state.pointee.store) { return nil }
+            }
             guard let place = position(of: member, toMany: index) else { return nil }
             return .position(self, toMany: Int32(index), member: member, index: place)
         }

@@ -198,7 +198,8 @@ extension NSManagedObject {
             let isStored =
                 members.isFault || managedObjectContext?.isChild == true
                 ? order.elementsEqual(committedMembers(at: index), by: ===)
-                : members.storedKeys(in: _state.pointee.store) == order.keys
+                : members.baseCount == order.count
+                    && zip(members.storedKeys(in: _state.pointee.store), order.keys).allSatisfy { $0.isSame(as: $1) }
             if isStored { members.order = nil }
         }
     }

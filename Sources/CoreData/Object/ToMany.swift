@@ -30,10 +30,13 @@ final class ToMany {
         /// The members in `order`, made by the first question that needs it.
         var ordered: Set<ObjectIdentifier>?
         var keys: Set<ObjectKey>?
+        /// What was saved as the last members, while the members are not read.
+        var tail: ContiguousArray<ObjectKey> = []
         /// Whether what is added and removed was compared with the members as read.
         var isCompared = false
         /// How often it was asked whether a row is among the members as read.
         var questions: UInt8 = 0
+        var orderQuestions: UInt8 = 0
     }
 
     /// So many times the members as read are searched, before a set of their keys is made, which costs as much as 400 searches.
@@ -55,6 +58,7 @@ final class ToMany {
         set {
             contents.pointee.base = newValue
             contents.pointee.keys = nil
+            if !contents.pointee.tail.isEmpty { contents.pointee.tail = [] }
             contents.pointee.isCompared = false
             contents.pointee.questions = 0
             contents.pointee.stamp &+= 1
@@ -141,7 +145,7 @@ final class ToMany {
         return keys.withUnsafeBufferPointer { keys in
             var place = 0
             while place < keys.count {
-                if keys[place].number == key.number, keys[place] == key { return place }
+                if keys[place].isSame(as: key) { return place }
                 place += 1
             }
             return nil
@@ -174,9 +178,14 @@ final class ToMany {
         member._state.has(.persistent) && held(member._state.key, store: store)
     }
 
-    /// Whether an object stands in the order, which is there. The first question costs a look at all, further ones are quick.
+    /// Whether an object stands in the order, which is there. The first questions search it, further ones are quick.
     func isOrdered(_ member: NSManagedObject) -> Bool {
-        if contents.pointee.ordered == nil { contents.pointee.ordered = order.map { Set($0.map(ObjectIdentifier.init)) } }
+        if let ordered = contents.pointee.ordered { return ordered.contains(ObjectIdentifier(member)) }
+        guard contents.pointee.orderQuestions >= ToMany.searches else {
+            contents.pointee.orderQuestions += 1
+            return place(of: member) != nil
+        }
+        contents.pointee.ordered = order.map { Set($0.map(ObjectIdentifier.init)) }
         return contents.pointee.ordered?.contains(ObjectIdentifier(member)) ?? false
     }
 
@@ -253,9 +262,23 @@ final class ToMany {
             keys += added.objects.keys
             base = .keys(keys)
         } else {
+            var tail = contents.pointee.tail
+            if !removed.isEmpty, !tail.isEmpty { tail.remove(removed.objects.keys) }
+            tail += added.objects.keys
             base = .fault
+            contents.pointee.tail = tail
         }
         revert()
+    }
+
+    /// Whether an object is the last of the members as last read or saved.
+    func isStoredLast(_ member: NSManagedObject, store: UInt16) -> Bool {
+        let key = member._state.key
+        switch base {
+        case .fault: return contents.pointee.tail.last?.isSame(as: key) == true
+        case .keys(let keys): return keys.last?.isSame(as: key) == true
+        case .rows, .slices: return storedPlace(of: key, store: store) == baseCount - 1
+        }
     }
 
     /// Lets go of rows that a save or refresh may have made old: members made from them would have old values.
@@ -326,11 +349,19 @@ extension ContiguousArray<NSManagedObject> {
     }
 }
 
+extension ObjectKey {
+    /// What `==` answers, in 6 instructions: that one is a call.
+    @inline(__always)
+    func isSame(as other: ObjectKey) -> Bool {
+        number == other.number && entity.rawValue == other.entity.rawValue && store == other.store
+    }
+}
+
 extension ContiguousArray<ObjectKey> {
     /// Takes some keys out, in one pass.
     mutating func remove(_ gone: Self) {
         if gone.count == 1 {
-            if let place = firstIndex(of: gone[0]) { remove(at: place) }
+            if let place = firstIndex(where: gone[0].isSame) { remove(at: place) }
         } else {
             let gone = Set(gone)
             removeAll(where: gone.contains)

@@ -26,30 +26,39 @@ struct MovedMembers {
     }
 
     private mutating func compare() -> Bool {
-        var (former, present) = (0..<stored.count, 0..<order.count)
-        while let a = former.first, let b = present.first {
-            if stored[a] == order[b] {
-                former.removeFirst()
-                present.removeFirst()
-            } else if came.contains(order[b]) {
-                places.append(b)
-                present.removeFirst()
-            } else if gone.contains(stored[a]) {
-                former.removeFirst()
-            } else { break }
+        let (former, present, new) = stored.withUnsafeBufferPointer { stored in
+            order.withUnsafeBufferPointer { order in rest(stored, order) }
         }
-        while let a = former.last, let b = present.last {
-            if stored[a] == order[b] {
-                former.removeLast()
-                present.removeLast()
-            } else if came.contains(order[b]) {
-                places.append(b)
-                present.removeLast()
-            } else if gone.contains(stored[a]) {
-                former.removeLast()
-            } else { break }
-        }
+        places = new
         return former.isEmpty || present.isEmpty ? end(former, present) : compareMiddle(former, present)
+    }
+
+    /// What is left when the same members in the same order are passed by at both ends, and those that came or are gone.
+    private func rest(
+        _ stored: UnsafeBufferPointer<ObjectKey>, _ order: UnsafeBufferPointer<ObjectKey>
+    ) -> (former: Range<Int>, present: Range<Int>, new: [Int]) {
+        var new: [Int] = []
+        var (a, b) = (0, 0)
+        while a < stored.count, b < order.count {
+            if stored[a].isSame(as: order[b]) {
+                a += 1
+                b += 1
+            } else if came.contains(order[b]) {
+                new.append(b)
+                b += 1
+            } else if gone.contains(stored[a]) { a += 1 } else { break }
+        }
+        var (aEnd, bEnd) = (stored.count, order.count)
+        while aEnd > a, bEnd > b {
+            if stored[aEnd - 1].isSame(as: order[bEnd - 1]) {
+                aEnd -= 1
+                bEnd -= 1
+            } else if came.contains(order[bEnd - 1]) {
+                bEnd -= 1
+                new.append(bEnd)
+            } else if gone.contains(stored[aEnd - 1]) { aEnd -= 1 } else { break }
+        }
+        return (a..<aEnd, b..<bEnd, new)
     }
 
     /// One of the two is empty: what is left of the other came or is gone.
@@ -63,11 +72,11 @@ struct MovedMembers {
         let kept = came.isEmpty ? Array(present) : present.filter { !came.contains(order[$0]) }
         if !came.isEmpty { places += present.filter { came.contains(order[$0]) } }
         guard keys.count == kept.count, let first = kept.first, let last = kept.last else { return false }
-        if keys.last == order[first], zip(keys, kept.dropFirst()).allSatisfy({ $0 == order[$1] }) {
+        if keys.last == order[first], zip(keys, kept.dropFirst()).allSatisfy({ $0.isSame(as: order[$1]) }) {
             places.append(first)
             return true
         }
-        if keys.first == order[last], zip(keys.dropFirst(), kept).allSatisfy({ $0 == order[$1] }) {
+        if keys.first == order[last], zip(keys.dropFirst(), kept).allSatisfy({ $0.isSame(as: order[$1]) }) {
             places.append(last)
             return true
         }
