@@ -56,22 +56,27 @@ final class Hashed: NSManagedObject {
         let members = (0..<1000).map { _ in context.make(entity) }
         owner._setToMany(index, members)
         try context.save()
+        let new = context.make(entity)
+        context.processPendingChanges()
         var wanted = owner._toMany(index)
         wanted.remove(members[7])
-        wanted.insert(context.make(entity))
+        wanted.insert(new)
         let before = Hashed.hashes.load(ordering: .relaxed)
         owner._setToMany(index, wanted)
         owner.setValue(wanted, forKey: key)
         owner.setValue(Array(wanted.dropFirst()) + [members[7]], forKey: key)
         #expect(Hashed.hashes.load(ordering: .relaxed) - before < 40)
-        #expect(owner._toMany(index) == Set(wanted.dropFirst()).union([members[7]]))
+        let isSet = owner._toMany(index) == Set(wanted.dropFirst()).union([members[7]])
+        #expect(isSet)
         context.undo()
-        #expect(owner._toMany(index) == Set(members))
+        let isBack = owner._toMany(index) == Set(members)
+        #expect(isBack)
     }
 
     @Test("What comes and goes is found whatever the two lists are, and no mark stays")
     func comparison() throws {
-        let context = try Web.stack(NSInMemoryStoreType).context
+        let stack = try Web.stack(NSInMemoryStoreType)
+        let context = stack.context
         let all = ContiguousArray((0..<30).map { _ in context.make("Tag") })
         for seed in 0..<300 {
             var random = SplitMix(UInt64(seed))
@@ -160,17 +165,18 @@ final class Hashed: NSManagedObject {
             ofType: NSSQLiteStoreType, configurationName: nil, at: stack.coordinator.persistentStores[0].url, options: nil)
         let index = try place(key, owner)
         let uri = owner.objectID.uriRepresentation()
+        context.stalenessInterval = 0
         for round in 0..<4 {
             let mine = context.make(entity, ["n": 2 * round])
             owner._add([mine], toMany: index)
             try context.save()
             let other = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
             other.persistentStoreCoordinator = second
+            other.stalenessInterval = 0
             let id = try #require(second.managedObjectID(forURIRepresentation: uri))
             let same = other.object(with: id)
             same._add([other.make(entity, ["n": 2 * round + 1])], toMany: index)
             try other.save()
-            context.stalenessInterval = 0
             context.refresh(owner, mergeChanges: false)
         }
         let reader = stack.another()
@@ -189,20 +195,21 @@ final class Hashed: NSManagedObject {
         let new = context.make(entity)
         owner._add([new], toMany: index)
         try context.save()
-        let rows = stack.coordinator.counters.faults
+        let rows = stack.coordinator.counters.rows
         for _ in 0..<2 {
             context.undo()
             try context.save()
             context.redo()
             try context.save()
         }
-        #expect(context.registeredObjects.count == 2 && stack.coordinator.counters.faults <= rows)
+        #expect(context.registeredObjects.count == 2 && stack.coordinator.counters.rows < rows + 40)
         #expect(owner.hasFault(forRelationshipNamed: key))
         #expect(owner.many(key).count == 401 && owner.many(key).last?.objectID == new.objectID)
         context.undo()
         #expect(owner.many(key).count == 400)
         try context.save()
-        #expect(stack.another().object(with: owner.objectID).many(key).count == 400)
+        let reader = stack.another()
+        #expect(reader.object(with: owner.objectID).many(key).count == 400)
     }
 
     @Test("A child's append makes no object of the other members, neither here nor in the parent", arguments: [("steps", "Step"), ("list", "Tag")])
@@ -217,7 +224,8 @@ final class Hashed: NSManagedObject {
         try child.save()
         #expect(child.registeredObjects.count == 4 && parent.registeredObjects.count == 4)
         try parent.save()
-        let read = stack.another().object(with: owner.objectID).many(key)
+        let reader = stack.another()
+        let read = reader.object(with: owner.objectID).many(key)
         #expect(read.count == 403 && read.suffix(3).map { $0.value(forKey: "n") as? Int } == [0, 1, 2])
     }
 
@@ -268,7 +276,8 @@ final class Hashed: NSManagedObject {
                 #expect(owner.many(key) == state, "seed \(seed)")
             }
             try context.save()
-            let read = stack.another().object(with: owner.objectID).many(key)
+            let reader = stack.another()
+            let read = reader.object(with: owner.objectID).many(key)
             #expect(read.map(\.objectID) == states[states.count - 1].map(\.objectID), "seed \(seed)")
         }
     }
