@@ -250,9 +250,8 @@ final class ToMany {
         if added.isEmpty || !added.remove(member) { removed.append(member) }
     }
 
-    /// Makes the present members the saved ones. Members that were not read stay unread.
-    func settle() {
-        guard isChanged else { return }
+    /// Makes the present members the saved ones. Members that were not read stay unread; of ordered ones the last are known then.
+    func settle(isOrdered: Bool) {
         if let order {
             base = .keys(order.keys)
         } else if case .keys(var keys) = base {
@@ -262,9 +261,9 @@ final class ToMany {
             keys += added.objects.keys
             base = .keys(keys)
         } else {
-            var tail = contents.pointee.tail
+            var tail = isOrdered ? contents.pointee.tail : []
             if !removed.isEmpty, !tail.isEmpty { tail.remove(removed.objects.keys) }
-            tail += added.objects.keys
+            if isOrdered { tail += added.objects.keys }
             base = .fault
             contents.pointee.tail = tail
         }
