@@ -193,7 +193,11 @@ final class Hashed: NSManagedObject {
         _ = owner.value(forKey: "n")
         let index = try place(key, owner)
         let new = context.make(entity)
+        context.processPendingChanges()
         owner._add([new], toMany: index)
+        context.processPendingChanges()
+        context.undo()
+        context.redo()
         try context.save()
         let rows = stack.coordinator.counters.rows
         for _ in 0..<2 {

@@ -14,9 +14,9 @@ struct MovedMembers {
     private let gone: Set<ObjectKey>
     private let came: Set<ObjectKey>
 
-    /// nil when the members were not read, or when most of them moved.
+    /// nil when the members were not read, or when most of them came or moved.
     init?(in order: ContiguousArray<NSManagedObject>, _ members: ToMany, store: UInt16) {
-        guard !members.isFault else { return nil }
+        guard !members.isFault, 2 * members.added.count <= order.count else { return nil }
         stored = members.storedKeys(in: store)
         self.order = order.keys
         gone = Set(members.removed.objects.keys)
