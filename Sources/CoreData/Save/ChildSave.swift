@@ -211,12 +211,9 @@ struct ChildSave {
     private func pushOrders(of object: NSManagedObject, to twin: NSManagedObject) {
         object.forEachToMany { index, members in
             guard object.relationship(toMany: index).isOrdered, members.hasOrder || !members.added.isEmpty else { return }
-            let order = wantedOrder(of: object, index, members)
-            let present = twin.members(at: index)
-            let remaining = Set(present)
-            let wanted = order.filter { remaining.contains($0) }
-            let named = Set(wanted)
-            twin.arrange(index, ContiguousArray(wanted) + present.filter { !named.contains($0) })
+            if formerMembers[ObjectIdentifier(members)] == nil, !members.hasOrder, isTail(members.added.objects, of: twin, index) { return }
+            let order = ContiguousArray(wantedOrder(of: object, index, members))
+            twin.arrange(index, ContiguousArray(twin.members(at: index)), as: order)
         }
     }
 
@@ -227,6 +224,13 @@ struct ChildSave {
         }
         let known = Set(former)
         return former + members.added.objects.compactMap { twin(of: $0) }.filter { !known.contains($0) }
+    }
+
+    /// Whether the twins of the last members are the last of the twin, which mostly took them in this order.
+    private func isTail(_ added: ContiguousArray<NSManagedObject>, of twin: NSManagedObject, _ index: Int) -> Bool {
+        guard let members = twin.toManyState(index) else { return false }
+        let last = (members.order ?? members.added.objects).suffix(added.count)
+        return last.count == added.count && zip(last, added).allSatisfy { $0 === self.twin(of: $1) }
     }
 
     // MARK: Afterwards
