@@ -153,9 +153,6 @@ extension NSManagedObject {
     /// Takes a member into one side only.
     final func link(_ member: NSManagedObject, toMany index: Int) {
         let members = makeToManyState(index)
-        if member._state.has(.persistent), let context = _state.registry?.context, let lineage = context.lineage {
-            members.takeOverKeys(lineage, context, store: _state.pointee.store)
-        }
         if relationship(toMany: index).isOrdered { placeLast(member, in: members, at: index) }
         members.link(member, store: _state.pointee.store)
         didChangeRelationship()

@@ -202,7 +202,6 @@ extension NSManagedObject {
         if members.hasRemoved(object) { return false }
         guard _state.has(.persistent), object._state.has(.persistent), let context = _state.registry?.context else { return false }
         members.dropOldRows(context.rowTime, store: _state.pointee.store)
-        if let lineage = context.lineage { members.takeOverKeys(lineage, context, store: _state.pointee.store) }
         if members.isFault, let isOwner = object.hasOwner(self, byInverseOf: index, context) { return isOwner }
         if members.isFault { context.fire(self, toMany: index, members) }
         return members.held(object._state.key, store: _state.pointee.store)
@@ -221,7 +220,6 @@ extension NSManagedObject {
     private func readMembers(_ members: ToMany, _ index: Int) -> NSManagedObjectContext? {
         guard let context = _state.registry?.context else { return nil }
         members.dropOldRows(context.rowTime, store: _state.pointee.store)
-        if let lineage = context.lineage { members.takeOverKeys(lineage, context, store: _state.pointee.store) }
         if members.isFault { context.fire(self, toMany: index, members) }
         return context
     }

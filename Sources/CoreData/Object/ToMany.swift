@@ -36,8 +36,6 @@ final class ToMany {
         var isCompared = false
         /// Whether the object's row was read after the members: it may be newer than they.
         var mayPrecedeRow = false
-        /// How many new keys of the parent's objects were known when members that were unsaved there were last named.
-        var keysSeen = 0
         /// How often it was asked whether a row is among the members as read.
         var questions: UInt8 = 0
         var orderQuestions: UInt8 = 0
@@ -307,15 +305,6 @@ final class ToMany {
         case .rows(let batches): base = .keys(ContiguousArray(batches.flatMap { $0.keys(inStore: store) }))
         case .slices(let slices): base = .keys(slices.keys(inStore: store))
         }
-    }
-
-    /// Names members that the parent had not saved, when they were read, by the keys that they have since.
-    func takeOverKeys(_ lineage: Lineage, _ context: NSManagedObjectContext, store: UInt16) {
-        guard contents.pointee.keysSeen != lineage.keysSeen else { return }
-        contents.pointee.keysSeen = lineage.keysSeen
-        let known = storedKeys(in: store)
-        guard known.contains(where: { $0.number < 0 }) else { return }
-        base = .keys(ContiguousArray(known.map { $0.number < 0 ? context.settled($0) : $0 }))
     }
 
     /// The rows of the members as a list that can say more of them; nil when there are no rows.
