@@ -15,6 +15,7 @@ extension NSManagedObject {
     /// Sets a to-one whose present target is known.
     final func replaceTarget(_ slot: Int, _ old: NSManagedObject?, _ new: NSManagedObject?) {
         guard let back = _state.info.slotInverses[slot], old !== new, !_state.has(.waking) else {
+            if old === new, let new { return stateTarget(slot, new) }
             return writeTarget(slot, new, old)
         }
         switch back.place {
@@ -89,8 +90,11 @@ extension NSManagedObject {
             return
         }
         switch _state.info.schema[inverse].place {
-        case .slot(let slot): if member.target(at: slot) !== self { member.setTarget(slot, self) }
-        case .toMany: if !isMember(member, at: index) { writeLink(index, member, added: true) }
+        case .slot(let slot):
+            if member.target(at: slot) === self { admit(member, toMany: index, slot) } else { member.setTarget(slot, self) }
+        case .toMany(let opposite):
+            guard !isMember(member, at: index) || isMember(of: member, at: index, opposite) == false else { return }
+            writeLink(index, member, added: true)
         case .fetched: break
         }
     }
@@ -114,7 +118,9 @@ extension NSManagedObject {
                 unlink(member, toMany: index)
                 member.restateTarget(slot)
             }
-        case .toMany: if isMember(member, at: index) { writeLink(index, member, added: false) }
+        case .toMany(let opposite):
+            guard isMember(member, at: index) || isMember(of: member, at: index, opposite) == true else { return }
+            writeLink(index, member, added: false)
         case .fetched: break
         }
     }
@@ -146,7 +152,8 @@ extension NSManagedObject {
     final func link(_ member: NSManagedObject, toMany index: Int) {
         let members = makeToManyState(index)
         if relationship(toMany: index).isOrdered { placeLast(member, in: members, at: index) }
-        members.link(member, store: _state.pointee.store)
+        if !members.isFault, member._state.has(.persistent) { correct(members, for: member, isStored: false) }
+        members.link(member)
         didChangeRelationship()
     }
 
@@ -164,6 +171,7 @@ extension NSManagedObject {
             if !members.hasOrder, !members.isLastAdded(member) { openOrder(of: members, at: index) }
             if members.hasOrder { members.removeFromOrder(member) }
         }
+        if !members.isFault, member._state.has(.persistent) { correct(members, for: member, isStored: true) }
         members.unlink(member)
         didChangeRelationship()
     }

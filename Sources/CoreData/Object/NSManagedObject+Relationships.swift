@@ -166,7 +166,7 @@ extension NSManagedObject {
         if let order = members.order { return Array(order) }
         let base = committedMembers(at: index)
         guard members.isChanged else { return base }
-        members.compare(store: _state.pointee.store)
+        compare(members, _state.registry?.context)
         var present = members.removed.isEmpty ? base : base.filter { !members.hasRemoved($0) }
         present.append(contentsOf: members.added.objects)
         return present
@@ -202,6 +202,7 @@ extension NSManagedObject {
         }
         members.dropOldRows(context.rowTime, store: _state.pointee.store)
         if members.isFault { context.fire(self, toMany: index, members) }
+        if context.isChild { context.settleKeys(of: members, store: _state.pointee.store) }
         return members.held(object._state.key, store: _state.pointee.store)
     }
 }

@@ -32,6 +32,7 @@ final class ToMany {
         var keys: Set<ObjectKey>?
         /// Whether what is added and removed was compared with the members as read.
         var isCompared = false
+        var keysSeen = -1
     }
 
     /// Behind a pointer for the same reason as a context's tracker: linking is part of every insertion.
@@ -48,6 +49,7 @@ final class ToMany {
             contents.pointee.base = newValue
             contents.pointee.keys = nil
             contents.pointee.isCompared = false
+            contents.pointee.keysSeen = -1
             contents.pointee.stamp &+= 1
         }
     }
@@ -57,6 +59,11 @@ final class ToMany {
     var readAt: Int {
         get { contents.pointee.readAt }
         set { contents.pointee.readAt = newValue }
+    }
+    /// How many of the coordinator's new keys a child had taken over when it looked through the keys; -1 when it has not.
+    var keysSeen: Int {
+        get { contents.pointee.keysSeen }
+        set { contents.pointee.keysSeen = newValue }
     }
     private(set) var added: ObjectList {
         _read { yield contents.pointee.added }
@@ -201,11 +208,6 @@ final class ToMany {
     func link(_ member: NSManagedObject) {
         contents.pointee.stamp &+= 1
         if removed.isEmpty || !removed.remove(member) { added.append(member) }
-    }
-
-    /// The same for one that another context may have saved as a member already.
-    func link(_ member: NSManagedObject, store: UInt16) {
-        if isFault || hasRemoved(member) || !isStored(member, store) { link(member) }
     }
 
     func unlink(_ member: NSManagedObject) {
