@@ -75,7 +75,7 @@ final class Rivals {
     /// The stored row of an object, nil if it is gone.
     func stored(_ object: NSManagedObject) -> NSManagedObject? { Self.same(object, in: reader()) }
 
-    private static func same(_ object: NSManagedObject, in context: NSManagedObjectContext) -> NSManagedObject? {
+    static func same(_ object: NSManagedObject, in context: NSManagedObjectContext) -> NSManagedObject? {
         let url = object.objectID.uriRepresentation()
         guard let id = context.persistentStoreCoordinator?.managedObjectID(forURIRepresentation: url) else { return nil }
         return try? context.existingObject(with: id)

@@ -15,6 +15,7 @@ extension NSManagedObject {
     /// Sets a to-one whose present target is known.
     final func replaceTarget(_ slot: Int, _ old: NSManagedObject?, _ new: NSManagedObject?) {
         guard let back = _state.info.slotInverses[slot], old !== new, !_state.has(.waking) else {
+            if old === new, let new { return stateTarget(slot, new) }
             return writeTarget(slot, new, old)
         }
         switch back.place {
@@ -69,6 +70,7 @@ extension NSManagedObject {
             if state.isFault { fire() }
             if context.tracker.isLogging, !state.has(.fresh), !context.tracker.isSuspended {
                 context.tracker.log.append(.target(self, slot: Int32(truncatingIfNeeded: slot), old: old))
+                if !context.tracker.deletionLogs.isEmpty { context.tracker.noteParting() }
             }
             context.tracker.touch(self)
         }
@@ -91,8 +93,11 @@ extension NSManagedObject {
             return
         }
         switch _state.info.schema[inverse].place {
-        case .slot(let slot): if member.target(at: slot) !== self { member.setTarget(slot, self) }
-        case .toMany: if !isMember(member, at: index) { writeLink(index, member, added: true) }
+        case .slot(let slot):
+            if member.target(at: slot) === self { admit(member, toMany: index, slot) } else { member.setTarget(slot, self) }
+        case .toMany(let opposite):
+            guard !isMember(member, at: index) || isMember(of: member, at: index, opposite) == false else { return }
+            writeLink(index, member, added: true)
         case .fetched: break
         }
     }
@@ -116,7 +121,9 @@ extension NSManagedObject {
                 unlink(member, toMany: index)
                 member.restateTarget(slot)
             }
-        case .toMany: if isMember(member, at: index) { writeLink(index, member, added: false) }
+        case .toMany(let opposite):
+            guard isMember(member, at: index) || isMember(of: member, at: index, opposite) == true else { return }
+            writeLink(index, member, added: false)
         case .fetched: break
         }
     }
@@ -154,7 +161,8 @@ extension NSManagedObject {
     final func link(_ member: NSManagedObject, toMany index: Int) {
         let members = makeToManyState(index)
         if relationship(toMany: index).isOrdered { placeLast(member, in: members, at: index) }
-        members.link(member, store: _state.pointee.store)
+        if !members.isFault, member._state.has(.persistent) { correct(members, for: member, isStored: false) }
+        members.link(member)
         didChangeRelationship()
     }
 
@@ -181,6 +189,7 @@ extension NSManagedObject {
             }
             if members.hasOrder { members.removeFromOrder(member) }
         }
+        if !members.isFault, member._state.has(.persistent) { correct(members, for: member, isStored: true) }
         members.unlink(member)
         didChangeRelationship()
     }
@@ -225,6 +234,7 @@ extension NSManagedObject {
             context.tracker.isLogging, !context.tracker.isSuspended, let change = change()
         else { return }
         context.tracker.log.append(change)
+        if !context.tracker.deletionLogs.isEmpty { context.tracker.noteParting() }
     }
 
     /// Empties all relationships, so that nothing points at an object that is going.

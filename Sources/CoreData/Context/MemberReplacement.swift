@@ -92,7 +92,14 @@ extension NSManagedObject {
     /// Writes the other side of a member that comes; it has left its former owner.
     private func take(_ member: NSManagedObject, _ index: Int, at opposite: PropertyPlace?) {
         switch opposite {
-        case .slot(let slot): member.writeTarget(slot, self)
+        case .slot(let slot):
+            if member.target(at: slot) === self {
+                // Only its own side knew of it. Logged, so that an undo takes it out again.
+                logLink(index, member, added: true)
+                member.restateTarget(slot)
+            } else {
+                member.writeTarget(slot, self)
+            }
         case .toMany(let back):
             logLink(index, member, added: true)
             if member !== self || back != index { member.link(self, toMany: back) }

@@ -122,9 +122,8 @@ extension NSManagedObject {
     final func countOfMembers(at index: Int) -> Int {
         let members = makeToManyState(index)
         if let order = members.order { return order.count }
-        guard _state.registry?.context != nil else { return self.members(at: index).count }
-        if members.isFault { return self.members(at: index).count }
-        members.compare(store: _state.pointee.store)
+        guard let context = _state.registry?.context, !members.isFault else { return self.members(at: index).count }
+        compare(members, context)
         return members.baseCount + members.added.count - members.removed.count
     }
 }

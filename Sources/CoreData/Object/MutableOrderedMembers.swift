@@ -140,7 +140,7 @@ final class MutableOrderedMembers: NSMutableOrderedSet {
     override func insert(_ object: Any, at place: Int) {
         guard !isCopying else { return super.insert(object, at: place) }
         let member = owner.member(object, index)
-        guard !owner.isMember(member, at: index) else { return }
+        guard !owner.isMember(member, at: index) else { return owner.addMember(index, member) }
         follow()
         guard place >= 0, place <= super.count else {
             misuse("An object was inserted at \(place) into an ordered set of \(super.count).")
@@ -179,7 +179,9 @@ final class MutableOrderedMembers: NSMutableOrderedSet {
 
     override func remove(_ object: Any) {
         let place = index(of: object)
-        if place != NSNotFound { removeObject(at: place) }
+        if place != NSNotFound { return removeObject(at: place) }
+        // Its own side may say that it is one.
+        if let member = object as? NSManagedObject, owner.mayHold(member, at: index) { owner.removeMember(index, member) }
     }
 
     // MARK: Writing several

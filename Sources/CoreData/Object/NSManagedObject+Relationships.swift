@@ -166,7 +166,7 @@ extension NSManagedObject {
         if let order = members.order { return Array(order) }
         let base = committedMembers(at: index)
         guard members.isChanged else { return base }
-        members.compare(store: _state.pointee.store)
+        compare(members, _state.registry?.context)
         var present = base
         if members.removed.count == 1 {
             if let place = base.firstIndex(where: { $0 === members.removed.objects[0] }) { present.remove(at: place) }
@@ -204,6 +204,7 @@ extension NSManagedObject {
         members.dropOldRows(context.rowTime, store: _state.pointee.store)
         if members.isFault, let isOwner = object.hasOwner(self, byInverseOf: index, context) { return isOwner }
         if members.isFault { context.fire(self, toMany: index, members) }
+        if context.isChild { context.settleKeys(of: members, store: _state.pointee.store) }
         return members.held(object._state.key, store: _state.pointee.store)
     }
 
@@ -228,8 +229,8 @@ extension NSManagedObject {
     final func position(of member: NSManagedObject, toMany index: Int) -> Int? {
         let (members, store) = (makeToManyState(index), _state.pointee.store)
         if members.hasOrder { return members.place(of: member) }
-        guard readMembers(members, index) != nil else { return nil }
-        if members.isChanged { members.compare(store: store) }
+        guard let context = readMembers(members, index) else { return nil }
+        if members.isChanged { compare(members, context) }
         if let place = members.added.objects.lastIndex(where: { $0 === member }) {
             return members.baseCount - members.removed.count + place
         }

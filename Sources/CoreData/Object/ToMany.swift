@@ -39,6 +39,7 @@ final class ToMany {
         /// How often it was asked whether a row is among the members as read.
         var questions: UInt8 = 0
         var orderQuestions: UInt8 = 0
+        var keysSeen = -1
     }
 
     /// So many times the members as read are searched, before a set of their keys is made, which costs as much as 400 searches.
@@ -63,6 +64,7 @@ final class ToMany {
             if !contents.pointee.tail.isEmpty { contents.pointee.tail = [] }
             contents.pointee.isCompared = false
             contents.pointee.questions = 0
+            contents.pointee.keysSeen = -1
             contents.pointee.stamp &+= 1
         }
     }
@@ -77,6 +79,11 @@ final class ToMany {
     var mayPrecedeRow: Bool {
         get { contents.pointee.mayPrecedeRow }
         set { contents.pointee.mayPrecedeRow = newValue }
+    }
+    /// How many of the coordinator's new keys a child had taken over when it looked through the keys; -1 when it has not.
+    var keysSeen: Int {
+        get { contents.pointee.keysSeen }
+        set { contents.pointee.keysSeen = newValue }
     }
     private(set) var added: ObjectList {
         _read { yield contents.pointee.added }
@@ -245,11 +252,6 @@ final class ToMany {
     func link(_ member: NSManagedObject) {
         contents.pointee.stamp &+= 1
         if removed.isEmpty || !removed.remove(member) { added.append(member) }
-    }
-
-    /// The same for one that another context may have saved as a member already.
-    func link(_ member: NSManagedObject, store: UInt16) {
-        if isFault || hasRemoved(member) || !isStored(member, store) { link(member) }
     }
 
     func unlink(_ member: NSManagedObject) {

@@ -197,13 +197,25 @@ struct ChildSave {
         object.forEachToMany { index, members in
             guard members.isChanged else { return }
             let relationship = object.relationship(toMany: index)
-            if let inverse = relationship.inverse, !object._state.info.schema[inverse].isToMany { return }
+            if case .slot(let slot)? = relationship.inverse.map({ object._state.info.schema[$0].place }) {
+                return pushUnchanged(members, slot)
+            }
             for member in members.removed.objects {
                 if let other = self.twin(of: member) { twin.removeMember(index, other) }
             }
             for member in members.added.objects {
                 if let other = self.twin(of: member) { twin.addMember(index, other) }
             }
+        }
+    }
+
+    /// Members whose to-ones are as they were read, which the parent's need not be: they came or went on their owner's side alone.
+    private func pushUnchanged(_ members: ToMany, _ slot: Int) {
+        for member in members.added.objects + members.removed.objects where !member._state.has([.deleted, .gone]) {
+            if let overlay = member._state.overlay, overlay.isPresent(slot), member.differs(slot, overlay) { continue }
+            guard let other = twin(of: member), ChildSave.isThere(other) else { continue }
+            let target = member.target(at: slot).flatMap { twin(of: $0) }
+            if other.target(at: slot) !== target { other.setTarget(slot, target) }
         }
     }
 
