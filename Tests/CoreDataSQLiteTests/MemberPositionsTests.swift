@@ -117,4 +117,39 @@ struct MemberPositionsTests {
         }
         #expect((0..<100_000).map { Int64($0) }.longestAscent().count == 100_000)
     }
+
+    @Test("Members that moved get positions between their neighbours, wherever and however often, and few others are asked for")
+    func movedAlone() throws {
+        var asked = 0
+        for seed in 0..<200 as Range<UInt64> {
+            var random = SplitMix(seed)
+            var list = (0..<2000).map { Int64($0 + 1) * MemberPositions.step }
+            for _ in 0..<40 {
+                var moved: Set<Int> = []
+                // All at one place, or scattered.
+                let place = random.below(list.count)
+                for step in 0...random.below(4) {
+                    let here = seed % 2 == 0 ? place : random.below(list.count)
+                    moved = Set(moved.map { $0 >= here ? $0 + 1 : $0 }).union([here])
+                    list.insert(-Int64(step) - 1, at: here)
+                }
+                let wanted = try MovedPositions(moved.sorted(), of: list.count) { place in
+                    #expect(!moved.contains(place))
+                    asked += 1
+                    return list[place]
+                }
+                for (place, position) in try #require(wanted).changed { list[place] = position }
+                #expect(zip(list, list.dropFirst()).allSatisfy(<) && list[0] > 0, "seed \(seed)")
+            }
+        }
+        #expect(asked < 200 * 40 * 40, "\(asked)")
+    }
+
+    @Test("Neighbours without a position, or not in order, are left to a look at all of them")
+    func movedBesideNone() throws {
+        #expect(try MovedPositions([1], of: 3) { _ in nil } == nil)
+        #expect(try MovedPositions([1], of: 3) { [20, 0, 10][$0] } == nil)
+        #expect(try MovedPositions([1], of: 3) { [-5, 0, 10][$0] } == nil)
+        #expect(try MovedPositions([0], of: 1) { _ in nil }?.changed.map(\.position) == [MemberPositions.step])
+    }
 }

@@ -84,9 +84,40 @@ extension NSManagedObjectContext {
     final func objects(for keys: ContiguousArray<ObjectKey>) -> [NSManagedObject] {
         var objects: ContiguousArray<NSManagedObject> = []
         objects.reserveCapacity(keys.count)
-        for key in keys { objects.append(object(for: key)) }
+        var start = 0
+        while start < keys.count {
+            var end = start
+            while end < keys.count, keys[end].number > 0, keys[end].entity == keys[start].entity, keys[end].store == keys[start].store {
+                end += 1
+            }
+            if start == end {
+                objects.append(object(for: keys[start]))
+                start += 1
+            } else {
+                find(keys, start..<end, into: &objects)
+                start = end
+            }
+        }
         join(objects)
         return Array(objects)
+    }
+
+    /// Appends the objects of rows of one entity, which are looked up together.
+    private func find(
+        _ keys: ContiguousArray<ObjectKey>, _ places: Range<Int>, into objects: inout ContiguousArray<NSManagedObject>
+    ) {
+        let first = keys[places.lowerBound]
+        withUnsafeTemporaryAllocation(of: Int64.self, capacity: places.count) { numbers in
+            withUnsafeTemporaryAllocation(of: Unmanaged<NSManagedObject>?.self, capacity: places.count) { found in
+                guard let found = found.baseAddress else { return }
+                for place in places { numbers.initializeElement(at: place - places.lowerBound, to: keys[place].number) }
+                requiredRegistry.objects(
+                    UnsafeBufferPointer(numbers), entity: first.entity.rawValue, store: first.store, into: found)
+                for place in places {
+                    objects.append(found[place - places.lowerBound]?.takeRetainedValue() ?? object(for: keys[place]))
+                }
+            }
+        }
     }
 
     /// The object for a to-one's target that is not in memory: from a row that waits for it, or a fault.

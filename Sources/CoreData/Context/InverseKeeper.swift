@@ -119,10 +119,16 @@ extension NSManagedObject {
         }
     }
 
-    /// Puts the members of an ordered to-many into a new order.
-    final func arrange(_ index: Int, _ order: ContiguousArray<NSManagedObject>) {
-        let present = ContiguousArray(members(at: index))
-        guard !present.elementsEqual(order, by: ===) else { return }
+    /// Puts the present members of an ordered to-many into the order of a list; those that are not in it come last.
+    final func arrange(_ index: Int, _ present: ContiguousArray<NSManagedObject>, as list: ContiguousArray<NSManagedObject>) {
+        let change = MemberComparison(present: present, wanted: list)
+        var order = change.wanted
+        if !change.came.isEmpty {
+            let missing = objectSet(change.came)
+            order.removeAll { missing.contains($0) }
+        }
+        order += change.gone
+        guard !present.isSame(as: order) else { return }
         log { .order(self, toMany: Int32(index), old: present) }
         makeToManyState(index).order = order
         didChangeRelationship()
@@ -150,18 +156,27 @@ extension NSManagedObject {
         didChangeRelationship()
     }
 
-    /// While members only come last, the stored order and they are the order: nobody needs to be read for it.
+    /// While members only come last or go, the stored order and they are the order: nobody needs to be read for it.
     private func placeLast(_ member: NSManagedObject, in members: ToMany, at index: Int) {
-        if !members.hasOrder, _state.has(.persistent), !members.hasRemoved(member) { return }
+        if !members.hasOrder, _state.has(.persistent), !members.hasRemoved(member) || returnsToEnd(member, in: members) { return }
+        let mayStand = member._state.has(.persistent) && (members.hasOrder || !members.hasRemoved(member))
         openOrder(of: members, at: index)
-        if !member._state.has(.persistent) || !members.isOrdered(member) { members.appendToOrder(member) }
+        if !mayStand || !members.isOrdered(member) { members.appendToOrder(member) }
+    }
+
+    /// Whether an undo or redo brings back the last of the stored members: where it is stored is its place again.
+    private func returnsToEnd(_ member: NSManagedObject, in members: ToMany) -> Bool {
+        members.added.isEmpty && _state.registry?.context?.tracker.touched != nil
+            && members.isStoredLast(member, store: _state.pointee.store)
     }
 
     final func unlink(_ member: NSManagedObject, toMany index: Int) {
         let members = makeToManyState(index)
         if relationship(toMany: index).isOrdered {
-            // The last that came can go and leave the others in order.
-            if !members.hasOrder, !members.isLastAdded(member) { openOrder(of: members, at: index) }
+            // What goes leaves the others in order; a place among those that are left is found by looking for each that went.
+            if !members.hasOrder, members.removed.count >= ToMany.unlisted, !members.isLastAdded(member) {
+                openOrder(of: members, at: index)
+            }
             if members.hasOrder { members.removeFromOrder(member) }
         }
         members.unlink(member)
@@ -189,7 +204,10 @@ extension NSManagedObject {
         guard relationship(toMany: index).isOrdered else { return }
         log {
             // Where a link puts it again.
-            if let members = toManyState(index), !members.hasOrder, members.isLastAdded(member) { return nil }
+            if let members = toManyState(index), !members.hasOrder {
+                if members.isLastAdded(member) { return nil }
+                if members.isFault, !members.isChanged, members.isStoredLast(member, store: _state.pointee.store) { return nil }
+            }
             guard let place = position(of: member, toMany: index) else { return nil }
             return .position(self, toMany: Int32(index), member: member, index: place)
         }
@@ -197,11 +215,6 @@ extension NSManagedObject {
 
     final func logLink(_ index: Int, _ member: NSManagedObject, added: Bool) {
         if !member._state.has(.fresh) { log { .link(self, toMany: Int32(index), member: member, added: added) } }
-    }
-
-    private func position(of member: NSManagedObject, toMany index: Int) -> Int? {
-        let members = makeToManyState(index)
-        return members.hasOrder ? members.place(of: member) : self.members(at: index).lastIndex { $0 === member }
     }
 
     /// Logs a change of a relationship, unless undoing this object's insertion will take it back anyway.

@@ -5,32 +5,24 @@ import CoreDataValues
 extension NSManagedObject {
     /// Replaces all members. An ordered relationship takes the order of `new`; repetitions count once.
     ///
-    /// Compares old and new by one look-up a member; only members that come or go are written, with their other side.
+    /// Only members that come or go are written, with their other side.
     final func setMembers(_ index: Int, _ new: ContiguousArray<NSManagedObject>) {
         if _state.has(.waking) { return setMembersSilently(index, new) }
         let relationship = relationship(toMany: index)
         let present = ContiguousArray(members(at: index))
-        if new.isEmpty, present.isEmpty { return }
-        let wanted = objectSet(new)
-        let kept = objectSet(present)
-        let unique = wanted.count == new.count ? new : NSManagedObject.unique(new)
-        for member in unique where !kept.contains(member) { check(member, fits: relationship) }
+        if present.isSame(as: new) { return }
+        let change = MemberComparison(present: present, wanted: new)
+        for member in change.came { check(member, fits: relationship) }
         if relationship.isOrdered {
-            if present.elementsEqual(unique, by: ===) { return }
-            return replaceOrder(index, present.filter { !wanted.contains($0) }, unique.filter { !kept.contains($0) }, unique)
+            return present.isSame(as: change.wanted) ? () : replaceOrder(index, change.gone, change.came, change.wanted)
         }
         let isPaired = opposite(of: relationship)?.isToMany ?? true
-        for member in present where !wanted.contains(member) {
+        for member in change.gone {
             if isPaired { writeLink(index, member, added: false) } else { removeMember(index, member) }
         }
-        for member in unique where !kept.contains(member) {
+        for member in change.came {
             if isPaired { writeLink(index, member, added: true) } else { addMember(index, member) }
         }
-    }
-
-    private static func unique(_ objects: ContiguousArray<NSManagedObject>) -> ContiguousArray<NSManagedObject> {
-        var seen = Set<NSManagedObject>()
-        return objects.filter { seen.insert($0).inserted }
     }
 
     private func opposite(of relationship: ResolvedRelationship) -> ResolvedRelationship? {
@@ -113,12 +105,10 @@ extension NSManagedObject {
     final func setMembersSilently(_ index: Int, _ new: ContiguousArray<NSManagedObject>) {
         let relationship = relationship(toMany: index)
         for member in new { check(member, fits: relationship) }
-        let present = members(at: index)
+        let change = MemberComparison(present: ContiguousArray(members(at: index)), wanted: new)
         let members = makeToManyState(index)
-        let (wanted, kept) = (objectSet(new), objectSet(ContiguousArray(present)))
-        let unique = NSManagedObject.unique(new)
-        for member in present where !wanted.contains(member) { members.unlink(member) }
-        for member in unique where !kept.contains(member) { members.link(member) }
-        if relationship.isOrdered { members.order = unique }
+        for member in change.gone { members.unlink(member) }
+        for member in change.came { members.link(member) }
+        if relationship.isOrdered { members.order = change.wanted }
     }
 }

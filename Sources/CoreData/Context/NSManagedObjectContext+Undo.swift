@@ -193,20 +193,21 @@ extension NSManagedObject {
     /// Forgets the order of an ordered to-many that has the saved members in the saved order again.
     fileprivate func dropRestoredOrders() {
         forEachToMany { index, members in
-            guard let order = members.order, members.added.isEmpty, members.removed.isEmpty,
-                order.elementsEqual(committedMembers(at: index), by: ===)
-            else { return }
-            members.order = nil
+            guard let order = members.order, members.added.isEmpty, members.removed.isEmpty else { return }
+            // Keys tell it where they are known and no context above replaces them.
+            let isStored =
+                members.isFault || managedObjectContext?.isChild == true
+                ? order.elementsEqual(committedMembers(at: index), by: ===)
+                : members.baseCount == order.count
+                    && zip(members.storedKeys(in: _state.pointee.store), order.keys).allSatisfy { $0.isSame(as: $1) }
+            if isStored { members.order = nil }
         }
     }
 
     /// Puts the members that are there into a former order. An object that came and went within the event is
     /// not among them: its links were not logged.
     fileprivate func arrangeAgain(_ index: Int, _ old: ContiguousArray<NSManagedObject>) {
-        let present = members(at: index)
-        let remaining = Set(present)
-        let known = Set(old)
-        arrange(index, old.filter { remaining.contains($0) } + present.filter { !known.contains($0) })
+        arrange(index, ContiguousArray(members(at: index)), as: old)
     }
 
     /// Moves all values of the row into the overlay, for an object whose row is gone.

@@ -72,6 +72,14 @@ final class MemberSlices {
         return keys
     }
 
+    /// Where a row stands, nil when it is not here.
+    func place(of number: Int64, _ entity: EntityIndex) -> Int? {
+        table.places[range].firstIndex { place in
+            let chunk = table.chunks[Int(place.chunk)]
+            return chunk.row(Int(place.row)).key(chunk.layout) == number && chunk.layout.entity == entity
+        }.map { $0 - range.lowerBound }
+    }
+
     /// Keeps what is known of the members' own relationships.
     func keep(_ level: PrefetchedLevel) { beyond.keep(level) }
 }

@@ -196,12 +196,28 @@ final class MutableOrderedMembers: NSMutableOrderedSet {
     }
 
     override func exchangeObject(at place: Int, withObjectAt other: Int) {
-        var new = members
-        new.swapAt(place, other)
-        replace(with: new)
+        let (first, last) = (Swift.min(place, other), Swift.max(place, other))
+        guard first < last else { return }
+        move(from: last, to: first)
+        move(from: first + 1, to: last)
+    }
+
+    /// Moves one member. What is behind both of its places stays.
+    private func move(from present: Int, to place: Int) {
+        follow()
+        guard present < super.count else { misuse("The object at \(present) was moved in an ordered set of \(super.count).") }
+        let member = owner.member(super.object(at: present), index)
+        let place = Swift.min(place, super.count - 1)
+        guard place != present else { return }
+        owner.move(member, toMany: index, to: place)
+        copying {
+            super.removeObject(at: present)
+            super.insert(member, at: place)
+        }
     }
 
     override func moveObjects(at indexes: IndexSet, to place: Int) {
+        if let only = indexes.first, indexes.count == 1 { return move(from: only, to: place) }
         var new = members
         let moved = indexes.map { new[$0] }
         for place in indexes.reversed() { new.remove(at: place) }

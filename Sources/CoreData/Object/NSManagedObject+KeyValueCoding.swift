@@ -64,12 +64,12 @@ extension NSManagedObject {
     }
 
     final func objects(_ value: Any?, _ key: String) -> ContiguousArray<NSManagedObject> {
+        // A cast of these to a type of Foundation would make one of it.
+        if let collection = value as? any ManagedObjectCollection { return collection.managedObjects }
         switch KeyValue.unwrapped(value) {
         case nil: return []
-        case let set as Set<NSManagedObject> where !(value is NSSet): return ContiguousArray(set)
         case let set as NSSet: return members(set.allObjects, key)
         case let set as NSOrderedSet: return members(set.array, key)
-        case let array as [NSManagedObject]: return ContiguousArray(array)
         case let array as [Any]: return members(array, key)
         case .some(let other):
             misuse("\(entity.name ?? "").\(key) is a to-many relationship and was given \(type(of: other)).")

@@ -167,7 +167,12 @@ extension NSManagedObject {
         let base = committedMembers(at: index)
         guard members.isChanged else { return base }
         members.compare(store: _state.pointee.store)
-        var present = members.removed.isEmpty ? base : base.filter { !members.hasRemoved($0) }
+        var present = base
+        if members.removed.count == 1 {
+            if let place = base.firstIndex(where: { $0 === members.removed.objects[0] }) { present.remove(at: place) }
+        } else if !members.removed.isEmpty {
+            present.removeAll(where: members.hasRemoved)
+        }
         present.append(contentsOf: members.added.objects)
         return present
     }
@@ -175,9 +180,7 @@ extension NSManagedObject {
     /// The members as last read or saved; reads them if they are a fault.
     final func committedMembers(at index: Int) -> [NSManagedObject] {
         let members = makeToManyState(index)
-        guard let context = _state.registry?.context else { return [] }
-        members.dropOldRows(context.rowTime, store: _state.pointee.store)
-        if members.isFault { context.fire(self, toMany: index, members) }
+        guard let context = readMembers(members, index) else { return [] }
         let found: [NSManagedObject]
         switch members.base {
         case .fault: return []
@@ -191,17 +194,50 @@ extension NSManagedObject {
         return found
     }
 
-    /// Whether an object is a member now. Reads the members only if both rows exist already.
+    /// Whether an object is a member now. Reads the members only if both rows exist already, and the other side does not tell.
     final func isMember(_ object: NSManagedObject, at index: Int) -> Bool {
         let members = makeToManyState(index)
         if members.hasOrder { return members.isOrdered(object) }
         if members.hasAdded(object) { return true }
         if members.hasRemoved(object) { return false }
-        guard _state.has(.persistent), object._state.has(.persistent), let context = _state.registry?.context else {
-            return false
-        }
+        guard _state.has(.persistent), object._state.has(.persistent), let context = _state.registry?.context else { return false }
         members.dropOldRows(context.rowTime, store: _state.pointee.store)
+        if members.isFault, let isOwner = object.hasOwner(self, byInverseOf: index, context) { return isOwner }
         if members.isFault { context.fire(self, toMany: index, members) }
         return members.held(object._state.key, store: _state.pointee.store)
+    }
+
+    /// What the other side of a many-to-many knows of a pair that is not pending; nil when it is not read either.
+    private func hasOwner(_ owner: NSManagedObject, byInverseOf index: Int, _ context: NSManagedObjectContext) -> Bool? {
+        guard let inverse = owner.relationship(toMany: index).inverse, !context.isChild,
+            let theirs = _state.info.schema[inverse].toManyIndex.flatMap(toManyState)
+        else { return nil }
+        theirs.dropOldRows(context.rowTime, store: _state.pointee.store)
+        return theirs.isFault ? nil : theirs.held(owner._state.key, store: owner._state.pointee.store)
+    }
+
+    /// Reads the members if they are a fault, or if their rows may be old; answers the context, nil if there is none.
+    private func readMembers(_ members: ToMany, _ index: Int) -> NSManagedObjectContext? {
+        guard let context = _state.registry?.context else { return nil }
+        members.dropOldRows(context.rowTime, store: _state.pointee.store)
+        if members.isFault { context.fire(self, toMany: index, members) }
+        return context
+    }
+
+    /// Where a member of an ordered to-many stands, without an object made of any other.
+    final func position(of member: NSManagedObject, toMany index: Int) -> Int? {
+        let (members, store) = (makeToManyState(index), _state.pointee.store)
+        if members.hasOrder { return members.place(of: member) }
+        guard readMembers(members, index) != nil else { return nil }
+        if members.isChanged { members.compare(store: store) }
+        if let place = members.added.objects.lastIndex(where: { $0 === member }) {
+            return members.baseCount - members.removed.count + place
+        }
+        let gone = members.removed.objects.map { members.storedPlace(of: $0._state.key, store: store) }
+        guard let place = members.storedPlace(of: member._state.key, store: store), !gone.contains(nil) else {
+            // A key that a context above has replaced since.
+            return self.members(at: index).lastIndex { $0 === member }
+        }
+        return gone.contains(place) ? nil : place - gone.count { ($0 ?? place) < place }
     }
 }

@@ -133,7 +133,7 @@ extension NSManagedObject {
 
     /// Replaces the members of a to-many; the inverses follow at once.
     public final func _setToMany(_ index: Int, _ members: some Sequence<NSManagedObject>) {
-        setMembers(ownToMany(index), ContiguousArray(members))
+        setMembers(ownToMany(index), collected(members))
     }
 
     /// Adds members to a to-many. In an ordered one they come last.

@@ -49,6 +49,9 @@ struct ObjectFlags: OptionSet {
     static let inaccessible = ObjectFlags(rawValue: 16384)
     /// Inside its `awakeFromFetch`: what it writes to its relationships stays on this side (1.4).
     static let waking = ObjectFlags(rawValue: 1 << 20)
+    /// While lists of members are compared: stands in the one, or in the other.
+    static let present = ObjectFlags(rawValue: 1 << 21)
+    static let wanted = ObjectFlags(rawValue: 1 << 22)
     /// Its faults are unexpected (`NSFetchRequest.refusesFaults`).
     static let watched = ObjectFlags(rawValue: 32768)
     /// Holds changes that the running save must write.

@@ -30,9 +30,20 @@ final class ToMany {
         /// The members in `order`, made by the first question that needs it.
         var ordered: Set<ObjectIdentifier>?
         var keys: Set<ObjectKey>?
+        /// What was saved as the last members, while the members are not read.
+        var tail: ContiguousArray<ObjectKey> = []
         /// Whether what is added and removed was compared with the members as read.
         var isCompared = false
+        /// How often it was asked whether a row is among the members as read.
+        var questions: UInt8 = 0
+        var orderQuestions: UInt8 = 0
     }
+
+    /// So many times the members as read are searched, before a set of their keys is made, which costs as much as 400 searches.
+    private static let searches = 16
+
+    /// So many members can have gone before an order of those that are left is made.
+    static let unlisted = 4
 
     /// Behind a pointer for the same reason as a context's tracker: linking is part of every insertion.
     private let contents: UnsafeMutablePointer<Contents>
@@ -47,7 +58,9 @@ final class ToMany {
         set {
             contents.pointee.base = newValue
             contents.pointee.keys = nil
+            if !contents.pointee.tail.isEmpty { contents.pointee.tail = [] }
             contents.pointee.isCompared = false
+            contents.pointee.questions = 0
             contents.pointee.stamp &+= 1
         }
     }
@@ -112,18 +125,45 @@ final class ToMany {
     /// Whether an object is the last that came.
     func isLastAdded(_ member: NSManagedObject) -> Bool { added.objects.last === member }
 
-    /// Whether a row was a member when the members were last read or saved. The first question costs a look at all of
-    /// them, further ones are quick.
+    /// Whether a row was a member when the members were last read or saved. The first questions search all members, further ones
+    /// are quick.
     func held(_ key: ObjectKey, store: UInt16) -> Bool {
-        if contents.pointee.keys == nil {
-            switch base {
-            case .fault: return false
-            case .rows(let batches): contents.pointee.keys = Set(batches.flatMap { $0.keys(inStore: store) })
-            case .slices(let slices): contents.pointee.keys = Set(slices.keys(inStore: store))
-            case .keys(let keys): contents.pointee.keys = Set(keys)
-            }
+        if let keys = contents.pointee.keys { return keys.contains(key) }
+        if isFault { return false }
+        guard contents.pointee.questions >= ToMany.searches else {
+            contents.pointee.questions += 1
+            return storedPlace(of: key, store: store) != nil
         }
-        return contents.pointee.keys?.contains(key) ?? false
+        let keys = Set(storedKeys(in: store))
+        contents.pointee.keys = keys
+        return keys.contains(key)
+    }
+
+    /// Where a row stood when the members were last read or saved: a search of a few instructions a member.
+    func storedPlace(of key: ObjectKey, store: UInt16) -> Int? {
+        guard case .keys(let keys) = base else { return key.store == (key.number > 0 ? store : 0) ? placeOfRow(key) : nil }
+        return keys.withUnsafeBufferPointer { keys in
+            var place = 0
+            while place < keys.count {
+                if keys[place].isSame(as: key) { return place }
+                place += 1
+            }
+            return nil
+        }
+    }
+
+    private func placeOfRow(_ key: ObjectKey) -> Int? {
+        switch base {
+        case .fault, .keys: return nil
+        case .slices(let slices): return slices.place(of: key.number, key.entity)
+        case .rows(let batches):
+            var before = 0
+            for batch in batches {
+                if let place = batch.place(of: key.number, key.entity) { return before + place }
+                before += batch.count
+            }
+            return nil
+        }
     }
 
     /// Forgets what was added or removed here and is so in the members that were read afterwards: another context has saved it.
@@ -138,9 +178,14 @@ final class ToMany {
         member._state.has(.persistent) && held(member._state.key, store: store)
     }
 
-    /// Whether an object stands in the order, which is there. The first question costs a look at all, further ones are quick.
+    /// Whether an object stands in the order, which is there. The first questions search it, further ones are quick.
     func isOrdered(_ member: NSManagedObject) -> Bool {
-        if contents.pointee.ordered == nil { contents.pointee.ordered = order.map { Set($0.map(ObjectIdentifier.init)) } }
+        if let ordered = contents.pointee.ordered { return ordered.contains(ObjectIdentifier(member)) }
+        guard contents.pointee.orderQuestions >= ToMany.searches else {
+            contents.pointee.orderQuestions += 1
+            return place(of: member) != nil
+        }
+        contents.pointee.ordered = order.map { Set($0.map(ObjectIdentifier.init)) }
         return contents.pointee.ordered?.contains(ObjectIdentifier(member)) ?? false
     }
 
@@ -176,17 +221,9 @@ final class ToMany {
 
     private func search(_ member: ObjectIdentifier) -> Int? {
         guard let order = contents.pointee.order else { return nil }
-        let (near, last) = (contents.pointee.found, order.count - 1)
-        func stands(at place: Int) -> Bool { place >= 0 && place <= last && ObjectIdentifier(order[place]) == member }
-        for distance in 0..<(order.count + 1) / 2 {
-            let place =
-                if stands(at: distance) { distance } else if stands(at: last - distance) { last - distance }
-                else if stands(at: near + distance) { near + distance } else { near - distance }
-            guard stands(at: place) else { continue }
-            contents.pointee.found = place
-            return place
-        }
-        return nil
+        let place = order.place(of: member, near: contents.pointee.found)
+        if let place { contents.pointee.found = place }
+        return place
     }
 
     /// Moves a member in the order, which is there.
@@ -213,18 +250,34 @@ final class ToMany {
         if added.isEmpty || !added.remove(member) { removed.append(member) }
     }
 
-    /// Makes the present members the saved ones. Members that were not read stay unread.
-    func settle() {
-        guard isChanged else { return }
+    /// Makes the present members the saved ones. Members that were not read stay unread; of ordered ones the last are known then.
+    func settle(isOrdered: Bool) {
         if let order {
-            base = .keys(ContiguousArray(order.map { $0._state.key }))
-        } else if case .keys(let keys) = base {
-            let gone = Set(removed.objects.map { $0._state.key })
-            base = .keys(keys.filter { !gone.contains($0) } + added.objects.map { $0._state.key })
-        } else {
+            base = .keys(order.keys)
+        } else if case .keys(var keys) = base {
+            // Nothing else holds the keys then, so that they are not copied.
             base = .fault
+            if !removed.isEmpty { keys.remove(removed.objects.keys) }
+            keys += added.objects.keys
+            base = .keys(keys)
+        } else {
+            var tail = isOrdered ? contents.pointee.tail : []
+            if !removed.isEmpty, !tail.isEmpty { tail.remove(removed.objects.keys) }
+            if isOrdered { tail += added.objects.keys }
+            base = .fault
+            contents.pointee.tail = tail
         }
         revert()
+    }
+
+    /// Whether an object is the last of the members as last read or saved.
+    func isStoredLast(_ member: NSManagedObject, store: UInt16) -> Bool {
+        let key = member._state.key
+        switch base {
+        case .fault: return contents.pointee.tail.last?.isSame(as: key) == true
+        case .keys(let keys): return keys.last?.isSame(as: key) == true
+        case .rows, .slices: return storedPlace(of: key, store: store) == baseCount - 1
+        }
     }
 
     /// Lets go of rows that a save or refresh may have made old: members made from them would have old values.
@@ -264,5 +317,53 @@ final class ToMany {
         added.removeAll()
         removed.removeAll()
         order = nil
+    }
+}
+
+extension ContiguousArray<NSManagedObject> {
+    /// The keys of objects, 12 instructions each.
+    var keys: ContiguousArray<ObjectKey> {
+        ContiguousArray<ObjectKey>(unsafeUninitializedCapacity: count) { keys, made in
+            borrowEach { object in
+                keys.initializeElement(at: made, to: object._state.key)
+                made += 1
+            }
+        }
+    }
+
+    /// Where an object stands. At either end, or near to a place, it is found at once.
+    fileprivate func place(of member: ObjectIdentifier, near: Int) -> Int? {
+        withUnsafeBytes { bytes in
+            let objects = bytes.bindMemory(to: ObjectIdentifier.self)
+            let last = objects.count - 1
+            for distance in 0..<(objects.count + 1) / 2 {
+                if objects[distance] == member { return distance }
+                if objects[last - distance] == member { return last - distance }
+                let (behind, before) = (near + distance, near - distance)
+                if behind <= last, behind >= 0, objects[behind] == member { return behind }
+                if before >= 0, before <= last, objects[before] == member { return before }
+            }
+            return nil
+        }
+    }
+}
+
+extension ObjectKey {
+    /// What `==` answers, in 6 instructions: that one is a call.
+    @inline(__always)
+    func isSame(as other: ObjectKey) -> Bool {
+        number == other.number && entity.rawValue == other.entity.rawValue && store == other.store
+    }
+}
+
+extension ContiguousArray<ObjectKey> {
+    /// Takes some keys out, in one pass.
+    mutating func remove(_ gone: Self) {
+        if gone.count == 1 {
+            if let place = firstIndex(where: gone[0].isSame) { remove(at: place) }
+        } else {
+            let gone = Set(gone)
+            removeAll(where: gone.contains)
+        }
     }
 }

@@ -181,13 +181,17 @@ struct ChildSave {
     private func pushOrders(of object: NSManagedObject, to twin: NSManagedObject) {
         object.forEachToMany { index, members in
             guard object.relationship(toMany: index).isOrdered, members.hasOrder || !members.added.isEmpty else { return }
-            let order = object.members(at: index)
-            let present = twin.members(at: index)
-            let remaining = Set(present)
-            let wanted = order.compactMap { self.twin(of: $0) }.filter { remaining.contains($0) }
-            let named = Set(wanted)
-            twin.arrange(index, ContiguousArray(wanted) + present.filter { !named.contains($0) })
+            if !members.hasOrder, isTail(members.added.objects, of: twin, index) { return }
+            let order = ContiguousArray(object.members(at: index).lazy.compactMap { self.twin(of: $0) })
+            twin.arrange(index, ContiguousArray(twin.members(at: index)), as: order)
         }
+    }
+
+    /// Whether the twins of the last members are the last of the twin, which mostly took them in this order.
+    private func isTail(_ added: ContiguousArray<NSManagedObject>, of twin: NSManagedObject, _ index: Int) -> Bool {
+        guard let members = twin.toManyState(index) else { return false }
+        let last = (members.order ?? members.added.objects).suffix(added.count)
+        return last.count == added.count && zip(last, added).allSatisfy { $0 === self.twin(of: $1) }
     }
 
     // MARK: Afterwards

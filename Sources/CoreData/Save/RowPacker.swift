@@ -154,8 +154,10 @@ extension NSManagedObject {
     /// Makes the present members of changed to-manys the saved ones.
     final func settleToMany() {
         forEachToMany { index, members in
-            if members.isChanged, relationship(toMany: index).isOrdered { members.keepKeys(store: _state.pointee.store) }
-            guard members.hasOrder, !isOwner(ofChanged: members, index) else { return members.settle() }
+            guard members.isChanged else { return }
+            let isOrdered = relationship(toMany: index).isOrdered
+            if isOrdered, !members.hasOrder { members.keepKeys(store: _state.pointee.store) }
+            guard members.hasOrder, !isOwner(ofChanged: members, index) else { return members.settle(isOrdered: isOrdered) }
             // A refresh of a member has dropped what was said here: the store knows.
             members.revert()
             members.base = .fault

@@ -91,6 +91,12 @@ package struct WriteCompiler: Sendable {
             + "WHERE \(quoted(columns.owner)) = ?"
     }
 
+    /// Member, owner. Answers the position.
+    package func position(_ columns: PositionColumns) -> String {
+        "SELECT \(quoted(columns.position)) FROM \(quoted(columns.table)) "
+            + "WHERE \(quoted(columns.member)) = ? AND \(quoted(columns.owner)) = ?"
+    }
+
     /// Position, member, owner.
     package func order(_ columns: PositionColumns) -> String {
         "UPDATE \(quoted(columns.table)) SET \(quoted(columns.position)) = ? "

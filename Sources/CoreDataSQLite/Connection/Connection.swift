@@ -13,6 +13,7 @@ final class Connection: @unchecked Sendable {
     let counter: StatementCounter
     /// What triggers have reported since it was last cleared.
     let touched = TouchedRows()
+    let ends = OrderEnds()
     /// Set while the connection works for a task that may be cancelled.
     var watch: Watch?
     /// Which thread uses the connection. Under the lock of the pool.

