@@ -36,7 +36,8 @@ import Testing
     func values() throws {
         let stack = try filled()
         let context = stack.another()
-        _ = try context.fetch(request("age >= %d AND age < %d", [0, 3], limit: 5, offset: 0))
+        // One with an offset is another statement than one without.
+        for offset in [0, 1] { _ = try context.fetch(request("age >= %d AND age < %d", [0, 3], limit: 5, offset: offset)) }
         let before = stack.coordinator.counters.preparedStatements
         for low in 0..<15 {
             for (limit, offset) in [(5, 0), (3, 2), (0, 1)] {
