@@ -139,7 +139,7 @@ def build(contenders, counters=False):
                  "-lsqlite3", "-ldl"], "building the program of plain C")
         else:
             run_tool(
-                ["swift", "build", "-c", "release", "--package-path", PACKAGE, "--product", program.name],
+                ["swift", "build", "--disable-build-manifest-caching", "-c", "release", "--package-path", PACKAGE, "--product", program.name],
                 f"building {program.name}")
     if counters:
         run_tool(
