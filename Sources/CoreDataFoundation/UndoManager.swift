@@ -140,8 +140,11 @@ open class UndoManager: NSObject {
     // MARK: Groups
 
     /// Opens a group inside the ones that are open, the event's own included. Close it with `endUndoGrouping()`.
+    ///
+    /// A change that a context has not registered yet belongs to the groups that were open before; where there is none, and the
+    /// event opens none, it joins this one.
     open func beginUndoGrouping() {
-        if direction == .none { postCheckpoint() }
+        if direction == .none, groupsByEvent || !open.isEmpty { postCheckpoint() }
         openEventGroupIfNeeded()
         openGroup(isEvent: false)
     }

@@ -41,6 +41,26 @@ import Testing
         #expect(context.insertedObjects.isEmpty && !undoManager.canUndo)
     }
 
+    @Test("5.2 Without groups by event, a change that is pending when a group opens joins it")
+    func openedLater() throws {
+        let patient = context.make("Patient", ["name": "Ada"])
+        try context.save()
+        undoManager.removeAllActions()
+        undoManager.groupsByEvent = false
+        patient.setValue("Bea", forKey: "name")
+        undoManager.beginUndoGrouping()
+        patient.setValue("Cea", forKey: "name")
+        undoManager.beginUndoGrouping()
+        patient.setValue("Dea", forKey: "name")
+        undoManager.endUndoGrouping()
+        undoManager.endUndoGrouping()
+        #expect(undoManager.undoCount == 1)
+        context.undo()
+        #expect(patient.value(forKey: "name") as? String == "Ada")
+        context.redo()
+        #expect(patient.value(forKey: "name") as? String == "Dea")
+    }
+
     @Test("5.3 Undoing a deletion restores relationships on both ends, with cascades and orders")
     func deletion() throws {
         let patient = context.make("Patient", ["name": "Ada", "ward": context.make("Ward")])
