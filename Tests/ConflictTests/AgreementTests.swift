@@ -108,4 +108,33 @@ import Testing
         patients[1].set("code", 7)
         #expect(refusal { try rivals.mine.save() }?.code.rawValue == 133020)
     }
+
+    @Test(
+        "4.12 An object whose row another writer deleted is found so after a save that settled a conflict with that writer",
+        arguments: RelationshipMergeTests.merging, [Rivalry.sqlite, .memory, .propertyList, .otherCoordinator])
+    func goneMember(_ type: NSMergePolicyType, _ rivalry: Rivalry) throws {
+        for touch in 0..<5 {
+            let rivals = try Rivals(rivalry)
+            rivals.mine.mergePolicy = NSMergePolicy(merge: type)
+            rivals.mine.stalenessInterval = 0
+            let ward = rivals.mine.make("Ward", ["name": "North"])
+            let patient = rivals.mine.make("Patient", ["name": "a", "ward": ward])
+            try rivals.mine.save()
+            rivals.theirs.delete(try rivals.their(patient))
+            try rivals.theirs.save()
+            ward.set("code", 7)
+            try rivals.mine.save()
+            #expect(ward.many("patients").isEmpty && !rivals.mine.hasChanges)
+            switch touch {
+            case 0: #expect(patient.text("name") == nil && patient.isDeleted)
+            case 1: patient.set("age", 3)
+            case 2: patient.set("ward", nil)
+            case 3: rivals.mine.delete(ward)
+            default: patient.set("ward", ward)
+            }
+            try rivals.mine.save()
+            #expect(!rivals.mine.hasChanges && rivals.stored(patient) == nil)
+            #expect(touch == 3 || ward.many("patients").isEmpty && patient.managedObjectContext == nil, "\(touch)")
+        }
+    }
 }

@@ -28,6 +28,7 @@ struct Agreement {
             fresh = renew(otherEnds(of: fresh, keys).subtracting(known), keys)
             known.formUnion(fresh)
         }
+        sleepAgain()
     }
 
     /// A row's name whatever entity of its tree is taken for its own.
@@ -81,9 +82,10 @@ struct Agreement {
     // MARK: Renewing
 
     /// Puts those on the store's rows that say something else of the renewed objects, and answers them. If the store cannot be read
-    /// now, they are faults.
+    /// now, they are faults. So are those whose rows are gone: who reads them is told (4.12).
     private func renew(_ ends: Set<NSManagedObject>, _ keys: Set<RowKey>) -> Set<NSManagedObject> {
         var renewed: Set<NSManagedObject> = []
+        var gone: Set<RowKey> = []
         for (store, objects) in Dictionary(grouping: ends, by: { $0._state.pointee.store }) {
             guard let rows = context.rows(of: store) else { continue }
             let stored = try? StoredRows(objects.map { $0._state.key.row }, in: rows)
@@ -96,11 +98,25 @@ struct Agreement {
                     guard names(object, keys) else { continue }
                     object.forgetRowIfClean()
                     context.tracker.enter(object, .eventRefreshed)
+                    if stored != nil {
+                        gone.insert(rowKey(object))
+                        continue
+                    }
                 }
                 renewed.insert(object)
             }
         }
+        if !gone.isEmpty { forgetMembers(gone) }
         return renewed
+    }
+
+    /// Makes objects faults again that were found without a row: the save that ends drops none but its own.
+    private func sleepAgain() {
+        for object in context.tracker.dirty where object._state.has(.inaccessible) && !object._state.has(.gone) {
+            context.tracker.discard(object)
+            object._state.clear(.inaccessible)
+            object._state.detachRow()
+        }
     }
 
     /// Whether a to-one has left a renewed object for another one, or has come to it.
