@@ -120,6 +120,39 @@ import Testing
     }
 
     @Test(
+        "5.3 Undo gives back, in two steps, what was parted from an object whose deletion was denied or has done nothing",
+        arguments: [DeleteRule.deny, .noAction], [false, true])
+    func partedLater(_ rule: DeleteRule, saves: Bool) throws {
+        let (stack, owner, things) = try family(rule, NSSQLiteStoreType, late: false)
+        let context = stack.context
+        context.undoManager?.removeAllActions()
+        context.delete(owner)
+        context.processPendingChanges()
+        for thing in things { thing.setValue(nil, forKey: "owner") }
+        things[0].setValue(nil, forKey: "headOf")
+        context.processPendingChanges()
+        for _ in 0..<2 {
+            if saves { try context.save() }
+            context.undo()
+            context.undo()
+            #expect(owner.managedObjectContext === context && !owner.isDeleted)
+            #expect(owner.members("things") == Set(things) && things.allSatisfy { $0.one("owner") === owner })
+            #expect(owner.one("head") === things[0] && things[0].one("headOf") === owner)
+            #expect(saves || !context.hasChanges)
+            try context.save()
+            let reader = stack.another()
+            #expect(try reader.all("Thing").allSatisfy { $0.one("owner") != nil })
+            context.redo()
+            context.redo()
+            #expect(owner.isDeleted || owner.managedObjectContext == nil)
+            #expect(things.allSatisfy { $0.one("owner") == nil && $0.one("headOf") == nil })
+        }
+        try context.save()
+        let reader = stack.another()
+        #expect(try reader.all("Owner").isEmpty && reader.all("Thing").allSatisfy { $0.one("owner") == nil })
+    }
+
+    @Test(
         "4.5 Cascade goes through faults, prepares each object once while it still has its relationships, and ends in cycles",
         arguments: everyStore)
     func cascade(_ type: String) throws {

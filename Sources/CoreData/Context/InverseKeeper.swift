@@ -68,6 +68,7 @@ extension NSManagedObject {
             if state.isFault { fire() }
             if context.tracker.isLogging, !state.has(.fresh), !context.tracker.isSuspended {
                 context.tracker.log.append(.target(self, slot: Int32(truncatingIfNeeded: slot), old: old))
+                if !context.tracker.deletionLogs.isEmpty { context.tracker.noteParting() }
             }
             context.tracker.touch(self)
         }
@@ -218,6 +219,7 @@ extension NSManagedObject {
             context.tracker.isLogging, !context.tracker.isSuspended, let change = change()
         else { return }
         context.tracker.log.append(change)
+        if !context.tracker.deletionLogs.isEmpty { context.tracker.noteParting() }
     }
 
     /// Empties all relationships, so that nothing points at an object that is going.

@@ -28,8 +28,7 @@ final class DeletionLog {
             {
                 changes[place] = change
             } else {
-                changes.append(change)
-                note(changes.count - 1)
+                add(change)
             }
         }
     }
@@ -39,12 +38,41 @@ final class DeletionLog {
         return object.targetKey(at: Int(slot), of: read)?.row == old._state.key.row
     }
 
+    /// Adds what was written of its objects later, while their deletions were pending.
+    func add(_ change: GraphChange) {
+        changes.append(change)
+        note(changes.count - 1)
+    }
+
     /// Forgets that the rules of an object have parted it from members that it had lost elsewhere as well.
     func forgetParting(_ object: NSManagedObject, _ index: Int, from member: NSManagedObject) {
         for place in places(of: object) {
             guard case .link(_, let written, let other, added: false) = changes[place], written == index, other === member
             else { continue }
             changes[place] = .link(object, toMany: written, member: member, added: true)
+        }
+    }
+}
+
+extension ChangeTracker {
+    /// Notes the last change with the deletion of its object or of the other end, if that is pending: a delete rule that denies, or
+    /// does nothing, has left the two related. After a save an undo of this change finds one of them gone; the undo of the deletion
+    /// brings both.
+    func noteParting() {
+        guard touched == nil, undoManager != nil, let change = log.last else { return }
+        for end in change.ends where end._state.has(.deleted) && !end._state.has(.gone) {
+            deletionLogs.last { $0.deletes(end) }?.add(change)
+        }
+    }
+}
+
+extension GraphChange {
+    /// The objects that were related until a change.
+    fileprivate var ends: [NSManagedObject] {
+        switch self {
+        case .target(let object, _, let old): old.map { [object, $0] } ?? []
+        case .link(let object, _, let member, added: false), .position(let object, _, let member, _): [object, member]
+        default: []
         }
     }
 }
