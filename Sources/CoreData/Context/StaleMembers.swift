@@ -63,15 +63,28 @@ extension ToMany {
         let known = storedKeys(in: store)
         base = .keys(isStored ? known + [key] : known.filter { $0 != key })
     }
+
+    /// Whether a row is named that its context had not saved, or whose store was not known. A chunk has rows of one kind.
+    fileprivate func mayHaveFormerKeys(store: UInt16) -> Bool {
+        func isUnsaved(_ chunk: RowChunk) -> Bool { chunk.count > 0 && chunk.row(0).key(chunk.layout) <= 0 }
+        return switch base {
+        case .fault: false
+        case .keys(let keys): keys.contains { $0.number <= 0 || $0.store == 0 }
+        case .rows(let batches): store == 0 || batches.contains { $0.chunks.contains(where: isUnsaved) }
+        case .slices(let slices): store == 0 || slices.table.chunks.contains(where: isUnsaved)
+        }
+    }
 }
 
 extension NSManagedObjectContext {
     /// Names members that a child read as unsaved objects of its parent by the keys that they have got since.
     final func settleKeys(of members: ToMany, store: UInt16) {
         guard let lineage, members.keysSeen != lineage.keysSeen else { return }
-        let known = members.storedKeys(in: store)
-        let settled = ContiguousArray(known.map { $0.number > 0 && $0.store != 0 ? $0 : registered($0)?._state.key ?? self.settled($0) })
-        if settled != known { members.base = .keys(settled) }
+        if members.mayHaveFormerKeys(store: store) {
+            let known = members.storedKeys(in: store)
+            let settled = ContiguousArray(known.map { $0.number > 0 && $0.store != 0 ? $0 : registered($0)?._state.key ?? self.settled($0) })
+            if settled != known { members.base = .keys(settled) }
+        }
         members.keysSeen = lineage.keysSeen
     }
 }

@@ -28,7 +28,8 @@ extension NSManagedObject {
     /// Puts members into an ordered to-many, the first at a place. Objects that are members stay where they are.
     public final func _insert(_ objects: some Sequence<NSManagedObject>, toMany index: Int, at place: Int) {
         checkQueue()
-        let new = ContiguousArray(objects.filter { !isMember($0, at: index) })
+        var new: ContiguousArray<NSManagedObject> = []
+        for object in objects { if isMember(object, at: index) { addMember(index, object) } else { new.append(object) } }
         if new.count == 1 { return insertMember(index, new[0], at: place) }
         var order = ContiguousArray(members(at: index))
         order.insert(contentsOf: new, at: min(place, order.count))
