@@ -38,7 +38,7 @@ import Testing
     private func pairs(_ isPair: Bool) -> [Int] { Array(repeating: isPair ? 1 : 0, count: 3) }
 
     @Test(
-        "7.1 Both sides of a pair that a child writes agree, in it, in its parent and in the store, although it has read them at different times",
+        "7.1 Both sides of a pair that a child writes agree, also in parent and store, although it has read them at different times",
         arguments: readings)
     func agreement(_ reading: Reading) throws {
         let stack = try Stack(NSInMemoryStoreType, model: NSManagedObjectModel(draft: Hub.draft()))

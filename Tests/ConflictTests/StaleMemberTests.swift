@@ -27,7 +27,8 @@ import Testing
             }
         }
         var testDescription: String {
-            "\(way), \(ownerFirst ? "owner" : "member") read first, \(wasPair ? "paired" : "parted") then, to be \(isPair ? "paired" : "parted")"
+            "\(way), \(ownerFirst ? "owner" : "member") read first, \(wasPair ? "paired" : "parted") then, to be "
+                + (isPair ? "paired" : "parted")
         }
     }
 
@@ -93,7 +94,9 @@ import Testing
 }
 
 extension StaleMemberTests {
-    @Test("4.1 Both sides of a one-to-one agree once it is written as it was, although they were read at different times", arguments: [true, false])
+    @Test(
+        "4.1 Both sides of a one-to-one agree once it is written as it was, although they were read at different times",
+        arguments: [true, false])
     func oneToOne(_ isUndone: Bool) throws {
         let rivals = try Rivals(.memory, draft: Hub.draft(), undo: true)
         rivals.mine.stalenessInterval = 0

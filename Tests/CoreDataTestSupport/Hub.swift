@@ -21,8 +21,8 @@ package enum Hub {
 
     /// One to many, many to many named from either side, self-inverse; with and without order.
     package static let ways: [Way] = [
-        ("staff", "boss", true, false), ("ranks", "chief", true, true), ("friends", "friends", false, false), ("likes", "fans", false, false),
-        ("fans", "likes", false, false), ("top", "tops", false, true), ("tops", "top", false, true),
+        ("staff", "boss", true, false), ("ranks", "chief", true, true), ("friends", "friends", false, false),
+        ("likes", "fans", false, false), ("fans", "likes", false, false), ("top", "tops", false, true), ("tops", "top", false, true),
     ].flatMap { key, inverse, isToOne, isOrdered in
         Writing.allCases.map { Way(key: key, inverse: inverse, isToOne: isToOne, isOrdered: isOrdered, writing: $0) }
     }
@@ -54,7 +54,11 @@ extension NSManagedObject {
             if isPair { members.append(member) }
             setValue(way.isOrdered ? NSOrderedSet(array: members) : NSSet(array: members), forKey: way.key)
         case .inverse:
-            if way.isToOne { member.setValue(isPair ? self : nil, forKey: way.inverse) } else { member.change(way.inverse, way.isOrdered, self, isPair) }
+            if way.isToOne {
+                member.setValue(isPair ? self : nil, forKey: way.inverse)
+            } else {
+                member.change(way.inverse, way.isOrdered, self, isPair)
+            }
         }
     }
 
@@ -80,6 +84,9 @@ extension NSManagedObject {
 
     /// How often each of the two names the other, and the count that the live set gives.
     package func pairing(_ way: Hub.Way, _ member: NSManagedObject) -> [Int] {
-        [hubs(way.key).count { $0 === member }, member.hubs(way.inverse).count { $0 === self }, mutableSetValue(forKey: way.key).count]
+        [
+            hubs(way.key).count { $0 === member }, member.hubs(way.inverse).count { $0 === self },
+            mutableSetValue(forKey: way.key).count,
+        ]
     }
 }

@@ -82,7 +82,8 @@ extension NSManagedObjectContext {
         guard let lineage, members.keysSeen != lineage.keysSeen else { return }
         if members.mayHaveFormerKeys(store: store) {
             let known = members.storedKeys(in: store)
-            let settled = ContiguousArray(known.map { $0.number > 0 && $0.store != 0 ? $0 : registered($0)?._state.key ?? self.settled($0) })
+            let settled = ContiguousArray(
+                known.map { $0.number > 0 && $0.store != 0 ? $0 : registered($0)?._state.key ?? self.settled($0) })
             if settled != known { members.base = .keys(settled) }
         }
         members.keysSeen = lineage.keysSeen
