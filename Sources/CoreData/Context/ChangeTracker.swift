@@ -55,6 +55,8 @@ struct ChangeTracker {
     var unpropagated: ContiguousArray<NSManagedObject> = []
     /// The same of former events, where the rules wait for the save.
     var postponed: ContiguousArray<NSManagedObject> = []
+    /// What the running redo has deleted.
+    var redone: ContiguousArray<NSManagedObject> = []
     /// Deleted objects whose delete rules were applied to others that were refreshed since: they are applied to these anew.
     var reopened: ContiguousArray<NSManagedObject> = []
     var log: ContiguousArray<GraphChange> = []

@@ -64,11 +64,23 @@ extension NSManagedObjectContext {
             for case .existence(let object, appeared: false) in log { object.forgetLostTargets() }
         }
         for change in log.reversed() { change.takeBack(in: self) }
+        if !tracker.redone.isEmpty { propagateRedone() }
         let touched = tracker.touched ?? []
         tracker.touched = nil
         for object in touched { lookAgain(at: object) }
         awake(log, touched)
         settle()
+    }
+
+    /// Applies the delete rules of what a redo has deleted, also where those of other deletions wait for the save: they were applied
+    /// before the undo.
+    private func propagateRedone() {
+        let redone = Set(tracker.redone)
+        tracker.redone = []
+        let waiting = tracker.unpropagated.filter { !redone.contains($0) }
+        tracker.unpropagated.removeAll { !redone.contains($0) }
+        propagateDeletes()
+        tracker.unpropagated += waiting
     }
 
     /// The objects that come back into the context, by the keys that their rows had: they get others.
@@ -147,7 +159,10 @@ extension NSManagedObjectContext {
     fileprivate func takeAway(_ object: NSManagedObject) {
         let state = object._state
         guard !state.has([.gone, .deleted]) else { return }
-        if !state.has(.inserted), tracker.undoManager?.isRedoing == true { return remove(object) }
+        if !state.has(.inserted), tracker.undoManager?.isRedoing == true {
+            remove(object)
+            return tracker.redone.append(object)
+        }
         // Where it came back in this same walk, what it leaves is logged all the same: the redo brings it back once more.
         state.clear(.fresh)
         if state.pointee.toMany != nil { object.dropMembersOlderThanRow() }
