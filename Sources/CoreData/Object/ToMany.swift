@@ -332,7 +332,9 @@ final class ToMany {
 extension ContiguousArray<NSManagedObject> {
     /// The keys of objects, 12 instructions each.
     var keys: ContiguousArray<ObjectKey> {
-        ContiguousArray<ObjectKey>(unsafeUninitializedCapacity: count) { keys, made in
+        // Without room the count would be written to the one empty array that all share.
+        guard !isEmpty else { return [] }
+        return ContiguousArray<ObjectKey>(unsafeUninitializedCapacity: count) { keys, made in
             borrowEach { object in
                 keys.initializeElement(at: made, to: object._state.key)
                 made += 1

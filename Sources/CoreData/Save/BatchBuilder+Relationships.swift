@@ -49,7 +49,9 @@ extension BatchBuilder {
 extension ContiguousArray<NSManagedObject> {
     /// The keys that a save writes, 15 instructions each.
     fileprivate var savedKeys: [RowKey] {
-        [RowKey](unsafeUninitializedCapacity: count) { keys, made in
+        // Without room the count would be written to the one empty array that all share.
+        guard !isEmpty else { return [] }
+        return [RowKey](unsafeUninitializedCapacity: count) { keys, made in
             borrowEach { object in
                 keys.initializeElement(at: made, to: object.savedKey)
                 made += 1
