@@ -67,6 +67,9 @@ struct IdentityTable: ~Copyable {
         return Unmanaged.fromOpaque(retained)
     }
 
+    /// Whether it is known at once that there is no object.
+    var isClear: Bool { singles != nil && singleStart == singleEnd }
+
     private mutating func object(_ number: Int64) -> UnsafeMutableRawPointer? {
         if let singles { return place(number, singles).flatMap { singles[$0].object } }
         return page(number >> 6)?[Int(number & 63) &+ 1]
@@ -309,6 +312,7 @@ final class Registry: @unchecked Sendable {
     ) {
         lock.withLock { _ in
             let table = table(entity: entity, store: store)
+            guard !table.pointee.isClear else { return found.initialize(repeating: nil, count: numbers.count) }
             for index in 0..<numbers.count { found[index] = table.pointee.retained(numbers[index]) }
         }
     }
