@@ -38,6 +38,19 @@ struct SchemaOrderTests {
         }
     }
 
+    @Test("A name is found in each of the ways in which Unicode writes it")
+    func spellings() throws {
+        let (composed, decomposed) = ("Caf\u{E9}", "Cafe\u{301}")
+        for name in [composed, decomposed] {
+            var draft = SchemaDraft()
+            draft.entities = [Self.entity("Bar"), Self.entity(name)]
+            let schema = try Schema(checking: draft)
+            #expect(schema.entity(named: composed)?.index == schema.entity(named: name)?.index)
+            #expect(schema.entity(named: decomposed)?.index == schema.entity(named: name)?.index)
+            #expect(schema.entity(named: composed) != nil && schema.entity(named: "Cafe") == nil)
+        }
+    }
+
     @Test("A parent's slots and to-manys are a prefix of its children's, own ones follow by name")
     func slots() throws {
         var draft = library

@@ -29,7 +29,8 @@ struct NameTable: Sendable {
             if names[place] == name { return place }
             index = (index &+ 1) & (places.count &- 1)
         }
-        return nil
+        // Unicode writes one name in several ways.
+        return names.firstIndex(of: name)
     }
 
     private static func hash(_ name: String) -> Int {
