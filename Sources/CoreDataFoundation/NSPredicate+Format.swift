@@ -164,7 +164,7 @@ struct FormatReader {
                 place = 10 &* place &+ Int(digit)
             }
         }
-        return place >= 0 && place < arguments.count ? place : nil
+        return !isFirst && place >= 0 && place < arguments.count ? place : nil
     }
 
     func object(_ expression: Expression) -> NSExpression {
