@@ -227,6 +227,7 @@ struct ChangeTracker {
         isAnnounced = false
         unpropagated = []
         postponed = []
+        redone = []
         reopened = []
         log = []
         logsDeletions = false
