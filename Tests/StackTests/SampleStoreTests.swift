@@ -120,6 +120,20 @@ final class ListeningStore: NSIncrementalStore, @unchecked Sendable {
         #expect(store.lines.contains("delete N-Eve"))
     }
 
+    @Test("A store's class names the class that migrates its stores, and a program's own may name its own")
+    func migrationManagerClass() {
+        final class Mover: NSMigrationManager {}
+        final class Moved: NSIncrementalStore, @unchecked Sendable {
+            override class func migrationManagerClass() -> AnyClass { Mover.self }
+        }
+        let types: [NSPersistentStore.Type] = [NSAtomicStore.self, ListeningStore.self, Moved.self]
+        let expected: [AnyClass] = [NSMigrationManager.self, NSMigrationManager.self, Mover.self]
+        #expect(types.map { ObjectIdentifier($0.migrationManagerClass()) } == expected.map { ObjectIdentifier($0) })
+        let models = (Clinic.model(), Clinic.model())
+        let manager = Mover(sourceModel: models.0, destinationModel: models.1)
+        #expect(manager.sourceModel === models.0 && manager.destinationModel === models.1)
+    }
+
     @Test("An incremental store is told of coming and going, and names its own UUID")
     func comingAndGoing() throws {
         let (rig, store) = try listening()

@@ -210,6 +210,11 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// The store is about to be removed from its coordinator.
     open func willRemove(from coordinator: NSPersistentStoreCoordinator?) {}
 
+    /// The class that carries a store of this class over to another model; a subclass may name its own.
+    ///
+    /// Nothing asks for it before there is migration.
+    open class func migrationManagerClass() -> AnyClass { NSMigrationManager.self }
+
     /// The metadata of a store that is not open.
     ///
     /// - Throws: 134070 unless a subclass knows better.
