@@ -46,19 +46,27 @@ import Testing
         }.count
     }
 
+    /// Deletes an owner after another writer has added a member to the two that were read.
+    private func delete(
+        _ owner: NSManagedObject, _ key: String, late entity: String, _ inverse: String, _ values: [String: Any], _ rivals: Rivals,
+        _ reading: Reading
+    ) throws {
+        rivals.mine.stalenessInterval = 0
+        _ = owner.value(forKey: key)
+        #expect(owner.objectIDs(forRelationshipNamed: key).count == 2 && owner.isFault)
+        rivals.theirs.make(entity, values).set(inverse, try rivals.their(owner))
+        try rivals.theirs.save()
+        try read(owner, reading)
+        rivals.mine.delete(owner)
+        try rivals.mine.save()
+    }
+
     @Test(
         "4.3 Nullify reaches a member that another writer has added since the members were read", arguments: Rivalry.allCases,
         Reading.allCases)
     func nullify(_ rivalry: Rivalry, _ reading: Reading) throws {
         let rivals = try Rivals(rivalry)
-        rivals.mine.stalenessInterval = 0
-        let ward = try stored(rivals).ward
-        #expect(ward.many("patients").count == 2 && ward.isFault)
-        _ = rivals.theirs.make("Patient", ["name": "late", "ward": try rivals.their(ward)])
-        try rivals.theirs.save()
-        try read(ward, reading)
-        rivals.mine.delete(ward)
-        try rivals.mine.save()
+        try delete(stored(rivals).ward, "patients", late: "Patient", "ward", ["name": "late"], rivals, reading)
         #expect(try rivals.reader().all("Ward").isEmpty)
         #expect(try dangling("Patient", "ward", rivals) == 0)
     }
@@ -68,14 +76,7 @@ import Testing
         Reading.allCases)
     func cascade(_ rivalry: Rivalry, _ reading: Reading) throws {
         let rivals = try Rivals(rivalry)
-        rivals.mine.stalenessInterval = 0
-        let patient = try stored(rivals).patient
-        #expect(patient.ordered("visits").count == 2 && patient.isFault)
-        _ = rivals.theirs.make("Visit", ["note": "late", "patient": try rivals.their(patient)])
-        try rivals.theirs.save()
-        try read(patient, reading)
-        rivals.mine.delete(patient)
-        try rivals.mine.save()
+        try delete(stored(rivals).patient, "visits", late: "Visit", "patient", ["note": "late"], rivals, reading)
         let reader = rivals.reader()
         #expect(try reader.all("Visit").isEmpty && reader.all("Patient").map { $0.text("name") } == ["b"])
     }

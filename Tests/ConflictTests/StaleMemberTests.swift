@@ -8,36 +8,8 @@ import Testing
 @testable import CoreData
 
 @Suite struct StaleMemberTests {
-    /// What was read of a pair before the other writer saved, and what is written then.
-    struct Reading: Sendable, CustomTestStringConvertible {
-        let way: Hub.Way
-        /// Whether the owner's members were read first, or the member.
-        let ownerFirst: Bool
-        /// Whether there was a pair then.
-        let wasPair: Bool
-        /// Whether the two are paired now, or parted.
-        let isPair: Bool
-        /// Whether the side that is written says so already: a set that is replaced by its own members, and a to-one that leads
-        /// nowhere, have nobody to ask.
-        var isNoWrite: Bool {
-            switch way.writing {
-            case .change: false
-            case .replacement: isPair == (ownerFirst == wasPair)
-            case .inverse: way.isToOne && !isPair && ownerFirst == wasPair
-            }
-        }
-        var testDescription: String {
-            "\(way), \(ownerFirst ? "owner" : "member") read first, \(wasPair ? "paired" : "parted") then, to be "
-                + (isPair ? "paired" : "parted")
-        }
-    }
-
-    static let readings: [Reading] = Hub.ways.flatMap { way in
-        (0..<8).map { Reading(way: way, ownerFirst: $0 & 1 != 0, wasPair: $0 & 2 != 0, isPair: $0 & 4 != 0) }
-    }.filter { !$0.isNoWrite }
-
     /// A pair of which the one side was read before, the other after a save of the other writer.
-    private func stale(_ reading: Reading, _ rivalry: Rivalry = .memory) throws -> (Rivals, NSManagedObject, NSManagedObject) {
+    private func stale(_ reading: Hub.Reading, _ rivalry: Rivalry = .memory) throws -> (Rivals, NSManagedObject, NSManagedObject) {
         let rivals = try Rivals(rivalry, draft: Hub.draft(), undo: true)
         rivals.mine.stalenessInterval = 0
         let their = (rivals.theirs.make("Hub", ["name": "owner"]), rivals.theirs.make("Hub", ["name": "member"]))
@@ -58,8 +30,8 @@ import Testing
 
     private func pairs(_ isPair: Bool) -> [Int] { Array(repeating: isPair ? 1 : 0, count: 3) }
 
-    @Test("4.1 Both sides of a pair agree once it is written, although they were read at different times", arguments: readings)
-    func agreement(_ reading: Reading) throws {
+    @Test("4.1 Both sides of a pair agree once it is written, although they were read at different times", arguments: Hub.readings)
+    func agreement(_ reading: Hub.Reading) throws {
         let (rivals, owner, member) = try stale(reading)
         owner.write(reading.way, member, isPair: reading.isPair)
         #expect(owner.pairing(reading.way, member) == pairs(reading.isPair))
@@ -73,8 +45,8 @@ import Testing
         #expect(owner.pairing(reading.way, member) == pairs(!reading.isPair))
     }
 
-    @Test("6.2 A pair that was written although its sides were read at different times is saved or refused", arguments: readings)
-    func isNotLost(_ reading: Reading) throws {
+    @Test("6.2 A pair that was written although its sides were read at different times is saved or refused", arguments: Hub.readings)
+    func isNotLost(_ reading: Hub.Reading) throws {
         let (rivals, owner, member) = try stale(reading)
         owner.write(reading.way, member, isPair: reading.isPair)
         let refused = refusal { try rivals.mine.save() }

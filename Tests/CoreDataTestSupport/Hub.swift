@@ -19,6 +19,34 @@ package enum Hub {
 
     package enum Writing: CaseIterable, Sendable { case change, replacement, inverse }
 
+    /// What was read of a pair before others changed it, and what is written then.
+    package struct Reading: Sendable, CustomStringConvertible {
+        package let way: Way
+        /// Whether the owner's members were read first, or the member.
+        package let ownerFirst: Bool
+        /// Whether there was a pair then.
+        package let wasPair: Bool
+        /// Whether the two are paired now, or parted.
+        package let isPair: Bool
+        /// Whether the side that is written says so already: a set that is replaced by its own members, and a to-one that leads
+        /// nowhere, have nobody to ask.
+        var isNoWrite: Bool {
+            switch way.writing {
+            case .change: false
+            case .replacement: isPair == (ownerFirst == wasPair)
+            case .inverse: way.isToOne && !isPair && ownerFirst == wasPair
+            }
+        }
+        package var description: String {
+            "\(way), \(ownerFirst ? "owner" : "member") read first, \(wasPair ? "paired" : "parted") then, to be "
+                + (isPair ? "paired" : "parted")
+        }
+    }
+
+    package static let readings: [Reading] = ways.flatMap { way in
+        (0..<8).map { Reading(way: way, ownerFirst: $0 & 1 != 0, wasPair: $0 & 2 != 0, isPair: $0 & 4 != 0) }
+    }.filter { !$0.isNoWrite }
+
     /// One to many, many to many named from either side, self-inverse; with and without order.
     package static let ways: [Way] = [
         ("staff", "boss", true, false), ("ranks", "chief", true, true), ("friends", "friends", false, false),

@@ -3,6 +3,7 @@
 import CoreDataTestSupport
 import CoreDataValues
 import Foundation
+import Testing
 
 @testable import CoreData
 
@@ -36,6 +37,32 @@ struct Album {
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
         return context
+    }
+
+    /// A context, and a child of it, neither of which has read the one photo, whose large value lies in a file.
+    func stored() throws -> (parent: NSManagedObjectContext, child: NSManagedObjectContext) {
+        let context = try open()
+        _ = context.make("Photo", ["name": "a", "data": Self.large])
+        try context.save()
+        context.reset()
+        return (context, Self.child(of: context))
+    }
+
+    static func child(of parent: NSManagedObjectContext) -> NSManagedObjectContext {
+        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        child.parent = parent
+        return child
+    }
+
+    /// Another stack saves other values, each of which a photo that was read before reads then.
+    func replace(seenBy photo: NSManagedObject) throws {
+        let other = try open()
+        let rival = try #require(try other.all("Photo").first)
+        for value in [Self.bytes(220_000, 1), Data([9])] {
+            rival.setValue(value, forKey: "data")
+            try other.save()
+            #expect(photo.value(forKey: "data") as? Data == value)
+        }
     }
 
     /// What another stack reads of the first photo.

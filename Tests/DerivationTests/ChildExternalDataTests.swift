@@ -12,12 +12,6 @@ import Testing
         case none, fault, row, saved
     }
 
-    private func child(of parent: NSManagedObjectContext) -> NSManagedObjectContext {
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = parent
-        return child
-    }
-
     @Test("7.2 A child reads a value that lies in a file, through one parent or two", arguments: [1, 2], Knowledge.allCases)
     func read(_ depth: Int, _ knowledge: Knowledge) throws {
         let album = Album(), root = try album.open()
@@ -31,8 +25,8 @@ import Testing
             _ = photo.value(forKey: "name")
         case .saved: break
         }
-        let middle = child(of: root)
-        let context = depth == 1 ? middle : child(of: middle)
+        let middle = Album.child(of: root)
+        let context = depth == 1 ? middle : Album.child(of: middle)
         let mine = try #require(try context.all("Photo").first)
         #expect(mine.value(forKey: "data") as? Data == Album.large)
         // An equal value is no change.
@@ -54,31 +48,16 @@ import Testing
 
     @Test("A value whose file was replaced elsewhere reads as it is now, in a child too")
     func stale() throws {
-        let album = Album(), root = try album.open()
-        _ = root.make("Photo", ["name": "a", "data": Album.large])
-        try root.save()
-        root.reset()
-        let held = try root.all("Photo"), context = child(of: root)
-        let mine = try #require(try context.all("Photo").first)
-        let other = try album.open()
-        let rival = try #require(try other.all("Photo").first)
-        rival.setValue(Album.bytes(220_000, 1), forKey: "data")
-        try other.save()
-        #expect(mine.value(forKey: "data") as? Data == Album.bytes(220_000, 1))
-        rival.setValue(Data([9]), forKey: "data")
-        try other.save()
-        #expect(mine.value(forKey: "data") as? Data == Data([9]))
+        let album = Album(), (root, context) = try album.stored()
+        let held = try root.all("Photo")
+        try album.replace(seenBy: try #require(try context.all("Photo").first))
         _ = try context.all("Photo")
         withExtendedLifetime(held) {}
     }
 
     @Test("A value that cannot be read is an error of the child's next fetch, and none of its parent's")
     func missing() throws {
-        let album = Album(), root = try album.open()
-        _ = root.make("Photo", ["name": "a", "data": Album.large])
-        try root.save()
-        root.reset()
-        let context = child(of: root)
+        let album = Album(), (root, context) = try album.stored()
         let mine = try #require(try context.all("Photo").first)
         try FileManager.default.removeItem(at: album.files)
         #expect(mine.value(forKey: "data") == nil)
@@ -90,11 +69,7 @@ import Testing
 
     @Test("A child's undo brings back a value whose file the parent's save has removed")
     func undo() throws {
-        let album = Album(), root = try album.open()
-        _ = root.make("Photo", ["name": "a", "data": Album.large])
-        try root.save()
-        root.reset()
-        let context = child(of: root)
+        let album = Album(), (root, context) = try album.stored()
         context.undoManager = UndoManager()
         context.delete(try #require(try context.all("Photo").first))
         try context.save()

@@ -43,6 +43,14 @@ import Testing
             #expect(patient.many("doctors") == [doctor] && patient.many("visits") == visits)
         }
 
+        /// Saves, and sees the same before, after and in the store.
+        func saveAndCheck(isThere: Bool) throws {
+            check(isThere: isThere)
+            try context.save()
+            check(isThere: isThere)
+            try checkStore(isThere: isThere)
+        }
+
         func checkStore(isThere: Bool) throws {
             let reader = stack.another()
             let patients = try reader.all("Patient")
@@ -67,10 +75,7 @@ import Testing
             scene.check(isThere: false)
             try scene.checkStore(isThere: false)
             context.undo()
-            scene.check(isThere: true)
-            try context.save()
-            scene.check(isThere: true)
-            try scene.checkStore(isThere: true)
+            try scene.saveAndCheck(isThere: true)
             context.redo()
             try context.save()
         }
@@ -94,9 +99,7 @@ import Testing
         #expect(scene.patient.many("visits") == scene.visits && scene.patient.one("bed") == nil)
         try context.save()
         context.undo()
-        scene.check(isThere: true)
-        try context.save()
-        try scene.checkStore(isThere: true)
+        try scene.saveAndCheck(isThere: true)
         while undoManager.canRedo { context.redo() }
         try context.save()
         #expect(scene.ward.value(forKey: "code") as? Int == 7)
@@ -120,9 +123,7 @@ import Testing
         scene.check(isThere: false)
         try scene.checkStore(isThere: false)
         context.undo()
-        scene.check(isThere: true)
-        try context.save()
-        try scene.checkStore(isThere: true)
+        try scene.saveAndCheck(isThere: true)
     }
 
     @Test("5.3 A deletion and its rules in one event with the save are one step too", arguments: types)
