@@ -383,7 +383,7 @@ final class UndoWalk {
     /// Node.kids ⇄ parent (ordered), parts ⇄ whole (ordered, cascade), bag ⇄ sack, heirs ⇄ sire (cascade), spouse ⇄ spouse, badge ⇄
     /// wearer (cascade), left ⇄ right (ordered on both sides), friends ⇄ friends (ordered), tags ⇄ tagged, list ⇄ lists (ordered on
     /// one side).
-    private static func model() -> NSManagedObjectModel {
+    static func model() -> NSManagedObjectModel {
         var node = EntityDraft(name: "Node")
         node.attributes = [Clinic.attribute("n", .integer32), Clinic.attribute("name", .string)]
         node.relationships = [

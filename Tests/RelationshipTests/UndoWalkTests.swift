@@ -29,6 +29,27 @@ import Testing
         }
     }
 
+    @Test("10.4 A deleted member that another writer gave to a deleted owner is in it once after the undo", arguments: [false, true])
+    func givenToDeleted(_ saves: Bool) throws {
+        let stack = try Stack(NSInMemoryStoreType, model: UndoWalk.model())
+        let context = stack.context
+        let (two, four, nine) = (context.make("Node", ["n": 2]), context.make("Node", ["n": 4]), context.make("Leaf", ["n": 9]))
+        two.setValue(nine, forKey: "badge")
+        four.mutableOrderedSetValue(forKey: "parts").add(nine)
+        try context.save()
+        context.delete(two)
+        context.processPendingChanges()
+        try stack.merge { other in
+            other.object(with: nine.objectID).setValue(other.object(with: two.objectID), forKey: "whole")
+        }
+        if saves { try context.save() }
+        context.undo()
+        #expect(two.many("parts") == [nine] && four.many("parts").isEmpty && nine.one("whole") === two)
+        try context.save()
+        let reader = stack.another()
+        #expect(try reader.all("Node").map { $0.many("parts").count }.sorted() == [0, 1])
+    }
+
     /// A search takes other seeds by the environment.
     private let environment = ProcessInfo.processInfo.environment
     private var seeds: Range<UInt64> {

@@ -21,12 +21,12 @@ final class DeletionLog {
 
     private func note(_ place: Int) { places[ObjectIdentifier(changes[place].subject), default: []].append(place) }
 
-    /// Adds what the delete rules of an object have written anew. A target that they had taken as the former row named it is
-    /// replaced by that of the new row.
-    func amend(_ object: NSManagedObject, formerly read: RowSnapshot?, by further: ContiguousArray<GraphChange>) {
+    /// Adds what delete rules have written anew. A target that they had taken as a former row named it is replaced by that of the
+    /// new row.
+    func amend(by further: ContiguousArray<GraphChange>, formerly read: [NSManagedObject: RowSnapshot]) {
         for change in further {
-            if case .target(let subject, let slot, _) = change, subject === object,
-                let place = places(of: object).first(where: { isTaking(changes[$0], slot, read) })
+            if case .target(let subject, let slot, _) = change, let read = read[subject],
+                let place = places(of: subject).first(where: { isTaking(changes[$0], slot, read) })
             {
                 changes[place] = change
             } else {
@@ -46,8 +46,8 @@ final class DeletionLog {
         changes.compactMap { if case .existence(let object, appeared: false) = $0 { object } else { nil } }
     }
 
-    private func isTaking(_ change: GraphChange, _ slot: Int32, _ read: RowSnapshot?) -> Bool {
-        guard case .target(let object, let written, let old?) = change, written == slot, let read else { return false }
+    private func isTaking(_ change: GraphChange, _ slot: Int32, _ read: RowSnapshot) -> Bool {
+        guard case .target(let object, let written, let old?) = change, written == slot else { return false }
         return object.targetKey(at: Int(slot), of: read)?.row == old._state.key.row
     }
 
@@ -91,23 +91,37 @@ extension GraphChange {
 }
 
 extension NSManagedObjectContext {
-    /// Reads the row of a pending deletion anew, so that the save deletes what is there now, and applies the delete rules to what
-    /// has come to lead there. An undo of the deletion takes all of that back.
-    final func renewDeletion(of object: NSManagedObject) {
-        let state = object._state
-        guard state.has(.propagated) else {
-            readRowsAgain([object])
-            return object.renewToManys()
+    /// Reads the rows of pending deletions anew, so that the save deletes what is there now, and applies the delete rules to what
+    /// has come to lead there. An undo of a deletion takes all of that back.
+    final func renewDeletions(of objects: [NSManagedObject]) {
+        var waiting = tracker.unpropagated
+        var reopened: [NSManagedObject] = []
+        var formerly: [NSManagedObject: RowSnapshot] = [:]
+        // All are as they were read before the rules part any: two of them may have come to be a pair.
+        for object in objects {
+            let state = object._state
+            guard state.has(.propagated) else {
+                readRowsAgain([object])
+                object.renewToManys()
+                continue
+            }
+            let read = object.lastRead
+            state.detachRow()
+            object.fire()
+            guard let row = object.lastRead else { continue }
+            reopenRules(of: object, row, formerly: read)
+            reopened.append(object)
+            formerly[object] = read
         }
-        let read = object.lastRead
-        state.detachRow()
-        object.fire()
-        guard let row = object.lastRead else { return }
-        reopenRules(of: object, row, formerly: read)
-        let log = tracker.deletionLogs.last { $0.deletes(object) }
-        object.forEachPartedMember { log?.forgetParting(object, $0, from: $1) }
-        let further = propagateBelowLog()
-        log?.amend(object, formerly: read, by: further)
+        for object in reopened {
+            let log = tracker.deletionLogs.last { $0.deletes(object) }
+            object.forEachPartedMember { log?.forgetParting(object, $0, from: $1) }
+            tracker.unpropagated = [object]
+            log?.amend(by: propagateBelowLog(), formerly: formerly)
+            // What could not be read waits with the others.
+            waiting += tracker.unpropagated
+        }
+        tracker.unpropagated = waiting
     }
 
     /// Applies the delete rules of deletions of former events. An undo takes back what they write together with the deletions.

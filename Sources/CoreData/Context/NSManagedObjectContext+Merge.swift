@@ -149,7 +149,7 @@ extension NSManagedObjectContext {
             wakeRefreshed(object)
         }
         pending.settle(in: self)
-        for object in present where object._state.has(.deleted) && !object.isLost { renewDeletion(of: object) }
+        renewDeletions(of: present.filter { $0._state.has(.deleted) && !$0.isLost })
         // Both writers may have changed the same to the same.
         for object in changed { lookAgain(at: object) }
         return renewed
