@@ -47,12 +47,19 @@ open class NSSecureUnarchiveFromDataTransformer: ValueTransformer, ExplainingTra
 
     open override func reverseTransformedValue(_ value: Any?) -> Any? {
         guard let value = KeyValue.unwrapped(value) else { return nil }
-        return try? KeyedArchive.data(of: value)
+        return try? archive(of: value)
+    }
+
+    /// What could not be read again is not written.
+    private func archive(of value: Any) throws(ArchiveError) -> Data {
+        let data = try KeyedArchive.data(of: value)
+        try KeyedArchive.check(data, allowing: allowed)
+        return data
     }
 
     package func flaw(of value: Any) -> String? {
         do throws(ArchiveError) {
-            _ = try KeyedArchive.data(of: value)
+            _ = try archive(of: value)
             return nil
         } catch { return error.sentence }
     }

@@ -109,6 +109,8 @@ import Testing
             ("tags", "no tags", "not String"), ("words", Tag(name: "x", weight: 1), "Tag"),
             ("words", [NSObject()], "NSSecureCoding"), ("unknown", ["a"], "LabNobody"),
             ("words", [Marker(1), NSDecimalNumber(string: "1.5")] as [Any], "decimal"),
+            // Classes that the reader does not allow.
+            ("words", Marker(1), "Marker"), ("words", ["a": [Marker(1)]], "Marker"), ("words", NSOrderedSet(array: [1]), "NSOrderedSet"),
         ]
         let stack = try Lab.stack(type)
         let saved = stack.context.make("Site", ["name": "kept"])
@@ -206,11 +208,12 @@ import Testing
         let site = stack.context.make("Site", ["words": Marker(6)])
         try stack.context.save()
         #expect((try stack.another().existingObject(with: site.objectID).value(forKey: "words") as? Marker)?.number == 6)
-        let plain = try Lab.stack()
-        let other = plain.context.make("Site", ["words": Marker(6)])
-        try plain.context.save()
-        let context = plain.another()
-        #expect(try context.existingObject(with: other.objectID).value(forKey: "words") == nil)
+        let plain = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel(draft: Lab.draft()))
+        try plain.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: stack.coordinator.persistentStores.first?.url)
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = plain
+        #expect(try context.all("Site").first?.value(forKey: "words") == nil)
         let error = #expect(throws: CocoaError.self) { try context.save() }
         #expect(sentence(error).contains("Marker") && sentence(error).contains("allowed"))
     }

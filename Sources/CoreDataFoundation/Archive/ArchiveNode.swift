@@ -45,6 +45,14 @@ package enum KeyedArchive {
         } catch { throw ArchiveError("\(type(of: value)) cannot be archived: \(error).") }
     }
 
+    /// Looks at the classes of an archive's objects; makes none of those that code themselves.
+    ///
+    /// - Throws: `ArchiveError` for classes that are not allowed.
+    static func check(_ data: Data, allowing allowed: [AnyClass]?) throws(ArchiveError) {
+        var reader = try KeyedArchiveReader(data, allowing: allowed)
+        _ = try reader.value()
+    }
+
     /// - Parameter allowed: the classes that the archived object may be of, and objects inside it, beside those of property
     ///   lists; nil for any class that supports secure coding.
     /// - Throws: `ArchiveError` for data that is no archive and for classes that are not allowed.
