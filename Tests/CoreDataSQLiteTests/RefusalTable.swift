@@ -102,6 +102,11 @@ struct Refusal: Sendable, CustomTestStringConvertible {
                 + "remove it (NSSQLitePragmasOption).",
             change: { $0.pragmas = ["synchronous": "1; DROP TABLE x"] }),
         Refusal(
+            name: "a journal that SQLite does not have", code: 134060,
+            sentence: "The store option journal_mode = walrus is no setting of SQLite's. Correct or remove it "
+                + "(NSSQLitePragmasOption).",
+            change: { $0.pragmas = ["journal_mode": "walrus"] }),
+        Refusal(
             name: "a setting that locks the store's own readers out", code: 134060,
             sentence: "unsupported: the store option locking_mode = EXCLUSIVE. A store has several connections; leave the option "
                 + "out (NSSQLitePragmasOption).",

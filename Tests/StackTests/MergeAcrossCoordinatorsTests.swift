@@ -37,6 +37,11 @@ import Testing
         reader.mergeChanges(fromContextDidSave: try #require(saves.last))
         #expect(here.map { $0.value(forKey: "name") as? String } == ["old", "new"])
 
+        let foreign = doctors[1].objectID
+        #expect(reader.registeredObject(for: foreign) == nil)
+        let error = #expect(throws: CocoaError.self) { try reader.existingObject(with: foreign) }
+        #expect(error?.code.rawValue == 133000 && error?.localizedDescription.contains("another coordinator") == true)
+
         writer.delete(doctors[0])
         try writer.save()
         reader.mergeChanges(fromContextDidSave: try #require(saves.last))

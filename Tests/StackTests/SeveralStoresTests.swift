@@ -241,6 +241,22 @@ import Testing
         #expect(rig.coordinator.persistentStores.count == 1)
     }
 
+    @Test("A copy of a store that is open becomes a store of its own once it has another UUID")
+    func copy() throws {
+        let rig = Rig()
+        let store = try rig.add()
+        let copy = rig.folder.file("copy.sqlite")
+        try rig.coordinator.backup(to: copy)
+        func add() throws { try rig.coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: copy) }
+        #expect(code { try add() } == 134080)
+        #expect(rig.coordinator.persistentStores == [store])
+        var metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: copy)
+        metadata[NSStoreUUIDKey] = UUID().uuidString
+        try NSPersistentStoreCoordinator.setMetadata(metadata, forPersistentStoreOfType: NSSQLiteStoreType, at: copy)
+        try add()
+        #expect(Set(rig.coordinator.persistentStores.map(\.identifier)).count == 2)
+    }
+
     @Test("A configuration that the model lacks is refused with 134020", arguments: [NSSQLiteStoreType, NSXMLStoreType, BoxStore.type])
     func configuration(_ type: String) {
         let rig = Rig()

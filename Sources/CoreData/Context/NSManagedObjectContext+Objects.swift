@@ -124,11 +124,12 @@ extension NSManagedObjectContext {
     /// The object for an ID, read from the store if it is not here or a fault: then with the faults beside it, at most 256
     /// (`readsFaultsTogether`). One whose row is in memory already is not looked for again.
     ///
-    /// - Throws: 133000 when there is no such row.
+    /// - Throws: 133000 when there is no such row, or the ID comes from another coordinator.
     public final func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
         checkQueue()
         try throwReadError()
-        let key = key(of: objectID)
+        guard isOwn(objectID) else { throw CocoaError.foreignID(objectID) }
+        let key = objectID.key
         if let found = registered(key) {
             guard !found._state.has(.deleted) else { throw CocoaError.missingObject(objectID) }
             if found._state.isFault, found._state.pointee.row != nil || cachedObject(for: found._state.key) == nil && readTogether(found) {
@@ -143,11 +144,13 @@ extension NSManagedObjectContext {
     /// The object for an ID if it is here; never asks the store.
     public final func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? {
         checkQueue()
-        return registered(key(of: objectID))
+        return isOwn(objectID) ? registered(objectID.key) : nil
     }
 
+    private func isOwn(_ objectID: NSManagedObjectID) -> Bool { objectID.identity === requiredCoordinator.identities }
+
     private func key(of objectID: NSManagedObjectID) -> ObjectKey {
-        guard objectID.identity === requiredCoordinator.identities else {
+        guard isOwn(objectID) else {
             misuse("\(objectID) comes from another coordinator; use managedObjectID(forURIRepresentation:).")
         }
         return objectID.key

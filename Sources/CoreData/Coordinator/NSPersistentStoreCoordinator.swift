@@ -73,6 +73,10 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         options: [AnyHashable: Any]? = nil
     ) throws -> NSPersistentStore {
         let store = try makeStore(storeType, configuration, storeURL, options)
+        do { try requireOwnUUID(of: store) } catch {
+            try? store.rows.close()
+            throw error
+        }
         attach(store)
         postStoresDidChange([NSAddedPersistentStoresKey: [store]])
         return store

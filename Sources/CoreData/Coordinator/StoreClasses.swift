@@ -79,6 +79,17 @@ extension NSPersistentStoreCoordinator {
             134080, "The store at \(url.path) is open in this coordinator already; use persistentStore(for:).",
             [NSFilePathErrorKey: url.path])
     }
+
+    /// Two stores with one UUID have objects that share URIs.
+    final func requireOwnUUID(of store: NSPersistentStore) throws {
+        guard let other = persistentStores.first(where: { $0.identifier == store.identifier }) else { return }
+        let path = store.url?.path ?? "", uuid = store.identifier ?? ""
+        throw CocoaError.coreData(
+            134080,
+            "The store at \(path) is a copy of the one at \(other.url?.path ?? "") and has its UUID \(uuid), by which objects are told "
+                + "apart. Open it in another coordinator, or give it a UUID with setMetadata(_:forPersistentStoreOfType:at:) first.",
+            [NSFilePathErrorKey: path])
+    }
 }
 
 extension NSPersistentStore {

@@ -22,6 +22,12 @@ extension CocoaError {
             [NSAffectedObjectsErrorKey: [id]])
     }
 
+    static func foreignID(_ id: NSManagedObjectID) -> CocoaError {
+        coreData(
+            133000, "\(id.uriRepresentation().absoluteString) comes from another coordinator; use managedObjectID(forURIRepresentation:).",
+            [NSAffectedObjectsErrorKey: [id]])
+    }
+
     /// The rows of a store are there but out of reach.
     static func removedStore(_ uuid: String?, of object: NSManagedObject? = nil) -> CocoaError {
         let what = object.map { " of \($0.entity.name ?? "")" } ?? ""

@@ -23,7 +23,7 @@ struct Pragmas {
                 (0x30...0x39).contains($0) || (0x41...0x5a).contains($0 & 0xdf)
                     || [0x5f, 0x2e, 0x2d].contains($0)
             }
-            guard isPlain, !value.isEmpty, try isKnown(name, connection) else {
+            guard isPlain, !value.isEmpty, isMode(value, of: name), try isKnown(name, connection) else {
                 throw StoreError(
                     134060,
                     "The store option \(name) = \(value) is no setting of SQLite's. Correct or remove it "
@@ -39,6 +39,11 @@ struct Pragmas {
                     path: connection.path)
             }
         }
+    }
+
+    /// SQLite takes any word for a mode, and means another one than was meant.
+    private func isMode(_ value: String, of name: String) -> Bool {
+        name.lowercased() != "journal_mode" || ["wal", "delete", "truncate", "persist", "memory", "off"].contains(value.lowercased())
     }
 
     private func isKnown(_ name: String, _ connection: Connection) throws -> Bool {
