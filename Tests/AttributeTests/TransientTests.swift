@@ -100,6 +100,31 @@ import Testing
         #expect(site.value(forKey: "anything", as: Tag.self)?.name == "t")
     }
 
+    @Test("5.3 Undoing the first change of a transient attribute gives the default back", arguments: StoreMaker.types)
+    func undoToDefault(_ type: String) throws {
+        let stack = try Lab.stack(type)
+        _ = stack.context.make("Site", ["name": "a"])
+        try stack.context.save()
+        stack.context.reset()
+        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        child.parent = stack.context
+        for context in [stack.context, child] {
+            context.undoManager = UndoManager()
+            let site = try #require(try context.all("Site").first)
+            #expect(site.int("speed") == 7 && site.text("note") == nil)
+            site.setValue(50, forKey: "speed")
+            site.setValue("b", forKey: "note")
+            context.processPendingChanges()
+            for _ in 0..<2 {
+                context.undo()
+                #expect(site.int("speed") == 7 && site.text("note") == nil && !site.hasChanges)
+                context.redo()
+                #expect(site.int("speed") == 50 && site.text("note") == "b")
+            }
+            context.undo()
+        }
+    }
+
     @Test("An attribute of undefined type holds whatever it is given, one of type ObjectID an object ID", arguments: StoreMaker.types)
     func untyped(_ type: String) throws {
         let stack = try Lab.stack(type)
@@ -149,6 +174,67 @@ import Testing
         #expect(try other.existingObject(with: site.objectID).value(forKey: "shown") == nil)
         #expect((try other.existingObject(with: probe.objectID).value(forKey: "showers") as? Set<NSManagedObject>) == [])
         stack.context.undo()
+    }
+
+    @Test("4.1 A refresh that drops a transient target drops the other side too, and one of the other side keeps it", arguments: StoreMaker.types)
+    func refreshedRelationships(_ type: String) throws {
+        let stack = try Lab.stack(type)
+        let context = stack.context
+        let probe = context.make("Probe", ["name": "p"])
+        let sites = ["s", "t"].map { context.make("Site", ["name": $0, "shown": probe]) }
+        try context.save()
+        context.refresh(probe, mergeChanges: false)
+        #expect(probe.value(forKey: "showers") as? Set<NSManagedObject> == Set(sites))
+        context.refresh(sites[0], mergeChanges: false)
+        #expect(sites[0].value(forKey: "shown") == nil && sites[1].value(forKey: "shown") as? NSManagedObject === probe)
+        #expect(probe.value(forKey: "showers") as? Set<NSManagedObject> == [sites[1]] && !context.hasChanges)
+    }
+
+    /// A value, of an object its ID.
+    private func plain(_ value: Any?) -> NSObject? { (value as? NSManagedObject)?.objectID ?? value as? NSObject }
+
+    @Test("1.13 A transient value that was undone and done again is a change, and reaches the parent", arguments: ["speed", "note", "anything", "shown"])
+    func undoneAndRedone(_ key: String) throws {
+        let stack = try Lab.stack(NSInMemoryStoreType)
+        let probes = ["p", "q"].map { stack.context.make("Probe", ["name": $0]) }
+        let twin = stack.context.make("Site", ["name": "a"])
+        try stack.context.save()
+        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        child.parent = stack.context
+        for context in [stack.context, child] {
+            context.undoManager = UndoManager()
+            let site = context.object(with: twin.objectID)
+            let objects = probes.map { context.object(with: $0.objectID) }
+            let values: [Any] = ["speed": [20, 30], "note": ["x", "y"], "anything": [[1], [2]], "shown": objects][key] ?? []
+            func number(_ object: NSManagedObject) -> Int? {
+                let found = plain(object.value(forKey: key))
+                for probe in objects where object.managedObjectContext === probe.managedObjectContext && key == "shown" {
+                    let showers = probe.value(forKey: "showers") as? Set<NSManagedObject>
+                    #expect(showers == (plain(probe) == found ? [object] : []))
+                }
+                return values.firstIndex { plain($0) == found }
+            }
+            let present = number(site)
+            for (place, value) in values.enumerated() {
+                site.setValue(value, forKey: key)
+                context.processPendingChanges()
+                context.undo()
+                #expect(number(site) == (place == 0 ? present : 0) && !site.hasChanges)
+                context.redo()
+                #expect(number(site) == place && site.hasChanges && context.hasChanges && !site.hasPersistentChangedValues)
+                try context.save()
+                #expect(!site.hasChanges && number(twin) == place)
+            }
+            for former in [0, present] {
+                context.undo()
+                #expect(number(site) == former && site.hasChanges)
+                try context.save()
+                #expect(number(twin) == former)
+            }
+            site.setValue(nil, forKey: key)
+            try context.save()
+            #expect(twin.value(forKey: key) == nil)
+        }
     }
 
     @Test("Defaults of transient attributes are read by generated accessors too", arguments: StoreMaker.types)

@@ -78,6 +78,33 @@ final class Sleeper: NSManagedObject {
         #expect(found.calls.filter { $0 == "awakeFromFetch" }.count == 2)
     }
 
+    /// How a fault comes about, and how its first value is read.
+    enum FirstRead: CaseIterable { case fetched, named, inChild, primitive }
+
+    @Test("1.4 The read that fires a fault answers what awakeFromFetch has set", arguments: FirstRead.allCases)
+    func firstRead(_ way: FirstRead) throws {
+        let stack = try Stack(model: Sleeper.model())
+        let made = try patient(stack)
+        let ward = stack.context.make("Ward", ["name": "East"])
+        try stack.context.save()
+        let parent = stack.another(), child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        child.parent = parent
+        let values: [String: Any] = ["code": 7, "name": "Eve", "tag": UUID(), "fee": NSDecimalNumber(value: 2), "photo": Data([1])]
+        Sleeper.atWaking = { sleeper in
+            for (key, value) in values { sleeper.setPrimitiveValue(value, forKey: key) }
+            sleeper.setValue(sleeper.managedObjectContext?.object(with: ward.objectID), forKey: "ward")
+        }
+        defer { Sleeper.atWaking = nil }
+        for (key, value) in values.merging(["ward": ward.objectID], uniquingKeysWith: { a, _ in a }) {
+            let context = way == .inChild ? child : parent
+            context.refreshAllObjects()
+            let sleeper = way == .named ? context.object(with: made.objectID) : try #require(try context.all("Patient").first)
+            #expect(sleeper.isFault)
+            let first = way == .primitive ? sleeper.primitiveValue(forKey: key) : sleeper.value(forKey: key)
+            #expect(((first as? NSManagedObject)?.objectID ?? first as? NSObject) == value as? NSObject, "\(key)")
+        }
+    }
+
     @Test("1.10 willTurnIntoFault may read values; didTurnIntoFault finds a fault")
     func fallingAsleep() throws {
         let stack = try Stack(model: Sleeper.model())

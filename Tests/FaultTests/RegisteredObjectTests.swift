@@ -125,4 +125,27 @@ import Testing
         }
         #expect(fresh == nil)
     }
+
+    @Test("1.16 Objects whose changes were undone are let go with the undo stack", arguments: [0, 3])
+    func undone(_ others: Int) throws {
+        let stack = try Stack()
+        let context = stack.context
+        weak var changed: NSManagedObject?
+        weak var made: NSManagedObject?
+        let held = (0..<others).map { context.make("Ward", ["name": "\($0)"]) }
+        if others == 0 { _ = context.make("Ward", ["name": "a"]) }
+        try context.save()
+        do {
+            let wards = try context.all("Ward"), fresh = context.make("Patient", ["name": "new"])
+            for ward in wards { ward.setValue("b", forKey: "name") }
+            (changed, made) = (wards.first, fresh)
+            context.processPendingChanges()
+            context.undo()
+        }
+        if others > 0 { held[1].setValue("c", forKey: "name") }
+        context.processPendingChanges()
+        context.undoManager?.removeAllActions()
+        #expect(made == nil && (changed == nil) == held.isEmpty)
+        #expect(context.registeredObjects.count == held.count && context.hasChanges == !held.isEmpty)
+    }
 }

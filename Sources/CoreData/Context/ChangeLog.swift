@@ -35,6 +35,8 @@ enum GraphChange {
 /// The value that a write replaced, kept without decoding it.
 enum FormerValue {
     case null
+    /// A transient attribute with a default that was not set since its object was read.
+    case unset
     case bits(UInt64)
     case text(String)
     case data(Data)
@@ -42,6 +44,19 @@ enum FormerValue {
     case reference(AnyObject)
     /// In a row: the chunk is kept instead of the value.
     case row(RowChunk, UnsafeMutablePointer<UInt64>)
+
+    /// Whether this is the value that another was, not one that equals it.
+    func isSame(as other: FormerValue) -> Bool {
+        switch (self, other) {
+        case (.null, .null), (.unset, .unset): true
+        case (.bits(let a), .bits(let b)): a == b
+        case (.text(let a), .text(let b)): a == b
+        case (.data(let a), .data(let b)): a == b
+        case (.uuid(let a), .uuid(let b)): a == b
+        case (.reference(let a), .reference(let b)): a === b
+        default: false
+        }
+    }
 }
 
 extension NSManagedObject {
@@ -50,7 +65,9 @@ extension NSManagedObject {
         let state = _state
         guard let overlay = state.overlay, overlay.isPresent(slot) else {
             if state.isFault { fire() }
-            guard let row = state.pointee.row, let chunk = state.chunk, row.isPresent(slot) else { return .null }
+            guard let row = state.pointee.row, let chunk = state.chunk, row.isPresent(slot) else {
+                return state.info.transientDefaults?.isPresent(slot) == true ? .unset : .null
+            }
             if kind(slot) == .externalData { return data(.row(row, chunk), slot).map { .data($0) } ?? .null }
             return .row(chunk, row)
         }
@@ -69,6 +86,7 @@ extension NSManagedObject {
         let overlay = willWrite(slot)
         switch value {
         case .null: overlay.setNull(slot, kind(slot))
+        case .unset: overlay.remove(slot, kind(slot))
         case .bits(let bits): overlay.setBits(slot, bits)
         case .text(let text): overlay.set(slot, text)
         case .data(let data): overlay.set(slot, data)

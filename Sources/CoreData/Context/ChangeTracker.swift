@@ -25,6 +25,7 @@ extension NSManagedObject {
             misuse("The context of this \(entity.name ?? "object") is gone; keep it alive while its objects are changed.")
         }
         if state.isFault { fire(reading: slot) }
+        if state.info.hasTransientSlots { context.tracker.noteTransient(self, slot) }
         context.tracker.willWrite(self, slot)
         return state.makeOverlay()
     }
@@ -59,11 +60,15 @@ struct ChangeTracker {
     var redone: ContiguousArray<NSManagedObject> = []
     /// Deleted objects whose delete rules were applied to others that were refreshed since: they are applied to these anew.
     var reopened: ContiguousArray<NSManagedObject> = []
+    /// What transient values of changed objects were at the last save.
+    private(set) var transients = FormerTransients()
     var log: ContiguousArray<GraphChange> = []
     /// Whether deletions are in the log, or insertions taken back.
     var logsDeletions = false
-    /// Logs with deletions that no save has carried out yet, the last one last.
-    var deletionLogs: [DeletionLog] = []
+    /// Logs with deletions that no save has carried out yet, the last one last. The undo stack alone holds them.
+    private var pendingLogs: [WeakLog] = []
+    var deletionLogs: [DeletionLog] { pendingLogs.compactMap(\.log) }
+    var hasDeletionLogs: Bool { !pendingLogs.isEmpty }
     /// Whether writes are logged: there is an undo manager.
     var isLogging = false
     /// Told when an event begins, so that it opens the event's group.
@@ -83,6 +88,10 @@ struct ChangeTracker {
             log.append(.attribute(object, slot: Int32(truncatingIfNeeded: slot), old: object.formerValue(slot)))
         }
         touch(object)
+    }
+
+    mutating func noteTransient(_ object: NSManagedObject, _ slot: Int) {
+        if !isSuspended, object._state.has(.persistent) { transients.note(object, slot) }
     }
 
     /// Marks an object updated.
@@ -162,7 +171,9 @@ struct ChangeTracker {
         let state = object._state
         guard state.has(flags) else { return }
         state.clear(flags)
-        if !state.has(.dirty) { dirtyCount -= 1 }
+        guard !state.has(.dirty) else { return }
+        dirtyCount -= 1
+        if !transients.isEmpty { transients.forget(object) }
     }
 
     /// Forgets an object's changes.
@@ -210,6 +221,13 @@ struct ChangeTracker {
         return list
     }
 
+    mutating func keep(_ log: DeletionLog) {
+        if pendingLogs.count == pendingLogs.capacity { pendingLogs.removeAll { $0.log == nil } }
+        pendingLogs.append(WeakLog(log: log))
+    }
+
+    private struct WeakLog { weak var log: DeletionLog? }
+
     mutating func takeLog() -> ContiguousArray<GraphChange> {
         let taken = log
         log = []
@@ -231,14 +249,15 @@ struct ChangeTracker {
         reopened = []
         log = []
         logsDeletions = false
-        if !deletionLogs.isEmpty { deletionLogs = [] }
+        if !pendingLogs.isEmpty { pendingLogs = [] }
+        if !transients.isEmpty { transients = FormerTransients() }
         dirtyCount = 0
         reuse(&former)
     }
 
-    /// Drops objects that have no changes any more from the list, when they are the most of it.
+    /// Drops objects that have no changes any more from the list, when they are half of it: nobody else may hold them.
     mutating func compact() {
-        guard dirty.count > 2 * dirtyCount + 64 else { return }
+        guard dirty.count > dirtyCount, dirty.count >= 2 * dirtyCount else { return }
         dirty.removeAll { object in
             guard !object._state.has(.dirty) else { return false }
             object._state.clear(.listed)

@@ -68,9 +68,10 @@ extension NSManagedObject {
         let state = _state
         if !state.has(.gone), let context = state.registry?.context {
             if state.isFault { fire() }
+            if state.info.hasTransientSlots { context.tracker.noteTransient(self, slot) }
             if context.tracker.isLogging, !state.has(.fresh), !context.tracker.isSuspended {
                 context.tracker.log.append(.target(self, slot: Int32(truncatingIfNeeded: slot), old: old))
-                if !context.tracker.deletionLogs.isEmpty { context.tracker.noteParting() }
+                if context.tracker.hasDeletionLogs { context.tracker.noteParting() }
             }
             context.tracker.touch(self)
         }
@@ -234,7 +235,7 @@ extension NSManagedObject {
             context.tracker.isLogging, !context.tracker.isSuspended, let change = change()
         else { return }
         context.tracker.log.append(change)
-        if !context.tracker.deletionLogs.isEmpty { context.tracker.noteParting() }
+        if context.tracker.hasDeletionLogs { context.tracker.noteParting() }
     }
 
     /// Empties all relationships, so that nothing points at an object that is going.

@@ -54,7 +54,8 @@ extension NSManagedObjectContext {
         let state = object._state
         let wasFault = state.isFault
         let wasDirty = state.has(.dirty)
-        let lost = wasDirty ? takeBackTargets(of: object) : []
+        let dropsTransients = !keepsTransients && state.info.hasTransientSlots
+        let lost = wasDirty || dropsTransients ? takeBackTargets(of: object) : []
         if wasDirty { tracker.discard(object) }
         if !wasFault { object.willTurnIntoFault() }
         if keepsTransients {
@@ -62,7 +63,7 @@ extension NSManagedObjectContext {
             state.dropStoredRelationships()
         } else {
             state.dropOverlay()
-            state.dropRelationships(but: wasDirty ? object.sharedToManys() : [])
+            state.dropRelationships(but: wasDirty || state.info.hasTransientToMany ? object.sharedToManys() : [])
         }
         object.forgetInOwners()
         state.detachRow()

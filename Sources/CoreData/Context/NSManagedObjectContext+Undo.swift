@@ -40,7 +40,7 @@ extension NSManagedObjectContext {
         if !log.isEmpty, undoManager.isUndoRegistrationEnabled {
             if hasDeletions {
                 let kept = DeletionLog(log)
-                tracker.deletionLogs.append(kept)
+                tracker.keep(kept)
                 undoManager.registerUndo(of: self) { ($0 as? NSManagedObjectContext)?.apply(kept.changes, hasDeletions: true) }
             } else {
                 undoManager.registerUndo(of: self) { ($0 as? NSManagedObjectContext)?.apply(log, hasDeletions: false) }
@@ -112,7 +112,7 @@ extension NSManagedObjectContext {
         state.clear(.recheck)
         guard state.has(.updated), !state.has([.inserted, .deleted]) else { return }
         object.dropRestoredOrders()
-        guard !SaveOperation.isChanged(object) else { return }
+        guard !SaveOperation.isChanged(object), !tracker.transients.differ(object) else { return }
         tracker.unmark(object, .updated)
         state.revertUnchanged()
     }
@@ -286,7 +286,9 @@ extension NSManagedObject {
 extension UnsafeMutablePointer<ObjectState> {
     /// Drops an overlay that says what the row says, but keeps transient values.
     func revertUnchanged() {
-        forEachMember { $0.revert() }
+        forEachMember { index, members in
+            if !info.hasTransientToMany || !info.toManyRelationships[index].description.isTransient { members.revert() }
+        }
         guard let overlay else { return }
         let slots = info.entity.slots
         var kept = false
@@ -296,10 +298,10 @@ extension UnsafeMutablePointer<ObjectState> {
         if !kept { dropOverlay() }
     }
 
-    func forEachMember(_ body: (ToMany) -> Void) {
+    func forEachMember(_ body: (Int, ToMany) -> Void) {
         guard let toMany = pointee.toMany else { return }
         for index in 0..<info.entity.toMany.count {
-            if let members = toMany[index] { body(Unmanaged<ToMany>.fromOpaque(members).takeUnretainedValue()) }
+            if let members = toMany[index] { body(index, Unmanaged<ToMany>.fromOpaque(members).takeUnretainedValue()) }
         }
     }
 }

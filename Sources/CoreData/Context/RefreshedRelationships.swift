@@ -14,7 +14,10 @@ extension NSManagedObjectContext {
                 guard let back = object._state.info.slotInverses[slot] else { continue }
                 let (present, saved) = (overlay.object(slot), object.committedTarget(at: slot))
                 guard present !== saved else { continue }
-                if let present { object.parts(from: present, back.place) }
+                if let present {
+                    object.parts(from: present, back.place)
+                    if !present._state.has(.deleted), object.relationship(at: slot).description.isTransient { lookAgain(at: present) }
+                }
                 if let saved, !saved._state.has(.gone), !object.returns(to: saved, back.place) { lost.append(slot) }
             }
         }
@@ -65,7 +68,8 @@ extension NSManagedObject {
     fileprivate func parts(from target: NSManagedObject, _ place: PropertyPlace) {
         switch place {
         case .toMany(let index):
-            guard target.toManyState(index)?.hasAdded(self) == true else { return }
+            let isTransient = target.relationship(toMany: index).description.isTransient
+            guard isTransient ? target.isMember(self, at: index) : target.toManyState(index)?.hasAdded(self) == true else { return }
             target.unlink(self, toMany: index)
             target.dropOrder(index, butFor: self)
         case .slot(let slot): if target.target(at: slot) === self { target.writeTarget(slot, nil) }
@@ -98,11 +102,14 @@ extension NSManagedObject {
         members.order = nil
     }
 
-    /// The to-manys whose pending changes are changes of their members too.
+    /// The to-manys whose pending changes are changes of their members too, and transient ones: their members have a say in them.
     final func sharedToManys() -> [Int] {
         var shared: [Int] = []
-        forEachStoredToMany { index, members in
-            guard relationship(toMany: index).inverse != nil, !members.added.isEmpty || !members.removed.isEmpty else { return }
+        forEachToMany { index, members in
+            let relationship = relationship(toMany: index)
+            guard relationship.inverse != nil,
+                relationship.description.isTransient || !members.added.isEmpty || !members.removed.isEmpty
+            else { return }
             shared.append(index)
         }
         return shared

@@ -83,6 +83,7 @@ extension FormerValue {
     fileprivate func object(_ owner: NSManagedObject, _ slot: Int) -> Any? {
         switch self {
         case .null: nil
+        case .unset: owner.value(owner._state.info.transientDefault(Int(slot)), Int(slot)).object
         case .bits(let bits): owner.value(bits, slot).object
         case .text(let text): owner.kind(slot) == .uri ? Value.uri(text).object : text
         case .data(let data): data

@@ -18,6 +18,11 @@ extension NSManagedObject {
     final func live(at slot: Int) -> Any? {
         let state = _state
         if let overlay = state.overlay, overlay.isPresent(slot) { return made(overlay.live(slot), slot) }
+        if state.isFault {
+            fire(reading: slot)
+            // awakeFromFetch may have set it.
+            if let overlay = state.overlay, overlay.isPresent(slot) { return made(overlay.live(slot), slot) }
+        }
         if let known = cachedBesideRow(slot) as? LiveValue { return made(known, slot) }
         guard let read = parentLive(at: slot) ?? committedBytes(at: slot) else { return nil }
         cacheBesideRow(read, at: slot)

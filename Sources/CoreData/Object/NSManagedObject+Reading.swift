@@ -12,11 +12,19 @@ extension NSManagedObject {
     }
 
     final func source(_ slot: Int) -> Source {
-        let state = _state
-        if let overlay = state.overlay, overlay.isPresent(slot) {
-            return overlay.isNull(slot) ? .null : .overlay(overlay)
+        if let changed = changedSource(slot) { return changed }
+        if _state.isFault {
+            fire(reading: slot)
+            // awakeFromFetch may have set it.
+            if let changed = changedSource(slot) { return changed }
         }
         return committedSource(slot)
+    }
+
+    @inline(__always)
+    private func changedSource(_ slot: Int) -> Source? {
+        guard let overlay = _state.overlay, overlay.isPresent(slot) else { return nil }
+        return overlay.isNull(slot) ? .null : .overlay(overlay)
     }
 
     /// Where the last read or saved value is; reads the row of a fault.

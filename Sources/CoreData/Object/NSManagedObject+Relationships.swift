@@ -39,14 +39,21 @@ extension NSManagedObject {
         if let targets = state.pointee.targets, let target = targets[slot] {
             return Unmanaged<NSManagedObject>.fromOpaque(target).takeUnretainedValue()
         }
-        return committedTarget(at: slot)
+        return readTarget(at: slot, isPresent: true)
     }
 
     /// The target as last read or saved.
-    final func committedTarget(at slot: Int) -> NSManagedObject? {
+    final func committedTarget(at slot: Int) -> NSManagedObject? { readTarget(at: slot, isPresent: false) }
+
+    /// - Parameter isPresent: Whether it is what `awakeFromFetch` has set.
+    @inline(__always)
+    private func readTarget(at slot: Int, isPresent: Bool) -> NSManagedObject? {
         let state = _state
         guard state.has(.persistent) || state.pointee.row != nil, let registry = state.registry else { return nil }
-        if state.isFault { fire(reading: slot) }
+        if state.isFault {
+            fire(reading: slot)
+            if isPresent, let overlay = state.overlay, overlay.isPresent(slot) { return overlay.object(slot) }
+        }
         guard let row = state.pointee.row, row.isPresent(slot) else { return nil }
         let entity = targetEntity(at: slot, row)
         let number = Int64(bitPattern: row[slot])

@@ -169,7 +169,7 @@ extension UnsafeMutablePointer<ObjectState> {
     /// Makes the object a fault: its row is let go. What it knows of its members may be older than the next one.
     func detachRow() {
         dropTargets()
-        forEachMember { $0.mayPrecedeRow = true }
+        forEachMember { $1.mayPrecedeRow = true }
         if let chunk = pointee.chunk { Unmanaged<RowChunk>.fromOpaque(chunk).release() }
         pointee.chunk = nil
         pointee.row = nil

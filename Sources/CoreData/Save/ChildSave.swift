@@ -28,8 +28,9 @@ struct ChildSave {
         self.context = context
         self.parent = parent
         self.inserted = inserted
-        self.updated = updated.filter { ChildSave.isChanged($0) }
-        unchanged = updated.filter { !ChildSave.isChanged($0) }
+        let transients = context.tracker.transients
+        self.updated = updated.filter { ChildSave.isChanged($0, transients) }
+        unchanged = updated.filter { !ChildSave.isChanged($0, transients) }
         self.deleted = deleted
     }
 
@@ -56,17 +57,23 @@ struct ChildSave {
     }
 
     /// Whether there is anything to push; transient values are pushed too (1.13).
-    private static func isChanged(_ object: NSManagedObject) -> Bool {
-        guard !object.hasChangedToMany() else { return true }
-        guard let overlay = object._state.overlay else { return false }
-        return object.slots.contains { overlay.isPresent($0) && object.differs($0, overlay) }
+    private static func isChanged(_ object: NSManagedObject, _ transients: FormerTransients) -> Bool {
+        object.hasChangedToMany() || object.slots.contains { isChanged(object, $0, transients) }
     }
 
-    private static func hasChangedValues(_ object: NSManagedObject) -> Bool {
-        guard let overlay = object._state.overlay else { return false }
-        return object.slots.contains { slot in
-            overlay.isPresent(slot) && isAttribute(object, slot) && object.differs(slot, overlay)
-        }
+    /// Whether an object that the parent knows has another value than it had. What a transient one was no row tells.
+    private static func isChanged(_ object: NSManagedObject, _ slot: Int, _ transients: FormerTransients) -> Bool {
+        if object._state.info.entity.slots[slot].isTransient { return transients.differ(object, slot) }
+        guard let overlay = object._state.overlay, overlay.isPresent(slot) else { return false }
+        return object.differs(slot, overlay)
+    }
+
+    private func isChanged(_ object: NSManagedObject, _ slot: Int) -> Bool {
+        ChildSave.isChanged(object, slot, context.tracker.transients)
+    }
+
+    private func hasChangedValues(_ object: NSManagedObject) -> Bool {
+        object.slots.contains { ChildSave.isAttribute(object, $0) && isChanged(object, $0) }
     }
 
     // MARK: Twins
@@ -94,7 +101,7 @@ struct ChildSave {
             let key = object._state.key
             if let twin = parent.registered(key), ChildSave.isThere(twin) {
                 twins[ObjectIdentifier(object)] = twin
-            } else if !object._state.has(.deleted), ChildSave.hasChangedValues(object) {
+            } else if !object._state.has(.deleted), hasChangedValues(object) {
                 // A relationship with an object that is gone is gone with it.
                 throw CocoaError.coreData(
                     133000,
@@ -167,9 +174,8 @@ struct ChildSave {
     }
 
     private func pushValues(of object: NSManagedObject) {
-        guard let overlay = object._state.overlay, let twin = twins[ObjectIdentifier(object)] else { return }
-        for slot in object.slots where overlay.isPresent(slot) {
-            guard ChildSave.isAttribute(object, slot), object.differs(slot, overlay) else { continue }
+        guard let twin = twins[ObjectIdentifier(object)] else { return }
+        for slot in object.slots where ChildSave.isAttribute(object, slot) && isChanged(object, slot) {
             twin.take(slot, from: object)
         }
     }
@@ -184,7 +190,7 @@ struct ChildSave {
         let isNew = object._state.has(.inserted)
         for slot in object.slots where object.kind(slot) == .toOne {
             if let overlay = object._state.overlay, overlay.isPresent(slot) {
-                guard isNew || object.differs(slot, overlay) else { continue }
+                guard isNew || isChanged(object, slot) else { continue }
                 twin.setTarget(slot, overlay.object(slot).flatMap { self.twin(of: $0) })
             } else if isNew, twin.target(at: slot) != nil {
                 twin.setTarget(slot, nil)
@@ -212,7 +218,7 @@ struct ChildSave {
     /// Members whose to-ones are as they were read, which the parent's need not be: they came or went on their owner's side alone.
     private func pushUnchanged(_ members: ToMany, _ slot: Int) {
         for member in members.added.objects + members.removed.objects where !member._state.has([.deleted, .gone]) {
-            if let overlay = member._state.overlay, overlay.isPresent(slot), member.differs(slot, overlay) { continue }
+            if isChanged(member, slot) { continue }
             guard let other = twin(of: member), ChildSave.isThere(other) else { continue }
             let target = member.target(at: slot).flatMap { twin(of: $0) }
             if other.target(at: slot) !== target { other.setTarget(slot, target) }
