@@ -40,7 +40,7 @@ final class MarkerTransformer: NSSecureUnarchiveFromDataTransformer {
 }
 
 enum Lab {
-    static let types = [NSSQLiteStoreType, NSInMemoryStoreType]
+    static let types = StoreMaker.types
 
     static let registered: Void = {
         ValueTransformer.setValueTransformer(CodableTransformer<[Tag]>(), forName: NSValueTransformerName("LabTags"))

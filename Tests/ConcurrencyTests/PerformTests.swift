@@ -171,6 +171,15 @@ struct PerformTests {
         #expect(run.exitCode == 0, "\(run.errors)")
     }
 
+    @Test(
+        "11.1 Blocks nest through a main-queue context whose thread has a run loop: children save, nobody hangs", .timeLimit(.minutes(1)),
+        arguments: ["0", "1"])
+    func runLoop(_ isChecked: String) throws {
+        let run = try ChildProgram(name: "CoreDataScript").run(["loop", "-com.apple.CoreData.ConcurrencyDebug", isChecked])
+        #expect(run.lines == ["will save 1", "nested 1", "coordinator true", "read through 1"], "\(run.errors)")
+        #expect(run.exitCode == 0)
+    }
+
     @Test("11.2 a main-queue context works in an async main, before and after a suspension")
     func asyncMain() throws {
         let run = try ChildProgram(name: "CoreDataAsyncMain").run(["-com.apple.CoreData.ConcurrencyDebug", "1"])

@@ -30,6 +30,37 @@ func insertPerson(into context: NSManagedObjectContext, named name: String = "Ev
 
 func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
 
+/// What other threads do that wait for a main-queue context.
+func waitForMainQueue(_ view: NSManagedObjectContext) throws {
+    let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    child.parent = view
+    let grandchild = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    grandchild.parent = child
+    let observer = NotificationCenter.default.addObserver(forName: .NSManagedObjectContextWillSave, object: child, queue: nil) { _ in
+        child.performAndWait { say("will save \(child.insertedObjects.count)") }
+    }
+    try grandchild.performAndWait {
+        _ = insertPerson(into: grandchild, named: "Abel")
+        try grandchild.save()
+    }
+    try child.performAndWait { try child.save() }
+    NotificationCenter.default.removeObserver(observer)
+    let other = makeContext(.privateQueueConcurrencyType)
+    other.performAndWait {
+        view.performAndWait { other.performAndWait { say("nested \(view.insertedObjects.count)") } }
+    }
+    coordinator.performAndWait {
+        view.performAndWait { coordinator.performAndWait { say("coordinator \(Thread.isMainThread)") } }
+    }
+    let top = makeContext(.privateQueueConcurrencyType)
+    let main = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
+    main.parent = top
+    try top.performAndWait {
+        let people = NSFetchRequest<NSManagedObject>(entityName: "Person")
+        say("read through \(try main.performAndWait { try main.count(for: people) })")
+    }
+}
+
 /// Carries what is not Sendable to another queue: the very mistake that the trap is for.
 struct Smuggled<Value>: @unchecked Sendable { let value: Value }
 
@@ -56,6 +87,16 @@ case "script":
         exit(0)
     }
     dispatchMain()
+case "loop":
+    // The main queue is served by a run loop: what waits for it goes on on the main thread.
+    let view = makeContext(.mainQueueConcurrencyType)
+    _ = insertPerson(into: view)
+    try view.save()
+    Thread.detachNewThread {
+        do { try waitForMainQueue(view) } catch { say("\(error)") }
+        exit(0)
+    }
+    RunLoop.main.run()
 case "fetch":
     _ = try makeContext(.privateQueueConcurrencyType).count(for: NSFetchRequest<NSManagedObject>(entityName: "Person"))
     say("not noticed")

@@ -126,13 +126,20 @@ extension NSManagedObjectContext {
             defer { turn.leave() }
             return try body()
         }
-        guard coredata_current_holder() != nil || MainQueue.isCurrent else { return try queue.sync(execute: body) }
+        guard coredata_current_holder() != nil || MainQueue.isCurrent else { return try waiting(body) }
         return try Turns.holdingMain {
             guard let wait = Turns.wait(for: self) else { return try body() }
-            return try queue.sync {
+            return try waiting {
                 wait.end()
                 return try body()
             }
         }
+    }
+
+    /// Runs a block on the queue, maybe on another thread.
+    private func waiting<T>(_ body: () throws -> T) rethrows -> T {
+        guard concurrencyType == .mainQueueConcurrencyType else { return try queue.sync(execute: body) }
+        let caller = CallerThread()
+        return try queue.sync { try caller.goOn(body) }
     }
 }

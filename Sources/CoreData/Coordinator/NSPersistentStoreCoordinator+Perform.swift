@@ -5,7 +5,7 @@ import CoreDataValues
 import Foundation
 
 extension NSPersistentStoreCoordinator {
-    private static let holders = ThreadHolders()
+    static let holders = ThreadHolders()
 
     /// Runs a block on the coordinator's queue later.
     ///
@@ -73,10 +73,10 @@ extension NSPersistentStoreCoordinator {
 }
 
 /// Which coordinators the present thread runs a block of.
-private final class ThreadHolders: Sendable {
+final class ThreadHolders: Sendable {
     private let key = "CoreData.coordinator.holders"
 
-    private var held: [ObjectIdentifier] {
+    var held: [ObjectIdentifier] {
         get { Thread.current.threadDictionary[key] as? [ObjectIdentifier] ?? [] }
         set { Thread.current.threadDictionary[key] = newValue }
     }

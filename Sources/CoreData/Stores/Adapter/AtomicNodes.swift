@@ -24,7 +24,7 @@ struct NodeReader {
         let foreign = ForeignValues(schema: schema, entity: entity)
         var values = [Value](repeating: .null, count: entity.slots.count)
         for (slot, property) in entity.slots.enumerated() where property.attribute != nil && !property.isTransient {
-            values[slot] = try foreign.value(node.value(forKey: property.name), slot: slot)
+            values[slot] = try foreign.value(slot: slot) { node.value(forKey: $0) }
         }
         for relationship in foreign.toOnes {
             foreign.point(&values, relationship, at: target(node.value(forKey: relationship.name)))

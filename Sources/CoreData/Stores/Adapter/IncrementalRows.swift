@@ -109,7 +109,7 @@ final class IncrementalRows: RowStore, @unchecked Sendable {
         let properties = id.entity.propertiesByName
         var values = [Value](repeating: .null, count: entity.slots.count)
         for (slot, property) in entity.slots.enumerated() where property.attribute != nil && !property.isTransient {
-            values[slot] = try foreign.value(node.value(named: property.name, properties), slot: slot)
+            values[slot] = try foreign.value(slot: slot) { node.value(named: $0, properties) }
         }
         for relationship in foreign.toOnes where !relationship.description.isTransient {
             var target = node.value(named: relationship.name, properties)
