@@ -15,6 +15,7 @@ extension NSManagedObjectContext {
     }
 
     final func settle() {
+        closeSets()
         guard !isSettling, tracker.hasEvent || !tracker.log.isEmpty else { return }
         isSettling = true
         if propagatesDeletesAtEndOfEvent || isSaving {
@@ -77,6 +78,7 @@ extension NSManagedObjectContext {
         undoManager?.removeAllActions(withTarget: self)
         readError = nil
         checkedObjects = []
+        closeSets()
         let inserted = tracker.objects(.inserted)
         let changed = tracker.objects([.updated, .deleted], without: .inserted)
         unlogged {
@@ -102,6 +104,7 @@ extension NSManagedObjectContext {
         checkedObjects = []
         waitingRows = []
         openSiblings = []
+        closeSets()
         faultWatch?.forgetPaths()
         lastEvent = nil
         let all = allObjects
