@@ -10,12 +10,12 @@ extension NSManagedObjectContext {
     /// Closes the event's undo group also when a checkpoint (`canRedo`) has registered the changes before.
     public final func processPendingChanges() {
         checkQueue()
+        closeSets()
         settle()
         tracker.undoManager?.endEvent()
     }
 
     final func settle() {
-        closeSets()
         guard !isSettling, tracker.hasEvent || !tracker.log.isEmpty else { return }
         isSettling = true
         if propagatesDeletesAtEndOfEvent || isSaving {

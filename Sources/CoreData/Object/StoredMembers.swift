@@ -30,6 +30,12 @@ extension ToMany {
         return keys.contains(key)
     }
 
+    /// Whether the store may be asked for one member while the members are not read: many questions cost more than reading them.
+    func mayAskForPair() -> Bool {
+        contents.pointee.questions &+= 1
+        return contents.pointee.questions <= ToMany.searches
+    }
+
     /// Where a row stood when the members were last read or saved: a search of a few instructions a member.
     func storedPlace(of key: ObjectKey, store: UInt16) -> Int? {
         guard case .keys(let keys) = base else { return key.store == (key.number > 0 ? store : 0) ? placeOfRow(key) : nil }
