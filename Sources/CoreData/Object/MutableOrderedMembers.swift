@@ -33,7 +33,7 @@ final class MutableOrderedMembers: NSMutableOrderedSet {
     init(of owner: NSManagedObject, _ index: Int) {
         self.owner = owner
         self.index = index
-        super.init(capacity: 0)
+        super.init(capacity: owner.countOfMembers(at: index))
     }
 
     required init?(coder: NSCoder) { return nil }
