@@ -322,6 +322,42 @@ final class Hashed: NSManagedObject {
         #expect(owner.many(key).count == 400)
     }
 
+    @Test(
+        "Every store tells of one pair what its members tell", arguments: [NSSQLiteStoreType, NSInMemoryStoreType, NSBinaryStoreType],
+        ["tags", "likes", "friends", "children", "steps", "list"])
+    func pairs(_ type: String, _ key: String) throws {
+        let stack = try Web.stack(type)
+        let first = stack.context
+        let entity = ["children": "Node", "friends": "Node", "steps": "Step"][key] ?? "Tag"
+        let owners = (0..<2).map { _ in first.make("Node") }
+        let members = (0..<6).map { _ in first.make(entity) }
+        let index = try place(key, owners[0])
+        owners[0]._setToMany(index, members[..<3])
+        owners[1]._setToMany(index, members[3..<5])
+        try first.save()
+        let reader = stack.another()
+        let store = try #require(reader.rows(of: owners[0]._state.key.store))
+        for owner in owners {
+            for member in members {
+                let answer = try store.isMember(
+                    member._state.key.row, of: owner.relationship(toMany: index).index, owner: owner._state.key.row)
+                #expect(answer == owner.many(key).contains(member))
+                let (mine, other) = (reader.object(with: owner.objectID), reader.object(with: member.objectID))
+                #expect(mine.isMember(other, at: index) == answer && mine.hasFault(forRelationshipNamed: key))
+            }
+        }
+        // A child hears what its parent has pending, and no more of what that has deleted.
+        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        child.parent = first
+        owners[0]._remove([members[0]], toMany: index)
+        owners[0]._add([members[5]], toMany: index)
+        first.delete(members[1])
+        first.processPendingChanges()
+        let same = child.object(with: owners[0].objectID)
+        let present = members.map { same.isMember(child.object(with: $0.objectID), at: index) }
+        #expect(present == [false, false, true, false, false, true])
+    }
+
     @Test("Many questions whether objects are in a to-many that is not read end with one look at all members")
     func questions() throws {
         let (stack, context, owner) = try list(40, "tags", "Tag")
