@@ -9,7 +9,7 @@ import Foundation
 /// keeps that list in step: each call compares a stamp with the relationship's and takes over what something else changed.
 /// A `for` loop shows the members as the last other call found them.
 ///
-/// To fill that list costs 3,700 instructions a member, in Foundation. So the context keeps a set that was written through until
+/// To fill that list costs 5,000 instructions a member, in Foundation. So the context keeps a set that was written through until
 /// the end of the event, and hands it out again (`OpenSets`).
 final class MutableOrderedMembers: NSMutableOrderedSet {
     let owner: NSManagedObject
