@@ -5,7 +5,7 @@ import CoreDataValues
 extension NSManagedObjectContext {
     /// Asks the store for one pair of saved objects; nil when it cannot tell without a look at all members.
     ///
-    /// Reading a member costs 2,000 instructions, a question 15,000.
+    /// Reading a member costs 2,000 instructions, a question 8,000.
     final func isStored(_ member: NSManagedObject, in owner: NSManagedObject, toMany index: Int) -> Bool? {
         let (key, other) = (owner._state.key, member._state.key)
         guard key.number > 0, other.number > 0, key.store != 0, key.store == other.store, let rows = rows(of: key.store) else {
