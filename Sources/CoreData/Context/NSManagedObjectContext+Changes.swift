@@ -10,6 +10,7 @@ extension NSManagedObjectContext {
     /// Closes the event's undo group also when a checkpoint (`canRedo`) has registered the changes before.
     public final func processPendingChanges() {
         checkQueue()
+        closeSets()
         settle()
         tracker.undoManager?.endEvent()
     }
@@ -77,6 +78,7 @@ extension NSManagedObjectContext {
         undoManager?.removeAllActions(withTarget: self)
         readError = nil
         checkedObjects = []
+        closeSets()
         let inserted = tracker.objects(.inserted)
         let changed = tracker.objects([.updated, .deleted], without: .inserted)
         unlogged {
@@ -102,6 +104,7 @@ extension NSManagedObjectContext {
         checkedObjects = []
         waitingRows = []
         openSiblings = []
+        closeSets()
         faultWatch?.forgetPaths()
         lastEvent = nil
         let all = allObjects

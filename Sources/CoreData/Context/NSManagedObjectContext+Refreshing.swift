@@ -17,6 +17,7 @@ extension NSManagedObjectContext {
         let state = object._state
         guard state.registry === requiredRegistry, state.has(.persistent), !state.has(.gone) else { return }
         rowTime += 1
+        closeSets()
         if mergeChanges, state.has(.dirty) {
             renewBelowChanges([object])
         } else {

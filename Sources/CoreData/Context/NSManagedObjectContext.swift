@@ -60,6 +60,8 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
     final var hasStrays = false
     /// Changes that `willChangeValue` announced and `didChangeValue` will complete.
     final var openChanges: [OpenChange] = []
+    /// Live ordered sets that the open event was written through (`openSet(of:_:)`).
+    final var openSets: ContiguousArray<MutableOrderedMembers> = []
     /// Goes up whenever rows that objects hold may have become old: at saves and refreshes.
     final var rowTime = 0
     /// Stores chosen for new objects; nil until one is.

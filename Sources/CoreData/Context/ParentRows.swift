@@ -59,6 +59,14 @@ final class ParentRows: RowStore, @unchecked Sendable {
         try hand(batches, receive)
     }
 
+    func isMember(_ member: RowKey, of relationship: RelationshipIndex, owner: RowKey) throws -> Bool? {
+        try child.withParent { parent in
+            try parent.isMember(
+                ObjectKey(number: member.number, entity: member.entity, store: number), of: relationship,
+                owner: ObjectKey(number: owner.number, entity: owner.entity, store: number))
+        }
+    }
+
     func targets(
         of relationship: RelationshipIndex, from owners: [Int64], _ receive: (MemberBatch) throws -> FetchStep
     ) throws {

@@ -52,6 +52,23 @@ extension ContiguousArray<NSManagedObject> {
         }
     }
 
+    /// How many objects at the start, and how many at the end, are the same in another list. Of two lists that differ in many
+    /// places only the start counts.
+    func change(to other: Self) -> (same: Int, rest: Int) {
+        withUnsafeBytes { mine in
+            other.withUnsafeBytes { theirs in
+                let (mine, theirs) = (mine.bindMemory(to: ObjectIdentifier.self), theirs.bindMemory(to: ObjectIdentifier.self))
+                let all = Swift.min(mine.count, theirs.count)
+                var same = 0
+                while same < all, mine[same] == theirs[same] { same += 1 }
+                var rest = 0
+                while rest < all - same, mine[mine.count - 1 - rest] == theirs[theirs.count - 1 - rest] { rest += 1 }
+                let changes = mine.count + theirs.count - 2 * (same + rest)
+                return (same, changes > 4096 ? 0 : rest)
+            }
+        }
+    }
+
     /// - Parameter places: ascending.
     fileprivate func without(places: ContiguousArray<Int>) -> Self {
         guard let first = places.first else { return self }

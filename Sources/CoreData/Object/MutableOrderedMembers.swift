@@ -1,78 +1,39 @@
-// `mutableOrderedSetValue(forKey:)`: an ordered to-many as an ordered set that writes into the relationship.
+// What `mutableOrderedSetValue(forKey:)` answers: an ordered to-many as an ordered set that writes into the relationship.
 
 import CoreDataValues
 import Foundation
 
-extension NSManagedObject {
-    final func mutableOrderedSet(_ key: String) -> NSMutableOrderedSet {
-        guard case .toMany(let index) = requirePlace(key), relationship(toMany: index).isOrdered else {
-            misuse(
-                "\(entity.name ?? "").\(key) is no ordered to-many relationship; mutableOrderedSetValue(forKey:) needs one.")
-        }
-        return _mutableOrderedSet(index)
-    }
-
-    /// For generated classes: the live ordered set of an ordered to-many.
-    public final func _mutableOrderedSet(_ index: Int) -> NSMutableOrderedSet {
-        let made = MutableOrderedMembers(of: self, index)
-        made.follow()
-        return made
-    }
-
-    /// For generated classes: the members of an ordered to-many.
-    public final func _orderedSet(_ index: Int) -> NSOrderedSet {
-        checkQueue()
-        return NSOrderedSet(array: members(at: index))
-    }
-
-    /// Puts members into an ordered to-many, the first at a place. Objects that are members stay where they are.
-    public final func _insert(_ objects: some Sequence<NSManagedObject>, toMany index: Int, at place: Int) {
-        checkQueue()
-        var new: ContiguousArray<NSManagedObject> = []
-        for object in objects { if isMember(object, at: index) { addMember(index, object) } else { new.append(object) } }
-        if new.count == 1 { return insertMember(index, new[0], at: place) }
-        var order = ContiguousArray(members(at: index))
-        order.insert(contentsOf: new, at: min(place, order.count))
-        setMembers(index, order)
-    }
-
-    /// Takes the member at a place out of an ordered to-many.
-    public final func _remove(at place: Int, toMany index: Int) {
-        checkQueue()
-        removeMember(index, toManyState(index)?.order?[place] ?? members(at: index)[place])
-    }
-
-    /// Puts another member in the place of one.
-    public final func _replace(at place: Int, toMany index: Int, with object: NSManagedObject) {
-        checkQueue()
-        var members = ContiguousArray(members(at: index))
-        members[place] = object
-        setMembers(index, members)
-    }
-
-    fileprivate final func insertMember(_ index: Int, _ object: NSManagedObject, at place: Int) {
-        addMember(index, object)
-        if place < countOfMembers(at: index) - 1 { move(object, toMany: index, to: place) }
-    }
-}
-
 /// The members of an ordered to-many.
 ///
 /// Foundation on Linux reads the superclass's own list in places that cannot be overridden (a `for` loop, `array`), so this
-/// keeps that list in step: each call compares a stamp with the relationship's and copies the members if something else
-/// changed them. A `for` loop shows the members as the last other call found them.
+/// keeps that list in step: each call compares a stamp with the relationship's and takes over what something else changed.
+/// A `for` loop shows the members as the last other call found them.
+///
+/// To fill that list costs 5,000 instructions a member, in Foundation. So the context keeps a set that was written through until
+/// the end of the event, and hands it out again (`OpenSets`).
 final class MutableOrderedMembers: NSMutableOrderedSet {
-    private let owner: NSManagedObject
-    private let index: Int
+    let owner: NSManagedObject
+    let index: Int
     private var known: ToMany?
     private var stamp = 0
+    /// The context's `rowTime` when the members were looked at last.
+    private var rowTime = 0
+    /// What the superclass's list has.
+    private var shown: ContiguousArray<NSManagedObject> = []
+    /// Where in it a member was last found.
+    private var found = 0
     /// While set, calls concern the superclass's list only.
     private var isCopying = false
+    /// Whether it was asked or written since it was handed out. If not, a `for` loop over it may be running.
+    private(set) var wasUsed = false
+
+    /// More members than these are written all at once, in a pass over all that there are.
+    private static let few = 16
 
     init(of owner: NSManagedObject, _ index: Int) {
         self.owner = owner
         self.index = index
-        super.init(capacity: 0)
+        super.init(capacity: owner.countOfMembers(at: index))
     }
 
     required init?(coder: NSCoder) { return nil }
@@ -82,16 +43,32 @@ final class MutableOrderedMembers: NSMutableOrderedSet {
     }
 
     private var members: [NSManagedObject] { owner.members(at: index) }
+    private var context: NSManagedObjectContext? { owner._state.registry?.context }
+
+    // MARK: Keeping in step
 
     /// Makes the list what the relationship is.
     func follow() {
         guard !isCopying else { return }
         owner.checkQueue()
+        wasUsed = true
         if let known, known === owner.toManyState(index), known.stamp == stamp { return }
-        let members = members
+        show(ContiguousArray(members))
+    }
+
+    /// Prepares it for another caller. Rows may have been read anew since.
+    func handOut() {
+        if context?.rowTime != rowTime { known = nil }
+        follow()
+        wasUsed = false
+    }
+
+    /// Changes the list where it differs from the members: *what goes, last first · what comes*.
+    private func show(_ members: ContiguousArray<NSManagedObject>) {
         copying {
-            for place in (0..<super.count).reversed() { super.removeObject(at: place) }
-            for (place, member) in members.enumerated() { super.insert(member, at: place) }
+            let (same, rest) = shown.change(to: members)
+            for place in (same..<shown.count - rest).reversed() { takeOut(at: place) }
+            for place in same..<members.count - rest { put(members[place], at: place) }
         }
     }
 
@@ -101,11 +78,23 @@ final class MutableOrderedMembers: NSMutableOrderedSet {
         isCopying = false
         known = owner.makeToManyState(index)
         stamp = known?.stamp ?? 0
+        rowTime = context?.rowTime ?? 0
+    }
+
+    private func put(_ member: NSManagedObject, at place: Int) {
+        super.insert(member, at: place)
+        shown.insert(member, at: place)
+    }
+
+    private func takeOut(at place: Int) {
+        super.removeObject(at: place)
+        shown.remove(at: place)
     }
 
     private func replace(with members: [NSManagedObject]) {
         owner.setMembers(index, ContiguousArray(members))
         follow()
+        context?.keepOpen(self)
     }
 
     private func accepted(_ objects: some Sequence<Any>) -> [NSManagedObject] {
@@ -116,7 +105,7 @@ final class MutableOrderedMembers: NSMutableOrderedSet {
 
     override var count: Int {
         follow()
-        return super.count
+        return shown.count
     }
 
     override func object(at place: Int) -> Any {
@@ -127,12 +116,16 @@ final class MutableOrderedMembers: NSMutableOrderedSet {
     override func index(of object: Any) -> Int {
         guard !isCopying else { return super.index(of: object) }
         guard let object = object as? NSManagedObject else { return NSNotFound }
-        return members.firstIndex { $0 === object } ?? NSNotFound
+        follow()
+        guard let place = shown.place(of: ObjectIdentifier(object), near: found) else { return NSNotFound }
+        found = place
+        return place
     }
 
+    /// The superclass asks before it puts a member into its list: members are there once, so the answer need not be looked for.
     override func contains(_ object: Any) -> Bool {
-        guard !isCopying else { return super.contains(object) }
-        guard let object = object as? NSManagedObject else { return false }
+        guard !isCopying, let object = object as? NSManagedObject else { return false }
+        wasUsed = true
         return owner.isMember(object, at: index)
     }
 
@@ -143,33 +136,35 @@ final class MutableOrderedMembers: NSMutableOrderedSet {
         let member = owner.member(object, index)
         guard !owner.isMember(member, at: index) else { return owner.addMember(index, member) }
         follow()
-        guard place >= 0, place <= super.count else {
-            misuse("An object was inserted at \(place) into an ordered set of \(super.count).")
+        guard place >= 0, place <= shown.count else {
+            misuse("An object was inserted at \(place) into an ordered set of \(shown.count).")
         }
         owner.insertMember(index, member, at: place)
-        copying { super.insert(member, at: place) }
+        copying { put(member, at: place) }
+        context?.keepOpen(self)
     }
 
     override func removeObject(at place: Int) {
         guard !isCopying else { return super.removeObject(at: place) }
         follow()
-        guard place >= 0, place < super.count else {
-            misuse("The object at \(place) was removed from an ordered set of \(super.count).")
+        guard place >= 0, place < shown.count else {
+            misuse("The object at \(place) was removed from an ordered set of \(shown.count).")
         }
-        owner.removeMember(index, owner.member(super.object(at: place), index))
-        copying { super.removeObject(at: place) }
+        owner.removeMember(index, shown[place])
+        copying { takeOut(at: place) }
+        context?.keepOpen(self)
     }
 
     override func replaceObject(at place: Int, with object: Any) {
         guard !isCopying else { return super.replaceObject(at: place, with: object) }
-        var new = members
-        guard new.indices.contains(place) else {
-            misuse("The object at \(place) was replaced in an ordered set of \(new.count).")
+        follow()
+        guard shown.indices.contains(place) else {
+            misuse("The object at \(place) was replaced in an ordered set of \(shown.count).")
         }
         let member = owner.member(object, index)
-        guard new[place] === member || !new.contains(where: { $0 === member }) else { return }
-        new[place] = member
-        replace(with: new)
+        guard !owner.isMember(member, at: index) else { return }
+        removeObject(at: place)
+        insert(member, at: place)
     }
 
     override func setObject(_ object: Any, at place: Int) {
@@ -187,9 +182,16 @@ final class MutableOrderedMembers: NSMutableOrderedSet {
 
     // MARK: Writing several
 
-    override func addObjects(from array: [Any]) { replace(with: members + accepted(array)) }
+    override func addObjects(from array: [Any]) {
+        guard array.count > Self.few else { return array.forEach(add) }
+        replace(with: members + accepted(array))
+    }
 
     override func insert(_ objects: [Any], at indexes: IndexSet) {
+        guard objects.count > Self.few else {
+            for (object, place) in zip(objects, indexes) where !contains(object) { insert(object, at: Swift.min(place, count)) }
+            return
+        }
         var new = members
         let known = Set(new)
         for (object, place) in zip(accepted(objects), indexes) where !known.contains(object) {
@@ -208,15 +210,16 @@ final class MutableOrderedMembers: NSMutableOrderedSet {
     /// Moves one member. What is behind both of its places stays.
     private func move(from present: Int, to place: Int) {
         follow()
-        guard present < super.count else { misuse("The object at \(present) was moved in an ordered set of \(super.count).") }
-        let member = owner.member(super.object(at: present), index)
-        let place = Swift.min(place, super.count - 1)
+        guard present < shown.count else { misuse("The object at \(present) was moved in an ordered set of \(shown.count).") }
+        let member = shown[present]
+        let place = Swift.min(place, shown.count - 1)
         guard place != present else { return }
         owner.move(member, toMany: index, to: place)
         copying {
-            super.removeObject(at: present)
-            super.insert(member, at: place)
+            takeOut(at: present)
+            put(member, at: place)
         }
+        context?.keepOpen(self)
     }
 
     override func moveObjects(at indexes: IndexSet, to place: Int) {
@@ -235,6 +238,7 @@ final class MutableOrderedMembers: NSMutableOrderedSet {
     }
 
     override func removeObjects(at indexes: IndexSet) {
+        guard indexes.count > Self.few else { return indexes.reversed().forEach(removeObject) }
         var new = members
         for place in indexes.reversed() { new.remove(at: place) }
         replace(with: new)
@@ -248,7 +252,10 @@ final class MutableOrderedMembers: NSMutableOrderedSet {
 
     // MARK: Sets
 
-    private func remove(_ gone: Set<NSManagedObject>) { replace(with: members.filter { !gone.contains($0) }) }
+    private func remove(_ gone: Set<NSManagedObject>) {
+        guard gone.count > Self.few else { return gone.forEach(remove) }
+        replace(with: members.filter { !gone.contains($0) })
+    }
     private func keep(_ kept: Set<NSManagedObject>) { replace(with: members.filter { kept.contains($0) }) }
     private static func objects(_ set: Set<AnyHashable>) -> Set<NSManagedObject> {
         Set(set.compactMap { $0.base as? NSManagedObject })

@@ -201,7 +201,8 @@ extension NSManagedObject {
         return found
     }
 
-    /// Whether an object is a member now. Reads the members only if both rows exist already, and the other side does not tell.
+    /// Whether an object is a member now. Asks the store only if both rows exist already, and the other side does not tell; reads
+    /// the members when it is asked often.
     final func isMember(_ object: NSManagedObject, at index: Int) -> Bool {
         let members = makeToManyState(index)
         if members.hasOrder { return members.isOrdered(object) }
@@ -210,6 +211,7 @@ extension NSManagedObject {
         guard _state.has(.persistent), object._state.has(.persistent), let context = _state.registry?.context else { return false }
         members.dropOldRows(context.rowTime, store: _state.pointee.store)
         if members.isFault, let isOwner = object.hasOwner(self, byInverseOf: index, context) { return isOwner }
+        if members.isFault, members.mayAskForPair(), let isStored = context.isStored(object, in: self, toMany: index) { return isStored }
         if members.isFault { context.fire(self, toMany: index, members) }
         if context.isChild { context.settleKeys(of: members, store: _state.pointee.store) }
         return members.held(object._state.key, store: _state.pointee.store)
@@ -225,7 +227,7 @@ extension NSManagedObject {
     }
 
     /// Reads the members if they are a fault, or if their rows may be old; answers the context, nil if there is none.
-    private func readMembers(_ members: ToMany, _ index: Int) -> NSManagedObjectContext? {
+    final func readMembers(_ members: ToMany, _ index: Int) -> NSManagedObjectContext? {
         guard let context = _state.registry?.context else { return nil }
         members.dropOldRows(context.rowTime, store: _state.pointee.store)
         if members.isFault { context.fire(self, toMany: index, members) }

@@ -17,8 +17,8 @@ struct ChildSave {
     private let unchanged: ContiguousArray<NSManagedObject>
     private let deleted: ContiguousArray<NSManagedObject>
     private var twins: [ObjectIdentifier: NSManagedObject] = [:]
-    /// The parent's members, before the save, of ordered to-manys that gained members in the child without being read there.
-    private var formerMembers: [ObjectIdentifier: [NSManagedObject]] = [:]
+    /// Members that the parent did not have, of ordered to-manys that gained members in the child without being read there.
+    private var newMembers: [ObjectIdentifier: ContiguousArray<NSManagedObject>] = [:]
 
     init(
         _ context: NSManagedObjectContext, inserted: ContiguousArray<NSManagedObject>,
@@ -37,7 +37,7 @@ struct ChildSave {
     mutating func run() throws {
         if context.undoManager != nil { deleted.borrowEach { $0.keepExternalValues() } }
         try findTwins()
-        try findFormerMembers()
+        try findNewMembers()
         parent.processPendingChanges()
         for object in inserted {
             if let twin = twins[ObjectIdentifier(object)] { parent.bringBackLogged(twin) } else { makeTwin(of: object) }
@@ -121,19 +121,29 @@ struct ChildSave {
         return try parent.readRows(of: keys.filter { parent.registered($0).map { !ChildSave.isThere($0) } ?? true })
     }
 
-    /// Reads what the order of a to-many begins with before the first write: read later it would have the new members already.
-    private mutating func findFormerMembers() throws {
-        var found: [ObjectIdentifier: [NSManagedObject]] = [:]
+    /// Notes which members will be new in ordered to-manys that the child has not read: afterwards all of them are members.
+    private mutating func findNewMembers() throws {
         for object in updated {
             guard let twin = twins[ObjectIdentifier(object)] else { continue }
             object.forEachToMany { index, members in
                 guard members.isFault, !members.hasOrder, !members.added.isEmpty, object.relationship(toMany: index).isOrdered
                 else { return }
-                found[ObjectIdentifier(members)] = twin.members(at: index)
+                newMembers[ObjectIdentifier(members)] = members.added.objects.filter { !isTwin(of: $0, in: twin, index) }
             }
         }
-        if !found.isEmpty { try parent.throwReadError() }
-        formerMembers = found
+        if !newMembers.isEmpty { try parent.throwReadError() }
+    }
+
+    /// Whether the parent has the twin of an object among the members of a to-many.
+    private func isTwin(of object: NSManagedObject, in owner: NSManagedObject, _ index: Int) -> Bool {
+        guard let other = twins[ObjectIdentifier(object)] ?? parent.registered(object._state.key), !other._state.has(.gone) else {
+            // Nobody has changed it in the parent, so its row tells.
+            return !object._state.has(.inserted) && twin(of: object).map { owner.isMember($0, at: index) } ?? false
+        }
+        if case .slot(let slot)? = owner.relationship(toMany: index).inverse.map({ owner._state.info.schema[$0].place }) {
+            return other.target(at: slot) === owner
+        }
+        return owner.isMember(other, at: index)
     }
 
     private mutating func makeTwin(of object: NSManagedObject) {
@@ -229,26 +239,9 @@ struct ChildSave {
     private func pushOrders(of object: NSManagedObject, to twin: NSManagedObject) {
         object.forEachToMany { index, members in
             guard object.relationship(toMany: index).isOrdered, members.hasOrder || !members.added.isEmpty else { return }
-            if formerMembers[ObjectIdentifier(members)] == nil, !members.hasOrder, isTail(members.added.objects, of: twin, index) { return }
-            let order = ContiguousArray(wantedOrder(of: object, index, members))
-            twin.arrange(index, ContiguousArray(twin.members(at: index)), as: order)
+            let order = PushedOrder(object, twin, index, members, twinOf: self.twin(of:))
+            order.push(new: newMembers[ObjectIdentifier(members)])
         }
-    }
-
-    /// The members in the child's order, as objects of the parent: *those that were there · those that came*.
-    private func wantedOrder(of object: NSManagedObject, _ index: Int, _ members: ToMany) -> [NSManagedObject] {
-        guard let former = formerMembers[ObjectIdentifier(members)] else {
-            return object.members(at: index).compactMap { twin(of: $0) }
-        }
-        let known = Set(former)
-        return former + members.added.objects.compactMap { twin(of: $0) }.filter { !known.contains($0) }
-    }
-
-    /// Whether the twins of the last members are the last of the twin, which mostly took them in this order.
-    private func isTail(_ added: ContiguousArray<NSManagedObject>, of twin: NSManagedObject, _ index: Int) -> Bool {
-        guard let members = twin.toManyState(index) else { return false }
-        let last = (members.order ?? members.added.objects).suffix(added.count)
-        return last.count == added.count && zip(last, added).allSatisfy { $0 === self.twin(of: $1) }
     }
 
     // MARK: Afterwards

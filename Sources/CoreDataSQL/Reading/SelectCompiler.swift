@@ -60,6 +60,14 @@ package struct SelectCompiler: Sendable {
         return sql
     }
 
+    /// A row if the row `?2` is a member of a to-many of the object `?1`.
+    package func membership(in relationship: ResolvedRelationship) throws -> String {
+        let builder = SelectBuilder(map)
+        let scope = SelectScope(builder, entity: map.schema[relationship.destination])
+        let link = try MemberLink(builder).condition(relationship, member: scope, owner: "?1")
+        return "SELECT 1 FROM \(try scope.from())\(link.join) WHERE \(link.condition) AND \(scope.column("Z_PK")) = ?2"
+    }
+
     private func condition(_ plan: FetchPlan, _ scope: SelectScope) throws -> String {
         var parts: [String] = []
         let last = plan.includesSubentities ? scope.entity.last : scope.entity.index

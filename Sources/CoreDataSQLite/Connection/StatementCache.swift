@@ -14,6 +14,7 @@ enum StatementKey: Hashable {
     case select(Int)
     case rows(EntityIndex, values: Bool)
     case members(RelationshipIndex)
+    case membership(RelationshipIndex)
     case targets(RelationshipIndex)
     case targetsOfAll(RelationshipIndex)
     case link(RelationshipIndex)

@@ -137,6 +137,18 @@ package final class SQLiteStore: RowStore {
         }
     }
 
+    package func isMember(_ member: RowKey, of relationship: RelationshipIndex, owner: RowKey) throws -> Bool? {
+        try pool.read { connection in
+            let statement = try connection.statement(.membership(relationship)) {
+                try selects.membership(in: schema[relationship])
+            }
+            defer { statement.finish(clears: false) }
+            try statement.bind(1, owner.number)
+            try statement.bind(2, member.number)
+            return try statement.step()
+        }
+    }
+
     package func targets(
         of relationship: RelationshipIndex, from owners: [Int64], _ receive: (MemberBatch) throws -> FetchStep
     ) throws {

@@ -29,6 +29,9 @@ package protocol RowStore: AnyObject, Sendable {
     /// The keys at the other end of a to-many of one object, in order when the relationship is ordered, from a store that names
     /// members without reading them; nil from one that reads their rows in the same go.
     func memberKeys(of relationship: RelationshipIndex, owner: RowKey) throws -> [RowKey]?
+    /// Whether a row is at the other end of a to-many of one object, from a store that can tell without a look at the other
+    /// members; nil from one that cannot.
+    func isMember(_ member: RowKey, of relationship: RelationshipIndex, owner: RowKey) throws -> Bool?
     /// Reads the rows at the other end of a to-many of many objects at once, each with its owner; in order for each owner when
     /// the relationship is ordered.
     func targets(
@@ -69,6 +72,8 @@ extension RowStore {
     package func externalSize(named name: String) -> Int? { nil }
 
     package func memberKeys(of relationship: RelationshipIndex, owner: RowKey) throws -> [RowKey]? { nil }
+
+    package func isMember(_ member: RowKey, of relationship: RelationshipIndex, owner: RowKey) throws -> Bool? { nil }
 
     package var history: HistoryKeeping { .none }
     package func lastTransaction() throws -> Int64? { nil }

@@ -70,6 +70,10 @@ final class AtomicRows: RowStore, @unchecked Sendable {
         try rows().members(of: relationship, owner: owner, receive)
     }
 
+    func isMember(_ member: RowKey, of relationship: RelationshipIndex, owner: RowKey) throws -> Bool? {
+        try rows().isMember(member, of: relationship, owner: owner)
+    }
+
     func allocateKeys(_ count: Int, in root: EntityIndex) throws -> Range<Int64> {
         let store = try keeper()
         if store.numbersObjects { return try store.takeKeys(count, in: schema[schema[root].root]) }

@@ -91,6 +91,10 @@ package final class MemoryStore: RowStore {
         try BatchPacker(schema: schema).pack(members[...], receive)
     }
 
+    package func isMember(_ member: RowKey, of relationship: RelationshipIndex, owner: RowKey) throws -> Bool? {
+        try tables().isMember(member.number, of: toMany(relationship), owner: owner.number, in: schema)
+    }
+
     /// - Throws: 134060 for a to-one, whose target stands in its own cell.
     func toMany(_ relationship: RelationshipIndex) throws -> ResolvedRelationship {
         let description = schema[relationship]

@@ -73,6 +73,12 @@ struct MemoryTables: Sendable {
         return placed.sorted { ($0.0, $0.1) < ($1.0, $1.1) }.map(\.2)
     }
 
+    /// Whether a row is at the other end of a to-many.
+    func isMember(_ member: Int64, of relationship: ResolvedRelationship, owner: Int64, in schema: Schema) -> Bool {
+        memberNumbers(of: relationship, owner: owner, in: schema).contains(member)
+            && row(member, in: schema[relationship.destination].root) != nil
+    }
+
     private func memberNumbers(
         of relationship: ResolvedRelationship, owner: Int64, in schema: Schema
     ) -> Set<Int64> {

@@ -1,0 +1,108 @@
+// The order of an ordered to-many whose members have moved or gone.
+
+import CoreDataValues
+
+extension ToMany {
+    /// The present members in order, once members of an ordered relationship have moved or gone.
+    var order: ContiguousArray<NSManagedObject>? {
+        _read {
+            closeGaps()
+            yield contents.pointee.order
+        }
+        _modify {
+            closeGaps()
+            contents.pointee.stamp &+= 1
+            contents.pointee.ordered = nil
+            yield &contents.pointee.order
+        }
+    }
+
+    /// Whether there is an `order`.
+    var hasOrder: Bool { contents.pointee.order != nil }
+
+    /// Whether an object stands in the order, which is there. The first questions search it, further ones are quick.
+    func isOrdered(_ member: NSManagedObject) -> Bool {
+        if let ordered = contents.pointee.ordered { return ordered.contains(ObjectIdentifier(member)) }
+        guard contents.pointee.orderQuestions >= ToMany.searches else {
+            contents.pointee.orderQuestions += 1
+            return place(of: member) != nil
+        }
+        contents.pointee.ordered = order.map { Set($0.map(ObjectIdentifier.init)) }
+        return contents.pointee.ordered?.contains(ObjectIdentifier(member)) ?? false
+    }
+
+    /// Puts an object that is no member at the end of the order, which is there.
+    func appendToOrder(_ member: NSManagedObject) {
+        if contents.pointee.leaving?.contains(ObjectIdentifier(member)) == true { closeGaps() }
+        contents.pointee.order?.append(member)
+        contents.pointee.ordered?.insert(ObjectIdentifier(member))
+    }
+
+    /// Takes an object out of the order, which is there: many, one after the other, cost one pass over it.
+    func removeFromOrder(_ member: NSManagedObject) {
+        if contents.pointee.leaving == nil { contents.pointee.leaving = [] }
+        contents.pointee.leaving?.insert(ObjectIdentifier(member))
+        contents.pointee.ordered?.remove(ObjectIdentifier(member))
+    }
+
+    private func closeGaps() {
+        guard let leaving = contents.pointee.leaving else { return }
+        contents.pointee.leaving = nil
+        if leaving.count > 1 {
+            contents.pointee.order?.removeAll { leaving.contains(ObjectIdentifier($0)) }
+        } else if let member = leaving.first, let place = search(member) {
+            contents.pointee.order?.remove(at: place)
+        }
+    }
+
+    /// Where an object stands in the order, which is there. At either end, or near to the last one asked for, it is found at once.
+    func place(of member: NSManagedObject) -> Int? {
+        closeGaps()
+        return search(ObjectIdentifier(member))
+    }
+
+    private func search(_ member: ObjectIdentifier) -> Int? {
+        guard let order = contents.pointee.order else { return nil }
+        let place = order.place(of: member, near: contents.pointee.found)
+        if let place { contents.pointee.found = place }
+        return place
+    }
+
+    /// Moves a member in the order, which is there.
+    func move(from present: Int, to place: Int) {
+        contents.pointee.stamp &+= 1
+        guard let member = contents.pointee.order?.remove(at: present), let last = contents.pointee.order?.count else { return }
+        contents.pointee.order?.insert(member, at: min(place, last))
+        contents.pointee.found = place
+    }
+}
+
+extension ContiguousArray<NSManagedObject> {
+    /// The keys of objects, 12 instructions each.
+    var keys: ContiguousArray<ObjectKey> {
+        // Without room the count would be written to the one empty array that all share.
+        guard !isEmpty else { return [] }
+        return ContiguousArray<ObjectKey>(unsafeUninitializedCapacity: count) { keys, made in
+            borrowEach { object in
+                keys.initializeElement(at: made, to: object._state.key)
+                made += 1
+            }
+        }
+    }
+
+    /// Where an object stands. At either end, or near to a place, it is found at once.
+    func place(of member: ObjectIdentifier, near: Int) -> Int? {
+        withUnsafeBytes { bytes in
+            let objects = bytes.bindMemory(to: ObjectIdentifier.self)
+            let last = objects.count - 1
+            for distance in 0..<(objects.count + 1) / 2 {
+                if objects[distance] == member { return distance }
+                if objects[last - distance] == member { return last - distance }
+                let (behind, before) = (near + distance, near - distance)
+                if behind <= last, behind >= 0, objects[behind] == member { return behind }
+                if before >= 0, before <= last, objects[before] == member { return before }
+            }
+            return nil
+        }
+    }
+}

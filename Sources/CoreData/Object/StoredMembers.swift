@@ -1,0 +1,139 @@
+// The members of a to-many as they were last read or saved: rows or keys.
+
+import CoreDataValues
+
+extension ToMany {
+    /// So many times the members as read are searched, before a set of their keys is made, which costs as much as 400 searches.
+    static let searches = 16
+
+    /// How many members there were when they were last read or saved; 0 for a fault.
+    var baseCount: Int {
+        switch base {
+        case .fault: 0
+        case .rows(let batches): batches.reduce(0) { $0 + $1.count }
+        case .slices(let slices): slices.count
+        case .keys(let keys): keys.count
+        }
+    }
+
+    /// Whether a row was a member when the members were last read or saved. The first questions search all members, further ones
+    /// are quick.
+    func held(_ key: ObjectKey, store: UInt16) -> Bool {
+        if let keys = contents.pointee.keys { return keys.contains(key) }
+        if isFault { return false }
+        guard contents.pointee.questions >= ToMany.searches else {
+            contents.pointee.questions += 1
+            return storedPlace(of: key, store: store) != nil
+        }
+        let keys = Set(storedKeys(in: store))
+        contents.pointee.keys = keys
+        return keys.contains(key)
+    }
+
+    /// Whether the store may be asked for one member while the members are not read: many questions cost more than reading them.
+    func mayAskForPair() -> Bool {
+        contents.pointee.questions &+= 1
+        return contents.pointee.questions <= ToMany.searches
+    }
+
+    /// Where a row stood when the members were last read or saved: a search of a few instructions a member.
+    func storedPlace(of key: ObjectKey, store: UInt16) -> Int? {
+        guard case .keys(let keys) = base else { return key.store == (key.number > 0 ? store : 0) ? placeOfRow(key) : nil }
+        return keys.withUnsafeBufferPointer { keys in
+            var place = 0
+            while place < keys.count {
+                if keys[place].isSame(as: key) { return place }
+                place += 1
+            }
+            return nil
+        }
+    }
+
+    private func placeOfRow(_ key: ObjectKey) -> Int? {
+        switch base {
+        case .fault, .keys: return nil
+        case .slices(let slices): return slices.place(of: key.number, key.entity)
+        case .rows(let batches):
+            var before = 0
+            for batch in batches {
+                if let place = batch.place(of: key.number, key.entity) { return before + place }
+                before += batch.count
+            }
+            return nil
+        }
+    }
+
+    /// Forgets what was added or removed here and is so in the members that were read afterwards: another context has saved it.
+    func compare(store: UInt16) {
+        guard !contents.pointee.isCompared, !isFault else { return }
+        contents.pointee.isCompared = true
+        for member in added.objects where isStored(member, store) { _ = contents.pointee.added.remove(member) }
+        for member in removed.objects where !isStored(member, store) { _ = contents.pointee.removed.remove(member) }
+    }
+
+    private func isStored(_ member: NSManagedObject, _ store: UInt16) -> Bool {
+        member._state.has(.persistent) && held(member._state.key, store: store)
+    }
+
+    /// Whether an object is the last of the members as last read or saved.
+    func isStoredLast(_ member: NSManagedObject, store: UInt16) -> Bool {
+        let key = member._state.key
+        switch base {
+        case .fault: return contents.pointee.tail.last?.isSame(as: key) == true
+        case .keys(let keys): return keys.last?.isSame(as: key) == true
+        case .rows, .slices: return storedPlace(of: key, store: store) == baseCount - 1
+        }
+    }
+
+    /// Lets go of rows that a save or refresh may have made old: members made from them would have old values.
+    ///
+    /// Without pending changes the members are read again, in one statement; with them their keys are kept.
+    func dropOldRows(_ time: Int, store: UInt16) {
+        guard readAt != time else { return }
+        switch base {
+        case .fault, .keys: return
+        case .rows, .slices: if isChanged { keepKeys(store: store) } else { base = .fault }
+        }
+    }
+
+    /// Keeps of rows that were read the keys only.
+    func keepKeys(store: UInt16) {
+        switch base {
+        case .fault, .keys: return
+        case .rows(let batches): base = .keys(ContiguousArray(batches.flatMap { $0.keys(inStore: store) }))
+        case .slices(let slices): base = .keys(slices.keys(inStore: store))
+        }
+    }
+
+    /// The rows of the members as a list that can say more of them; nil when there are no rows.
+    func asSlices() -> MemberSlices? {
+        switch base {
+        case .fault, .keys: return nil
+        case .slices(let slices): return slices
+        case .rows(let batches):
+            let slices = MemberSlices(batches)
+            base = .slices(slices)
+            return slices
+        }
+    }
+}
+
+extension ObjectKey {
+    /// What `==` answers, in 6 instructions: that one is a call.
+    @inline(__always)
+    func isSame(as other: ObjectKey) -> Bool {
+        number == other.number && entity.rawValue == other.entity.rawValue && store == other.store
+    }
+}
+
+extension ContiguousArray<ObjectKey> {
+    /// Takes some keys out, in one pass.
+    mutating func remove(_ gone: Self) {
+        if gone.count == 1 {
+            if let place = firstIndex(where: gone[0].isSame) { remove(at: place) }
+        } else {
+            let gone = Set(gone)
+            removeAll(where: gone.contains)
+        }
+    }
+}
