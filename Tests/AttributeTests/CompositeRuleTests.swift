@@ -81,7 +81,8 @@ final class CheckedSite: NSManagedObject {
         let location = try #require(model.entitiesByName["Site"]?.attributesByName["location"])
         location.setValidationPredicates(
             [NSPredicate(format: "latitude <= 90")], withValidationWarnings: ["no such latitude"])
-        let context = try Stack(type, model: model).context
+        let stack = try Stack(type, model: model)
+        let context = stack.context
         let site = context.make("Site", ["location": ["latitude": 91.0]])
         let refused = #expect(throws: CocoaError.self) { try context.save() }
         #expect(refused?.code.rawValue == 1550 && refused?.validationKey == "location")

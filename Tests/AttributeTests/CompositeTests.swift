@@ -150,7 +150,7 @@ import Testing
         #expect(location?.versionHash.count == 32)
     }
 
-    @Test("An index and a uniqueness constraint may name elements", arguments: Lab.types)
+    @Test("An index and a uniqueness constraint may name elements", arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
     func constraints(_ type: String) throws {
         var draft = Lab.draft()
         draft.entities[0].uniquenessConstraints = [["location.latitude", "location.area.country"]]

@@ -56,8 +56,8 @@ func waitForMainQueue(_ view: NSManagedObjectContext) throws {
     let main = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
     main.parent = top
     try top.performAndWait {
-        let people = NSFetchRequest<NSManagedObject>(entityName: "Person")
-        say("read through \(try main.performAndWait { try main.count(for: people) })")
+        let count = try main.performAndWait { try main.count(for: NSFetchRequest<NSManagedObject>(entityName: "Person")) }
+        say("read through \(count)")
     }
 }
 

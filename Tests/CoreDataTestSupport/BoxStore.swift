@@ -53,7 +53,7 @@ package final class BoxStore: NSAtomicStore, @unchecked Sendable {
             let entity = node.objectID.entity
             var values: [String: Any] = [:]
             var links: [String: [String]] = [:]
-            for key in entity.attributesByName.keys { values[key] = node.value(forKey: key).map(written) }
+            for (key, attribute) in entity.attributesByName { values[key] = node.value(forKey: key).map { written($0, attribute) } }
             for key in entity.relationshipsByName.keys {
                 links[key] = members(node.value(forKey: key)).map { "\(referenceObject(for: $0.objectID))" }
             }
@@ -73,9 +73,10 @@ package final class BoxStore: NSAtomicStore, @unchecked Sendable {
         return all.compactMap { $0 as? NSAtomicStoreCacheNode }
     }
 
-    /// Property lists hold no UUIDs, URLs and decimals.
-    private func written(_ value: Any) -> Any {
-        switch value {
+    /// Property lists hold no UUIDs, URLs, decimals and objects of other classes.
+    private func written(_ value: Any, _ attribute: NSAttributeDescription) -> Any {
+        if attribute.attributeType == .transformableAttributeType { return transformed(value, attribute, intoData: true) ?? Data() }
+        return switch value {
         case let uuid as UUID: uuid.uuidString
         case let url as URL: url.absoluteString
         case let decimal as NSDecimalNumber: decimal.description
@@ -86,6 +87,7 @@ package final class BoxStore: NSAtomicStore, @unchecked Sendable {
 
     private func read(_ value: Any, _ attribute: NSAttributeDescription) -> Any? {
         switch attribute.attributeType {
+        case .transformableAttributeType: transformed(value, attribute, intoData: false)
         case .UUIDAttributeType: (value as? String).flatMap { UUID(uuidString: $0) }
         case .URIAttributeType: (value as? String).flatMap { URL(string: $0) }
         case .decimalAttributeType: (value as? String).flatMap { NSDecimalNumber(string: $0) }
@@ -93,6 +95,14 @@ package final class BoxStore: NSAtomicStore, @unchecked Sendable {
             (value as? NSNumber).map { Date(timeIntervalSinceReferenceDate: $0.doubleValue) }
         default: value
         }
+    }
+
+    /// Transformers of archives make objects of data, all others data of objects.
+    private func transformed(_ value: Any, _ attribute: NSAttributeDescription, intoData: Bool) -> Any? {
+        let named = attribute.valueTransformerName.flatMap { ValueTransformer(forName: NSValueTransformerName($0)) }
+        let transformer = named ?? NSSecureUnarchiveFromDataTransformer()
+        let isForward = intoData != (transformer is NSSecureUnarchiveFromDataTransformer)
+        return isForward ? transformer.transformedValue(value) : transformer.reverseTransformedValue(value)
     }
 
     package override class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
