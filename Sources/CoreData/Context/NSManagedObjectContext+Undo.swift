@@ -97,11 +97,26 @@ extension NSManagedObjectContext {
         let wasSuspended = tracker.isSuspended
         tracker.isSuspended = true
         defer { tracker.isSuspended = wasSuspended }
+        let isLifeChanged = log.contains { change in
+            switch change {
+            case .existence, .revival: true
+            default: false
+            }
+        }
+        guard isLifeChanged else { return tellUpdate(touched) }
+        // What came or went is told that alone. Marked while no code of the program's runs.
+        for case .existence(let object, _) in log { object._state.set(.present) }
+        let updated = ContiguousArray(touched.lazy.filter { !$0._state.has(.present) })
+        for case .existence(let object, _) in log { object._state.clear(.present) }
         for case .existence(let object, let appeared) in log {
             object.awake(fromSnapshotEvents: appeared ? .undoInsertion : .undoDeletion)
         }
         for case .revival(let object) in log { object.awake(fromSnapshotEvents: .undoInsertion) }
-        for object in touched where !object._state.has([.gone, .deleted]) {
+        tellUpdate(updated)
+    }
+
+    private func tellUpdate(_ objects: ContiguousArray<NSManagedObject>) {
+        for object in objects where !object._state.has([.gone, .deleted]) {
             object.awake(fromSnapshotEvents: .undoUpdate)
         }
     }
@@ -112,7 +127,7 @@ extension NSManagedObjectContext {
         state.clear(.recheck)
         guard state.has(.updated), !state.has([.inserted, .deleted]) else { return }
         object.dropRestoredOrders()
-        guard !SaveOperation.isChanged(object), !tracker.transients.differ(object) else { return }
+        guard !SaveOperation.isChanged(object), tracker.transients.isEmpty || !tracker.transients.differ(object) else { return }
         tracker.unmark(object, .updated)
         state.revertUnchanged()
     }
