@@ -78,6 +78,8 @@ struct ChangeTracker {
     /// While set, writes are not noticed (awakeFromFetch).
     var isSuspended = false
 
+    /// Whether no object is listed.
+    var isEmpty: Bool { dirty.isEmpty && event.isEmpty }
     var hasEvent: Bool { !event.isEmpty || !unpropagated.isEmpty || !postponed.isEmpty }
 
     // MARK: Marking

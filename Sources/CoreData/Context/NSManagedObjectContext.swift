@@ -172,10 +172,12 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
         registry?.context = nil
         registry?.kept = nil
         if lineage != nil { coordinator?.relatives.leave() }
-        // Changed relationships hold their objects; an abandoned context must not leave such cycles behind.
-        let changed = tracker.dirty
-        tracker.clear()
-        for object in changed { object._state.breakCycles() }
+        if !tracker.isEmpty {
+            // Changed relationships hold their objects; an abandoned context must not leave such cycles behind.
+            let changed = tracker.dirty
+            tracker.clear()
+            for object in changed { object._state.breakCycles() }
+        }
         trackerStorage.deinitialize(count: 1)
         trackerStorage.deallocate()
     }
