@@ -109,6 +109,7 @@ import Testing
             ("tags", "no tags", "not String"), ("words", Tag(name: "x", weight: 1), "Tag"),
             ("words", [NSObject()], "NSSecureCoding"), ("unknown", ["a"], "LabNobody"),
             ("words", [Marker(1), NSDecimalNumber(string: "1.5")] as [Any], "decimal"),
+            ("words", NSError(domain: "x", code: 1), "NSError"), ("words", [NSError(domain: "x", code: 1)], "NSError"),
             // Classes that the reader does not allow.
             ("words", Marker(1), "Marker"), ("words", ["a": [Marker(1)]], "Marker"), ("words", NSOrderedSet(array: [1]), "NSOrderedSet"),
         ]

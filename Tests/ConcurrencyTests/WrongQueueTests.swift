@@ -56,6 +56,14 @@ struct WrongQueueTests {
         #expect(run.errors.contains("was touched from the wrong queue"))
     }
 
+    @Test("11.1 any thread may describe an object, as printing the error of a save does; its values are told where its context is held")
+    func description() throws {
+        let run = try script.run(["describe"] + Self.on, environment: Self.quiet)
+        #expect(run.exitCode == 0 && run.lines.count == 2, "\(run.errors)")
+        #expect(run.lines.first?.contains("/Person/t") == true && run.lines.first?.contains("Eve") == false)
+        #expect(run.lines.last?.contains("Eve") == true)
+    }
+
     @Test("11.1 the launch argument and the environment variable switch the trap off and on", arguments: ["fetch", "read", "fetched"])
     func switches(_ deed: String) throws {
         func traps(_ arguments: [String], _ environment: [String: String] = [:]) throws -> Bool {

@@ -105,6 +105,11 @@ case "read":
     context.name = "import"
     let object = context.performAndWait { insertPerson(into: context) }
     say("not noticed: \(object.value(forKey: "name") ?? "")")
+case "describe":
+    let context = makeContext(.privateQueueConcurrencyType)
+    let object = Smuggled(value: context.performAndWait { insertPerson(into: context) })
+    say("here \(object.value)")
+    say("there \(context.performAndWait { "\(object.value)" })")
 case "write":
     let context = makeContext(.mainQueueConcurrencyType)
     let object = Smuggled(value: insertPerson(into: context))

@@ -38,9 +38,9 @@ extension NSManagedObject {
 extension ToMany {
     /// Makes what is pending for one member follow from whether it is stored and whether it is a member now.
     fileprivate func settle(_ member: NSManagedObject, isStored: Bool, isPresent: Bool) {
-        if hasAdded(member) { unlink(member) } else if hasRemoved(member) { link(member) }
+        if hasAdded(member) { unlink(member, isOrdered: true) } else if hasRemoved(member) { link(member) }
         if isPresent, !isStored { link(member) }
-        if isStored, !isPresent { unlink(member) }
+        if isStored, !isPresent { unlink(member, isOrdered: true) }
     }
 
     /// Makes what is known of the stored members say whether one is among them. Members that were not read stay unread.

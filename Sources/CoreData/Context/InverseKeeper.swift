@@ -183,15 +183,16 @@ extension NSManagedObject {
 
     final func unlink(_ member: NSManagedObject, toMany index: Int) {
         let members = makeToManyState(index)
-        if relationship(toMany: index).isOrdered {
+        let isOrdered = relationship(toMany: index).isOrdered
+        if isOrdered {
             // What goes leaves the others in order; a place among those that are left is found by looking for each that went.
-            if !members.hasOrder, members.removed.count >= ToMany.unlisted, !members.isLastAdded(member) {
+            if !members.hasOrder, max(members.removed.count, members.added.gaps) >= ToMany.unlisted, !members.isLastAdded(member) {
                 openOrder(of: members, at: index)
             }
             if members.hasOrder { members.removeFromOrder(member) }
         }
         if !members.isFault, member._state.has(.persistent) { correct(members, for: member, isStored: true) }
-        members.unlink(member)
+        members.unlink(member, isOrdered: isOrdered)
         didChangeRelationship()
     }
 

@@ -41,7 +41,7 @@ extension NSManagedObject {
         let members = makeToManyState(index)
         for member in gone {
             release(member, index, from: place)
-            members.unlink(member)
+            members.unlink(member, isOrdered: false)
         }
         leaveFormerOwners(came, index, at: place)
         for member in came {
@@ -83,7 +83,7 @@ extension NSManagedObject {
             owner.log { .order(owner, toMany: Int32(index), old: present) }
             let gone = objectSet(leaving)
             let members = owner.makeToManyState(index)
-            for member in leaving { members.unlink(member) }
+            for member in leaving { members.unlink(member, isOrdered: false) }
             members.order = present.filter { !gone.contains($0) }
             owner.didChangeRelationship()
         }
@@ -114,7 +114,7 @@ extension NSManagedObject {
         for member in new { check(member, fits: relationship) }
         let change = MemberComparison(present: ContiguousArray(members(at: index)), wanted: new)
         let members = makeToManyState(index)
-        for member in change.gone { members.unlink(member) }
+        for member in change.gone { members.unlink(member, isOrdered: false) }
         for member in change.came { members.link(member) }
         if relationship.isOrdered { members.order = change.wanted }
     }

@@ -200,7 +200,8 @@ extension NSManagedObject {
         // What cannot be read now is compared when it can.
         if members.isFault { return }
         // What both sides have done is no change any more.
-        for member in members.added.objects where present.contains(member) { members.unlink(member) }
+        let isOrdered = relationship(toMany: index).isOrdered
+        for member in members.added.objects where present.contains(member) { members.unlink(member, isOrdered: isOrdered) }
         for member in members.removed.objects where !present.contains(member) { members.link(member) }
         guard let order = members.order else { return }
         let named = Set(order)
@@ -215,9 +216,10 @@ extension NSManagedObject {
                 if let target = overlay.object(slot), gone.contains(target) { overlay.setNull(slot, .toOne) }
             }
         }
-        forEachToMany { _, members in
+        forEachToMany { index, members in
+            let isOrdered = relationship(toMany: index).isOrdered
             for member in members.added.objects + members.removed.objects where gone.contains(member) {
-                if members.hasAdded(member) { members.unlink(member) } else { members.link(member) }
+                if members.hasAdded(member) { members.unlink(member, isOrdered: isOrdered) } else { members.link(member) }
             }
             if let order = members.order { members.order = order.filter { !gone.contains($0) } }
         }

@@ -107,7 +107,7 @@ extension NSManagedObject {
         for member in candidates {
             switch (before.contains(member), isMember(member, at: index)) {
             case (false, true):
-                members.unlink(member)
+                members.unlink(member, isOrdered: relationship(toMany: index).isOrdered)
                 addMember(index, member)
             case (true, false):
                 members.link(member)

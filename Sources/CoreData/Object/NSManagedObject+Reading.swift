@@ -18,7 +18,7 @@ extension NSManagedObject {
             // awakeFromFetch may have set it.
             if let changed = changedSource(slot) { return changed }
         }
-        return committedSource(slot)
+        return rowSource(slot)
     }
 
     @inline(__always)
@@ -29,8 +29,13 @@ extension NSManagedObject {
 
     /// Where the last read or saved value is; reads the row of a fault.
     final func committedSource(_ slot: Int) -> Source {
+        if _state.isFault { fire(reading: slot) }
+        return rowSource(slot)
+    }
+
+    @inline(__always)
+    private func rowSource(_ slot: Int) -> Source {
         let state = _state
-        if state.isFault { fire(reading: slot) }
         guard let row = state.pointee.row, let chunk = state.chunk, row.isPresent(slot) else {
             return state.info.transientDefault(slot)
         }

@@ -1,11 +1,13 @@
 // A list of objects without repetition, quick to search.
 
-/// Objects by identity, in the order they came. Searching and adding cost the same however long the list is; removing keeps
-/// the order of the others only while the list is short.
+/// Objects by identity, in the order they came. Searching and adding cost the same however long the list is, and so does removing
+/// where the others need not stay in order.
 struct ObjectList {
     private(set) var objects: ContiguousArray<NSManagedObject> = []
     /// Made by the first search once the list is too long to walk.
     private var places: [ObjectIdentifier: Int]?
+    /// How many have gone from the middle of a long list whose order was kept.
+    private(set) var gaps = 0
 
     private static let walked = 8
 
@@ -34,10 +36,14 @@ struct ObjectList {
     }
 
     /// Answers whether the object was there.
-    mutating func remove(_ object: NSManagedObject) -> Bool {
+    ///
+    /// - Parameter keepsOrder: Whether the others stay in order, which costs a pass over a list that is long.
+    mutating func remove(_ object: NSManagedObject, keepsOrder: Bool) -> Bool {
         guard let place = place(of: object) else { return false }
-        guard places != nil else {
+        if places == nil || keepsOrder && place < objects.count - 1 {
             objects.remove(at: place)
+            if places != nil { gaps += 1 }
+            places = nil
             return true
         }
         places?[ObjectIdentifier(object)] = nil
@@ -49,9 +55,17 @@ struct ObjectList {
         return true
     }
 
+    /// Takes out what a test finds; the others stay in order.
+    mutating func removeAll(where isGone: (NSManagedObject) -> Bool) {
+        guard objects.contains(where: isGone) else { return }
+        objects.removeAll(where: isGone)
+        places = nil
+    }
+
     mutating func removeAll() {
         objects = []
         places = nil
+        gaps = 0
     }
 }
 

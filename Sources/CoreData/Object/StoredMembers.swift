@@ -67,8 +67,8 @@ extension ToMany {
     func compare(store: UInt16) {
         guard !contents.pointee.isCompared, !isFault else { return }
         contents.pointee.isCompared = true
-        for member in added.objects where isStored(member, store) { _ = contents.pointee.added.remove(member) }
-        for member in removed.objects where !isStored(member, store) { _ = contents.pointee.removed.remove(member) }
+        if !added.isEmpty { contents.pointee.added.removeAll { isStored($0, store) } }
+        if !removed.isEmpty { contents.pointee.removed.removeAll { !isStored($0, store) } }
     }
 
     private func isStored(_ member: NSManagedObject, _ store: UInt16) -> Bool {

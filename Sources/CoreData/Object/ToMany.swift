@@ -114,12 +114,13 @@ final class ToMany {
     /// Takes an object in that is no member, or a removed one back.
     func link(_ member: NSManagedObject) {
         contents.pointee.stamp &+= 1
-        if removed.isEmpty || !removed.remove(member) { added.append(member) }
+        if removed.isEmpty || !removed.remove(member, keepsOrder: false) { added.append(member) }
     }
 
-    func unlink(_ member: NSManagedObject) {
+    /// - Parameter isOrdered: Whether the relationship is. What was added stands in order then, unless there is an order that says more.
+    func unlink(_ member: NSManagedObject, isOrdered: Bool) {
         contents.pointee.stamp &+= 1
-        if added.isEmpty || !added.remove(member) { removed.append(member) }
+        if added.isEmpty || !added.remove(member, keepsOrder: isOrdered && !hasOrder) { removed.append(member) }
     }
 
     /// Makes the present members the saved ones. Members that were not read stay unread; of ordered ones the last are known then.

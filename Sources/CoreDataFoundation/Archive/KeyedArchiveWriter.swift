@@ -70,6 +70,8 @@ struct KeyedArchiveWriter {
             let names = set is NSMutableSet ? ["NSMutableSet", "NSSet"] : ["NSSet"]
             return try add(objectsOf: set.allObjects, names, depth)
         case let dictionary as NSDictionary where isObject: return try add(dictionary, depth)
+        case is NSError where isObject:
+            throw ArchiveError("An NSError cannot be archived: Foundation on Linux ends the process.")
         case is any NSSecureCoding where isObject:
             needsFoundation = true
             return 0
