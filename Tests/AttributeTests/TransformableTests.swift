@@ -39,6 +39,20 @@ import Testing
         #expect(try stack.another().existingObject(with: single.objectID).value(forKey: "tags", as: [Tag].self) == [])
     }
 
+    @Test("Decimal numbers are archived as they are, alone and inside others", arguments: Lab.types)
+    func decimals(_ type: String) throws {
+        let stack = try Lab.stack(type)
+        let number = try #require(Decimal(string: "12345678901234567890.25"))
+        for value in [number, NSDecimalNumber(decimal: number), [number], ["a": NSDecimalNumber(decimal: number)]] as [Any] {
+            let site = stack.context.make("Site", ["words": value])
+            try stack.context.save()
+            let reader = stack.another()
+            let read = try reader.existingObject(with: site.objectID).value(forKey: "words")
+            let found = (read as? [Any])?.first ?? (read as? [String: Any])?["a"] ?? read
+            #expect((found as? NSDecimalNumber)?.decimalValue == number)
+        }
+    }
+
     @Test("A value is made of its bytes once; reads answer the same object until a refresh", arguments: Lab.types)
     func identity(_ type: String) throws {
         let stack = try Lab.stack(type)
