@@ -72,6 +72,32 @@ import Testing
         }
     }
 
+    /// Settles a conflict by other values.
+    private final class Renaming: NSMergePolicy {
+        override func resolve(constraintConflicts list: [NSConstraintConflict]) throws {
+            for conflict in list { conflict.conflictingObjects.last?.set("name", "free") }
+            try super.resolve(constraintConflicts: list)
+        }
+    }
+
+    @Test(
+        "6.5 A policy leaves alone what a subclass has given other values", arguments: stores,
+        [NSMergePolicyType.mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType, .mergeByPropertyStoreTrumpMergePolicyType])
+    func renamed(_ rivalry: Rivalry, _ type: NSMergePolicyType) throws {
+        let twins = try Twins(rivalry, Renaming(merge: type))
+        try twins.rivals.mine.save()
+        let reader = twins.rivals.reader()
+        let doctors = try reader.all("Doctor")
+        #expect(doctors.compactMap { $0.text("name") }.sorted() == ["Bo", "free"])
+        #expect(doctors.first { $0.text("name") == "Bo" }?.objectID.uriRepresentation() == twins.row.uriRepresentation())
+        #expect(doctors.map { twins.badges($0) }.sorted { $0[0] < $1[0] } == [["new"], ["old"]])
+        let rivals = try Rivals(rivalry, draft: Self.draft())
+        rivals.mine.mergePolicy = Renaming(merge: type)
+        for code in [1, 2] { rivals.mine.make("Doctor", ["name": "Bo"]).set("code", code) }
+        try rivals.mine.save()
+        #expect(try Set(rivals.reader().all("Doctor").compactMap { $0.text("name") }) == ["Bo", "free"])
+    }
+
     @Test("6.5 error: 133021 with the conflict, the insertion stays pending and poisons later saves", arguments: stores)
     func error(_ rivalry: Rivalry) throws {
         let twins = try Twins(rivalry, .error)

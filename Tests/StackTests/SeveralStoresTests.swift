@@ -39,6 +39,33 @@ import Testing
         #expect(names(try rig.context().fetch(request)) == ["moved not"])
     }
 
+    @Test("5.3 A deletion that was saved and is undone, in a child or not, comes back into its store", arguments: [0, 1, 2])
+    func undoneDeletion(_ depth: Int) throws {
+        let (rig, _, b) = try two()
+        let root = rig.context()
+        let (ward, patient) = (root.make("Ward", ["name": "w"]), root.make("Patient", ["name": "p"]))
+        for object in [ward, patient] { root.assign(object, to: b) }
+        patient.setValue(ward, forKey: "ward")
+        try root.save()
+        root.reset()
+        var contexts = depth == 0 ? [rig.context()] : [root]
+        for _ in 0..<depth {
+            let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+            child.parent = contexts[0]
+            contexts.insert(child, at: 0)
+        }
+        let context = contexts[0]
+        context.undoManager = UndoManager()
+        context.delete(try #require(try context.all("Patient").first))
+        for context in contexts { try context.save() }
+        context.undo()
+        for context in contexts { try context.save() }
+        let reader = rig.context()
+        let read = try reader.all("Patient").map { ($0.objectID.persistentStore, $0.value(forKey: "ward") as? NSManagedObject) }
+        let found = try reader.all("Ward").first
+        #expect(read.count == 1 && read.first?.0 === b && read.first?.1 === found && found != nil)
+    }
+
     @Test("4.7 The store chosen in a child context is the object's in every parent, and that of a permanent ID")
     func assignInChild() throws {
         let (rig, a, b) = try two()

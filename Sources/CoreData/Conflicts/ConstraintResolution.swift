@@ -22,7 +22,7 @@ struct ConstraintResolution {
     func resolve(_ conflicts: [NSConstraintConflict]) throws {
         if type == .errorMergePolicyType { throw ConflictError.error(conflicts) }
         for conflict in conflicts {
-            var claimants = conflict.conflictingObjects
+            var claimants = conflict.conflictingObjects.filter(conflict.isClaimed)
             let existing: NSManagedObject
             if let row = conflict.databaseObject {
                 existing = row

@@ -37,6 +37,12 @@ open class NSConstraintConflict: NSObject {
         super.init()
     }
 
+    /// Whether an object has the values still: a policy may have given it others.
+    final func isClaimed(by object: NSManagedObject) -> Bool {
+        let present = NSConstraintConflict.values(constraint, of: object)
+        return constraint.allSatisfy { name in (present[name] as? NSObject).map { $0.isEqual(constraintValues[name]) } ?? true }
+    }
+
     private static func values(_ names: [String], of object: NSManagedObject?) -> [String: Any] {
         var values: [String: Any] = [:]
         for name in names { values[name] = object?.value(forKey: name) ?? NSNull() }

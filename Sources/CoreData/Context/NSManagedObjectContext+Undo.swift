@@ -213,6 +213,8 @@ extension NSManagedObjectContext {
         if wasSaved { object.liftRow(returning) }
         let former = settled(state.key)
         enter(object)
+        // Back into the store that it was in.
+        if wasSaved, requiredCoordinator.persistentStores.count > 1 { choose(former.store, for: object) }
         if former.number < 0 {
             // Child contexts know an unsaved object by its number.
             state.pointee.number = former.number
