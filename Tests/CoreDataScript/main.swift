@@ -64,6 +64,9 @@ func waitForMainQueue(_ view: NSManagedObjectContext) throws {
 /// Carries what is not Sendable to another queue: the very mistake that the trap is for.
 struct Smuggled<Value>: @unchecked Sendable { let value: Value }
 
+// Whoever waits for a process that hangs would hang as well.
+alarm(50)
+
 switch CommandLine.arguments.dropFirst().first {
 case "script":
     // Inline, by performAndWait, and by perform, which needs the main queue to run.
