@@ -165,9 +165,10 @@ import Testing
         #expect(try stack.another().all("Patient").count == 2)
     }
 
-    @Test("5.3 An insertion that went up, its deletion and the undo of that are one object in the parent", arguments: [false, true])
-    func returned(_ isLinked: Bool) throws {
+    @Test("5.3 An insertion that went up, its deletion and the undo of that are one object in the parent", arguments: [false, true], [false, true])
+    func returned(_ isLinked: Bool, _ hasID: Bool) throws {
         let mine = child.make("Patient", ["name": "Bo", "code": 7])
+        if hasID { try child.obtainPermanentIDs(for: [mine]) }
         if isLinked {
             mine.setValue(child.make("Ward", ["name": "West"]), forKey: "ward")
             mine.setValue(NSOrderedSet(array: [child.make("Visit", ["note": "x"])]), forKey: "visits")

@@ -9,8 +9,8 @@ final class Lineage {
     let parent: NSManagedObjectContext
     /// How many of the coordinator's new keys this context has taken over.
     var keysSeen: Int
-    /// Twins of unsaved objects whose deletion was pushed, by their temporary numbers.
-    private var deletedTwins: [Int64: WeakObject] = [:]
+    /// Twins of unsaved objects whose deletion was pushed.
+    private var deletedTwins: [ObjectKey: WeakObject] = [:]
 
     private struct WeakObject { weak var object: NSManagedObject? }
 
@@ -22,16 +22,15 @@ final class Lineage {
     /// Remembers the parent's object for one whose deletion is pushed, as long as somebody holds it: the parent's undo stack, or
     /// the program. It will be the one to come back if the deletion is undone here.
     func remember(_ twin: NSManagedObject) {
-        let number = twin._state.pointee.number
-        guard number < 0 else { return }
+        guard twin._state.pointee.number < 0 || twin._state.has(.inserted) else { return }
         if deletedTwins.count == deletedTwins.capacity { deletedTwins = deletedTwins.filter { $0.value.object != nil } }
-        deletedTwins[number] = WeakObject(object: twin)
+        deletedTwins[twin._state.key] = WeakObject(object: twin)
     }
 
     var hasDeletedTwins: Bool { !deletedTwins.isEmpty }
 
-    /// The object that was remembered for a number.
-    func deletedTwin(_ number: Int64) -> NSManagedObject? { deletedTwins[number]?.object }
+    /// The object that was remembered for a key.
+    func deletedTwin(_ key: ObjectKey) -> NSManagedObject? { deletedTwins[key]?.object }
 }
 
 extension NSManagedObjectContext {

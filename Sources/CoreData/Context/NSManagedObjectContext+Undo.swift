@@ -218,7 +218,7 @@ extension NSManagedObjectContext {
         if former.number < 0 {
             // Child contexts know an unsaved object by its number.
             state.pointee.number = former.number
-        } else if !wasSaved || isChild && isKnownAbove(former) {
+        } else if !wasSaved || isChild && (lineage?.deletedTwin(former) != nil || isKnownAbove(former)) {
             // It has its permanent ID early; or it is a row that contexts above have not deleted yet.
             takeKey(former, for: object)
             hasEarlyKeys = true

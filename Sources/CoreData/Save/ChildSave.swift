@@ -93,8 +93,8 @@ struct ChildSave {
             }
         }
         if let lineage = context.lineage, lineage.hasDeletedTwins {
-            for object in inserted {
-                if let twin = lineage.deletedTwin(object._state.pointee.number) { twins[ObjectIdentifier(object)] = twin }
+            for object in inserted where twins[ObjectIdentifier(object)] == nil {
+                if let twin = lineage.deletedTwin(object._state.key) { twins[ObjectIdentifier(object)] = twin }
             }
         }
         for object in known {
