@@ -191,6 +191,52 @@ import Testing
         }
     }
 
+    @Test("The key path begins at what was held before the block, also when a to-one that was prefetched comes first")
+    func throughPrefetchedTarget() throws {
+        let hospital = try Hospital(2, wards: 2)
+        let patient = hospital.stack.context.object(with: hospital.ids[0])
+        hospital.stack.context.make("Visit").setValue(patient, forKey: "patient")
+        try hospital.stack.context.save()
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Visit")
+        request.relationshipKeyPathsForPrefetching = ["patient"]
+        for refusesAll in [false, true] {
+            let context = hospital.stack.another()
+            context.stalenessInterval = 0
+            let visit = try #require(context.fetch(request).first)
+            func told(_ body: () -> Void) throws -> [String?] {
+                guard refusesAll else { return try refused { try context.withoutFaulting(body) }.map(\.prefetchKeyPath) }
+                var told: [String?] = []
+                context.unexpectedFaultHandler = { told.append($0.prefetchKeyPath) }
+                context.refusesFaults = true
+                body()
+                context.refusesFaults = false
+                return told
+            }
+            let before = try told { #expect(visit.related("patient")?.related("ward")?.name == "ward 0") }
+            #expect(before == ["patient.ward"])
+            let own = try #require(visit.related("patient"))
+            let mixed = try told {
+                _ = own.value(forKey: "doctors")
+                _ = visit.related("patient")?.related("bed")?.value(forKey: "number")
+            }
+            #expect(mixed == ["doctors", "bed"], "a path begins at what is read before anything leads to it")
+        }
+    }
+
+    @Test("Members are replaced as anywhere in a context that tells of faults")
+    func replacedMembers() throws {
+        let hospital = try Hospital(3)
+        let context = hospital.context
+        context.unexpectedFaultHandler = { _ in }
+        context.refusesFaults = true
+        let patients = try hospital.fetch(values: true)
+        let doctor = context.make("Doctor", ["name": "Who"])
+        doctor.setValue(Set(patients.prefix(2)), forKey: "patients")
+        doctor.setValue(Set(patients.suffix(2)), forKey: "patients")
+        #expect(doctor.value(forKey: "patients") as? Set<NSManagedObject> == Set(patients.suffix(2)))
+        #expect(patients.map { ($0.value(forKey: "doctors") as? Set<NSManagedObject>)?.count } == [0, 1, 1])
+    }
+
     @Test("An object that the request found itself is where a path begins, whatever else leads to it")
     func ownObjects() throws {
         let hospital = try Hospital(2)

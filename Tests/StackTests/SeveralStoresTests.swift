@@ -196,6 +196,40 @@ import Testing
         #expect(names(try other.fetch(request)) == ["e"])
     }
 
+    @Test("8.13 A fetch of certain stores finds the unsaved objects that will be saved in them, in children too")
+    func unsavedOfCertainStores() throws {
+        let (rig, a, b) = try two()
+        let root = rig.context()
+        let middle = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        middle.parent = root
+        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        child.parent = middle
+        func found(_ stores: [NSPersistentStore]?) throws -> [[String]] {
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Doctor")
+            request.affectedStores = stores
+            for context in [root, middle, child] {
+                #expect(try context.count(for: request) == context.fetch(request).count)
+            }
+            return try [root, middle, child].map { names(try $0.fetch(request)).sorted() }
+        }
+        let objects = try [(root, "1"), (middle, "2"), (child, "3")].flatMap { context, name in
+            let plain = context.make("Doctor", ["name": "plain \(name)"])
+            let chosen = context.make("Doctor", ["name": "chosen \(name)"])
+            context.assign(chosen, to: b)
+            let early = context.make("Doctor", ["name": "early \(name)"])
+            context.assign(early, to: b)
+            try context.obtainPermanentIDs(for: [early])
+            return [plain, chosen, early]
+        }
+        #expect(try found([a]) == [["plain 1"], ["plain 1", "plain 2"], ["plain 1", "plain 2", "plain 3"]])
+        #expect(try found([b]) == (1...3).map { level in ["chosen", "early"].flatMap { kind in (1...level).map { "\(kind) \($0)" } } })
+        #expect(try found(nil).map(\.count) == [3, 6, 9])
+        #expect(try found([a, b]).map(\.count) == [3, 6, 9])
+        for context in [child, middle, root] { try context.save() }
+        #expect(try found([a]) == Array(repeating: ["plain 1", "plain 2", "plain 3"], count: 3))
+        #expect(objects.allSatisfy { !$0.objectID.isTemporaryID })
+    }
+
     @Test("A save writes each store its part, and tells of all in one notification")
     func oneSave() throws {
         let (rig, a, b) = try two(NSSQLiteStoreType, NSPropertyListStoreType)

@@ -10,23 +10,21 @@ extension NSManagedObjectContext {
     final func stores(for order: FetchOrder) -> [NumberedStore] {
         let stores = requiredCoordinator.stores(for: order)
         guard isChild else { return stores }
-        return stores.enumerated().map { place, store in
+        return stores.map { store in
             NumberedStore(
-                number: store.number,
-                rows: ParentRows(child: self, number: store.number, hasUnsaved: place == 0, below: store.rows),
-                store: store.store)
+                number: store.number, rows: ParentRows(child: self, number: store.number, below: store.rows), store: store.store)
         }
     }
 
     /// A store's rows as the parent has them.
     final func parentRows(_ store: UInt16) -> any RowStore {
-        ParentRows(child: self, number: store, hasUnsaved: true, below: requiredCoordinator.rowStore(store))
+        ParentRows(child: self, number: store, below: requiredCoordinator.rowStore(store))
     }
 
     // MARK: The parent's side
 
     /// What a fetch over one store finds here.
-    final func batches(of plan: FetchPlan, from number: UInt16, hasUnsaved: Bool) throws -> [RowBatch] {
+    final func batches(of plan: FetchPlan, from number: UInt16) throws -> [RowBatch] {
         let order = order(plan)
         guard let store = stores(for: order).first(where: { $0.number == number }) else { return [] }
         guard concernsPendingChanges(order) else {
@@ -37,14 +35,14 @@ extension NSManagedObjectContext {
             }
             return batches
         }
-        return try pack(objects(order, store, hasUnsaved: hasUnsaved))
+        return try pack(objects(order, store))
     }
 
-    final func count(of plan: FetchPlan, from number: UInt16, hasUnsaved: Bool) throws -> Int {
+    final func count(of plan: FetchPlan, from number: UInt16) throws -> Int {
         let order = order(plan)
         guard let store = stores(for: order).first(where: { $0.number == number }) else { return 0 }
         guard concernsPendingChanges(order) else { return try store.rows.count(plan) }
-        return try objects(order, store, hasUnsaved: hasUnsaved).count
+        return try objects(order, store).count
     }
 
     /// The plan as a request over everything that is pending here. With values: what is found gets packed.
@@ -58,10 +56,10 @@ extension NSManagedObjectContext {
 
     /// Several stores are asked without limit and offset, so that objects of the others may be taken out
     /// here.
-    private func objects(_ order: FetchOrder, _ store: NumberedStore, hasUnsaved: Bool) throws -> [NSManagedObject] {
+    private func objects(_ order: FetchOrder, _ store: NumberedStore) throws -> [NSManagedObject] {
         try PendingOverlay(context: self, order: order).objects(from: [store]).filter { object in
             let key = object._state.key
-            return key.number < 0 ? hasUnsaved : key.store == store.number
+            return key.number < 0 ? home(of: object, among: order) == store.number : key.store == store.number
         }
     }
 

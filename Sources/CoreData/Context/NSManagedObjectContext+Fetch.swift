@@ -161,11 +161,15 @@ struct PendingOverlay {
         return result
     }
 
-    /// An object without a store is new: every fetch sees it.
+    /// A new object is found in the store that it will be saved in.
     private func isWanted(_ object: NSManagedObject, _ stores: Set<UInt16>) -> Bool {
         let state = object._state
         guard state.has([.inserted, .updated]), !state.has([.deleted, .gone]) else { return false }
-        guard state.pointee.store == 0 || stores.contains(state.pointee.store) else { return false }
+        let isHere =
+            state.pointee.store != 0
+            ? stores.contains(state.pointee.store)
+            : order.stores == nil || stores.contains(context.home(of: object, among: order))
+        guard isHere else { return false }
         if !order.plan.includesSubentities { return state.info.entity.index == order.plan.entity }
         return state.info.entity.isKind(of: order.info.entity)
     }

@@ -16,9 +16,12 @@ final class FaultWatch {
     private var starts: [String: FaultPath] = [:]
 
     /// The way to an object; one that was not reached from another is where it begins.
-    func path(to object: NSManagedObject) -> FaultPath { paths[object._state.key] ?? start(at: object._state.info.entity.name) }
+    func path(to object: NSManagedObject) -> FaultPath { pathFollowed(to: object) ?? start(at: object._state.info.entity.name) }
 
-    func wasReached(_ object: NSManagedObject) -> Bool { paths[object._state.key] != nil }
+    /// The way by which an object was reached from another.
+    func pathFollowed(to object: NSManagedObject) -> FaultPath? {
+        object._state.has(.placed) ? paths[object._state.key] : nil
+    }
 
     private func start(at entity: String) -> FaultPath {
         if let known = starts[entity] { return known }
@@ -29,13 +32,23 @@ final class FaultWatch {
 
     /// Notes by which relationship an object was reached. A way that gets too long begins anew.
     func note(_ object: NSManagedObject, from source: NSManagedObject, by relationship: String) {
+        use(source)
         let way = path(to: source)
         let first = way.isLong ? start(at: source._state.info.entity.name) : way
+        object._state.set(.placed)
         paths[object._state.key] = first.step(relationship)
     }
 
+    /// The program reads an object; if nothing has led to it, a path begins there.
+    func use(_ object: NSManagedObject) {
+        if !object._state.has(.placed) { begin(at: object) }
+    }
+
     /// A request has found an object itself.
-    func begin(at object: NSManagedObject) { paths[object._state.key] = nil }
+    func begin(at object: NSManagedObject) {
+        object._state.set(.placed)
+        paths[object._state.key] = nil
+    }
 
     func forgetPaths() { paths = [:] }
 
@@ -69,6 +82,8 @@ extension NSManagedObjectContext {
 
     /// Runs a block in which no fault should be fired. The reads are answered all the same.
     ///
+    /// The objects that are here are marked when the block begins and ends, a pass over all of them.
+    ///
     /// - Throws: what the block throws; else, if faults were fired, one 134060 with all of them under
     ///   `UnexpectedFaultsErrorKey` (`CocoaError.unexpectedFaults`).
     public final func withoutFaulting<Result>(_ body: () throws -> Result) throws -> Result {
@@ -88,7 +103,17 @@ extension NSManagedObjectContext {
         return result
     }
 
-    private func lookWhetherTracing() { isTracing = faultWatch?.tellsAll ?? false }
+    /// Marks all objects that are here when tracing begins, so that what is read through them is noted; ends that with it.
+    private func lookWhetherTracing() {
+        let wasTracing = isTracing
+        isTracing = faultWatch?.tellsAll ?? false
+        guard isTracing != wasTracing else { return }
+        for object in registry?.all() ?? [] {
+            let state = object._state
+            if isTracing { state.set(.traced) } else { state.clear(.traced) }
+            if !state.has(.watched) { state.clear(.placed) }
+        }
+    }
 
     private var requiredFaultWatch: FaultWatch {
         if let faultWatch { return faultWatch }
@@ -121,7 +146,7 @@ extension NSManagedObjectContext {
             guard !object._state.has(.watched) else { return }
             object._state.set(.watched)
         } else {
-            guard isTracing, object.lacksRow || !object._state.has([.watched, .traced]) else { return }
+            guard isTracing, object.lacksRow || !object._state.has([.watched, .placed]) else { return }
             source._state.set(.traced)
             object._state.set(.traced)
         }
@@ -137,6 +162,7 @@ extension NSManagedObjectContext {
         let watch = requiredFaultWatch
         guard isWatched || watch.tellsAll, !isTellingOfFault else { return }
         isTellingOfFault = true
+        watch.use(object)
         watch.tell(report(object, index))
         isTellingOfFault = false
     }
@@ -154,8 +180,7 @@ extension NSManagedObjectContext {
     private func pathToFault(of object: NSManagedObject, _ relationship: String?) -> FaultPath? {
         let watch = requiredFaultWatch
         if let relationship { return watch.path(to: object).step(relationship) }
-        if watch.wasReached(object) { return watch.path(to: object) }
-        return object.origin.map { FaultPath(entity: $0.entity.name).step($0.slot.name) }
+        return watch.pathFollowed(to: object) ?? object.origin.map { FaultPath(entity: $0.entity.name).step($0.slot.name) }
     }
 }
 

@@ -6,21 +6,18 @@ import Foundation
 /// Answers a child's reads with the parent's objects, their unsaved changes included.
 ///
 /// A row that the parent has not changed comes from below as it is; an object that the parent holds is packed
-/// anew. Rows of unsaved objects have numbers below zero. Each call holds the parent, and all contexts above
-/// it.
+/// anew. Rows of unsaved objects have numbers below zero; a fetch finds them in the store that they will be saved in. Each call
+/// holds the parent, and all contexts above it.
 final class ParentRows: RowStore, @unchecked Sendable {
     private unowned let child: NSManagedObjectContext
     /// The store's number in the coordinator, which may have removed it; 0 for unsaved objects alone.
     private let number: UInt16
-    /// Whether a fetch answers unsaved objects too: one of several stores does.
-    private let hasUnsaved: Bool
     private let below: (any RowStore)?
     let schema: Schema
 
-    init(child: NSManagedObjectContext, number: UInt16, hasUnsaved: Bool, below: (any RowStore)?) {
+    init(child: NSManagedObjectContext, number: UInt16, below: (any RowStore)?) {
         self.child = child
         self.number = number
-        self.hasUnsaved = hasUnsaved
         self.below = below
         schema = child.runtime.schema
     }
@@ -38,11 +35,11 @@ final class ParentRows: RowStore, @unchecked Sendable {
     func setMetadata(_ metadata: StoreMetadata) throws { try requireBelow().setMetadata(metadata) }
 
     func fetch(_ plan: FetchPlan, _ receive: (RowBatch) throws -> FetchStep) throws {
-        try hand(child.withParent { try $0.batches(of: plan, from: number, hasUnsaved: hasUnsaved) }, receive)
+        try hand(child.withParent { try $0.batches(of: plan, from: number) }, receive)
     }
 
     func count(_ plan: FetchPlan) throws -> Int {
-        try child.withParent { try $0.count(of: plan, from: number, hasUnsaved: hasUnsaved) }
+        try child.withParent { try $0.count(of: plan, from: number) }
     }
 
     func rows(for numbers: [Int64], in root: EntityIndex, _ receive: (RowBatch) throws -> FetchStep) throws {

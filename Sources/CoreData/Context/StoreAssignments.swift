@@ -51,6 +51,17 @@ extension NSManagedObjectContext {
         choices.assign(object, to: store)
     }
 
+    /// In which store a fetch finds a new object: the one that it will be saved in, or the first one asked if no store takes it.
+    final func home(of object: NSManagedObject, among order: FetchOrder) -> UInt16 {
+        let stores = requiredCoordinator.persistentStores
+        if stores.count == 1 { return stores[0].number }
+        if isChild, !object._state.has(.inserted) {
+            let key = object._state.key
+            if let above = withParent({ parent in parent.registered(key).map { parent.home(of: $0, among: order) } }) { return above }
+        }
+        return (try? home(of: object))?.number ?? requiredCoordinator.stores(for: order).first?.number ?? 0
+    }
+
     /// Where a new object goes: the store that was chosen, else the first one that takes it.
     ///
     /// - Throws: 134070 when no writable store has its entity.
