@@ -55,10 +55,14 @@ final class Live {
         case .delete(let id):
             if !id.isMultiple(of: 2) { forgetValues() }
             context.delete(object(id))
-        case .process: context.processPendingChanges()
+        case .process:
+            forgetValuesOfMembers()
+            context.processPendingChanges()
         case .undo: context.undo()
         case .redo: context.redo()
-        case .save: try context.save()
+        case .save:
+            forgetValuesOfMembers()
+            try context.save()
         case .rollback: context.rollback()
         case .reread: context.processPendingChanges()
         case .weigh(let id, let weight): withoutRegistration { set(id, "weight", weight) }
@@ -76,6 +80,11 @@ final class Live {
         where object.managedObjectContext === context && !object.hasChanges && !object.objectID.isTemporaryID {
             context.refresh(object, mergeChanges: true)
         }
+    }
+
+    /// The comparison has read everything since the deletion whose delete rules are applied next: they are to meet faults.
+    private func forgetValuesOfMembers() {
+        if context.deletedObjects.count % 2 == 1 { forgetValues() }
     }
 
     private func insert(_ id: Int, _ kind: Role) {
