@@ -226,8 +226,10 @@ extension NSManagedObject {
         }
     }
 
+    /// Undoing a member's insertion takes it out of the to-manys that its own side leads to, and of no other.
     final func logLink(_ index: Int, _ member: NSManagedObject, added: Bool) {
-        if !member._state.has(.fresh) { log { .link(self, toMany: Int32(index), member: member, added: added) } }
+        guard !member._state.has(.fresh) || relationship(toMany: index).inverse == nil else { return }
+        log { .link(self, toMany: Int32(index), member: member, added: added) }
     }
 
     /// Logs a change of a relationship, unless undoing this object's insertion will take it back anyway.
