@@ -56,6 +56,71 @@ import Testing
         }
     }
 
+    @Test(
+        "4.3 A pending deletion that is refreshed parts what another writer has related to the object meanwhile",
+        arguments: arguments.filter { $0.1 == .merging || $0.1 == .all }, [false, true])
+    func refreshedDeletion(_ type: (String, flavour: Flavour), isProcessed: Bool) throws {
+        for (key, entity) in [("ward", "Ward"), ("bed", "Bed"), ("doctors", "Doctor")] {
+            for isRead in [false, true] {
+                let stack = try Stack(type.0)
+                let (patient, other) = (stack.context.make("Patient", ["name": "Ada"]), stack.context.make(entity))
+                try stack.context.save()
+                let context = stack.another()
+                let deleted = context.object(with: other.objectID)
+                if isRead { _ = deleted.value(forKey: entity == "Bed" ? "patient" : "patients") }
+                context.delete(deleted)
+                if isProcessed { context.processPendingChanges() }
+                patient.setValue(key == "doctors" ? NSSet(object: other) : other, forKey: key)
+                try stack.context.save()
+                refresh(deleted, type.flavour)
+                try context.save()
+                #expect(try stored(stack, key) == [])
+            }
+        }
+    }
+
+    @Test("4.4 A pending deletion that is refreshed takes along what another writer has added meanwhile", arguments: [true, false])
+    func refreshedCascade(_ isProcessed: Bool) throws {
+        for flavour in [Flavour.merging, .all] {
+            let stack = try Stack(NSSQLiteStoreType)
+            let (patient, visit) = (stack.context.make("Patient", ["name": "Ada"]), stack.context.make("Visit"))
+            visit.setValue(patient, forKey: "patient")
+            let late = stack.context.make("Visit")
+            try stack.context.save()
+            let context = stack.another()
+            let deleted = context.object(with: patient.objectID)
+            #expect(deleted.many("visits").count == 1)
+            context.delete(deleted)
+            if isProcessed { context.processPendingChanges() }
+            late.setValue(patient, forKey: "patient")
+            try stack.context.save()
+            refresh(deleted, flavour)
+            try context.save()
+            #expect(try stack.another().all("Visit").isEmpty)
+        }
+    }
+
+    @Test("A changed object that is refreshed shows the members that another writer has added", arguments: [Flavour.merging, .all])
+    func refreshedMembers(_ flavour: Flavour) throws {
+        for (key, entity) in [("visits", "Visit"), ("doctors", "Doctor")] {
+            let stack = try Stack(NSSQLiteStoreType)
+            let patient = stack.context.make("Patient", ["name": "Ada"])
+            try stack.context.save()
+            let context = stack.another()
+            let own = context.object(with: patient.objectID)
+            #expect(own.many(key).isEmpty)
+            own.setValue("Eve", forKey: "name")
+            let came = stack.context.make(entity)
+            patient.setValue(key == "visits" ? NSOrderedSet(object: came) : NSSet(object: came), forKey: key)
+            try stack.context.save()
+            refresh(own, flavour)
+            #expect(own.many(key).map(\.objectID) == [came.objectID])
+            #expect(own.value(forKey: "name") as? String == "Eve")
+            try context.save()
+            #expect(try stored(stack, key) == [came.objectID])
+        }
+    }
+
     @Test("5.6 A member that refreshing took out of a cascade goes with its owner all the same", arguments: arguments)
     func cascaded(_ type: String, _ flavour: Flavour) throws {
         let stack = try Stack(type)

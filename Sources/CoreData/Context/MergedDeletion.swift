@@ -93,7 +93,7 @@ extension GraphChange {
 extension NSManagedObjectContext {
     /// Reads the rows of pending deletions anew, so that the save deletes what is there now, and applies the delete rules to what
     /// has come to lead there. An undo of a deletion takes all of that back.
-    final func renewDeletions(of objects: [NSManagedObject]) {
+    final func renewDeletions(of objects: some Sequence<NSManagedObject>) {
         var waiting = tracker.unpropagated
         var reopened: [NSManagedObject] = []
         var formerly: [NSManagedObject: RowSnapshot] = [:]

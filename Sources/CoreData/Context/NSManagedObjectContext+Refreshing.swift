@@ -26,9 +26,10 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Puts the changes of objects on rows read anew.
+    /// Puts the changes of objects on rows read anew; a pending deletion applies its rules to what leads there now.
     private func renewBelowChanges(_ objects: ContiguousArray<NSManagedObject>) {
-        readRowsAgain(objects)
+        readRowsAgain(objects.filter { !$0._state.has(.deleted) })
+        renewDeletions(of: objects.filter { $0._state.has(.deleted) && !$0.isLost })
         for object in objects {
             wakeRefreshed(object)
             tracker.enter(object, .eventRefreshed)
