@@ -2,6 +2,8 @@
 
 import CoreDataTestSupport
 import CoreDataValues
+import Foundation
+import Synchronization
 import Testing
 
 @testable import CoreData
@@ -141,6 +143,71 @@ import Testing
 
     private func names(_ objects: [NSManagedObject]) -> [String] {
         objects.map { $0.value(forKey: "name") as? String ?? "" }.sorted()
+    }
+
+    /// Threads that insert and change objects until their store has moved, and a little longer.
+    private final class Writers: @unchecked Sendable {
+        let begun = Atomic<Int>(0)
+        let ended = Atomic<Int>(0)
+        let saved = Atomic<Int>(0)
+        let refused = Atomic<Int>(0)
+        let isMoved = Atomic<Bool>(false)
+        private let coordinator: NSPersistentStoreCoordinator
+
+        init(_ coordinator: NSPersistentStoreCoordinator) { self.coordinator = coordinator }
+
+        func run() {
+            let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+            context.persistentStoreCoordinator = coordinator
+            context.performAndWait {
+                write(in: context)
+                begun.add(1, ordering: .acquiringAndReleasing)
+                while !isMoved.load(ordering: .acquiring) { write(in: context) }
+                for _ in 0..<3 { write(in: context) }
+            }
+            ended.add(1, ordering: .acquiringAndReleasing)
+        }
+
+        private func write(in context: NSManagedObjectContext) {
+            let doctor = context.make("Doctor", ["code": -1])
+            do {
+                try context.save()
+                saved.add(1, ordering: .relaxed)
+                doctor.setValue(-2, forKey: "code")
+                try context.save()
+            } catch {
+                if (error as? CocoaError)?.code.rawValue != 134070 { Issue.record(error) }
+                refused.add(1, ordering: .relaxed)
+                context.rollback()
+            }
+        }
+    }
+
+    @Test(
+        "11.3 What is saved while a store moves is in the new one, or the save throws",
+        arguments: [
+            (NSSQLiteStoreType, NSSQLiteStoreType), (NSSQLiteStoreType, NSBinaryStoreType), (NSInMemoryStoreType, NSSQLiteStoreType),
+            (NSSQLiteStoreType, BoxStore.type),
+        ])
+    func movedUnderWriters(_ from: String, _ to: String) throws {
+        let rig = Rig()
+        let store = try rig.add(from)
+        let filling = rig.context()
+        for index in 0..<2000 { _ = filling.make("Doctor", ["code": index]) }
+        try filling.save()
+        let writers = Writers(rig.coordinator)
+        let threads = (0..<3).map { _ in Thread { writers.run() } }
+        threads.forEach { $0.start() }
+        while writers.begun.load(ordering: .acquiring) < threads.count { usleep(100) }
+        try rig.coordinator.migratePersistentStore(store, to: rig.folder.file("moved"), withType: to)
+        writers.isMoved.store(true, ordering: .releasing)
+        while writers.ended.load(ordering: .acquiring) < threads.count { usleep(100) }
+        // Objects that a program's own store does not take over.
+        #expect(writers.refused.load(ordering: .relaxed) == 0 || to == BoxStore.type)
+        let reader = rig.context()
+        let codes = try reader.all("Doctor").map { $0.value(forKey: "code") as? Int ?? 0 }
+        #expect(codes.count == 2000 + writers.saved.load(ordering: .relaxed))
+        if to != BoxStore.type { #expect(!codes.contains(-1)) }
     }
 
     @Test("2.4 Objects that contexts hold go with a migrated store: read ones, faults, changed, new and deleted ones", arguments: pairs)

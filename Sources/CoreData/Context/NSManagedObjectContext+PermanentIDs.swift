@@ -25,7 +25,7 @@ extension NSManagedObjectContext {
             }
             withParent { _ in }
         }
-        try giveKeys(own)
+        try requiredCoordinator.writes.write { try giveKeys(own) }
     }
 
     private func giveKeys(_ objects: [NSManagedObject]) throws {

@@ -10,40 +10,32 @@ extension NSPersistentStoreCoordinator {
     /// `NSUUIDChangedPersistentStoresKey`, and its objects have other URIs. The old file stays. Objects that contexts hold are the new
     /// store's from now on, with their IDs and pending changes, unless one of the two is a program's own `NSAtomicStore` or
     /// `NSIncrementalStore`: they name their rows themselves, so that the objects belong to the store that was removed and saving
-    /// them throws 134070. What other threads save while the rows are copied is in the old store only. Costs memory for all objects.
+    /// them throws 134070. Saves of other threads wait meanwhile, and are in the new store then; what other coordinators and other
+    /// processes save is in the old one only. Costs memory for all objects.
     /// - Throws: 134030 if a store with objects is at the URL already; what opening and writing throw. All is then as before.
     @discardableResult
     public final func migratePersistentStore(
         _ store: NSPersistentStore, to URL: URL, options: [AnyHashable: Any]? = nil, withType storeType: String
     ) throws -> NSPersistentStore {
-        guard rowStore(store.number) === store.rows else {
-            throw CocoaError.coreData(134070, "The store \(store.identifier ?? "") is not one of this coordinator's.")
-        }
+        try requireOwn(store)
         let isNew = !FileManager.default.fileExists(atPath: URL.path)
         let isDefault = runtime.schema.configurations[store.configurationName] == nil
         let made = try makeStore(storeType, isDefault ? nil : store.configurationName, URL, options ?? store.migrationOptions)
         let follows = !store.numbersObjects && !made.numbersObjects
-        let keys: [(old: RowKey, new: RowKey)]
+        let ids: [NSManagedObjectID]
         do {
             identities.add(made, number: made.number)
-            keys = try StoreCopy(schema: runtime.schema, from: store, to: made, keepsNumbers: follows).run()
+            ids = try writes.move { try move(store, to: made, follows: follows) }
         } catch {
             identities.remove(made.number)
             try? made.rows.close()
             if isNew { removeFiles(of: URL) }
             throw CocoaError.presenting(error)
         }
-        carryMetadata(from: store, to: made)
-        if follows { exchange(store, for: made) } else { attach(made) }
         postStoresDidChange([NSAddedPersistentStoresKey: [made]])
-        let ids = keys.flatMap { [id($0.old, store), id($0.new, made)] }
         postStoresDidChange([NSUUIDChangedPersistentStoresKey: [store, made, ids] as [Any]])
-        guard follows else {
-            try remove(store)
-            return made
-        }
         announceRemoval(of: store)
-        try close(removed: store)
+        if follows { try close(removed: store) } else { try release(store) }
         return made
     }
 
@@ -53,6 +45,22 @@ extension NSPersistentStoreCoordinator {
         type storeType: NSPersistentStore.StoreType
     ) throws -> NSPersistentStore {
         try migratePersistentStore(store, to: storeURL, options: options, withType: storeType.rawValue)
+    }
+
+    /// Copies the rows and puts the new store in the place of the old one. Answers each object's old and new ID.
+    ///
+    /// - Parameter follows: Whether the objects that contexts hold are the new store's from now on.
+    private func move(_ store: NSPersistentStore, to made: NSPersistentStore, follows: Bool) throws -> [NSManagedObjectID] {
+        try requireOwn(store)
+        let keys = try StoreCopy(schema: runtime.schema, from: store, to: made, keepsNumbers: follows).run()
+        carryMetadata(from: store, to: made)
+        if follows {
+            exchange(store, for: made)
+        } else {
+            attach(made)
+            _ = takeOut(store)
+        }
+        return keys.flatMap { [id($0.old, store), id($0.new, made)] }
     }
 
     private func id(_ key: RowKey, _ store: NSPersistentStore) -> NSManagedObjectID {

@@ -23,6 +23,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// Where `perform` runs.
     final let queue = DispatchQueue(label: "CoreData.coordinator")
     final let recursiveLock = NSRecursiveLock()
+    /// Saves pass it, and wait while a store moves.
+    final let writes = WriteGate()
     /// What its contexts tell each other.
     final let relatives = Relatives()
     private let temporaryNumber = Atomic<Int64>(0)
@@ -168,15 +170,16 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     ///
     /// - Throws: 134070 for a store of another coordinator; what the store's last write says.
     public final func remove(_ store: NSPersistentStore) throws {
+        try requireOwn(store)
+        announceRemoval(of: store)
+        if takeOut(store) { try release(store) }
+    }
+
+    /// - Throws: 134070 for a store of another coordinator.
+    final func requireOwn(_ store: NSPersistentStore) throws {
         guard rowStore(store.number) === store.rows else {
             throw CocoaError.coreData(134070, "The store \(store.identifier ?? "") is not one of this coordinator's.")
         }
-        announceRemoval(of: store)
-        guard takeOut(store) else { return }
-        storesChanged()
-        rowCache.removeAll(store: store.number)
-        identities.remove(store.number)
-        try close(removed: store)
     }
 
     final func announceRemoval(of store: NSPersistentStore) {
@@ -185,12 +188,21 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     }
 
     /// False when somebody else was faster.
-    private func takeOut(_ store: NSPersistentStore) -> Bool {
-        stores.withLock { stores in
+    final func takeOut(_ store: NSPersistentStore) -> Bool {
+        let isOut = stores.withLock { stores in
             guard let place = stores.firstIndex(where: { $0 === store }) else { return false }
             stores.remove(at: place)
             return true
         }
+        if isOut { storesChanged() }
+        return isOut
+    }
+
+    /// Forgets and closes a store that was taken out.
+    final func release(_ store: NSPersistentStore) throws {
+        rowCache.removeAll(store: store.number)
+        identities.remove(store.number)
+        try close(removed: store)
     }
 
     /// Closes a store that is not the coordinator's any more, and tells of it.

@@ -115,7 +115,7 @@ struct SaveOperation {
         // New objects keep the keys that an attempt before, or `obtainPermanentIDs`, has given them.
         let given = context.hasEarlyKeys ? context.keepEarlyKeys(inserted) : inserted
         let unnumbered = context.saveMemory == nil ? given : given.filter { $0._state.pointee.assigned == 0 }
-        try builders.assignKeys(unnumbered)
+        try context.requiredCoordinator.writes.write { try builders.assignKeys(unnumbered) }
         if context.requiredCoordinator.hasSeveralStores {
             try StoreCrossing.check([inserted, updated, deleted], context.requiredCoordinator)
         }
@@ -132,13 +132,19 @@ struct SaveOperation {
 
     /// Answers the conflicts of the first store that refuses its batch. A store that took a batch is not asked again.
     mutating func commit(_ batches: [StoreBatch]) throws -> Refusal? {
-        let cache = context.requiredCoordinator.rowCache
+        let coordinator = context.requiredCoordinator
+        let cache = coordinator.rowCache
         for batch in batches where !batch.batch.isEmpty && !isCommitted(batch.store.number) {
-            let store = batch.store
-            let outcome: CommitOutcome
             let ticket = cache.ticket
+            let (store, outcome): (NumberedStore, CommitOutcome)
             do {
-                outcome = try store.rows.commit(store.store.recordsHistory ? noted(batch) : batch.batch)
+                (store, outcome) = try coordinator.writes.write {
+                    // It may have moved since the batch was made.
+                    guard let store = coordinator.numberedStore(batch.store.number) else {
+                        throw StoreError(134070, "The store was removed while the save ran; its objects cannot be saved any more.")
+                    }
+                    return (store, try store.rows.commit(store.store.recordsHistory ? noted(batch) : batch.batch))
+                }
             } catch {
                 throw CocoaError.saving(error)
             }
