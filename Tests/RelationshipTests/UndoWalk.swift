@@ -142,7 +142,7 @@ final class UndoWalk {
             for _ in 0..<1 + random.below(3) {
                 switch random.below(4) {
                 case 0: delete()
-                case 1: rename()
+                case 1: setAttribute()
                 default: write()
                 }
             }
@@ -195,7 +195,7 @@ final class UndoWalk {
             switch random.below(16) {
             case 0, 1: make(random.below(2) == 0 ? "Node" : "Leaf")
             case 2, 3: delete()
-            case 4: rename()
+            case 4, 6: setAttribute()
             case 5 where random.below(4) == 0: bringBack()
             default: write()
             }
@@ -281,11 +281,33 @@ final class UndoWalk {
         context.insert(object)
     }
 
-    private func rename() {
+    private func setAttribute() {
         guard let number = pick() else { return }
-        let name = "\(random.below(3))"
-        trace.append("  rename \(number) \(name)")
-        objects[number]?.setValue(name, forKey: "name")
+        let (key, value) = attribute()
+        trace.append("  \(number).\(key) = \(UndoWalk.text(value))")
+        objects[number]?.setValue(value, forKey: key)
+    }
+
+    /// One of each way in which values are kept: in the row, as an object, as several columns, as an archive, in a file.
+    private func attribute() -> (key: String, value: Any?) {
+        let number = random.below(3)
+        switch random.below(8) {
+        case 0..<3: return ("name", "\(number)")
+        case 3: return ("price", NSDecimalNumber(value: number))
+        case 4: return ("spot", number == 0 ? nil : ["x": number, "label": "here"] as [String: Any])
+        case 5: return ("words", number == 0 ? nil : ["one", "two"].dropLast(number - 1).map { $0 as NSString } as NSArray)
+        default: return ("paint", number == 0 ? nil : Data(repeating: UInt8(number), count: random.below(3) == 0 ? 110_000 : 10))
+        }
+    }
+
+    private static func text(_ value: Any?) -> String {
+        switch value {
+        case nil: "-"
+        case let data as Data: "\(data.count) × \(data.first ?? 0)"
+        case let composite as [String: Any]: composite.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: " ")
+        case let words as NSArray: words.componentsJoined(by: " ")
+        case let value?: "\(value)"
+        }
     }
 
     private func write() {
@@ -357,7 +379,10 @@ final class UndoWalk {
     }
 
     private func line(_ object: NSManagedObject) -> String {
-        var parts = ["\(object.entity.name ?? "") \(number(object)) \(object.value(forKey: "name") as? String ?? "-")"]
+        var parts = ["\(object.entity.name ?? "") \(number(object))"]
+        parts += ["name", "price", "spot", "words", "paint"].compactMap { key in
+            object.value(forKey: key).map { "\(key) \(UndoWalk.text($0))" }
+        }
         for (key, relationship) in object.entity.relationshipsByName.sorted(by: { $0.key < $1.key }) {
             let numbers = related(object, relationship).map(number)
             guard !numbers.isEmpty else { continue }
@@ -385,7 +410,15 @@ final class UndoWalk {
     /// one side).
     static func model() -> NSManagedObjectModel {
         var node = EntityDraft(name: "Node")
-        node.attributes = [Clinic.attribute("n", .integer32), Clinic.attribute("name", .string)]
+        node.attributes = [
+            Clinic.attribute("n", .integer32), Clinic.attribute("name", .string), Clinic.attribute("price", .decimal),
+            Clinic.attribute("words", .transformable),
+        ]
+        var spot = Clinic.attribute("spot", .composite)
+        spot.compositeName = "Spot"
+        var paint = Clinic.attribute("paint", .binary)
+        paint.allowsExternalBinaryDataStorage = true
+        node.attributes += [spot, paint]
         node.relationships = [
             Clinic.toMany("kids", "Node", inverse: "parent", ordered: true), Clinic.toOne("parent", "Node", inverse: "kids"),
             Clinic.toMany("parts", "Leaf", inverse: "whole", ordered: true, rule: .cascade),
@@ -405,6 +438,7 @@ final class UndoWalk {
             Clinic.toMany("lists", "Node", inverse: "list"),
         ]
         var draft = SchemaDraft()
+        draft.composites = [Composite(name: "Spot", attributes: [Clinic.attribute("x", .integer32), Clinic.attribute("label", .string)])]
         draft.entities = [node, leaf]
         return NSManagedObjectModel(draft: draft)
     }
