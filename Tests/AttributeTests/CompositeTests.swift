@@ -212,4 +212,27 @@ import Testing
         #expect(!read.hasChanges)
         #expect((read.primitiveValue(forKey: "location") as? [String: Double]) == ["latitude": 4])
     }
+
+    @Test("3.5 changedValuesForCurrentEvent names a composite, with all its elements as they were", arguments: [false, true])
+    func currentEvent(_ hasUndo: Bool) throws {
+        let stack = try Lab.stack(Lab.types[0])
+        stack.context.undoManager = hasUndo ? UndoManager() : nil
+        let site = stack.context.make(
+            "Site", ["location": ["latitude": 1.0, "area": ["code": 1] as [String: Any]] as [String: Any]])
+        try stack.context.save()
+        site.setValue(2, forKeyPath: "location.area.code")
+        site.setValue(3, forKeyPath: "location.area.code")
+        site.setValue("Peru", forKeyPath: "location.area.country")
+        let former = site.changedValuesForCurrentEvent()
+        #expect(former.keys.sorted() == ["location"])
+        #expect(
+            (former["location"] as? [String: Any]).map { NSDictionary(dictionary: $0) } == [
+                "latitude": 1.0, "area": ["code": 1],
+            ])
+        let bare = stack.context.make("Site")
+        try stack.context.save()
+        bare.setValue(2, forKeyPath: "location.area.code")
+        #expect(bare.changedValuesForCurrentEvent().keys.sorted() == ["location"])
+        #expect(bare.changedValuesForCurrentEvent()["location"] as? [String: Double] == ["latitude": 1.5])
+    }
 }

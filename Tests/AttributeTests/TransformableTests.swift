@@ -318,6 +318,20 @@ import Testing
         #expect(transformer.transformedValue("no data") == nil && transformer.transformedValue(nil) == nil)
     }
 
+    @Test("3.5 changedValuesForCurrentEvent has values that are kept as objects, not what they are kept in")
+    func currentEvent() throws {
+        let stack = try Lab.stack(Lab.types[0])
+        let site = stack.context.make("Site", ["words": ["one"], "anything": "loose"])
+        try stack.context.save()
+        for former in ["one", "two"] {
+            site.setValue(["two"], forKey: "words")
+            #expect(site.changedValuesForCurrentEvent()["words"] as? [String] == [former])
+            stack.context.processPendingChanges()
+        }
+        site.setValue("else", forKey: "anything")
+        #expect(site.changedValuesForCurrentEvent()["anything"] as? String == "loose")
+    }
+
     @Test("A value that lies too deep is refused")
     func deep() throws {
         let transformer = NSSecureUnarchiveFromDataTransformer()

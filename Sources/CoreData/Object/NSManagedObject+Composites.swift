@@ -19,11 +19,16 @@ extension NSManagedObject: KeyPathOwner {
 
     /// The values of the elements that have one, by their names; nil when none has.
     final func dictionary(of composite: CompositePlace, committed: Bool = false) -> [String: Any]? {
+        dictionary(of: composite) { committed ? committedAny(at: $0) : anyValue(.slot($0)) }
+    }
+
+    /// The same of values that the caller knows by their slots.
+    final func dictionary(of composite: CompositePlace, _ value: (Int) -> Any?) -> [String: Any]? {
         var values: [String: Any] = [:]
         for element in composite.elements {
             switch element.content {
-            case .slot(let slot): values[element.name] = committed ? committedAny(at: slot) : anyValue(.slot(slot))
-            case .composite(let inner): values[element.name] = dictionary(of: inner, committed: committed)
+            case .slot(let slot): values[element.name] = value(slot)
+            case .composite(let inner): values[element.name] = dictionary(of: inner, value)
             }
         }
         return values.isEmpty ? nil : values

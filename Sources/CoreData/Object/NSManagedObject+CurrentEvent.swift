@@ -23,6 +23,8 @@ extension NSManagedObject {
 private struct FormerProperties {
     private let object: NSManagedObject
     private(set) var values: [String: Any] = [:]
+    /// What the elements of composites were, by their slots.
+    private var elements: [Int: Any?] = [:]
     /// Where the members that moved point at, as far as the log was gone back.
     private var targets: [ObjectIdentifier: NSManagedObject?] = [:]
 
@@ -32,7 +34,7 @@ private struct FormerProperties {
         switch change {
         case .existence, .revival: break
         case .attribute(let changed, let slot, let old):
-            if changed === object { values[name(slot)] = old.object(object, Int(slot)) ?? NSNull() }
+            if changed === object { setAttribute(Int(slot), old.object(object, Int(slot))) }
         case .target(let changed, let slot, let old):
             if changed === object { values[name(slot)] = old ?? NSNull() as Any }
             moveBack(changed, slot: Int(slot), to: old)
@@ -41,6 +43,19 @@ private struct FormerProperties {
         case .position(let changed, let index, _, _), .order(let changed, let index, _):
             if changed === object { _ = members(of: Int(index)) }
         }
+    }
+
+    /// An element is told of with its composite, as everywhere.
+    private mutating func setAttribute(_ slot: Int, _ old: Any?) {
+        let entity = object._state.info.entity
+        guard let composite = entity.slots[slot].composite.flatMap({ entity.composites[$0] }) else {
+            return values[entity.slots[slot].name] = old ?? NSNull()
+        }
+        elements.updateValue(old, forKey: slot)
+        let former = object.dictionary(of: composite) { slot in
+            if let known = elements[slot] { known } else { object.anyValue(.slot(slot)) }
+        }
+        values[composite.path] = former ?? NSNull() as Any
     }
 
     /// A member's to-one says who its owner was.
@@ -83,13 +98,13 @@ extension FormerValue {
     fileprivate func object(_ owner: NSManagedObject, _ slot: Int) -> Any? {
         switch self {
         case .null: nil
-        case .unset: owner.value(owner._state.info.transientDefault(Int(slot)), Int(slot)).object
+        case .unset: owner.object(owner._state.info.transientDefault(slot), slot)
         case .bits(let bits): owner.value(bits, slot).object
         case .text(let text): owner.kind(slot) == .uri ? Value.uri(text).object : text
         case .data(let data): data
         case .uuid(let uuid): uuid
-        case .reference(let object): object
-        case .row(let chunk, let row): owner.value(.row(row, chunk), slot).object
+        case .reference(let object): (object as? LiveValue).map { owner.made($0, slot) } ?? object
+        case .row(let chunk, let row): owner.object(.row(row, chunk), slot)
         }
     }
 }

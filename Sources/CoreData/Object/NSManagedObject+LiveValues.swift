@@ -34,8 +34,15 @@ extension NSManagedObject {
         _state.has(.persistent) ? committedBytes(at: slot).flatMap { made($0, slot) } : nil
     }
 
-    private func committedBytes(at slot: Int) -> LiveValue? {
-        switch committedSource(slot) {
+    private func committedBytes(at slot: Int) -> LiveValue? { bytes(committedSource(slot), slot) }
+
+    /// The value of a source as key-value coding hands it out, made anew where it is kept as an object.
+    final func object(_ source: Source, _ slot: Int) -> Any? {
+        kind(slot) == .transformable ? bytes(source, slot).flatMap { made($0, slot) } : value(source, slot).object
+    }
+
+    private func bytes(_ source: Source, _ slot: Int) -> LiveValue? {
+        switch source {
         case .row(let row, let chunk): LiveValue(data: chunk.withBytes(of: row[slot]) { Data($0) })
         case .overlay(let defaults): defaults.live(slot)?.fresh
         case .null: nil
@@ -43,7 +50,7 @@ extension NSManagedObject {
     }
 
     /// A getter cannot throw: the context keeps the error (DESIGN §7).
-    private func made(_ live: LiveValue?, _ slot: Int) -> Any? {
+    final func made(_ live: LiveValue?, _ slot: Int) -> Any? {
         guard let live, let transformation = Transformation(_state.info, slot) else { return nil }
         do {
             return try live.value(transformation)
