@@ -120,4 +120,29 @@ private final class Mirror: ValueTransformer {
         try parent.save()
         #expect(try stack.another().named("Bo")?.value(forKey: "mirrored") as? String == "taken")
     }
+
+    @Test("5.4 Rollback in a child gives transient attributes the values of its parent", arguments: [false, true])
+    func rollback(_ grand: Bool) throws {
+        let context = grand ? child.child() : child
+        // Transient values live as long as their object.
+        for above in [parent, child] { above.retainsRegisteredObjects = true }
+        let mine = context.make("Patient", ["name": "Ada", "mood": 3, "remark": "brief", "anything": "loose"])
+        for saved in [context, child, parent] { try saved.save() }
+        func check() {
+            #expect(mine.value(forKey: "mood") as? Int == 3 && mine.value(forKey: "remark") as? String == "brief")
+            #expect(mine.value(forKey: "anything") as? String == "loose" && !context.hasChanges)
+        }
+        mine.setValue("Eve", forKey: "name")
+        context.rollback()
+        check()
+        mine.setValue(4, forKey: "mood")
+        mine.setValue(nil, forKey: "remark")
+        mine.setValue("else", forKey: "anything")
+        context.rollback()
+        check()
+        mine.setValue("Eve", forKey: "name")
+        for saved in [context, child] { try saved.save() }
+        check()
+        #expect(parent.same(mine).value(forKey: "mood") as? Int == 3)
+    }
 }

@@ -86,13 +86,25 @@ extension NSManagedObject {
         let overlay = willWrite(slot)
         switch value {
         case .null: overlay.setNull(slot, kind(slot))
-        case .unset: overlay.remove(slot, kind(slot))
+        case .unset: unset(slot, overlay)
         case .bits(let bits): overlay.setBits(slot, bits)
         case .text(let text): overlay.set(slot, text)
         case .data(let data): overlay.set(slot, data)
         case .uuid(let uuid): overlay.set(slot, uuid)
         case .reference(let object): overlay.set(slot, object)
         case .row(let chunk, let row): copy(chunk, row, slot, to: overlay)
+        }
+    }
+
+    /// Gives a transient attribute its default back, also where a child's row has taken another value over since.
+    private final func unset(_ slot: Int, _ overlay: Overlay) {
+        overlay.remove(slot, kind(slot))
+        guard _state.pointee.row?.isPresent(slot) == true, case .overlay(let defaults) = _state.info.transientDefault(slot)
+        else { return }
+        if let live = kind(slot) == .transformable ? defaults.live(slot) : nil {
+            overlay.set(slot, live.fresh as AnyObject)
+        } else {
+            store(value(.overlay(defaults), slot), in: overlay, slot)
         }
     }
 

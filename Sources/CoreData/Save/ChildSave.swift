@@ -272,6 +272,7 @@ struct ChildSave {
                 open[state.pointee.entity] = chunk
             }
             object.pack(into: chunk, key: state.pointee.number, version: max(state.version, 0))
+            object.packChangedTransients(into: chunk)
             return (object, chunk, chunk.count - 1)
         }
     }

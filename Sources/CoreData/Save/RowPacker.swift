@@ -61,7 +61,14 @@ extension NSManagedObject {
         let info = _state.info
         guard info.hasTransientSlots else { return }
         liftTransients(info)
-        guard let overlay = _state.overlay else { return }
+        packChangedTransients(into: chunk)
+    }
+
+    /// The same of values in the overlay alone. A child's own row has those that its save has pushed, so that they are there when
+    /// later changes are dropped.
+    final func packChangedTransients(into chunk: RowChunk) {
+        let info = _state.info
+        guard info.hasTransientSlots, let overlay = _state.overlay else { return }
         let row = chunk.row(chunk.count - 1)
         for slot in info.entity.slots.indices where info.entity.slots[slot].isTransient {
             guard overlay.isPresent(slot), !overlay.isNull(slot), info.kinds[slot] != .transformable else { continue }
