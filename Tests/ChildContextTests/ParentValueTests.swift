@@ -145,4 +145,25 @@ private final class Mirror: ValueTransformer {
         check()
         #expect(parent.same(mine).value(forKey: "mood") as? Int == 3)
     }
+
+    @Test("5.3 Undoing a deletion in a child brings back transient values of every kind", arguments: [false, true], [false, true])
+    func deletion(_ isRead: Bool, _ goesUp: Bool) throws {
+        let patient = parent.make("Patient", ["name": "Ada", "mood": 3, "remark": "brief", "anything": "loose"])
+        try parent.save()
+        child.undoManager = UndoManager()
+        let mine = child.same(patient)
+        if isRead { #expect(mine.value(forKey: "anything") as? String == "loose") }
+        child.delete(mine)
+        try child.save()
+        if goesUp { try parent.save() }
+        child.undo()
+        func check(_ object: NSManagedObject) {
+            #expect(object.value(forKey: "mood") as? Int == 3 && object.value(forKey: "remark") as? String == "brief")
+            #expect(object.value(forKey: "anything") as? String == "loose")
+        }
+        check(mine)
+        try child.save()
+        check(mine)
+        check(parent.same(mine))
+    }
 }

@@ -15,6 +15,16 @@ extension NSManagedObject {
         }
     }
 
+    /// Takes what the parent alone has of a deleted object, before the parent's object goes as well: an undo wants it back.
+    final func keepParentValues() {
+        let state = _state
+        guard state.info.hasTransientSlots, !state.has(.inaccessible) else { return }
+        for (slot, property) in state.info.entity.slots.enumerated()
+        where property.isTransient && property.kind == .transformable && state.overlay?.isPresent(slot) != true {
+            if let live = heldLive(at: slot) { state.makeOverlay().set(slot, live as AnyObject) }
+        }
+    }
+
     private func heldLive(at slot: Int) -> LiveValue? {
         if let overlay = _state.overlay, overlay.isPresent(slot) { return overlay.live(slot) }
         return cachedBesideRow(slot) as? LiveValue ?? parentLive(at: slot)

@@ -36,6 +36,7 @@ struct ChildSave {
 
     mutating func run() throws {
         if context.undoManager != nil { deleted.borrowEach { $0.keepExternalValues() } }
+        deleted.borrowEach { $0.keepParentValues() }
         try findTwins()
         try findNewMembers()
         parent.processPendingChanges()
