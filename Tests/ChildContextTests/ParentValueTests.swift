@@ -166,4 +166,33 @@ private final class Mirror: ValueTransformer {
         check(mine)
         check(parent.same(mine))
     }
+
+    @Test("1.13 A default that was never replaced is the parent's value too when the undo of a deletion is pushed", arguments: [false, true])
+    func defaults(_ goesUp: Bool) throws {
+        let patient = parent.make("Patient", ["name": "Ada"])
+        try parent.save()
+        parent.reset()
+        child.undoManager = UndoManager()
+        let mine = child.object(with: patient.objectID)
+        #expect(mine.value(forKey: "mood") as? Int == 7)
+        mine.setValue(9, forKey: "mood")
+        child.processPendingChanges()
+        child.delete(mine)
+        try child.save()
+        if goesUp { try parent.save() }
+        child.undo()
+        child.undo()
+        #expect(mine.value(forKey: "mood") as? Int == 7)
+        try child.save()
+        #expect(mine.value(forKey: "mood") as? Int == 7 && parent.same(mine).value(forKey: "mood") as? Int == 7)
+        try parent.save()
+        mine.setValue("Eve", forKey: "name")
+        child.rollback()
+        child.delete(mine)
+        try child.save()
+        if goesUp { try parent.save() }
+        child.undo()
+        try child.save()
+        #expect(mine.value(forKey: "mood") as? Int == 7 && parent.same(mine).value(forKey: "mood") as? Int == 7)
+    }
 }

@@ -66,7 +66,7 @@ extension NSManagedObject {
         guard let overlay = state.overlay, overlay.isPresent(slot) else {
             if state.isFault { fire() }
             guard let row = state.pointee.row, let chunk = state.chunk, row.isPresent(slot) else {
-                return state.info.transientDefaults?.isPresent(slot) == true ? .unset : .null
+                return state.info.hasTransientDefault(slot) ? .unset : .null
             }
             if kind(slot) == .externalData { return data(.row(row, chunk), slot).map { .data($0) } ?? .null }
             return .row(chunk, row)

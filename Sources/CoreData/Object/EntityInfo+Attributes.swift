@@ -33,6 +33,9 @@ extension EntityInfo {
         return overlay
     }
 
+    /// Whether an object that was not given a value for a slot shows a transient attribute's default.
+    func hasTransientDefault(_ slot: Int) -> Bool { transientDefaults?.isPresent(slot) == true }
+
     /// Where a transient attribute that was not set has its value.
     func transientDefault(_ slot: Int) -> NSManagedObject.Source {
         guard let defaults = transientDefaults, defaults.isPresent(slot), !defaults.isNull(slot) else { return .null }

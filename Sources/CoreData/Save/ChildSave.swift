@@ -176,7 +176,7 @@ struct ChildSave {
         guard let twin = twins[ObjectIdentifier(object)] else { return }
         let wasThere = twin._state.has(.persistent)
         for slot in object.slots where ChildSave.isAttribute(object, slot) {
-            if object._state.overlay?.isPresent(slot) == true {
+            if object._state.overlay?.isPresent(slot) == true || object._state.info.hasTransientDefault(slot) {
                 if !wasThere || twin.value(at: slot) != object.value(at: slot) { twin.take(slot, from: object) }
             } else if twin._state.overlay?.isPresent(slot) == true || twin._state.pointee.row?.isPresent(slot) == true {
                 twin.restore(.null, at: slot)
