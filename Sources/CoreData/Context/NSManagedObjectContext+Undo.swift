@@ -59,9 +59,10 @@ extension NSManagedObjectContext {
     private func apply(_ log: ContiguousArray<GraphChange>, hasDeletions: Bool) {
         tracker.touched = []
         if hasDeletions {
-            let returning = runtime.keepsTargets ? returningObjects(log) : [:]
+            let returning = runtime.keepsTargets || runtime.hasOneWayRelationships ? returningObjects(log) : [:]
             for case .existence(let object, appeared: false) in log.reversed() { bringBack(object, returning) }
             for case .existence(let object, appeared: false) in log { object.forgetLostTargets() }
+            if runtime.hasOneWayRelationships { nameAnew(returning) }
         }
         for change in log.reversed() { change.takeBack(in: self) }
         if !tracker.redone.isEmpty { propagateRedone() }
@@ -219,7 +220,9 @@ extension NSManagedObjectContext {
             // Child contexts know an unsaved object by its number.
             state.pointee.number = former.number
         } else if !wasSaved || isChild && (lineage?.deletedTwin(former) != nil || isKnownAbove(former)) {
-            // It has its permanent ID early; or it is a row that contexts above have not deleted yet.
+            // It has its permanent ID early; or it is a row that contexts above have not deleted yet. A fault that was made for it
+            // meanwhile, by an object that still names it, makes way.
+            if let fault = registered(former), fault.lacksRow { withdraw(fault) }
             takeKey(former, for: object)
             hasEarlyKeys = true
         }

@@ -1,0 +1,68 @@
+// Objects that an undo brings back under other keys than their rows had, and objects that name the former keys.
+
+import CoreDataValues
+
+extension NSManagedObjectContext {
+    /// Gives relationships without inverse that lead to rows which are gone the objects that came back instead: no delete rule has
+    /// parted them, so nothing of it is in the log. Objects that are not here, or that have read their members since, lead to them
+    /// no more.
+    final func nameAnew(_ returned: [ObjectKey: NSManagedObject]) {
+        var renamed: [ObjectKey: NSManagedObject] = [:]
+        for (key, object) in returned where !object.isLost && object._state.key != settled(key) { renamed[settled(key)] = object }
+        guard !renamed.isEmpty else { return }
+        for object in allObjects where object._state.has(.persistent) && !object._state.has([.deleted, .gone]) {
+            object.nameTargetsAnew(renamed)
+            object.forEachStoredToMany { index, members in object.nameMembersAnew(index, members, renamed) }
+        }
+    }
+}
+
+extension NSManagedObject {
+    fileprivate func nameTargetsAnew(_ renamed: [ObjectKey: NSManagedObject]) {
+        guard let read = lastRead, let context = managedObjectContext else { return }
+        for (slot, relationship) in _state.info.slotRelationships.enumerated() {
+            guard let relationship, relationship.inverse == nil, _state.overlay?.isPresent(slot) != true,
+                let key = targetKey(at: slot, of: read), let target = renamed[context.settled(key, of: self, slot)]
+            else { continue }
+            writeTarget(slot, target, nil)
+        }
+    }
+
+    fileprivate func nameMembersAnew(_ index: Int, _ members: ToMany, _ renamed: [ObjectKey: NSManagedObject]) {
+        guard relationship(toMany: index).inverse == nil, !members.isFault else { return }
+        managedObjectContext?.settleKeys(of: members, store: _state.pointee.store)
+        for (key, member) in renamed where members.held(key, store: _state.pointee.store) {
+            guard place(of: key, in: members) != nil else { continue }
+            log { .link(self, toMany: Int32(index), member: member, added: true) }
+            takeBack(member, formerly: key, toMany: index)
+        }
+    }
+
+    /// Takes in a member that came back, to where its former row stands, on this side only.
+    final func takeBack(_ member: NSManagedObject, formerly key: ObjectKey, toMany index: Int) {
+        let members = makeToManyState(index)
+        managedObjectContext?.settleKeys(of: members, store: _state.pointee.store)
+        let key = managedObjectContext?.settled(key) ?? key
+        let place = place(of: key, in: members)
+        if members.held(key, store: _state.pointee.store) { members.dropStored(key, store: _state.pointee.store) }
+        if !isMember(member, at: index) { link(member, toMany: index) }
+        if let place, relationship(toMany: index).isOrdered { move(member, toMany: index, to: place) }
+    }
+
+    /// Where the row of a key stands among the members, nil where it was taken out.
+    private func place(of key: ObjectKey, in members: ToMany) -> Int? {
+        let (gone, store) = (members.removed.objects, _state.pointee.store)
+        if let order = members.order { return order.firstIndex { $0._state.key == key } }
+        guard !gone.contains(where: { $0._state.key == key }), let place = members.storedPlace(of: key, store: store) else { return nil }
+        return place - gone.count { (members.storedPlace(of: $0._state.key, store: store) ?? place) < place }
+    }
+}
+
+extension ToMany {
+    /// Forgets a member whose row is gone, and the fault that was made for it. Of rows as read the other keys stay, also where they
+    /// are older than the save: more of what it has deleted may come back.
+    fileprivate func dropStored(_ key: ObjectKey, store: UInt16) {
+        base = .keys(storedKeys(in: store).filter { $0 != key })
+        if hasOrder { order?.removeAll { $0._state.key == key } }
+    }
+}
