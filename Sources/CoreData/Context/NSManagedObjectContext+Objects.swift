@@ -4,7 +4,8 @@ import CoreDataValues
 import Foundation
 
 extension NSManagedObjectContext {
-    /// Puts an object into the context. Harmless for one that is there already, or that the running save has deleted.
+    /// Puts an object into the context. Harmless for one that is there already, or that the running save has deleted. One whose
+    /// deletion was saved before becomes a new object with the values that it had.
     public final func insert(_ object: NSManagedObject) {
         checkQueue()
         let state = object._state
@@ -23,6 +24,7 @@ extension NSManagedObjectContext {
         guard !state.info.entity.isAbstract else {
             misuse("The entity \(object.entity.name ?? "") is abstract; insert one of its sub-entities.")
         }
+        if state.has(.gone), state.pointee.row != nil { return enterAgain(object) }
         let hasRelationships = state.pointee.overlay != nil || state.pointee.toMany != nil
         enter(object)
         if hasRelationships { insertCompanions(of: object) }

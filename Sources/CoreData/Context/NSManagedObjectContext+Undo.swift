@@ -203,6 +203,16 @@ extension NSManagedObjectContext {
         object._state.clear(.fresh)
     }
 
+    /// Makes an object that has left the context an insertion with the values of its former row.
+    final func enterAgain(_ object: NSManagedObject) {
+        // Values may lie in files, which are read for objects of a context.
+        object._state.clear(.gone)
+        object._state.pointee.slow &= ~SlowReason.anyFault
+        object.liftRow([:])
+        enter(object)
+        object.forgetLostTargets()
+    }
+
     /// Undoes a deletion: a pending one is taken back, a saved one becomes an insertion with the old values.
     fileprivate func bringBack(_ object: NSManagedObject, _ returning: [ObjectKey: NSManagedObject]) {
         let state = object._state
@@ -285,11 +295,17 @@ extension NSManagedObject {
         state.pointee.slow &= ~SlowReason.anyFault
     }
 
-    /// The target in the row that is gone: one that comes back too, or stayed. One that stayed, and names the row that is gone in its
-    /// own, is given this object instead.
+    /// The target in the row that is gone: one that comes back too, or stayed. Where it names the row that is gone, it is given this
+    /// object instead.
     private func keptTarget(at slot: Int, _ returning: [ObjectKey: NSManagedObject]) -> NSManagedObject? {
-        guard let key = committedTargetKey(at: slot) else { return nil }
-        if let target = returning[key] { return target }
+        guard let key = committedTargetKey(at: slot), let target = returning[key] ?? stayingTarget(at: slot) else { return nil }
+        if case .toMany(let index)? = _state.info.slotInverses[slot]?.place {
+            target.takeBack(self, formerly: _state.key, toMany: index)
+        }
+        return target
+    }
+
+    private func stayingTarget(at slot: Int) -> NSManagedObject? {
         guard let target = committedTarget(at: slot) else { return nil }
         // Another writer may have deleted its row meanwhile.
         if target._state.isFault { target.fire() }
