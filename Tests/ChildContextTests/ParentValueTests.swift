@@ -167,7 +167,8 @@ private final class Mirror: ValueTransformer {
         check(parent.same(mine))
     }
 
-    @Test("1.13 A default that was never replaced is the parent's value too when the undo of a deletion is pushed", arguments: [false, true])
+    @Test("1.13 A default that was never replaced is the parent's value too when the undo of a deletion is pushed",
+        arguments: [false, true])
     func defaults(_ goesUp: Bool) throws {
         let patient = parent.make("Patient", ["name": "Ada"])
         try parent.save()

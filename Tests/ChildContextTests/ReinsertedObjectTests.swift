@@ -17,7 +17,9 @@ import Testing
         rank.defaultValue = .int(5)
         scan.allowsExternalBinaryDataStorage = true
         item.attributes = [Clinic.attribute("name", .string), Clinic.attribute("note", .string), rank, scan]
-        item.relationships = [Clinic.toOne("box", "Box", inverse: "items"), Clinic.toOne("owner", "Box", inverse: "owned", rule: .noAction)]
+        item.relationships = [
+            Clinic.toOne("box", "Box", inverse: "items"), Clinic.toOne("owner", "Box", inverse: "owned", rule: .noAction),
+        ]
         var box = EntityDraft(name: "Box")
         box.relationships = [Clinic.toMany("items", "Item", inverse: "box"), Clinic.toMany("owned", "Item", inverse: "owner")]
         var draft = SchemaDraft()
@@ -32,11 +34,12 @@ import Testing
     private func items(_ context: NSManagedObjectContext) throws -> [String] {
         try context.all("Item").map { item in
             let scan = item.value(forKey: "scan") as? Data
-            return "\(item.name ?? "-") \(item.value(forKey: "note") ?? "-") \(item.value(forKey: "rank") ?? "-") \(scan == Self.scan)"
+            let (note, rank) = (item.value(forKey: "note") ?? "-", item.value(forKey: "rank") ?? "-")
+            return "\(item.name ?? "-") \(note) \(rank) \(scan == Self.scan)"
         }
     }
 
-    @Test("1.8 An object whose deletion was saved and that is inserted again has the values that it had, here, above and in the store",
+    @Test("1.8 An object that is inserted again after its deletion was saved has the values that it had, in every context and store",
         arguments: [false, true], [false, true])
     func values(_ isChild: Bool, _ refreshes: Bool) throws {
         let context = isChild ? parent.child() : parent
@@ -86,7 +89,7 @@ import Testing
         #expect(try items(stack.another()) == ["keep - 9 true"])
     }
 
-    @Test("A value whose file went with the deletion, for want of an undo manager, is missed by the next save after the object is inserted")
+    @Test("1.8 Without an undo manager a value in a file goes with the deletion, and the save after the insertion says so")
     func missingFile() throws {
         let item = parent.make("Item", ["name": "keep", "rank": 9, "scan": Self.scan])
         try parent.save()

@@ -230,8 +230,8 @@ extension NSManagedObjectContext {
             // Child contexts know an unsaved object by its number.
             state.pointee.number = former.number
         } else if !wasSaved || isChild && (lineage?.deletedTwin(former) != nil || isKnownAbove(former)) {
-            // It has its permanent ID early; or it is a row that contexts above have not deleted yet. A fault that was made for it
-            // meanwhile, by an object that still names it, makes way.
+            // It has its permanent ID early; or it is a row that contexts above have not deleted yet. A fault that was made for
+            // it meanwhile, by an object that still names it, makes way.
             if let fault = registered(former), fault.lacksRow { withdraw(fault) }
             takeKey(former, for: object)
             hasEarlyKeys = true
@@ -295,8 +295,8 @@ extension NSManagedObject {
         state.pointee.slow &= ~SlowReason.anyFault
     }
 
-    /// The target in the row that is gone: one that comes back too, or stayed. Where it names the row that is gone, it is given this
-    /// object instead.
+    /// The target in the row that is gone: one that comes back too, or stayed. Where it names the row that is gone, it is given
+    /// this object instead.
     private func keptTarget(at slot: Int, _ returning: [ObjectKey: NSManagedObject]) -> NSManagedObject? {
         guard let key = committedTargetKey(at: slot), let target = returning[key] ?? stayingTarget(at: slot) else { return nil }
         if case .toMany(let index)? = _state.info.slotInverses[slot]?.place {

@@ -3,8 +3,8 @@
 import CoreDataValues
 
 extension NSManagedObjectContext {
-    /// Gives relationships without inverse that lead to rows which are gone the objects that came back instead: no delete rule has
-    /// parted them, so nothing of it is in the log. Objects that are not here, or that have read their members since, lead to them
+    /// Gives relationships without inverse that lead to rows which are gone the objects that came back instead: no delete rule
+    /// has parted them, so nothing of it is in the log. Objects that are not here, or have read their members since, lead to them
     /// no more.
     final func nameAnew(_ returned: [ObjectKey: NSManagedObject]) {
         var renamed: [ObjectKey: NSManagedObject] = [:]
@@ -53,14 +53,15 @@ extension NSManagedObject {
     private func place(of key: ObjectKey, in members: ToMany) -> Int? {
         let (gone, store) = (members.removed.objects, _state.pointee.store)
         if let order = members.order { return order.firstIndex { $0._state.key == key } }
-        guard !gone.contains(where: { $0._state.key == key }), let place = members.storedPlace(of: key, store: store) else { return nil }
+        guard !gone.contains(where: { $0._state.key == key }), let place = members.storedPlace(of: key, store: store)
+        else { return nil }
         return place - gone.count { (members.storedPlace(of: $0._state.key, store: store) ?? place) < place }
     }
 }
 
 extension ToMany {
-    /// Forgets a member whose row is gone, and the fault that was made for it. Of rows as read the other keys stay, also where they
-    /// are older than the save: more of what it has deleted may come back.
+    /// Forgets a member whose row is gone, and the fault that was made for it. Of rows as read the other keys stay, also where
+    /// they are older than the save: more of what it has deleted may come back.
     fileprivate func dropStored(_ key: ObjectKey, store: UInt16) {
         base = .keys(storedKeys(in: store).filter { $0 != key })
         if hasOrder { order?.removeAll { $0._state.key == key } }
