@@ -138,4 +138,38 @@ extension UndoWalkTests {
         }
         try context.save()
     }
+
+    @Test("5.3 Undoing what was done after a deletion was taken back gives the graph of each step, also where its object was deleted since",
+        arguments: ["list", "friends", "tags", "steps", "children", "parent", "spouse", "favorite", "likes"])
+    func takenBack(_ key: String) throws {
+        let stack = try Web.stack()
+        let context = stack.context
+        let node = context.make("Node", ["n": 1])
+        let relationship = try #require(node.entity.relationshipsByName[key])
+        let other = context.make(relationship.destinationEntity?.name ?? "", ["n": 2])
+        try context.save()
+        context.undoManager?.removeAllActions()
+        context.delete(node)
+        context.processPendingChanges()
+        context.insert(node)
+        context.processPendingChanges()
+        let members: Any = relationship.isOrdered ? NSOrderedSet(object: other) as Any : Set([other])
+        node.setValue(relationship.isToMany ? members : other, forKey: key)
+        context.processPendingChanges()
+        context.delete(node)
+        try context.save()
+        func related() -> [NSManagedObject] { relationship.isToMany ? node.many(key) : node.one(key).map { [$0] } ?? [] }
+        for expected in [[other], [], nil, []] {
+            context.undo()
+            #expect((node.managedObjectContext == nil || node.isDeleted ? nil : related()) == expected)
+        }
+        try context.save()
+        let reader = stack.another()
+        let found = try #require(try reader.all("Node").first { $0.value(forKey: "n") as? Int == 1 })
+        #expect(relationship.isToMany ? found.many(key).isEmpty : found.one(key) == nil)
+        for expected in [nil, [], [other], nil] {
+            context.redo()
+            #expect((node.managedObjectContext == nil || node.isDeleted ? nil : related()) == expected)
+        }
+    }
 }

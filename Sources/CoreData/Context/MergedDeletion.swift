@@ -70,10 +70,12 @@ final class DeletionLog {
 extension ChangeTracker {
     /// Notes the last change with the deletion of its object or of the other end, if that is pending and its delete rules were
     /// applied: one that denies, or does nothing, has left the two related. After a save an undo of this change finds one of them
-    /// gone; the undo of the deletion brings both.
+    /// gone; the undo of the deletion brings both. A deletion of the open event has the change in its own log, and a former one
+    /// of the same object, which was taken back, has nothing to do with it.
     func noteParting() {
         guard touched == nil, undoManager != nil, let change = log.last else { return }
-        for end in change.ends where end._state.has(.propagated) && end._state.has(.deleted) && !end._state.has(.gone) {
+        for end in change.ends
+        where end._state.has(.propagated) && end._state.has(.deleted) && !end._state.has([.gone, .eventDeleted]) {
             deletionLogs.last { $0.deletes(end) }?.add(change)
         }
     }
