@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test("1.8 An object that is inserted again after its deletion was saved has the values that it had, in every context and store",
+    @Test("1.8 An object that is inserted again after its deletion was saved has the values that it had, here, above and stored",
         arguments: [false, true], [false, true])
     func values(_ isChild: Bool, _ refreshes: Bool) throws {
         let context = isChild ? parent.child() : parent

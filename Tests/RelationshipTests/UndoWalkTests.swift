@@ -139,7 +139,7 @@ extension UndoWalkTests {
         try context.save()
     }
 
-    @Test("5.3 Undoing what was done after a deletion was taken back gives the graph of each step, also where its object was deleted since",
+    @Test("5.3 Undoing what was done after a deletion was taken back gives the graph of each step, also after a further deletion",
         arguments: ["list", "friends", "tags", "steps", "children", "parent", "spouse", "favorite", "likes"])
     func takenBack(_ key: String) throws {
         let stack = try Web.stack()
