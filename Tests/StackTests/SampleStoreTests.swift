@@ -38,7 +38,7 @@ final class ListeningStore: NSIncrementalStore, @unchecked Sendable {
             }
             return []
         }
-        guard let fetch = request as? NSFetchRequest<NSManagedObject> else { return [] }
+        guard let fetch = request as? NSFetchRequest<any NSFetchRequestResult> else { return [] }
         lines.append("fetch \(fetch.entityName ?? "") \(fetch.predicate.map { "\($0)" } ?? "all")")
         let ids = kept.filter { $0.value.entity === fetch.entity }.keys.sorted()
         return ids.compactMap { key in

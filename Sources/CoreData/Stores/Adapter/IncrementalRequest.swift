@@ -6,7 +6,8 @@ import Foundation
 
 /// One fetch of an incremental store.
 struct IncrementalRequest {
-    private let request = NSFetchRequest<NSManagedObject>()
+    /// Of the type that a program can cast to without knowing which entity is asked for: Swift casts no generics.
+    private let request = NSFetchRequest<any NSFetchRequestResult>()
     private let context: NSManagedObjectContext
 
     init(_ plan: FetchPlan, schema: Schema, context: NSManagedObjectContext) {
