@@ -94,7 +94,7 @@ final class PendingRows: RowStore, @unchecked Sendable {
         return order.map { read(chunks[Int($0.chunk)], Int($0.row)) }
     }
 
-    /// Rows that the batch touches only by their relationships.
+    /// Rows that the batch touches only by their relationships. They may be gone: nobody has changed a value of theirs.
     var touchedByRelations: Set<RowKey> {
         var touched: Set<RowKey> = []
         for change in batch.links {
@@ -104,8 +104,37 @@ final class PendingRows: RowStore, @unchecked Sendable {
         }
         for change in batch.adoptions { touched.insert(change.owner) }
         for change in batch.orders { touched.insert(change.owner) }
+        touched.formUnion(ownersOfMoved)
         let known = Set(rows.keys).union(deleted.map { place($0.key) })
         return touched.filter { !known.contains(place($0)) }
+    }
+
+    /// Rows that get or lose members because to-ones are written. The batch need not name them: who wrote it may know another
+    /// former owner than there is.
+    private var ownersOfMoved: Set<RowKey> {
+        var owners: Set<RowKey> = []
+        for key in inserted { rows[place(key)].map { owners.formUnion(self.owners(of: $0)) } }
+        for row in deleted { owners.formUnion(self.owners(of: row)) }
+        for (row, _) in former {
+            guard let new = rows[place(row.key)] else { continue }
+            owners.formUnion(self.owners(of: row).symmetricDifference(self.owners(of: new)))
+        }
+        return owners
+    }
+
+    /// The rows that have a row among their members, by its to-ones.
+    private func owners(of row: MemoryRow) -> Set<RowKey> {
+        var owners: Set<RowKey> = []
+        for relationship in schema[row.key.entity].relationships.lazy.map({ self.schema[$0] })
+        where relationship.inverse.map({ schema[$0].isToMany }) == true {
+            guard let slot = relationship.slot, case .int(let number) = row.values[slot] else { continue }
+            var entity = relationship.destination
+            if relationship.hasEntityTag, case .int(let tag) = row.values[slot + 1], tag > 0 {
+                entity = EntityIndex(Int(tag) - 1)
+            }
+            owners.insert(RowKey(entity: entity, number: number))
+        }
+        return owners
     }
 
     // MARK: RowStore
