@@ -30,6 +30,9 @@ final class ListeningStore: NSIncrementalStore, @unchecked Sendable {
     override func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
         if let failure { throw failure }
         if let save = request as? NSSaveChangesRequest {
+            if save.insertedObjects == nil, save.updatedObjects == nil, save.deletedObjects == nil, save.lockedObjects == nil {
+                lines.append("metadata \(metadata["note"] ?? "")")
+            }
             for object in save.insertedObjects ?? [] { note("insert", object) }
             for object in save.updatedObjects ?? [] { note("update", object) }
             for object in save.deletedObjects ?? [] {
@@ -118,6 +121,42 @@ final class ListeningStore: NSIncrementalStore, @unchecked Sendable {
         context.delete(patient)
         try context.save()
         #expect(store.lines.contains("delete N-Eve"))
+    }
+
+    @Test("An incremental store is told of metadata that was set by a save request of nothing, with changes or without")
+    func metadata() throws {
+        let (rig, store) = try listening()
+        let context = rig.context()
+        try context.save()
+        #expect(store.lines.isEmpty)
+        rig.coordinator.setMetadata(rig.coordinator.metadata(for: store).merging(["note": 1]) { $1 }, for: store)
+        store.failure = Refused()
+        #expect(throws: Refused.self) { try context.save() }
+        store.failure = nil
+        try context.save()
+        try context.save()
+        #expect(store.lines == ["metadata 1"])
+        store.lines = []
+        store.metadata["note"] = 2
+        _ = context.make("Ward", ["name": "North"])
+        try context.save()
+        #expect(store.lines == ["metadata 2", "insert N-North i []"])
+    }
+
+    @Test("An atomic store writes down metadata that was set at the next save, without changes too")
+    func atomicMetadata() throws {
+        let rig = Rig()
+        let store = try rig.add(BoxStore.type)
+        let context = rig.context()
+        _ = context.make("Ward", ["name": "North"])
+        try context.save()
+        rig.coordinator.setMetadata(store.metadata.merging(["note": "new"]) { $1 }, for: store)
+        #expect(try BoxStore.metadataForPersistentStore(with: rig.folder.file("store"))["note"] == nil)
+        try context.save()
+        #expect(try BoxStore.metadataForPersistentStore(with: rig.folder.file("store"))["note"] as? String == "new")
+        let again = Rig(in: rig.folder)
+        try again.add(BoxStore.type)
+        #expect(try again.context().all("Ward").count == 1)
     }
 
     /// A patient without a ward and two wards, which two contexts know; the second one has read the patient.

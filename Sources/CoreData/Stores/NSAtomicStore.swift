@@ -151,6 +151,8 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
         return found?.objectID.key.number
     }
 
+    override func saveMetadata() throws { if keepsOwnMetadata { try rowsInMemory.saveMetadata() } }
+
     override func open() throws {
         guard let coordinator else { return }
         let schema = coordinator.runtime.schema
@@ -164,6 +166,7 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
         known.merge(StoreMetadata.dictionary(new)) { own, made in own is NSNull ? made : own }
         known[NSStoreTypeKey] = type
         metadata = known
+        settleMetadata()
         try load()
         let empty = try MemoryStore(schema: schema, configuration: configuration)
         let reader = NodeReader(schema: schema, nodes: cacheNodes())

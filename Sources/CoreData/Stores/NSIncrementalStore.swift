@@ -28,8 +28,9 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
 
     /// Answers a fetch or carries a save out.
     ///
-    /// A fetch request of objects wants an array of objects made by `context.object(with:)`, in order; one of counts
-    /// wants an array of one number. A save request wants an empty array.
+    /// A fetch request, an `NSFetchRequest<any NSFetchRequestResult>`, of objects wants an array of objects made by
+    /// `context.object(with:)`, in order; one of counts wants an array of one number. A save request wants an empty array; one
+    /// whose collections are all nil asks for the metadata to be written down.
     open func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
         throw CocoaError.unsupported("\(Swift.type(of: self)).execute(_:with:) is not overridden")
     }
@@ -122,5 +123,8 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
             known[NSStoreModelVersionIdentifiersKey] = schema.versionIdentifiers
         }
         metadata = known
+        settleMetadata()
     }
+
+    override func saveMetadata() throws { try (rows as? IncrementalRows)?.saveMetadata() }
 }

@@ -45,6 +45,14 @@ final class IncrementalRows: RowStore, @unchecked Sendable {
         try parts().0.metadata = StoreMetadata.dictionary(metadata)
     }
 
+    /// Asks the store to write its metadata down: a save request of nothing.
+    func saveMetadata() throws {
+        let (store, coordinator) = try parts()
+        try writing.withLock {
+            try Scratch.run(on: coordinator) { context in _ = try store.execute(NSSaveChangesRequest(), with: context) }
+        }
+    }
+
     // MARK: Reading
 
     func fetch(_ plan: FetchPlan, _ receive: (RowBatch) throws -> FetchStep) throws {
