@@ -191,6 +191,7 @@ final class IncrementalRows: RowStore, @unchecked Sendable {
         return try writing.withLock {
             let pending = try PendingRows(batch, over: self)
             guard pending.conflicts.isEmpty else { return .conflicts(pending.conflicts) }
+            try requireNew(pending, in: store)
             for key in pending.inserted { store.references.setEntity(key) }
             try Scratch.run(on: coordinator, store: store.number, as: pending) { context in
                 let objects = SavedObjects(pending, store: store.number, context: context)
@@ -198,6 +199,23 @@ final class IncrementalRows: RowStore, @unchecked Sendable {
             }
             keepVersions(of: pending)
             return .committed
+        }
+    }
+
+    /// New rows are refused that the store has named like rows of its that are there: it would write over these.
+    private func requireNew(_ pending: PendingRows, in store: NSIncrementalStore) throws {
+        for key in pending.inserted {
+            let root = schema[key.entity].root
+            // A row that nobody has read or written is not looked for.
+            guard versions.withLock({ $0[RowKey(entity: root, number: key.number)] }) != nil,
+                let row = try pending.baseRows([key.number], in: root).first
+            else { continue }
+            let reference = store.references.row(key.number, in: root).map { String(describing: $0.reference) } ?? ""
+            throw StoreError(
+                134030,
+                "\(store.type) named a new \(schema[key.entity].name) \(reference), which is the name of a "
+                    + "\(schema[row.key.entity].name) that is there. Reference objects are unique among an entity and those above and below it.",
+                entity: schema[key.entity].name)
         }
     }
 
