@@ -215,6 +215,30 @@ final class ListeningStore: NSIncrementalStore, @unchecked Sendable {
         #expect(store.lines.sorted() == ["delete N-Eve", "update N-one u []"])
     }
 
+    @Test("A store is handed those that a deleted object was paired with by another context", arguments: [ShelfStore.type, BoxStore.type])
+    func partnerOfDeleted(_ type: String) throws {
+        let rig = Rig()
+        let store = try rig.add(type)
+        let (first, second) = (rig.context(), rig.context())
+        second.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+        let patient = first.make("Patient", ["name": "Eve"]), doctor = first.make("Doctor", ["name": "Who"])
+        try first.save()
+        let theirs = second.object(with: patient.objectID)
+        #expect(theirs.name == "Eve")
+        doctor.mutableSetValue(forKey: "patients").add(patient)
+        try first.save()
+        second.delete(theirs)
+        try second.save()
+        let reader = rig.context()
+        #expect(try reader.all("Patient").isEmpty)
+        #expect((reader.object(with: doctor.objectID).value(forKey: "patients") as? NSSet)?.count == 0)
+        if let store = store as? BoxStore {
+            #expect((store.cacheNode(for: doctor.objectID)?.value(forKey: "patients") as? NSSet)?.count == 0)
+        } else {
+            #expect(Shelf.at(try #require(store.url)).rows.values.map { $0.links["patients"] } == [[]])
+        }
+    }
+
     @Test("A store is not handed rows that are gone", arguments: [ShelfStore.type, BoxStore.type], 0..<4)
     func goneRows(_ type: String, _ policy: Int) throws {
         let policies: [NSMergePolicy] = [.mergeByPropertyStoreTrump, .rollback, .mergeByPropertyObjectTrump, .overwrite]

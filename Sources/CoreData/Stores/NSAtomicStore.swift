@@ -221,11 +221,12 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
             lock.withLock { for node in leaving { nodes[place(node.objectID)] = nil } }
         }
         // Once more for new objects with relationships: now all nodes are there to point at.
-        let related = inserted.filter { !$0._state.info.relationships.isEmpty }
-        let touched = pending.touchedByRelations.union(pending.former.map(\.row.key)).union(formerOwners(batch)).filter { key in
+        let linked = inserted.filter { !$0._state.info.relationships.isEmpty }
+        let related = try pending.touchedByRelations()
+        let touched = related.union(pending.former.map(\.row.key)).union(formerOwners(batch)).filter { key in
             lock.withLock { nodes[RowKey(entity: rowsInMemory.schema[key.entity].root, number: key.number)] != nil }
         }
-        for object in related + objects(Array(touched)) {
+        for object in linked + objects(Array(touched)) {
             if let node = cacheNode(for: object.objectID) { updateCacheNode(node, from: object) }
         }
     }

@@ -71,7 +71,7 @@ struct SavedObjects {
         var updated: [NSManagedObject] = []
         for (row, slots) in pending.former { updated.append(try changed(row, slots)) }
         // A row that is gone is not handed over: a store that writes what it is given would bring it back.
-        updated += try pending.touchedByRelations.compactMap { try context.read(key($0)) }
+        updated += try pending.touchedByRelations().compactMap { try context.read(key($0)) }
         for object in updated { object._state.set(.updated) }
         let deleted = pending.deleted.map { object($0.key) }
         for object in deleted { object._state.set(.deleted) }
