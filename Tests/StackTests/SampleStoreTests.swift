@@ -201,6 +201,10 @@ final class ListeningStore: NSIncrementalStore, @unchecked Sendable {
             let rows = Shelf.at(try #require(store.url)).rows.values.filter { $0.entity == "Ward" }
             #expect(rows.map { $0.links["patients"]?.count ?? 0 }.sorted() == [0, 1])
         }
+        guard !trumps else { return }
+        // The store may count that as a change of the ward, which nobody has changed: no conflict with who has read it before.
+        wards[0][0].setValue("first", forKey: "name")
+        try contexts[0].save()
     }
 
     @Test("A store is handed the owner of a member that is deleted, also where another context put it there")

@@ -62,7 +62,8 @@ struct SavedObjects {
         self.context = context
     }
 
-    func request() throws -> NSSaveChangesRequest {
+    /// - Parameter touched: rows that the batch touches only by their relationships.
+    func request(_ touched: Set<RowKey>) throws -> NSSaveChangesRequest {
         let inserted = pending.inserted.map { object($0) }
         for object in inserted {
             object.fire()
@@ -71,7 +72,7 @@ struct SavedObjects {
         var updated: [NSManagedObject] = []
         for (row, slots) in pending.former { updated.append(try changed(row, slots)) }
         // A row that is gone is not handed over: a store that writes what it is given would bring it back.
-        updated += try pending.touchedByRelations().compactMap { try context.read(key($0)) }
+        updated += try touched.compactMap { try context.read(key($0)) }
         for object in updated { object._state.set(.updated) }
         let deleted = pending.deleted.map { object($0.key) }
         for object in deleted { object._state.set(.deleted) }

@@ -193,11 +193,12 @@ final class IncrementalRows: RowStore, @unchecked Sendable {
             guard pending.conflicts.isEmpty else { return .conflicts(pending.conflicts) }
             try requireNew(pending, in: store)
             for key in pending.inserted { store.references.setEntity(key) }
+            let touched = try pending.touchedByRelations()
             try Scratch.run(on: coordinator, store: store.number, as: pending) { context in
                 let objects = SavedObjects(pending, store: store.number, context: context)
-                _ = try store.execute(try objects.request(), with: context)
+                _ = try store.execute(try objects.request(touched), with: context)
             }
-            keepVersions(of: pending)
+            keepVersions(of: pending, touched)
             return .committed
         }
     }
@@ -219,9 +220,11 @@ final class IncrementalRows: RowStore, @unchecked Sendable {
         }
     }
 
-    private func keepVersions(of pending: PendingRows) {
+    /// A row that was handed over for its relationships alone is the same one in whatever version the store has it now.
+    private func keepVersions(of pending: PendingRows, _ touched: Set<RowKey>) {
         versions.withLock { versions in
             for (place, row) in pending.rows { versions[place] = RowVersion(told: nil, known: row.version) }
+            for key in touched { versions[RowKey(entity: schema[key.entity].root, number: key.number)]?.told = nil }
         }
     }
 
