@@ -149,4 +149,17 @@ import Testing
             #expect(try other.fetch(badges).count == 1)
         }
     }
+
+    @Test("1.15 2.1 A child finds its object by the permanent ID as soon as a context above has saved it")
+    func soon() throws {
+        let child = context.child(), grandchild = child.child()
+        let mine = grandchild.make("Patient", ["name": "Ada"])
+        try grandchild.save()
+        try child.save()
+        try context.save()
+        let id = try #require(try context.named("Ada")).objectID
+        #expect(grandchild.registeredObject(for: id) === mine && grandchild.object(with: id) === mine)
+        #expect(child.object(with: id) === child.same(mine))
+        #expect(try grandchild.existingObject(with: id) === mine && grandchild.registeredObjects.count == 1)
+    }
 }

@@ -259,4 +259,31 @@ import Testing
         try parent.save()
         #expect(try stack.another().names() == ["Ada", "Bo"])
     }
+
+    @Test(
+        "5.3 Undoing a link to an object that was saved meanwhile finds that object, not a second one for its row",
+        arguments: [("Visit", "patient", "visits"), ("Patient", "ward", "patients"), ("Patient", "bed", "patient")])
+    func savedTarget(_ entity: String, _ key: String, _ back: String) throws {
+        let source = parent.make(entity)
+        if entity == "Patient" { source.setValue("Bo", forKey: "name") }
+        try parent.save()
+        let mine = child.same(source), name = try #require(mine.entity.relationshipsByName[key]?.destinationEntity?.name)
+        let target = child.make(name)
+        if name == "Patient" { target.setValue("Cy", forKey: "name") }
+        try child.save()
+        mine.setValue(target, forKey: key)
+        try child.save()
+        try parent.save()
+        child.undo()
+        #expect(mine.value(forKey: key) == nil)
+        try child.save()
+        #expect(try child.all(name).filter { $0.objectID == target.objectID } == [target])
+        let members = target.value(forKey: back)
+        #expect((members as? NSSet)?.count ?? (members as? NSOrderedSet)?.count ?? (members == nil ? 0 : 1) == 0)
+        child.redo()
+        #expect(mine.value(forKey: key) as? NSManagedObject === target)
+        try child.save()
+        try parent.save()
+        #expect(parent.same(mine).value(forKey: key) as? NSManagedObject === parent.same(target))
+    }
 }

@@ -108,7 +108,7 @@ struct ServerBackupTests {
         try Self.check(folder.file("copy.sqlite"))
     }
 
-    @Test("A place that is taken is refused with 134030 and left as it is")
+    @Test("A place that is taken, or in no folder, is refused with 134030 and left as it is")
     func taken() throws {
         let folder = Folder()
         let coordinator = try Self.open(folder.file("bank.sqlite"))
@@ -118,7 +118,9 @@ struct ServerBackupTests {
         #expect(code { try coordinator.backup(to: target) } == 134030)
         #expect(try Data(contentsOf: target) == Data("mine".utf8))
         #expect(code { try coordinator.backup(to: folder.file("bank.sqlite")) } == 134030)
-        #expect(code { try coordinator.backup(to: folder.file("none/copy.sqlite")) } == 134080)
+        for place in ["none/copy.sqlite", "note.txt/copy.sqlite", "."] {
+            #expect(code { try coordinator.backup(to: folder.file(place)) } == 134030)
+        }
         try FileManager.default.createDirectory(at: folder.file(".old_SUPPORT"), withIntermediateDirectories: true)
         #expect(code { try coordinator.backup(to: folder.file("old.sqlite")) } == 134030)
         #expect(!folder.file("old.sqlite").exists && folder.file(".old_SUPPORT").exists)

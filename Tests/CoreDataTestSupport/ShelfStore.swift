@@ -78,14 +78,16 @@ package final class ShelfStore: NSIncrementalStore, @unchecked Sendable {
 
     package override func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
         if let save = request as? NSSaveChangesRequest { return try execute(save) }
-        guard let fetch = request as? NSFetchRequest<NSManagedObject>, let context else {
+        guard let fetch = request as? NSFetchRequest<any NSFetchRequestResult>, let context else {
             throw CocoaError(.featureUnsupported)
         }
         let found = objects(fetch, in: context)
         return fetch.resultType == .countResultType ? [NSNumber(value: found.count)] : found
     }
 
-    private func objects(_ request: NSFetchRequest<NSManagedObject>, in context: NSManagedObjectContext) -> [NSManagedObject] {
+    private func objects(
+        _ request: NSFetchRequest<any NSFetchRequestResult>, in context: NSManagedObjectContext
+    ) -> [NSManagedObject] {
         guard let entity = request.entity else { return [] }
         shelf.note("fetch \(entity.name ?? "")")
         let rows = shelf.rows.sorted { $0.key < $1.key }.filter { _, row in

@@ -38,7 +38,7 @@ final class PageStore: NSIncrementalStore, @unchecked Sendable {
     }
 
     override func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
-        guard let fetch = request as? NSFetchRequest<NSManagedObject>, let context else { return [] }
+        guard let fetch = request as? NSFetchRequest<any NSFetchRequestResult>, let context else { return [] }
         return pages.filter { $0.page.entity == fetch.entityName }.compactMap { page in
             entity(page.page.entity).map { context.object(with: newObjectID(for: $0, referenceObject: page.reference)) }
         }

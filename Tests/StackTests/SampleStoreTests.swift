@@ -30,6 +30,9 @@ final class ListeningStore: NSIncrementalStore, @unchecked Sendable {
     override func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
         if let failure { throw failure }
         if let save = request as? NSSaveChangesRequest {
+            if save.insertedObjects == nil, save.updatedObjects == nil, save.deletedObjects == nil, save.lockedObjects == nil {
+                lines.append("metadata \(metadata["note"] ?? "")")
+            }
             for object in save.insertedObjects ?? [] { note("insert", object) }
             for object in save.updatedObjects ?? [] { note("update", object) }
             for object in save.deletedObjects ?? [] {
@@ -38,7 +41,7 @@ final class ListeningStore: NSIncrementalStore, @unchecked Sendable {
             }
             return []
         }
-        guard let fetch = request as? NSFetchRequest<NSManagedObject> else { return [] }
+        guard let fetch = request as? NSFetchRequest<any NSFetchRequestResult> else { return [] }
         lines.append("fetch \(fetch.entityName ?? "") \(fetch.predicate.map { "\($0)" } ?? "all")")
         let ids = kept.filter { $0.value.entity === fetch.entity }.keys.sorted()
         return ids.compactMap { key in
@@ -118,6 +121,259 @@ final class ListeningStore: NSIncrementalStore, @unchecked Sendable {
         context.delete(patient)
         try context.save()
         #expect(store.lines.contains("delete N-Eve"))
+    }
+
+    @Test("An incremental store is told of metadata that was set by a save request of nothing, with changes or without")
+    func metadata() throws {
+        let (rig, store) = try listening()
+        let context = rig.context()
+        try context.save()
+        #expect(store.lines.isEmpty)
+        rig.coordinator.setMetadata(rig.coordinator.metadata(for: store).merging(["note": 1]) { $1 }, for: store)
+        store.failure = Refused()
+        #expect(throws: Refused.self) { try context.save() }
+        store.failure = nil
+        try context.save()
+        try context.save()
+        #expect(store.lines == ["metadata 1"])
+        store.lines = []
+        store.metadata["note"] = 2
+        _ = context.make("Ward", ["name": "North"])
+        try context.save()
+        #expect(store.lines == ["metadata 2", "insert N-North i []"])
+    }
+
+    @Test("An atomic store writes down metadata that was set at the next save, without changes too")
+    func atomicMetadata() throws {
+        let rig = Rig()
+        let store = try rig.add(BoxStore.type)
+        let context = rig.context()
+        _ = context.make("Ward", ["name": "North"])
+        try context.save()
+        rig.coordinator.setMetadata(store.metadata.merging(["note": "new"]) { $1 }, for: store)
+        #expect(try BoxStore.metadataForPersistentStore(with: rig.folder.file("store"))["note"] == nil)
+        try context.save()
+        #expect(try BoxStore.metadataForPersistentStore(with: rig.folder.file("store"))["note"] as? String == "new")
+        let again = Rig(in: rig.folder)
+        try again.add(BoxStore.type)
+        #expect(try again.context().all("Ward").count == 1)
+    }
+
+    /// A patient without a ward and two wards, which two contexts know; the second one has read the patient.
+    private func moved(
+        _ type: String, _ policy: NSMergePolicy
+    ) throws -> (rig: Rig, contexts: [NSManagedObjectContext], patients: [NSManagedObject], wards: [[NSManagedObject]]) {
+        NSPersistentStoreCoordinator.registerStoreClass(ListeningStore.self, forStoreType: ListeningStore.type)
+        let rig = Rig()
+        try rig.add(type)
+        let contexts = [rig.context(), rig.context()]
+        contexts[1].mergePolicy = policy
+        let patient = contexts[0].make("Patient", ["name": "Eve"])
+        let wards = ["one", "two"].map { contexts[0].make("Ward", ["name": $0]) }
+        try contexts[0].save()
+        let theirs = contexts[1].object(with: patient.objectID)
+        #expect(theirs.value(forKey: "ward") == nil)
+        return (rig, contexts, [patient, theirs], contexts.map { context in wards.map { context.object(with: $0.objectID) } })
+    }
+
+    @Test(
+        "A store is handed the former owner of a member that another context moved meanwhile",
+        arguments: [ShelfStore.type, BoxStore.type, ListeningStore.type], [true, false])
+    func formerOwner(_ type: String, _ trumps: Bool) throws {
+        let (rig, contexts, patients, wards) = try moved(type, trumps ? .mergeByPropertyObjectTrump : .error)
+        if !trumps { patients[1].setValue(wards[1][0], forKey: "ward") }
+        patients[0].setValue(wards[0][0], forKey: "ward")
+        try contexts[0].save()
+        if !trumps { contexts[1].refreshAllObjects() }
+        patients[1].setValue(wards[1][1], forKey: "ward")
+        let store = rig.coordinator.persistentStores[0]
+        (store as? ListeningStore)?.lines = []
+        try contexts[1].save()
+        if let store = store as? ListeningStore {
+            #expect(store.lines.sorted() == ["update N-Eve u [\"ward\"]", "update N-one u []", "update N-two u []"])
+        } else if let store = store as? BoxStore {
+            let nodes = wards[0].compactMap { store.cacheNode(for: $0.objectID) }
+            #expect(nodes.map { ($0.value(forKey: "patients") as? NSSet)?.count } == [0, 1])
+        } else {
+            let reader = rig.context()
+            let read = try reader.all("Ward").sorted { $0.name < $1.name }
+            #expect(read.map { ($0.value(forKey: "patients") as? NSSet)?.count } == [0, 1])
+            let rows = Shelf.at(try #require(store.url)).rows.values.filter { $0.entity == "Ward" }
+            #expect(rows.map { $0.links["patients"]?.count ?? 0 }.sorted() == [0, 1])
+        }
+        guard !trumps else { return }
+        // The store may count that as a change of the ward, which nobody has changed: no conflict with who has read it before.
+        wards[0][0].setValue("first", forKey: "name")
+        try contexts[0].save()
+    }
+
+    @Test("A store is handed the owner of a member that is deleted, also where another context put it there")
+    func ownerOfDeleted() throws {
+        let (rig, contexts, patients, wards) = try moved(ListeningStore.type, .mergeByPropertyObjectTrump)
+        patients[0].setValue(wards[0][0], forKey: "ward")
+        try contexts[0].save()
+        let store = try #require(rig.coordinator.persistentStores[0] as? ListeningStore)
+        store.lines = []
+        contexts[1].delete(patients[1])
+        try contexts[1].save()
+        #expect(store.lines.sorted() == ["delete N-Eve", "update N-one u []"])
+    }
+
+    @Test("A store is handed those that a deleted object was paired with by another context", arguments: [ShelfStore.type, BoxStore.type])
+    func partnerOfDeleted(_ type: String) throws {
+        let rig = Rig()
+        let store = try rig.add(type)
+        let (first, second) = (rig.context(), rig.context())
+        second.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+        let patient = first.make("Patient", ["name": "Eve"]), doctor = first.make("Doctor", ["name": "Who"])
+        try first.save()
+        let theirs = second.object(with: patient.objectID)
+        #expect(theirs.name == "Eve")
+        doctor.mutableSetValue(forKey: "patients").add(patient)
+        try first.save()
+        second.delete(theirs)
+        try second.save()
+        let reader = rig.context()
+        #expect(try reader.all("Patient").isEmpty)
+        #expect((reader.object(with: doctor.objectID).value(forKey: "patients") as? NSSet)?.count == 0)
+        if let store = store as? BoxStore {
+            #expect((store.cacheNode(for: doctor.objectID)?.value(forKey: "patients") as? NSSet)?.count == 0)
+        } else {
+            #expect(Shelf.at(try #require(store.url)).rows.values.map { $0.links["patients"] } == [[]])
+        }
+    }
+
+    @Test("A store is not handed rows that are gone", arguments: [ShelfStore.type, BoxStore.type], 0..<4)
+    func goneRows(_ type: String, _ policy: Int) throws {
+        let policies: [NSMergePolicy] = [.mergeByPropertyStoreTrump, .rollback, .mergeByPropertyObjectTrump, .overwrite]
+        // The last two write a changed object again.
+        for deletes in policy < 2 ? [true, false] : [true] {
+            let rig = Rig()
+            let store = try rig.add(type)
+            let (first, second) = (rig.context(), rig.context())
+            second.mergePolicy = policies[policy]
+            let patient = first.make("Patient", ["name": "Eve"]), doctor = first.make("Doctor", ["name": "Who"])
+            let visits = [first.make("Visit", ["note": "one"]), first.make("Visit", ["note": "two"])]
+            patient.setValue(NSSet(object: doctor), forKey: "doctors")
+            patient.setValue(NSOrderedSet(array: visits), forKey: "visits")
+            try first.save()
+            let (theirs, who) = (second.object(with: patient.objectID), second.object(with: doctor.objectID))
+            #expect((theirs.value(forKey: "doctors") as? NSSet)?.count == 1 && theirs.name == "Eve")
+            #expect((theirs.value(forKey: "visits") as? NSOrderedSet)?.count == 2)
+            #expect((who.value(forKey: "patients") as? NSSet)?.count == 1 && who.name == "Who")
+            first.delete(patient)
+            try first.save()
+            if deletes {
+                second.delete(theirs)
+            } else {
+                who.mutableSetValue(forKey: "patients").remove(theirs)
+            }
+            try second.save()
+            let reader = rig.context()
+            #expect(try reader.all("Patient").isEmpty)
+            if type == ShelfStore.type {
+                #expect(!Shelf.at(try #require(store.url)).rows.values.contains { $0.entity == "Patient" })
+            }
+            #expect((try reader.all("Doctor").first?.value(forKey: "patients") as? NSSet)?.count == 0)
+        }
+    }
+
+    /// Numbers its objects from 1 in each entity.
+    private final class CountingStore: NSIncrementalStore, @unchecked Sendable {
+        static let type = "SampleCounter"
+        nonisolated(unsafe) var tables: [String: [String: String]] = [:]
+        nonisolated(unsafe) var next: Int?
+
+        override func loadMetadata() throws { metadata = [NSStoreUUIDKey: "COUNTER", NSStoreTypeKey: Self.type] }
+        private func reference(_ id: NSManagedObjectID) -> String { "\(referenceObject(for: id))" }
+
+        override func obtainPermanentIDs(for array: [NSManagedObject]) throws -> [NSManagedObjectID] {
+            var taken: [String: Int] = [:]
+            return array.map { object in
+                let name = object.entity.name ?? ""
+                taken[name, default: next ?? (tables[name]?.count ?? 0) + 1] += 1
+                return newObjectID(for: object.entity, referenceObject: "\((taken[name] ?? 1) - 1)")
+            }
+        }
+
+        override func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
+            if let save = request as? NSSaveChangesRequest {
+                for object in save.insertedObjects ?? [] {
+                    tables[object.entity.name ?? "", default: [:]][reference(object.objectID)] = object.name
+                }
+                return []
+            }
+            // As Core Data's programs spell it.
+            let fetch = request as! NSFetchRequest<any NSFetchRequestResult>
+            guard let context, let asked = fetch.entity, let model = persistentStoreCoordinator?.managedObjectModel else { return [] }
+            return tables.flatMap { name, rows -> [NSManagedObject] in
+                guard let entity = model.entitiesByName[name], entity.isKindOf(entity: asked) else { return [] }
+                return rows.keys.map { context.object(with: newObjectID(for: entity, referenceObject: $0)) }
+            }
+        }
+
+        override func newValuesForObject(
+            with objectID: NSManagedObjectID, with context: NSManagedObjectContext
+        ) throws -> NSIncrementalStoreNode {
+            guard let name = tables[objectID.entity.name ?? ""]?[reference(objectID)] else {
+                throw CocoaError(CocoaError.Code(rawValue: NSManagedObjectReferentialIntegrityError))
+            }
+            return NSIncrementalStoreNode(objectID: objectID, withValues: ["name": name], version: 1)
+        }
+
+        override func newValue(
+            forRelationship relationship: NSRelationshipDescription, forObjectWith objectID: NSManagedObjectID,
+            with context: NSManagedObjectContext?
+        ) throws -> Any { relationship.isToMany ? [NSManagedObjectID]() : NSNull() }
+    }
+
+    private func counting() throws -> (Rig, CountingStore) {
+        NSPersistentStoreCoordinator.registerStoreClass(CountingStore.self, forStoreType: CountingStore.type)
+        var draft = Clinic.draft()
+        var hall = EntityDraft(name: "Hall")
+        hall.parentName = "Place"
+        draft.entities.append(hall)
+        let rig = Rig(NSManagedObjectModel(draft: draft))
+        return (rig, try #require(try rig.add(CountingStore.type) as? CountingStore))
+    }
+
+    @Test("Entities of which none is above the other may have the same reference objects")
+    func countedByEntity() throws {
+        let (rig, store) = try counting()
+        let context = rig.context()
+        let ward = context.make("Ward", ["name": "ward"]), hall = context.make("Hall", ["name": "hall"])
+        let second = context.make("Hall", ["name": "second"])
+        try context.save()
+        #expect(Set([ward, hall, second].map(\.objectID)).count == 3)
+        #expect(store.tables["Ward"] == ["1": "ward"] && store.tables["Hall"].map { Set($0.values) } == ["hall", "second"])
+        let other = rig.context()
+        #expect(try other.all("Place").map(\.name).sorted() == ["hall", "second", "ward"])
+        #expect(try other.all("Hall").map(\.name).sorted() == ["hall", "second"])
+        for object in [ward, hall, second] {
+            #expect(rig.coordinator.managedObjectID(forURIRepresentation: object.objectID.uriRepresentation()) == object.objectID)
+            let read = other.object(with: object.objectID)
+            #expect(read.name == object.name && read.entity.name == object.entity.name)
+        }
+        let place = try #require(rig.coordinator.managedObjectModel.entitiesByName["Place"])
+        let two = [hall, second].first { store.referenceObject(for: $0.objectID) as? String == "2" }
+        #expect(store.newObjectID(for: place, referenceObject: "2") == two?.objectID)
+    }
+
+    @Test("A new object that is named like a row which is there is refused with 134030, and the row stays")
+    func namedTwice() throws {
+        let (rig, store) = try counting()
+        let context = rig.context()
+        _ = context.make("Ward", ["name": "ward"])
+        try context.save()
+        store.next = 1
+        _ = context.make("Ward", ["name": "other"])
+        #expect(code { try context.save() } == 134030)
+        #expect(sentence { try context.save() }.contains("a new Ward 1"))
+        #expect(store.tables["Ward"] == ["1": "ward"])
+        store.next = nil
+        try context.save()
+        let reader = rig.context()
+        #expect(try reader.all("Ward").map(\.name).sorted() == ["other", "ward"])
     }
 
     @Test("A store's class names the class that migrates its stores, and a program's own may name its own")
@@ -266,4 +522,8 @@ enum PendingRowsProbe {
     static func rows(_ store: NSPersistentStore) -> any RowStore {
         (try? PendingRows(ChangeBatch(), over: store.rows)) ?? store.rows
     }
+}
+
+extension NSManagedObject {
+    fileprivate var name: String { value(forKey: "name") as? String ?? "" }
 }

@@ -230,6 +230,33 @@ import Testing
         #expect(objects.allSatisfy { !$0.objectID.isTemporaryID })
     }
 
+    @Test("8.13 Limit and offset of a fetch of certain stores count the unsaved objects of these stores only, in children too")
+    func limitOfCertainStores() throws {
+        let (rig, a, b) = try two()
+        let root = rig.context()
+        for code in 0..<10 { root.assign(root.make("Doctor", ["name": "\(code)", "code": code]), to: code.isMultiple(of: 2) ? a : b) }
+        try root.save()
+        let middle = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        middle.parent = root
+        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        child.parent = middle
+        for (context, code) in [(root, -5), (middle, -4)] { context.assign(context.make("Doctor", ["name": "\(code)", "code": code]), to: b) }
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Doctor")
+        request.sortDescriptors = [NSSortDescriptor(key: "code", ascending: true)]
+        func expect(_ stores: [NSPersistentStore]?, limit: Int, offset: Int, _ top: [String], _ below: [String]) throws {
+            (request.affectedStores, request.fetchLimit, request.fetchOffset) = (stores, limit, offset)
+            for (context, expected) in [(root, top), (middle, below), (child, below)] {
+                #expect(names(try context.fetch(request)) == expected)
+                #expect(try context.count(for: request) == expected.count)
+            }
+        }
+        try expect([a], limit: 3, offset: 0, ["0", "2", "4"], ["0", "2", "4"])
+        try expect([a], limit: 0, offset: 2, ["4", "6", "8"], ["4", "6", "8"])
+        try expect([b], limit: 2, offset: 1, ["1", "3"], ["-4", "1"])
+        try expect([a, b], limit: 2, offset: 1, ["0", "1"], ["-4", "0"])
+        try expect(nil, limit: 3, offset: 0, ["-5", "0", "1"], ["-5", "-4", "0"])
+    }
+
     @Test("A save writes each store its part, and tells of all in one notification")
     func oneSave() throws {
         let (rig, a, b) = try two(NSSQLiteStoreType, NSPropertyListStoreType)

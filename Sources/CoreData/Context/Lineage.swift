@@ -76,8 +76,9 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Objects that an ancestor saved get the keys that their rows have now.
-    private func takeOverKeys() {
+    /// Objects that an ancestor saved get the keys that their rows have now: before this context reads from its parent, and whenever it
+    /// meets such a key otherwise.
+    final func takeOverKeys() {
         guard let lineage else { return }
         let relatives = requiredCoordinator.relatives
         guard lineage.keysSeen != relatives.keyCount.load(ordering: .acquiring) else { return }

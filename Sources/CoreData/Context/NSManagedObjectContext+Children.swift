@@ -35,14 +35,14 @@ extension NSManagedObjectContext {
             }
             return batches
         }
-        return try pack(objects(order, store))
+        return try pack(PendingOverlay(context: self, order: order).objects(from: [store]))
     }
 
     final func count(of plan: FetchPlan, from number: UInt16) throws -> Int {
         let order = order(plan)
         guard let store = stores(for: order).first(where: { $0.number == number }) else { return 0 }
         guard concernsPendingChanges(order) else { return try store.rows.count(plan) }
-        return try objects(order, store).count
+        return try PendingOverlay(context: self, order: order).objects(from: [store]).count
     }
 
     /// The plan as a request over everything that is pending here. With values: what is found gets packed.
@@ -52,15 +52,6 @@ extension NSManagedObjectContext {
         return FetchOrder(
             info: runtime.infos[plan.entity.value], plan: plan, includesPendingChanges: true, asFaults: true,
             stores: nil)
-    }
-
-    /// Several stores are asked without limit and offset, so that objects of the others may be taken out
-    /// here.
-    private func objects(_ order: FetchOrder, _ store: NumberedStore) throws -> [NSManagedObject] {
-        try PendingOverlay(context: self, order: order).objects(from: [store]).filter { object in
-            let key = object._state.key
-            return key.number < 0 ? home(of: object, among: order) == store.number : key.store == store.number
-        }
     }
 
     /// The rows of some keys: of objects that have values here, else from below.

@@ -121,6 +121,18 @@ extension NSManagedObjectContext {
     }
 }
 
+/// The stores that one fetch asks: a child asks its parent for each of them by itself.
+private struct AskedStores {
+    let numbers: Set<UInt16>
+    /// Whether every unsaved object will be saved in one of them.
+    let areAll: Bool
+
+    init(_ stores: [NumberedStore], _ order: FetchOrder, _ context: NSManagedObjectContext) {
+        numbers = Set(stores.map(\.number))
+        areAll = order.stores == nil && stores.count == context.requiredCoordinator.stores(for: order).count
+    }
+}
+
 /// A fetch over stores and pending changes: the result is what predicate, order, offset and limit make of the merged view.
 struct PendingOverlay {
     let context: NSManagedObjectContext
@@ -137,13 +149,13 @@ struct PendingOverlay {
         var found: [NSManagedObject] = []
         for store in stores { found += try context.fetch(plan, from: store, asFaults: order.asFaults, renewing: order.renews) }
         let evaluator = try order.plan.predicate.map { try PendingOverlay.evaluator($0) }
-        if order.includesPendingChanges { found = merge(found, evaluator, Set(stores.map(\.number)), all: beyond) }
+        if order.includesPendingChanges { found = merge(found, evaluator, AskedStores(stores, order, context), all: beyond) }
         try sort(&found)
         return Array(found.dropFirst(order.plan.offset).prefix(order.plan.limit > 0 ? order.plan.limit : .max))
     }
 
     private func merge(
-        _ found: [NSManagedObject], _ evaluator: Evaluator?, _ stores: Set<UInt16>, all: Bool
+        _ found: [NSManagedObject], _ evaluator: Evaluator?, _ stores: AskedStores, all: Bool
     ) -> [NSManagedObject] {
         func fits(_ object: NSManagedObject) -> Bool {
             evaluator?.matches(ObjectSource(object), variables: [:]) ?? true
@@ -162,13 +174,13 @@ struct PendingOverlay {
     }
 
     /// A new object is found in the store that it will be saved in.
-    private func isWanted(_ object: NSManagedObject, _ stores: Set<UInt16>) -> Bool {
+    private func isWanted(_ object: NSManagedObject, _ stores: AskedStores) -> Bool {
         let state = object._state
         guard state.has([.inserted, .updated]), !state.has([.deleted, .gone]) else { return false }
         let isHere =
             state.pointee.store != 0
-            ? stores.contains(state.pointee.store)
-            : order.stores == nil || stores.contains(context.home(of: object, among: order))
+            ? stores.numbers.contains(state.pointee.store)
+            : stores.areAll || stores.numbers.contains(context.home(of: object, among: order))
         guard isHere else { return false }
         if !order.plan.includesSubentities { return state.info.entity.index == order.plan.entity }
         return state.info.entity.isKind(of: order.info.entity)

@@ -161,7 +161,8 @@ extension NSManagedObjectContext {
     /// The identity map knows rows only; an unsaved object is found among the insertions.
     final func registered(_ key: ObjectKey) -> NSManagedObject? {
         if key.number <= 0 { return registeredUnsaved(key) }
-        return requiredRegistry.object(number: key.number, entity: key.entity.rawValue, store: key.store)
+        if let found = requiredRegistry.object(number: key.number, entity: key.entity.rawValue, store: key.store) { return found }
+        return isChild ? registeredAnew(key) : nil
     }
 
     /// The registered object, or a new fault.
@@ -170,6 +171,7 @@ extension NSManagedObjectContext {
         if let found = requiredRegistry.object(number: key.number, entity: key.entity.rawValue, store: key.store) {
             return found
         }
+        if isChild, let found = registeredAnew(key) { return found }
         return newFault(for: key.store == 0 ? settled(key) : key)
     }
 

@@ -57,10 +57,15 @@ extension NSManagedObjectContext {
     }
 
     /// The key that a temporary key has become; and for a key without a store, the store that has its entity.
+    ///
+    /// Where it has become another, the objects here take theirs first: who looks for the new key finds the object that had the old one.
     final func settled(_ key: ObjectKey) -> ObjectKey {
         if key.number <= 0 {
-            return requiredCoordinator.relatives.key(key.number)
-                ?? ObjectKey(number: key.number, entity: key.entity, store: 0)
+            guard let now = requiredCoordinator.relatives.key(key.number) else {
+                return ObjectKey(number: key.number, entity: key.entity, store: 0)
+            }
+            takeOverKeys()
+            return now
         }
         guard key.store == 0 else { return key }
         let info = runtime.infos[key.entity.value]
@@ -74,6 +79,12 @@ extension NSManagedObjectContext {
         guard isChild, key.number > 0, requiredCoordinator.persistentStores.count > 1 else { return settled(key) }
         let ownKey = owner._state.key
         return withParent { $0.object(for: ownKey).target(at: slot)?._state.key } ?? settled(key)
+    }
+
+    /// The object of a child for the key of a row, if it still has the temporary key that a context above has replaced.
+    final func registeredAnew(_ key: ObjectKey) -> NSManagedObject? {
+        takeOverKeys()
+        return requiredRegistry.object(number: key.number, entity: key.entity.rawValue, store: key.store)
     }
 
     /// Reads an object whose key is temporary here: the parent has it, or it was saved since.

@@ -80,6 +80,7 @@ extension NSManagedObjectContext {
     /// Names members that a child read as unsaved objects of its parent by the keys that they have got since.
     final func settleKeys(of members: ToMany, store: UInt16) {
         guard let lineage, members.keysSeen != lineage.keysSeen else { return }
+        takeOverKeys()
         if members.mayHaveFormerKeys(store: store) {
             let known = members.storedKeys(in: store)
             let settled = ContiguousArray(

@@ -13,6 +13,12 @@ extension NSPersistentStoreCoordinator {
         store.metadata = metadata ?? [:]
     }
 
+    /// Has programs' own stores write down metadata that was set since the last save.
+    final func saveNewMetadata() throws {
+        guard asksObjectsForKeys else { return }
+        for store in persistentStores { try store.saveNewMetadata() }
+    }
+
     /// The metadata of a store that need not be open, without a look at any model.
     ///
     /// - Throws: 134080 where no store of the type is, 134000 for an unknown type.

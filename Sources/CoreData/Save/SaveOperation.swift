@@ -35,6 +35,7 @@ struct SaveOperation {
         var batches: [StoreBatch]
         do {
             batches = try pack()
+            try context.requiredCoordinator.saveNewMetadata()
             if let refusal = try commit(batches) { batches = try settle(refusal) }
         } catch {
             forgetAssignedKeys()

@@ -90,7 +90,8 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
         madeID(entity, data, references)
     }
 
-    /// A name for a new object, unique among the entity's objects: the text of a UUID, unless overridden.
+    /// A name for a new object, unique among the objects of the entity and of those above and below it: the text of a UUID, unless
+    /// overridden.
     open func newReferenceObject(for managedObject: NSManagedObject) -> Any { UUID().uuidString }
 
     /// What names an object in the store.
@@ -151,6 +152,8 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
         return found?.objectID.key.number
     }
 
+    override func saveMetadata() throws { if keepsOwnMetadata { try rowsInMemory.saveMetadata() } }
+
     override func open() throws {
         guard let coordinator else { return }
         let schema = coordinator.runtime.schema
@@ -164,6 +167,7 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
         known.merge(StoreMetadata.dictionary(new)) { own, made in own is NSNull ? made : own }
         known[NSStoreTypeKey] = type
         metadata = known
+        settleMetadata()
         try load()
         let empty = try MemoryStore(schema: schema, configuration: configuration)
         let reader = NodeReader(schema: schema, nodes: cacheNodes())
@@ -176,7 +180,8 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
         let former = lock.withLock { nodes }
         let caches = former.mapValues { $0.propertyCache?.mutableCopy() as? NSMutableDictionary }
         do {
-            try Scratch.run(on: coordinator, store: number, as: next) { try change(batch, in: $0) }
+            let pending = try PendingRows(batch, over: rowsInMemory)
+            try Scratch.run(on: coordinator, store: number, as: next) { try change(batch, pending, in: $0) }
             try save()
         } catch {
             lock.withLock {
@@ -202,25 +207,26 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
         }
     }
 
-    private func change(_ batch: ChangeBatch, in context: NSManagedObjectContext) throws {
-        let changed = NodeChanges(batch, schema: rowsInMemory.schema)
+    /// - Parameter pending: the batch over the rows that are there still.
+    private func change(_ batch: ChangeBatch, _ pending: PendingRows, in context: NSManagedObjectContext) throws {
         func objects(_ keys: [RowKey]) -> [NSManagedObject] {
             keys.map { context.object(for: ObjectKey(number: $0.number, entity: $0.entity, store: number)) }
         }
-        for key in changed.inserted { references.setEntity(key) }
-        let inserted = objects(changed.inserted)
+        for key in pending.inserted { references.setEntity(key) }
+        let inserted = objects(pending.inserted)
         addCacheNodes(Set(inserted.map { newCacheNode(for: $0) }))
-        let leaving = objects(changed.deleted).compactMap { cacheNode(for: $0.objectID) }
+        let leaving = objects(pending.deleted.map(\.key)).compactMap { cacheNode(for: $0.objectID) }
         if !leaving.isEmpty {
             willRemoveCacheNodes(Set(leaving))
             lock.withLock { for node in leaving { nodes[place(node.objectID)] = nil } }
         }
         // Once more for new objects with relationships: now all nodes are there to point at.
-        let related = inserted.filter { !$0._state.info.relationships.isEmpty }
-        let touched = changed.touched.union(formerOwners(batch)).filter { key in
+        let linked = inserted.filter { !$0._state.info.relationships.isEmpty }
+        let related = try pending.touchedByRelations()
+        let touched = related.union(pending.former.map(\.row.key)).union(formerOwners(batch)).filter { key in
             lock.withLock { nodes[RowKey(entity: rowsInMemory.schema[key.entity].root, number: key.number)] != nil }
         }
-        for object in related + objects(Array(touched)) {
+        for object in linked + objects(Array(touched)) {
             if let node = cacheNode(for: object.objectID) { updateCacheNode(node, from: object) }
         }
     }

@@ -28,8 +28,9 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
 
     /// Answers a fetch or carries a save out.
     ///
-    /// A fetch request of objects wants an array of objects made by `context.object(with:)`, in order; one of counts
-    /// wants an array of one number. A save request wants an empty array.
+    /// A fetch request, an `NSFetchRequest<any NSFetchRequestResult>`, of objects wants an array of objects made by
+    /// `context.object(with:)`, in order; one of counts wants an array of one number. A save request wants an empty array; one
+    /// whose collections are all nil asks for the metadata to be written down.
     open func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
         throw CocoaError.unsupported("\(Swift.type(of: self)).execute(_:with:) is not overridden")
     }
@@ -55,7 +56,8 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     /// The UUID of a store that is made at a URL.
     open class func identifierForNewStore(at storeURL: URL) -> Any { UUID().uuidString }
 
-    /// IDs for new objects, in their order, made with `newObjectID(for:referenceObject:)`.
+    /// IDs for new objects, in their order, made with `newObjectID(for:referenceObject:)`: of reference objects that are unique
+    /// among an entity and those above and below it. A save of one that names a row which is there throws 134030.
     open func obtainPermanentIDs(for array: [NSManagedObject]) throws -> [NSManagedObjectID] {
         array.map { newObjectID(for: $0.entity, referenceObject: UUID().uuidString) }
     }
@@ -122,5 +124,8 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
             known[NSStoreModelVersionIdentifiersKey] = schema.versionIdentifiers
         }
         metadata = known
+        settleMetadata()
     }
+
+    override func saveMetadata() throws { try (rows as? IncrementalRows)?.saveMetadata() }
 }

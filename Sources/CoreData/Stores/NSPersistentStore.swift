@@ -35,6 +35,8 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     private let entities: Set<String>?
     private let givenOptions: [AnyHashable: Any]?
     private let readOnly: Atomic<Bool>
+    /// Whether a program's own store has metadata that it has not written down.
+    private let hasNewMetadata = Atomic<Bool>(false)
     private let lock = NSLock()
     private var facts: Facts
 
@@ -180,12 +182,28 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
                 return true
             }
             if isForeign {
+                hasNewMetadata.store(true, ordering: .releasing)
                 if let uuid = new[NSStoreUUIDKey] as? String { takeIdentifier(uuid) }
             } else {
                 try? writeMetadata(new)
             }
         }
     }
+
+    /// The store's metadata is what it was opened with.
+    final func settleMetadata() { hasNewMetadata.store(false, ordering: .releasing) }
+
+    /// Has metadata that was set since the last save written down. What that throws leaves it for the next save.
+    final func saveNewMetadata() throws {
+        guard !isReadOnly, hasNewMetadata.exchange(false, ordering: .acquiringAndReleasing) else { return }
+        do { try saveMetadata() } catch {
+            hasNewMetadata.store(true, ordering: .releasing)
+            throw CocoaError.presenting(error)
+        }
+    }
+
+    /// Writes down metadata alone, where a program's code writes it.
+    func saveMetadata() throws {}
 
     /// From now on the rows know the metadata.
     final func forgetMetadata() { lock.withLock { facts.metadata = nil } }

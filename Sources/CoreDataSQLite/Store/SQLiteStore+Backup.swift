@@ -47,9 +47,11 @@ private struct StoreBackup {
 
     private func requireFree() throws {
         guard target.isFileURL else { throw refusal("is no file URL") }
-        _ = try FilePlace(url: target).check(mustExist: false)
         for place in [target, folder.support] where FileManager.default.fileExists(atPath: place.path) {
             throw refusal("cannot be written: \(place.path) exists already")
+        }
+        do { _ = try FilePlace(url: target).check(mustExist: false) } catch let error as StoreError {
+            throw StoreError(134030, error.sentence, path: target.path)
         }
     }
 

@@ -61,31 +61,3 @@ struct NodeReader {
         }
     }
 }
-
-/// Which objects a batch makes, changes and deletes.
-struct NodeChanges {
-    private(set) var inserted: [RowKey] = []
-    private(set) var deleted: [RowKey] = []
-    /// Changed by value or by relationship; may name new and deleted ones.
-    private(set) var touched: Set<RowKey> = []
-
-    init(_ batch: ChangeBatch, schema: Schema) {
-        for chunk in batch.inserts { inserted += NodeChanges.keys(chunk) }
-        for group in batch.updates { touched.formUnion(NodeChanges.keys(group.chunk)) }
-        for group in batch.deletes { deleted += group.numbers.map { RowKey(entity: group.entity, number: $0) } }
-        for change in batch.links {
-            touched.insert(change.owner)
-            touched.formUnion(change.added + change.removed)
-        }
-        for change in batch.adoptions { touched.insert(change.owner) }
-        for change in batch.orders { touched.insert(change.owner) }
-        touched.subtract(inserted)
-        touched.subtract(deleted)
-    }
-
-    private static func keys(_ chunk: RowChunk) -> [RowKey] {
-        (0..<chunk.count).map {
-            RowKey(entity: chunk.layout.entity, number: chunk.row($0).key(chunk.layout))
-        }
-    }
-}

@@ -52,6 +52,9 @@ final class AtomicRows: RowStore, @unchecked Sendable {
         }
     }
 
+    /// Has the store written down as it is, with the metadata that it keeps itself.
+    func saveMetadata() throws { try writing.withLock { try keeper().save() } }
+
     func fetch(_ plan: FetchPlan, _ receive: (RowBatch) throws -> FetchStep) throws {
         try rows().fetch(plan, receive)
     }

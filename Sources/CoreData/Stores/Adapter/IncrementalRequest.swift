@@ -6,7 +6,8 @@ import Foundation
 
 /// One fetch of an incremental store.
 struct IncrementalRequest {
-    private let request = NSFetchRequest<NSManagedObject>()
+    /// Of the type that a program can cast to without knowing which entity is asked for: Swift casts no generics.
+    private let request = NSFetchRequest<any NSFetchRequestResult>()
     private let context: NSManagedObjectContext
 
     init(_ plan: FetchPlan, schema: Schema, context: NSManagedObjectContext) {
@@ -61,7 +62,8 @@ struct SavedObjects {
         self.context = context
     }
 
-    func request() throws -> NSSaveChangesRequest {
+    /// - Parameter touched: rows that the batch touches only by their relationships.
+    func request(_ touched: Set<RowKey>) throws -> NSSaveChangesRequest {
         let inserted = pending.inserted.map { object($0) }
         for object in inserted {
             object.fire()
@@ -69,7 +71,8 @@ struct SavedObjects {
         }
         var updated: [NSManagedObject] = []
         for (row, slots) in pending.former { updated.append(try changed(row, slots)) }
-        updated += pending.touchedByRelations.map { object($0) }
+        // A row that is gone is not handed over: a store that writes what it is given would bring it back.
+        updated += try touched.compactMap { try context.read(key($0)) }
         for object in updated { object._state.set(.updated) }
         let deleted = pending.deleted.map { object($0.key) }
         for object in deleted { object._state.set(.deleted) }
@@ -77,9 +80,9 @@ struct SavedObjects {
             inserted: Set(inserted), updated: Set(updated), deleted: Set(deleted), locked: nil)
     }
 
-    private func object(_ key: RowKey) -> NSManagedObject {
-        context.object(for: ObjectKey(number: key.number, entity: key.entity, store: store))
-    }
+    private func object(_ key: RowKey) -> NSManagedObject { context.object(for: self.key(key)) }
+
+    private func key(_ key: RowKey) -> ObjectKey { ObjectKey(number: key.number, entity: key.entity, store: store) }
 
     /// An object with its former row and the new values over it, so that `changedValues()` tells what the save writes.
     private func changed(_ former: MemoryRow, _ slots: [Int]) throws -> NSManagedObject {

@@ -45,6 +45,14 @@ final class IncrementalRows: RowStore, @unchecked Sendable {
         try parts().0.metadata = StoreMetadata.dictionary(metadata)
     }
 
+    /// Asks the store to write its metadata down: a save request of nothing.
+    func saveMetadata() throws {
+        let (store, coordinator) = try parts()
+        try writing.withLock {
+            try Scratch.run(on: coordinator) { context in _ = try store.execute(NSSaveChangesRequest(), with: context) }
+        }
+    }
+
     // MARK: Reading
 
     func fetch(_ plan: FetchPlan, _ receive: (RowBatch) throws -> FetchStep) throws {
@@ -183,19 +191,40 @@ final class IncrementalRows: RowStore, @unchecked Sendable {
         return try writing.withLock {
             let pending = try PendingRows(batch, over: self)
             guard pending.conflicts.isEmpty else { return .conflicts(pending.conflicts) }
+            try requireNew(pending, in: store)
             for key in pending.inserted { store.references.setEntity(key) }
+            let touched = try pending.touchedByRelations()
             try Scratch.run(on: coordinator, store: store.number, as: pending) { context in
                 let objects = SavedObjects(pending, store: store.number, context: context)
-                _ = try store.execute(try objects.request(), with: context)
+                _ = try store.execute(try objects.request(touched), with: context)
             }
-            keepVersions(of: pending)
+            keepVersions(of: pending, touched)
             return .committed
         }
     }
 
-    private func keepVersions(of pending: PendingRows) {
+    /// New rows are refused that the store has named like rows of its that are there: it would write over these.
+    private func requireNew(_ pending: PendingRows, in store: NSIncrementalStore) throws {
+        for key in pending.inserted {
+            let root = schema[key.entity].root
+            // A row that nobody has read or written is not looked for.
+            guard versions.withLock({ $0[RowKey(entity: root, number: key.number)] }) != nil,
+                let row = try pending.baseRows([key.number], in: root).first
+            else { continue }
+            let reference = store.references.row(key.number, in: root).map { String(describing: $0.reference) } ?? ""
+            throw StoreError(
+                134030,
+                "\(store.type) named a new \(schema[key.entity].name) \(reference), which is the name of a "
+                    + "\(schema[row.key.entity].name) that is there. Reference objects are unique among an entity and those above and below it.",
+                entity: schema[key.entity].name)
+        }
+    }
+
+    /// A row that was handed over for its relationships alone is the same one in whatever version the store has it now.
+    private func keepVersions(of pending: PendingRows, _ touched: Set<RowKey>) {
         versions.withLock { versions in
             for (place, row) in pending.rows { versions[place] = RowVersion(told: nil, known: row.version) }
+            for key in touched { versions[RowKey(entity: schema[key.entity].root, number: key.number)]?.told = nil }
         }
     }
 

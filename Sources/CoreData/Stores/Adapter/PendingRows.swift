@@ -94,8 +94,8 @@ final class PendingRows: RowStore, @unchecked Sendable {
         return order.map { read(chunks[Int($0.chunk)], Int($0.row)) }
     }
 
-    /// Rows that the batch touches only by their relationships.
-    var touchedByRelations: Set<RowKey> {
+    /// Rows that the batch touches only by their relationships. They may be gone: nobody has changed a value of theirs.
+    func touchedByRelations() throws -> Set<RowKey> {
         var touched: Set<RowKey> = []
         for change in batch.links {
             touched.insert(change.owner)
@@ -104,8 +104,44 @@ final class PendingRows: RowStore, @unchecked Sendable {
         }
         for change in batch.adoptions { touched.insert(change.owner) }
         for change in batch.orders { touched.insert(change.owner) }
+        touched.formUnion(ownersOfMoved)
+        for row in deleted { touched.formUnion(try partners(of: row)) }
         let known = Set(rows.keys).union(deleted.map { place($0.key) })
         return touched.filter { !known.contains(place($0)) }
+    }
+
+    /// Rows that get or lose members because to-ones are written. The batch need not name them: who wrote it may know another
+    /// former owner than there is.
+    private var ownersOfMoved: Set<RowKey> {
+        var owners: Set<RowKey> = []
+        for key in inserted { rows[place(key)].map { owners.formUnion(self.owners(of: $0)) } }
+        for row in deleted { owners.formUnion(self.owners(of: row)) }
+        for (row, _) in former {
+            guard let new = rows[place(row.key)] else { continue }
+            owners.formUnion(self.owners(of: row).symmetricDifference(self.owners(of: new)))
+        }
+        return owners
+    }
+
+    /// The rows that a deleted one leaves the many-to-many pairs of. Its writer has parted those that it knew of.
+    private func partners(of row: MemoryRow) throws -> [RowKey] {
+        try schema[row.key.entity].toMany.filter { schema[$0].inverse.map { schema[$0].isToMany } == true }
+            .flatMap { try baseMembers(of: $0, row.key) }
+    }
+
+    /// The rows that have a row among their members, by its to-ones.
+    private func owners(of row: MemoryRow) -> Set<RowKey> {
+        var owners: Set<RowKey> = []
+        for relationship in schema[row.key.entity].relationships.lazy.map({ self.schema[$0] })
+        where relationship.inverse.map({ schema[$0].isToMany }) == true {
+            guard let slot = relationship.slot, case .int(let number) = row.values[slot] else { continue }
+            var entity = relationship.destination
+            if relationship.hasEntityTag, case .int(let tag) = row.values[slot + 1], tag > 0 {
+                entity = EntityIndex(Int(tag) - 1)
+            }
+            owners.insert(RowKey(entity: entity, number: number))
+        }
+        return owners
     }
 
     // MARK: RowStore
@@ -135,7 +171,7 @@ final class PendingRows: RowStore, @unchecked Sendable {
         let root = schema[resolved.destination].root
         var numbers: [Int64] = []
         if !inserted.contains(where: { place($0) == place(owner) }) {
-            numbers = try baseMembers(of: relationship, owner)
+            numbers = try baseMembers(of: relationship, owner).map(\.number)
         }
         apply(resolved, owner, &numbers)
         let gone = Set(deleted.map { place($0.key) })
@@ -150,14 +186,14 @@ final class PendingRows: RowStore, @unchecked Sendable {
         try BatchPacker(schema: schema).pack(try present(numbers, in: root)[...], receive)
     }
 
-    private func baseMembers(of relationship: RelationshipIndex, _ owner: RowKey) throws -> [Int64] {
-        if let keys = try base.memberKeys(of: relationship, owner: owner) { return keys.map(\.number) }
-        var numbers: [Int64] = []
+    private func baseMembers(of relationship: RelationshipIndex, _ owner: RowKey) throws -> [RowKey] {
+        if let keys = try base.memberKeys(of: relationship, owner: owner) { return keys }
+        var keys: [RowKey] = []
         try base.members(of: relationship, owner: owner) { batch in
-            numbers += batch.keys(inStore: 0).map(\.number)
+            keys += batch.keys(inStore: 0).map(\.row)
             return .more
         }
-        return numbers
+        return keys
     }
 
     /// What the batch changes of the members.

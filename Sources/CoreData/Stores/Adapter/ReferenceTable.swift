@@ -5,6 +5,9 @@ import Foundation
 import Synchronization
 
 /// Interns reference objects: a row's number is good as long as the store is open.
+///
+/// A reference names a row of an entity. Asked for by an entity above or below, it is the same row, since an ID may be made before
+/// it is known which entity the row is of; entities that are neither may count their rows each from 1.
 final class ReferenceTable: Sendable {
     private struct Name: Hashable, @unchecked Sendable {
         let root: EntityIndex
@@ -18,10 +21,12 @@ final class ReferenceTable: Sendable {
 
     private struct State {
         var numbers: [Name: Int64] = [:]
+        /// Rows of other entities that have the name of one in `numbers`.
+        var namesakes: [Name: [Int64]] = [:]
         var rows: [RowKey: Row] = [:]
         var next: [EntityIndex: Int64] = [:]
         /// References that are neither text nor whole number, by what they are called in a URI.
-        var called: [Name: Int64] = [:]
+        var called: [Name: [Int64]] = [:]
     }
 
     private let state = Mutex(State())
@@ -35,21 +40,43 @@ final class ReferenceTable: Sendable {
         let name = Name(root: root, reference: ReferenceTable.hashable(reference))
         nonisolated(unsafe) let given = reference
         return state.withLock { state in
-            if let known = state.numbers[name] {
-                // An ID may have been made of the root entity; the more special one is the true one.
+            if let known = named(name, entity, state) {
+                // An ID may have been made of an entity above; the more special one is the true one.
                 let key = RowKey(entity: root, number: known)
                 if let former = state.rows[key]?.entity, former < entity { state.rows[key]?.entity = entity }
                 return known
             }
             let number = state.next[root, default: 1]
             state.next[root] = number + 1
-            state.numbers[name] = number
+            if state.numbers[name] == nil {
+                state.numbers[name] = number
+            } else {
+                state.namesakes[name, default: []].append(number)
+            }
             state.rows[RowKey(entity: root, number: number)] = Row(entity: entity, reference: given)
             if !(given is String), ReferenceTable.integer(given) == nil {
-                state.called[Name(root: root, reference: ReferenceTable.text(of: given))] = number
+                state.called[Name(root: root, reference: ReferenceTable.text(of: given)), default: []].append(number)
             }
             return number
         }
+    }
+
+    private func named(_ name: Name, _ entity: EntityIndex, _ state: State) -> Int64? {
+        guard let first = state.numbers[name] else { return nil }
+        guard let others = state.namesakes[name] else { return kin([first], name.root, entity, state) }
+        return kin([first] + others, name.root, entity, state)
+    }
+
+    /// The row of an entity among rows with one name: its own, else that of an entity below or above.
+    private func kin(_ numbers: [Int64], _ root: EntityIndex, _ entity: EntityIndex, _ state: State) -> Int64? {
+        var found: Int64?
+        for number in numbers {
+            guard let known = state.rows[RowKey(entity: root, number: number)]?.entity else { continue }
+            if known == entity { return number }
+            let isKin = schema[known].isKind(of: schema[entity]) || schema[entity].isKind(of: schema[known])
+            if isKin, found == nil { found = number }
+        }
+        return found
     }
 
     // MARK: In URIs
@@ -76,7 +103,8 @@ final class ReferenceTable: Sendable {
     /// The number of what is called so. What was not seen yet is a number if it reads as one, else a text.
     func number(ofTextInURI text: String, entity: EntityIndex) -> Int64 {
         let name = Name(root: schema[entity].root, reference: text)
-        if let known = state.withLock({ $0.called[name] }) { return known }
+        let known = state.withLock { state in state.called[name].flatMap { kin($0, name.root, entity, state) } }
+        if let known { return known }
         if text.hasPrefix(ReferenceTable.mark) { return number(of: String(text.dropFirst()), entity: entity) }
         return number(of: Int64(text).map { NSNumber(value: $0) } ?? text as Any, entity: entity)
     }
