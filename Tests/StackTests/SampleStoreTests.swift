@@ -278,6 +278,23 @@ final class ListeningStore: NSIncrementalStore, @unchecked Sendable {
         }
     }
 
+    @Test(
+        "5.6 5.7 A refresh that keeps changes shows members that another context has added since",
+        arguments: [ShelfStore.type, BoxStore.type, NSSQLiteStoreType], [true, false])
+    func refreshedMembers(_ type: String, _ refreshesAll: Bool) throws {
+        let rig = Rig()
+        try rig.add(type)
+        let (first, second) = (rig.context(), rig.context())
+        let patient = first.make("Patient", ["name": "Eve"]), doctor = first.make("Doctor", ["name": "Who"])
+        try first.save()
+        patient.setValue(30, forKey: "age")
+        #expect((patient.value(forKey: "doctors") as? NSSet)?.count == 0)
+        second.object(with: patient.objectID).mutableSetValue(forKey: "doctors").add(second.object(with: doctor.objectID))
+        try second.save()
+        if refreshesAll { first.refreshAllObjects() } else { first.refresh(patient, mergeChanges: true) }
+        #expect((patient.value(forKey: "doctors") as? NSSet)?.contains(doctor) == true && patient.value(forKey: "age") as? Int == 30)
+    }
+
     /// Numbers its objects from 1 in each entity.
     private final class CountingStore: NSIncrementalStore, @unchecked Sendable {
         static let type = "SampleCounter"

@@ -31,6 +31,7 @@ extension NSManagedObjectContext {
         readRowsAgain(objects.filter { !$0._state.has(.deleted) })
         renewDeletions(of: objects.filter { $0._state.has(.deleted) && !$0.isLost })
         for object in objects {
+            if !object._state.has(.deleted) { object.forgetUnchangedMembers() }
             wakeRefreshed(object)
             tracker.enter(object, .eventRefreshed)
         }
@@ -143,6 +144,11 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
+    /// Reads to-manys without changes anew when they are asked for. Rows tell when they were read, bare keys do not.
+    fileprivate final func forgetUnchangedMembers() {
+        forEachStoredToMany { _, members in if !members.isChanged { members.base = .fault } }
+    }
+
     /// Takes this object away from targets that the new row brings and its changes have left behind: as its changes lie on top,
     /// it is from there that it was moved. No change of the program's: an undo of the move leaves it in none of them.
     final func leaveNewTargets(since former: RowSnapshot) {

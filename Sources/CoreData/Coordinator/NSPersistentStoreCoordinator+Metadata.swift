@@ -16,7 +16,7 @@ extension NSPersistentStoreCoordinator {
     /// Has programs' own stores write down metadata that was set since the last save.
     final func saveNewMetadata() throws {
         guard asksObjectsForKeys else { return }
-        for store in persistentStores { try store.saveNewMetadata() }
+        try writes.write { for store in persistentStores { try store.saveNewMetadata() } }
     }
 
     /// The metadata of a store that need not be open, without a look at any model.
