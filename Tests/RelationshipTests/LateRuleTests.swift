@@ -191,6 +191,40 @@ import Testing
         #expect(nodes.count == 2 && first?.one("next") === second && second?.one("previous") === first)
     }
 
+    @Test(
+        "5.3 What was related to an object whose deletion was pending is parted from it when both are undone", arguments: types, 0..<6)
+    func relatedToDeleted(_ type: String, _ way: Int) throws {
+        let (saves, isLate) = (way % 3, way > 2)
+        let keys = ["children": "Node", "friends": "Node", "spouse": "Node", "tags": "Tag", "list": "Tag", "steps": "Step"]
+        for (key, entity) in keys {
+            let stack = try Web.stack(type)
+            let context = stack.context
+            let (owner, other) = (context.make("Node", ["n": 1]), context.make(entity, ["n": 2]))
+            try context.save()
+            context.undoManager?.removeAllActions()
+            context.propagatesDeletesAtEndOfEvent = !isLate
+            context.delete(owner)
+            context.processPendingChanges()
+            switch key {
+            case "spouse": other.setValue(owner, forKey: key)
+            case "list", "steps": owner.mutableOrderedSetValue(forKey: key).add(other)
+            default: owner.mutableSetValue(forKey: key).add(other)
+            }
+            context.processPendingChanges()
+            if saves > 0 { try context.save() }
+            while context.undoManager?.canUndo == true { context.undo() }
+            if saves > 1 { try context.save() }
+            #expect(!owner.isDeleted && owner.managedObjectContext != nil)
+            #expect(owner.one(key) == nil && owner.many(key).isEmpty, "\(key)")
+            let back = owner.entity.relationshipsByName[key]?.inverseRelationship?.name ?? ""
+            #expect(other.one(back) == nil && other.many(back).isEmpty, "\(key)")
+            try context.save()
+            let reader = stack.another()
+            let read = try #require(try reader.all("Node").first { $0.value(forKey: "n") as? Int == 1 })
+            #expect(read.objectIDs(forRelationshipNamed: key).isEmpty, "\(key)")
+        }
+    }
+
     @Test("4.12 Nothing pending leads to an object whose row is gone, once the save knows", arguments: types)
     func oneWay(_ type: String) throws {
         let stack = try Web.stack(type)

@@ -71,7 +71,7 @@ extension NSManagedObject {
             if state.info.hasTransientSlots { context.tracker.noteTransient(self, slot) }
             if context.tracker.isLogging, !state.has(.fresh), !context.tracker.isSuspended {
                 context.tracker.log.append(.target(self, slot: Int32(truncatingIfNeeded: slot), old: old))
-                if context.tracker.hasDeletionLogs { context.tracker.noteParting() }
+                if context.tracker.hasDeletionLogs { context.tracker.noteChange(to: new) }
             }
             context.tracker.touch(self)
         }
@@ -238,7 +238,7 @@ extension NSManagedObject {
             context.tracker.isLogging, !context.tracker.isSuspended, let change = change()
         else { return }
         context.tracker.log.append(change)
-        if context.tracker.hasDeletionLogs { context.tracker.noteParting() }
+        if context.tracker.hasDeletionLogs { context.tracker.noteChange() }
     }
 
     /// Empties all relationships, so that nothing points at an object that is going.

@@ -68,25 +68,41 @@ final class DeletionLog {
 }
 
 extension ChangeTracker {
-    /// Notes the last change with the deletion of its object or of the other end, if that is pending and its delete rules were
-    /// applied: one that denies, or does nothing, has left the two related. After a save an undo of this change finds one of them
-    /// gone; the undo of the deletion brings both. A deletion of the open event has the change in its own log, and a former one
-    /// of the same object, which was taken back, has nothing to do with it.
-    func noteParting() {
+    /// Notes the last change with the pending deletions of the objects that it parts or relates.
+    ///
+    /// Parts: a rule that denies, or does nothing, has left the two related. After a save an undo of this change finds one of them
+    /// gone; the undo of the deletion brings both. Relates: the rule is applied once more and parts the two, which the undo of
+    /// the deletion takes back as well. A deletion of the open event has the change in its own log, and a former one of the same
+    /// object, which was taken back, has nothing to do with it.
+    ///
+    /// - Parameter new: where a to-one leads now.
+    func noteChange(to new: NSManagedObject? = nil) {
         guard touched == nil, undoManager != nil, let change = log.last else { return }
-        for end in change.ends
-        where end._state.has(.propagated) && end._state.has(.deleted) && !end._state.has([.gone, .eventDeleted]) {
-            deletionLogs.last { $0.deletes(end) }?.add(change)
+        func note(_ ends: [NSManagedObject], _ isConcerned: (UnsafeMutablePointer<ObjectState>) -> Bool) {
+            for end in ends where end._state.has(.deleted) && !end._state.has([.gone, .eventDeleted]) && isConcerned(end._state) {
+                deletionLogs.last { $0.deletes(end) }?.add(change)
+            }
         }
+        note(change.partedEnds) { $0.has(.propagated) }
+        note(change.relatedEnds(new)) { _ in true }
     }
 }
 
 extension GraphChange {
     /// The objects that were related until a change.
-    fileprivate var ends: [NSManagedObject] {
+    fileprivate var partedEnds: [NSManagedObject] {
         switch self {
         case .target(let object, _, let old): old.map { [object, $0] } ?? []
         case .link(let object, _, let member, added: false), .position(let object, _, let member, _): [object, member]
+        default: []
+        }
+    }
+
+    /// The objects that are related since a change.
+    fileprivate func relatedEnds(_ new: NSManagedObject?) -> [NSManagedObject] {
+        switch self {
+        case .target(let object, _, _): new.map { [object, $0] } ?? []
+        case .link(let object, _, let member, added: true): [object, member]
         default: []
         }
     }
