@@ -14,6 +14,12 @@ import Testing
         return (rig, try rig.add(first, "a"), try rig.add(second, "b"))
     }
 
+    private func child(of parent: NSManagedObjectContext) -> NSManagedObjectContext {
+        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        child.parent = parent
+        return child
+    }
+
     private func names(_ objects: [NSManagedObject]) -> [String] {
         objects.map { $0.value(forKey: "name") as? String ?? "" }
     }
@@ -50,9 +56,7 @@ import Testing
         root.reset()
         var contexts = depth == 0 ? [rig.context()] : [root]
         for _ in 0..<depth {
-            let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-            child.parent = contexts[0]
-            contexts.insert(child, at: 0)
+            contexts.insert(child(of: contexts[0]), at: 0)
         }
         let context = contexts[0]
         context.undoManager = UndoManager()
@@ -70,10 +74,8 @@ import Testing
     func assignInChild() throws {
         let (rig, a, b) = try two()
         let root = rig.context()
-        let middle = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        middle.parent = root
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = middle
+        let middle = child(of: root)
+        let child = child(of: middle)
         let chosen = child.make("Doctor", ["name": "chosen"])
         let early = child.make("Doctor", ["name": "early"])
         let plain = child.make("Doctor", ["name": "plain"])
@@ -200,10 +202,8 @@ import Testing
     func unsavedOfCertainStores() throws {
         let (rig, a, b) = try two()
         let root = rig.context()
-        let middle = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        middle.parent = root
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = middle
+        let middle = child(of: root)
+        let child = child(of: middle)
         func found(_ stores: [NSPersistentStore]?) throws -> [[String]] {
             let request = NSFetchRequest<NSManagedObject>(entityName: "Doctor")
             request.affectedStores = stores
@@ -236,10 +236,8 @@ import Testing
         let root = rig.context()
         for code in 0..<10 { root.assign(root.make("Doctor", ["name": "\(code)", "code": code]), to: code.isMultiple(of: 2) ? a : b) }
         try root.save()
-        let middle = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        middle.parent = root
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = middle
+        let middle = child(of: root)
+        let child = child(of: middle)
         for (context, code) in [(root, -5), (middle, -4)] { context.assign(context.make("Doctor", ["name": "\(code)", "code": code]), to: b) }
         let request = NSFetchRequest<NSManagedObject>(entityName: "Doctor")
         request.sortDescriptors = [NSSortDescriptor(key: "code", ascending: true)]
