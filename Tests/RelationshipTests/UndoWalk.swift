@@ -304,7 +304,7 @@ final class UndoWalk {
         switch value {
         case nil: "-"
         case let data as Data: "\(data.count) × \(data.first ?? 0)"
-        case let composite as [String: Any]: composite.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: " ")
+        case let composite as [String: Any]: composite.map { "\($0.key) \($0.value)" }.sorted().joined(separator: " ")
         case let words as NSArray: words.componentsJoined(by: " ")
         case let value?: "\(value)"
         }
@@ -438,7 +438,9 @@ final class UndoWalk {
             Clinic.toMany("lists", "Node", inverse: "list"),
         ]
         var draft = SchemaDraft()
-        draft.composites = [Composite(name: "Spot", attributes: [Clinic.attribute("x", .integer32), Clinic.attribute("label", .string)])]
+        draft.composites = [
+            Composite(name: "Spot", attributes: [Clinic.attribute("x", .integer32), Clinic.attribute("label", .string)])
+        ]
         draft.entities = [node, leaf]
         return NSManagedObjectModel(draft: draft)
     }

@@ -76,8 +76,8 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Objects that an ancestor saved get the keys that their rows have now: before this context reads from its parent, and whenever it
-    /// meets such a key otherwise.
+    /// Objects that an ancestor saved get the keys that their rows have now: before this context reads from its parent, and
+    /// whenever it meets such a key otherwise.
     final func takeOverKeys() {
         guard let lineage else { return }
         let relatives = requiredCoordinator.relatives

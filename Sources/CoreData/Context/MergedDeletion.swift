@@ -70,10 +70,10 @@ final class DeletionLog {
 extension ChangeTracker {
     /// Notes the last change with the pending deletions of the objects that it parts or relates.
     ///
-    /// Parts: a rule that denies, or does nothing, has left the two related. After a save an undo of this change finds one of them
-    /// gone; the undo of the deletion brings both. Relates: the rule is applied once more and parts the two, which the undo of
-    /// the deletion takes back as well. A deletion of the open event has the change in its own log, and a former one of the same
-    /// object, which was taken back, has nothing to do with it.
+    /// Parts: a rule that denies, or does nothing, has left the two related. After a save an undo of this change finds one of
+    /// them gone; the undo of the deletion brings both. Relates: the rule is applied once more and parts the two, which the undo
+    /// of the deletion takes back as well. A deletion of the open event has the change in its own log, and a former one of the
+    /// same object, which was taken back, has nothing to do with it.
     ///
     /// - Parameter new: where a to-one leads now.
     func noteChange(to new: NSManagedObject? = nil) {

@@ -6,8 +6,9 @@ import Foundation
 extension NSManagedObjectContext {
     /// Writes all pending changes: one transaction a store, all or nothing.
     ///
-    /// Processes pending changes first. Without changes it only has programs' own stores write down metadata that was set. A save that
-    /// fails leaves the context, its objects and the file as they were then; save again once the cause is removed, or `rollback()`.
+    /// Processes pending changes first. Without changes it only has programs' own stores write down metadata that was set. A save
+    /// that fails leaves the context, its objects and the file as they were then; save again once the cause is removed, or
+    /// `rollback()`.
     /// - Throws: validation errors (1550–1690, 1560 for several), 133020 when another writer changed or deleted a row, 133021 when
     ///   a uniqueness constraint is broken, and what the store says.
     public final func save() throws {

@@ -57,7 +57,8 @@ extension NSManagedObjectContext {
         if stores.count == 1 { return stores[0].number }
         if isChild, !object._state.has(.inserted) {
             let key = object._state.key
-            if let above = withParent({ parent in parent.registered(key).map { parent.home(of: $0, among: order) } }) { return above }
+            let above = withParent { parent in parent.registered(key).map { parent.home(of: $0, among: order) } }
+            if let above { return above }
         }
         return (try? home(of: object))?.number ?? requiredCoordinator.stores(for: order).first?.number ?? 0
     }

@@ -7,11 +7,11 @@ extension NSPersistentStoreCoordinator {
     /// Copies a store's objects into a new store, of another type if asked, and takes the old one out of the coordinator.
     ///
     /// The new store has a new UUID, which `NSPersistentStoreCoordinatorStoresDidChange` tells under
-    /// `NSUUIDChangedPersistentStoresKey`, and its objects have other URIs. The old file stays. Objects that contexts hold are the new
-    /// store's from now on, with their IDs and pending changes, unless one of the two is a program's own `NSAtomicStore` or
-    /// `NSIncrementalStore`: they name their rows themselves, so that the objects belong to the store that was removed and saving
-    /// them throws 134070. Saves of other threads wait meanwhile, and are in the new store then; what other coordinators and other
-    /// processes save is in the old one only. Costs memory for all objects.
+    /// `NSUUIDChangedPersistentStoresKey`, and its objects have other URIs. The old file stays. Objects that contexts hold are
+    /// the new store's from now on, with their IDs and pending changes, unless one of the two is a program's own `NSAtomicStore`
+    /// or `NSIncrementalStore`: they name their rows themselves, so that the objects belong to the store that was removed and
+    /// saving them throws 134070. Saves of other threads wait meanwhile, and are in the new store then; what other coordinators
+    /// and other processes save is in the old one only. Costs memory for all objects.
     /// - Throws: 134030 if a store with objects is at the URL already; what opening and writing throw. All is then as before.
     @discardableResult
     public final func migratePersistentStore(

@@ -142,7 +142,7 @@ struct SaveOperation {
                 (store, outcome) = try coordinator.writes.write {
                     // It may have moved since the batch was made.
                     guard let store = coordinator.numberedStore(batch.store.number) else {
-                        throw StoreError(134070, "The store was removed while the save ran; its objects cannot be saved any more.")
+                        throw StoreError(134070, "The store was removed while the save ran; its objects stay unsaved.")
                     }
                     return (store, try store.rows.commit(store.store.recordsHistory ? noted(batch) : batch.batch))
                 }

@@ -90,8 +90,8 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
         madeID(entity, data, references)
     }
 
-    /// A name for a new object, unique among the objects of the entity and of those above and below it: the text of a UUID, unless
-    /// overridden.
+    /// A name for a new object, unique among the objects of the entity and of those above and below it: the text of a UUID,
+    /// unless overridden.
     open func newReferenceObject(for managedObject: NSManagedObject) -> Any { UUID().uuidString }
 
     /// What names an object in the store.

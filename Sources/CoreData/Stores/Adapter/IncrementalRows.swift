@@ -215,7 +215,8 @@ final class IncrementalRows: RowStore, @unchecked Sendable {
             throw StoreError(
                 134030,
                 "\(store.type) named a new \(schema[key.entity].name) \(reference), which is the name of a "
-                    + "\(schema[row.key.entity].name) that is there. Reference objects are unique among an entity and those above and below it.",
+                    + "\(schema[row.key.entity].name) that is there. Reference objects are unique among an entity and those above and "
+                    + "below it.",
                 entity: schema[key.entity].name)
         }
     }

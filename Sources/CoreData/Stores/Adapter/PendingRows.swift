@@ -14,6 +14,9 @@ final class PendingRows: RowStore, @unchecked Sendable {
     private(set) var former: [(row: MemoryRow, slots: [Int])] = []
     private(set) var inserted: [RowKey] = []
     private(set) var deleted: [MemoryRow] = []
+    /// The inserted and the deleted rows, by tree and number.
+    private var new: Set<RowKey> = []
+    private var gone: Set<RowKey> = []
     private(set) var conflicts: [Conflict] = []
 
     /// Reads the batch and compares it with what is there.
@@ -30,13 +33,16 @@ final class PendingRows: RowStore, @unchecked Sendable {
                 let row = read(chunk, index)
                 rows[place(row.key)] = row
                 inserted.append(row.key)
+                new.insert(place(row.key))
             }
         }
         for group in batch.updates { try readUpdates(group) }
         for group in batch.deletes {
             for (number, expected) in zip(group.numbers, group.expected) {
                 let key = RowKey(entity: group.entity, number: number)
-                if let row = try current(key, expected) { deleted.append(row) }
+                guard let row = try current(key, expected) else { continue }
+                deleted.append(row)
+                gone.insert(place(row.key))
             }
         }
         for check in batch.checks {
@@ -106,8 +112,7 @@ final class PendingRows: RowStore, @unchecked Sendable {
         for change in batch.orders { touched.insert(change.owner) }
         touched.formUnion(ownersOfMoved)
         for row in deleted { touched.formUnion(try partners(of: row)) }
-        let known = Set(rows.keys).union(deleted.map { place($0.key) })
-        return touched.filter { !known.contains(place($0)) }
+        return touched.filter { rows[place($0)] == nil && !gone.contains(place($0)) }
     }
 
     /// Rows that get or lose members because to-ones are written. The batch need not name them: who wrote it may know another
@@ -170,11 +175,10 @@ final class PendingRows: RowStore, @unchecked Sendable {
         let resolved = schema[relationship]
         let root = schema[resolved.destination].root
         var numbers: [Int64] = []
-        if !inserted.contains(where: { place($0) == place(owner) }) {
+        if !new.contains(place(owner)) {
             numbers = try baseMembers(of: relationship, owner).map(\.number)
         }
         apply(resolved, owner, &numbers)
-        let gone = Set(deleted.map { place($0.key) })
         if !gone.contains(place(owner)) { numbers.removeAll { gone.contains(RowKey(entity: root, number: $0)) } }
         if let order = batch.orders.last(where: { $0.relationship == relationship && $0.owner.number == owner.number }) {
             let places = Dictionary(

@@ -6,8 +6,8 @@ import Synchronization
 
 /// Interns reference objects: a row's number is good as long as the store is open.
 ///
-/// A reference names a row of an entity. Asked for by an entity above or below, it is the same row, since an ID may be made before
-/// it is known which entity the row is of; entities that are neither may count their rows each from 1.
+/// A reference names a row of an entity. Asked for by an entity above or below, it is the same row, since an ID may be made
+/// before it is known which entity the row is of; entities that are neither may count their rows each from 1.
 final class ReferenceTable: Sendable {
     private struct Name: Hashable, @unchecked Sendable {
         let root: EntityIndex
