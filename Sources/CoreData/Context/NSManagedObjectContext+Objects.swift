@@ -160,9 +160,9 @@ extension NSManagedObjectContext {
 
     /// The identity map knows rows only; an unsaved object is found among the insertions.
     final func registered(_ key: ObjectKey) -> NSManagedObject? {
-        if isChild { return registeredInChild(key) }
         if key.number <= 0 { return registeredUnsaved(key) }
-        return requiredRegistry.object(number: key.number, entity: key.entity.rawValue, store: key.store)
+        if let found = requiredRegistry.object(number: key.number, entity: key.entity.rawValue, store: key.store) { return found }
+        return isChild ? registeredAnew(key) : nil
     }
 
     /// The registered object, or a new fault.
