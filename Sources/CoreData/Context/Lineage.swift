@@ -78,6 +78,7 @@ extension NSManagedObjectContext {
 
     /// Objects that an ancestor saved get the keys that their rows have now: before this context reads from its parent, and
     /// whenever it meets such a key otherwise.
+    @inline(never)
     final func takeOverKeys() {
         guard let lineage else { return }
         let relatives = requiredCoordinator.relatives

@@ -171,6 +171,12 @@ extension NSManagedObjectContext {
         if let found = requiredRegistry.object(number: key.number, entity: key.entity.rawValue, store: key.store) {
             return found
         }
+        return missingObject(for: key)
+    }
+
+    /// Never inlined: a lookup that finds its object at once would pay for it.
+    @inline(never)
+    private func missingObject(for key: ObjectKey) -> NSManagedObject {
         if isChild, let found = registeredAnew(key) { return found }
         return newFault(for: key.store == 0 ? settled(key) : key)
     }

@@ -83,9 +83,6 @@ extension NSManagedObjectContext {
     }
 
     /// The object of a child for the key of a row, if it still has the temporary key that a context above has replaced.
-    ///
-    /// Never inlined: a lookup that finds its object at once would pay 12 of its 346 instructions for it.
-    @inline(never)
     final func registeredAnew(_ key: ObjectKey) -> NSManagedObject? {
         takeOverKeys()
         return requiredRegistry.object(number: key.number, entity: key.entity.rawValue, store: key.store)
