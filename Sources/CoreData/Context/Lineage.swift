@@ -77,7 +77,7 @@ extension NSManagedObjectContext {
     }
 
     /// Objects that an ancestor saved get the keys that their rows have now: before this context reads from its parent, and
-    /// whenever it meets such a key otherwise.
+    /// whenever it meets such a key otherwise. Never inlined, as most lookups have nothing to take over.
     @inline(never)
     final func takeOverKeys() {
         guard let lineage else { return }

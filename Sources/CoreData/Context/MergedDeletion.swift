@@ -78,13 +78,10 @@ extension ChangeTracker {
     /// - Parameter new: where a to-one leads now.
     func noteChange(to new: NSManagedObject? = nil) {
         guard touched == nil, undoManager != nil, let change = log.last else { return }
-        func note(_ ends: [NSManagedObject], _ isConcerned: (UnsafeMutablePointer<ObjectState>) -> Bool) {
-            for end in ends where end._state.has(.deleted) && !end._state.has([.gone, .eventDeleted]) && isConcerned(end._state) {
-                deletionLogs.last { $0.deletes(end) }?.add(change)
-            }
+        let ends = change.partedEnds.filter { $0._state.has(.propagated) } + change.relatedEnds(new)
+        for end in ends where end._state.has(.deleted) && !end._state.has([.gone, .eventDeleted]) {
+            deletionLogs.last { $0.deletes(end) }?.add(change)
         }
-        note(change.partedEnds) { $0.has(.propagated) }
-        note(change.relatedEnds(new)) { _ in true }
     }
 }
 
@@ -115,16 +112,20 @@ extension NSManagedObjectContext {
         var waiting = tracker.unpropagated
         var reopened: [NSManagedObject] = []
         var formerly: [NSManagedObject: RowSnapshot] = [:]
-        // All are as they were read before the rules part any: two of them may have come to be a pair.
-        for object in objects {
-            let state = object._state
-            guard state.has(.propagated) else {
-                readRowsAgain([object])
-                object.renewToManys()
-                continue
+        let untouched = ContiguousArray(objects.filter { !$0._state.has(.propagated) })
+        readRowsAgain(untouched)
+        for object in untouched { object.renewToManys() }
+        // All are as they were read before the rules part any: two of them may have come to be a pair. All let go of their rows
+        // first, so that they are read together.
+        let ruled = objects.filter { $0._state.has(.propagated) }
+        let former = ruled.map { object in
+            defer {
+                object._state.detachRow()
+                joinOthers(object)
             }
-            let read = object.lastRead
-            state.detachRow()
+            return object.lastRead
+        }
+        for (object, read) in zip(ruled, former) {
             object.fire()
             guard let row = object.lastRead else { continue }
             reopenRules(of: object, row, formerly: read)

@@ -20,9 +20,8 @@ final class ReferenceTable: Sendable {
     }
 
     private struct State {
-        var numbers: [Name: Int64] = [:]
-        /// Rows of other entities that have the name of one in `numbers`.
-        var namesakes: [Name: [Int64]] = [:]
+        /// More than one number where entities that are neither above nor below each other use the same reference.
+        var numbers: [Name: [Int64]] = [:]
         var rows: [RowKey: Row] = [:]
         var next: [EntityIndex: Int64] = [:]
         /// References that are neither text nor whole number, by what they are called in a URI.
@@ -40,7 +39,7 @@ final class ReferenceTable: Sendable {
         let name = Name(root: root, reference: ReferenceTable.hashable(reference))
         nonisolated(unsafe) let given = reference
         return state.withLock { state in
-            if let known = named(name, entity, state) {
+            if let known = state.numbers[name].flatMap({ kin($0, root, entity, state) }) {
                 // An ID may have been made of an entity above; the more special one is the true one.
                 let key = RowKey(entity: root, number: known)
                 if let former = state.rows[key]?.entity, former < entity { state.rows[key]?.entity = entity }
@@ -48,23 +47,13 @@ final class ReferenceTable: Sendable {
             }
             let number = state.next[root, default: 1]
             state.next[root] = number + 1
-            if state.numbers[name] == nil {
-                state.numbers[name] = number
-            } else {
-                state.namesakes[name, default: []].append(number)
-            }
+            state.numbers[name, default: []].append(number)
             state.rows[RowKey(entity: root, number: number)] = Row(entity: entity, reference: given)
             if !(given is String), ReferenceTable.integer(given) == nil {
                 state.called[Name(root: root, reference: ReferenceTable.text(of: given)), default: []].append(number)
             }
             return number
         }
-    }
-
-    private func named(_ name: Name, _ entity: EntityIndex, _ state: State) -> Int64? {
-        guard let first = state.numbers[name] else { return nil }
-        guard let others = state.namesakes[name] else { return kin([first], name.root, entity, state) }
-        return kin([first] + others, name.root, entity, state)
     }
 
     /// The row of an entity among rows with one name: its own, else that of an entity below or above.
