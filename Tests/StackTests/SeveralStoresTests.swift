@@ -20,6 +20,13 @@ import Testing
         return child
     }
 
+    /// A context, its child and the child's child.
+    private func line(_ rig: Rig) -> (NSManagedObjectContext, NSManagedObjectContext, NSManagedObjectContext) {
+        let root = rig.context()
+        let middle = child(of: root)
+        return (root, middle, child(of: middle))
+    }
+
     private func names(_ objects: [NSManagedObject]) -> [String] {
         objects.map { $0.value(forKey: "name") as? String ?? "" }
     }
@@ -73,9 +80,7 @@ import Testing
     @Test("4.7 The store chosen in a child context is the object's in every parent, and that of a permanent ID")
     func assignInChild() throws {
         let (rig, a, b) = try two()
-        let root = rig.context()
-        let middle = child(of: root)
-        let child = child(of: middle)
+        let (root, middle, child) = line(rig)
         let chosen = child.make("Doctor", ["name": "chosen"])
         let early = child.make("Doctor", ["name": "early"])
         let plain = child.make("Doctor", ["name": "plain"])
@@ -201,9 +206,7 @@ import Testing
     @Test("8.13 A fetch of certain stores finds the unsaved objects that will be saved in them, in children too")
     func unsavedOfCertainStores() throws {
         let (rig, a, b) = try two()
-        let root = rig.context()
-        let middle = child(of: root)
-        let child = child(of: middle)
+        let (root, middle, child) = line(rig)
         func found(_ stores: [NSPersistentStore]?) throws -> [[String]] {
             let request = NSFetchRequest<NSManagedObject>(entityName: "Doctor")
             request.affectedStores = stores
