@@ -61,7 +61,7 @@ final class BatchBuilder {
         batch.checks.append(
             VersionCheck(
                 entity: EntityIndex(rawValue: state.pointee.entity), numbers: [state.pointee.number],
-                expected: [state.version]))
+                expected: [object.comparedVersion]))
     }
 
     @inline(__always)
@@ -114,7 +114,7 @@ final class BatchBuilder {
         }
         let place = openGroup(EntityIndex(rawValue: state.pointee.entity), mask, state.info)
         let chunk = groups[place].chunk
-        let version = state.version
+        let version = object.comparedVersion
         written.append(WrittenRow(object: object, chunk: chunk, row: chunk.count))
         object.pack(into: chunk, key: state.pointee.number, version: max(version, 0) &+ 1)
         groups[place].expected.append(version)
@@ -165,7 +165,7 @@ final class BatchBuilder {
         let entity = Int(state.pointee.entity)
         if deletes.isEmpty { deletes = ContiguousArray(repeating: OpenDelete(), count: runtime.infos.count) }
         deletes[entity].numbers.append(state.pointee.number)
-        deletes[entity].expected.append(state.version)
+        deletes[entity].expected.append(object.comparedVersion)
         if state.pointee.toMany != nil { try addRelationships(of: object) }
     }
 
