@@ -57,7 +57,7 @@ final class FaultWatch {
         if !blocks.isEmpty {
             blocks[blocks.count - 1].append(fault)
         } else if handler == nil {
-            FileHandle.standardError.write(Data("warning: \(fault)\n".utf8))
+            warn("\(fault)")
         }
     }
 }

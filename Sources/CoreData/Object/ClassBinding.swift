@@ -100,8 +100,7 @@ extension SlotKind {
 }
 
 private func misplaced(_ type: NSManagedObject.Type, _ entity: String) {
-    let text =
-        "warning: \(type) was made for other properties than the model's entity \(entity) has; "
-        + "its accessors go by name, which is slower. Generate it again.\n"
-    FileHandle.standardError.write(Data(text.utf8))
+    warn(
+        "\(type) was made for other properties than the model's entity \(entity) has; "
+            + "its accessors go by name, which is slower. Generate it again.")
 }

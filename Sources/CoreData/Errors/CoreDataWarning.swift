@@ -1,0 +1,21 @@
+// Telling what is no error and still not as the program may think.
+
+import Foundation
+import Synchronization
+
+/// Where warnings go: what a model says that is taken in one of two ways, a class that is not found.
+public enum CoreDataWarning {
+    private static let held = Mutex<(@Sendable (String) -> Void)?>(nil)
+
+    /// Takes each warning, a sentence without line end; nil, at first, for standard error. Called on any thread.
+    public static var handler: (@Sendable (String) -> Void)? {
+        get { held.withLock { $0 } }
+        set { held.withLock { $0 = newValue } }
+    }
+}
+
+/// Tells the program of something that is not as it may think.
+func warn(_ sentence: String) {
+    if let handler = CoreDataWarning.handler { return handler(sentence) }
+    FileHandle.standardError.write(Data("warning: \(sentence)\n".utf8))
+}
