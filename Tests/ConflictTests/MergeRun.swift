@@ -169,6 +169,7 @@ private struct MergeSave {
         // An object that was touched without a change is not written and not compared; delete rules may take a change back.
         context.processPendingChanges()
         let changed = context.insertedObjects.union(context.updatedObjects.filter { !$0.changedValues().isEmpty })
+        let written = Set(changed.filter { $0.isInserted || $0.hasChangedSlot })
         do { try context.save() } catch {
             let error = error as? CocoaError
             return ["\(error?.code.rawValue ?? 0) \(error?.persistentStoreSaveConflicts ?? [])"]
@@ -179,7 +180,11 @@ private struct MergeSave {
         if context.hasChanges { flaws.append("changes are left") }
         if let last = log.entries.indices.last, log.entries[last].name == "didSave:" {
             for key in [NSInsertedObjectsKey, NSUpdatedObjectsKey] {
-                for object in log.objects(last, key).intersection(changed) { flaws += differences(object, rows[object.name]) }
+                for object in log.objects(last, key).intersection(changed) {
+                    // Nobody misses the row of an object that members have only left.
+                    if rows[object.name] == nil, !written.contains(object) { continue }
+                    flaws += differences(object, rows[object.name])
+                }
             }
         }
         if looksAround, let merged = recorder?.objects, !merged.isEmpty { flaws += disagreements(rows, merged) }
@@ -244,6 +249,9 @@ private struct MergeSave {
 }
 
 extension NSManagedObject {
+    /// Whether an attribute or a to-one is among the changes.
+    fileprivate var hasChangedSlot: Bool { changedValues().keys.contains { entity.relationshipsByName[$0]?.isToMany != true } }
+
     /// `Patient/p1`
     fileprivate var name: String {
         let url = objectID.uriRepresentation()

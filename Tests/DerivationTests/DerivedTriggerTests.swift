@@ -191,7 +191,7 @@ import Testing
             }
             var batch = ChangeBatch()
             batch.inserts = [chunk]
-            guard case .committed(let touched) = try store.commit(batch) else { return [] }
+            guard case .committed(let touched, _) = try store.commit(batch) else { return [] }
             return touched
         }
         let first = keys.lowerBound
@@ -205,7 +205,7 @@ import Testing
             key: store.allocateKeys(1, in: note.index).lowerBound, version: 1, values: note.slots.map { _ in .null })
         var batch = ChangeBatch()
         batch.inserts = [chunk]
-        guard case .committed(let none) = try store.commit(batch) else { throw CocoaError(.coderInvalidValue) }
+        guard case .committed(let none, _) = try store.commit(batch) else { throw CocoaError(.coderInvalidValue) }
         #expect(none.isEmpty)
     }
 

@@ -148,6 +148,8 @@ private final class Scene {
             try other.save()
             return { self.context.refresh(self.ada, mergeChanges: true) }
         case .deletedThere:
+            // Else owners that the other writer has changed as well stay as they were read.
+            context.comparesRelationshipOwners = true
             let other = rig.context()
             other.delete(try other.existingObject(with: cy.objectID))
             try other.save()

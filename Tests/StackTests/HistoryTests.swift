@@ -182,6 +182,25 @@ import Testing
         #expect(try file.lastChanges() == ["update Patient \(patient.row) 2000"])
     }
 
+    @Test("An owner that others have changed meanwhile is told as changed, one that is gone is not")
+    func touched() throws {
+        let (context, file) = try filled()
+        let doctor = try one("Doctor", context)
+        let other = rig.context(author: "other")
+        try one("Doctor", other).setValue("Jo", forKey: "name")
+        try other.save()
+        let new = context.make("Patient", ["name": "new", "doctors": NSSet(object: doctor)])
+        try context.save()
+        #expect(try file.lastChanges() == ["insert Patient \(new.row)", "update Doctor \(doctor.row) 10"])
+        new.mutableSetValue(forKey: "doctors").remove(doctor)
+        let late = rig.context(author: "late")
+        late.delete(try one("Doctor", late))
+        try late.save()
+        try context.save()
+        let changes = try file.lastChanges()
+        #expect(changes.count == 1 && changes.allSatisfy { $0.hasPrefix("update Patient \(new.row) ") })
+    }
+
     @Test("Contexts of several coordinators write one history: numbers rise with the order of the saves, and none is given twice")
     func together() throws {
         let first = Rig()

@@ -59,7 +59,7 @@ import Testing
             try subject.update(songs[0], ["length": .double(1)], expected: 1),
         ]
         batch.deletes = [DeleteGroup(entity: songs[1].entity, numbers: [songs[1].number], expected: [1])]
-        guard case .committed(let touched) = try subject.store.commit(batch) else { throw Missing() }
+        guard case .committed(let touched, _) = try subject.store.commit(batch) else { throw Missing() }
         #expect(Set(touched) == [album, songs[0]])
         #expect(try value(subject, album, "key") == .text("b"))
         #expect(try value(subject, album, "songCount") == .int(1))

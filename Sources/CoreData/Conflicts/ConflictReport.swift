@@ -16,7 +16,7 @@ struct ConflictReport {
         self.conflicts = conflicts
         let schema = context.runtime.schema
         var objects: [RowKey: NSManagedObject] = [:]
-        for object in Array(context.tracker.dirty) + Array(context.checkedObjects) {
+        for object in Array(context.tracker.dirty) + Array(context.checkedObjects) + context.adoptedObjects {
             guard !object._state.has(.gone), object.savedStore == store.number else { continue }
             let key = object.savedKey
             objects[RowKey(entity: schema[key.entity].root, number: key.number)] = object
@@ -167,7 +167,7 @@ struct ConflictReport {
             let key = ObjectKey(number: snapshot.row.key(layout), entity: layout.entity, store: store.number)
             let object = context.object(for: key)
             if gaveUp(object, claim) { continue }
-            object.takeStoredRow(snapshot)
+            try object.takeStoredRow(snapshot)
             return (object, snapshot)
         }
         return nil
@@ -177,6 +177,21 @@ struct ConflictReport {
     private func gaveUp(_ object: NSManagedObject, _ claim: Claim) -> Bool {
         if object._state.has(.deleted) { return true }
         return object.isWritten && values(claim.names, of: object) != claim.values
+    }
+}
+
+extension NSManagedObjectContext {
+    /// Members that came into to-manys without inverse or left them: their rows are compared, though they may have no change.
+    fileprivate final var adoptedObjects: [NSManagedObject] {
+        guard !comparesOwners, runtime.hasOneWayRelationships else { return [] }
+        var found: [NSManagedObject] = []
+        for object in tracker.dirty {
+            object.forEachToMany { index, members in
+                guard object.relationship(toMany: index).inverse == nil else { return }
+                found += members.added.objects.filter { $0._state.has(.persistent) } + members.removed.objects
+            }
+        }
+        return found
     }
 }
 
@@ -202,15 +217,25 @@ extension NSManagedObject {
 
     /// Takes the store's row if nothing is changed here. A save that only throws has no memory to take that back from, and leaves an
     /// object as it was read.
-    fileprivate final func takeStoredRow(_ snapshot: RowSnapshot) {
+    ///
+    /// - Throws: what the store says when the other ends of relationships are read.
+    fileprivate final func takeStoredRow(_ snapshot: RowSnapshot) throws {
         let state = _state
         if state.pointee.row != nil, managedObjectContext?.saveMemory == nil { return }
         let wasFault = state.isFault
         forgetRowIfClean()
-        guard state.isFault else { return }
+        guard state.isFault else { return try renewTouched(snapshot) }
         state.attach(snapshot.chunk, row: snapshot.row)
         guard wasFault else { return }
         state.pointee.slow |= SlowReason.fault
         fire()
+    }
+
+    /// Puts an object on the store's row that the save only touches, so that its members are those that it has there.
+    private final func renewTouched(_ snapshot: RowSnapshot) throws {
+        guard let context = managedObjectContext, _state.has(.updated), !_state.has([.deleted, .gone]), _state.version != snapshot.version
+        else { return }
+        context.saveMemory?.renew(self)
+        try Rebase(self, onto: snapshot, .mergeByPropertyObjectTrumpMergePolicyType, context).run()
     }
 }

@@ -73,6 +73,7 @@ extension NSManagedObjectContext {
     /// Lets an object go whose row is gone. Nothing points at it afterwards.
     fileprivate func drop(_ object: NSManagedObject) {
         object.tearDownRelationships()
+        if runtime.hasOneWayRelationships { forget([object]) }
         tracker.unmark(object, .updated)
         tracker.mark(object, .deleted)
         object._state.set([.inaccessible, .propagated])

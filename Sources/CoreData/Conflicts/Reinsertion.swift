@@ -75,7 +75,7 @@ struct Reinsertion {
 
     /// The other end of a one-to-one names the object again, unless it has another by now.
     private func pair(_ target: NSManagedObject, _ slot: Int, _ opposite: Int) {
-        target.forgetRowIfClean()
+        target.renewOrCompare()
         switch target.target(at: opposite) {
         case nil: target.writeTarget(opposite, object)
         case let owner? where owner !== object: object.writeTarget(slot, nil)

@@ -62,10 +62,7 @@ struct TargetMove {
     // MARK: To-one on the other side
 
     private func settleOpposite(_ object: NSManagedObject, _ opposite: Int, _ context: NSManagedObjectContext) {
-        for other in involved(context) where !other._state.has(.gone) {
-            context.saveMemory?.remember(other)
-            other.forgetRowIfClean()
-        }
+        for other in involved(context) where !other._state.has(.gone) { other.renewOrCompare() }
         if let target, target.isInaccessible { return object.writeTarget(slot, nil) }
         for other in [former, read.flatMap { context.registered($0) }] {
             guard let other, other !== target, !other._state.has(.gone) else { continue }
@@ -79,9 +76,8 @@ struct TargetMove {
         }
         guard let target, target.target(at: opposite) !== object else { return }
         if let rival = target.target(at: opposite), rival !== object {
-            context.saveMemory?.remember(rival)
             // Read before the other writer made it the target's.
-            rival.forgetRowIfClean()
+            rival.renewOrCompare()
             if rival.target(at: slot) === target { rival.writeTarget(slot, nil) }
         }
         target.writeTarget(opposite, object)

@@ -24,6 +24,15 @@ extension NSManagedObject {
         state.detachRow()
     }
 
+    /// Has the row of an object read anew that another writer may have changed, or compared by the next attempt: one that the save
+    /// only touches would stay on an old row.
+    final func renewOrCompare() {
+        guard let context = managedObjectContext else { return }
+        context.saveMemory?.remember(self)
+        forgetRowIfClean()
+        if _state.has(.updated) { context.detectConflicts(for: self) }
+    }
+
     /// Takes an object out of the save that a merge has left nothing to write.
     final func leaveSaveIfClean() {
         guard _state.has(.updated), !_state.has(.deleted), isIdle else { return }

@@ -13,6 +13,7 @@ struct ContextArchive: Codable {
     private let deletesInaccessibleFaults: Bool
     private let keepsObjects: Bool
     private let merges: Bool
+    private let comparesOwners: Bool?
 
     init(_ context: NSManagedObjectContext) {
         type = context.concurrencyType.rawValue
@@ -24,6 +25,7 @@ struct ContextArchive: Codable {
         deletesInaccessibleFaults = context.shouldDeleteInaccessibleFaults
         keepsObjects = context.retainsRegisteredObjects
         merges = context.automaticallyMergesChangesFromParent
+        comparesOwners = context.comparesRelationshipOwners
     }
 
     var concurrencyType: NSManagedObjectContextConcurrencyType? { NSManagedObjectContextConcurrencyType(rawValue: type) }
@@ -37,5 +39,6 @@ struct ContextArchive: Codable {
         context.shouldDeleteInaccessibleFaults = deletesInaccessibleFaults
         context.retainsRegisteredObjects = keepsObjects
         context.automaticallyMergesChangesFromParent = merges
+        context.comparesRelationshipOwners = comparesOwners ?? false
     }
 }

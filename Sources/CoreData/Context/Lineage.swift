@@ -50,6 +50,7 @@ extension NSManagedObjectContext {
             }
             persistentStoreCoordinator = newValue.persistentStoreCoordinator
             newValue.isParent.store(true, ordering: .relaxed)
+            comparesOwners = newValue.comparesOwners
             lineage = Lineage(parent: newValue, keysSeen: requiredCoordinator.relatives.join())
         }
     }

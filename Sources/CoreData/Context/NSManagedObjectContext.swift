@@ -46,6 +46,7 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
     private final var lastClass: (type: ObjectIdentifier, info: EntityInfo)?
     private final var temporaryNumbers: Range<Int64> = 0..<0
     private final var lastStore: (number: UInt16, version: Int, rows: any RowStore)?
+    final var comparesOwners = false
     /// nil for `NSMergePolicy.error`.
     final var chosenPolicy: NSMergePolicy?
     /// Unchanged objects whose rows the next save compares (`detectConflicts`).

@@ -12,6 +12,7 @@ open class NSPersistentContainer: NSObject, DefaultDirectoryNaming, @unchecked S
     public final let persistentStoreCoordinator: NSPersistentStoreCoordinator
     /// The context of the main queue.
     public final let viewContext: NSManagedObjectContext
+    private let comparesOwners = Atomic<Bool>(false)
     private let descriptions: Mutex<Descriptions>
 
     private struct Descriptions: @unchecked Sendable { var all: [NSPersistentStoreDescription] }
@@ -95,9 +96,20 @@ open class NSPersistentContainer: NSObject, DefaultDirectoryNaming, @unchecked S
 
     // MARK: Contexts
 
+    /// `NSManagedObjectContext.comparesRelationshipOwners` of `viewContext`, which it sets, and of the contexts that the container
+    /// makes from now on. Ours, beside Core Data's API.
+    public final var comparesRelationshipOwners: Bool {
+        get { comparesOwners.load(ordering: .relaxed) }
+        set {
+            comparesOwners.store(newValue, ordering: .relaxed)
+            viewContext.comparesRelationshipOwners = newValue
+        }
+    }
+
     /// A private-queue context on the container's stores.
     open func newBackgroundContext() -> NSManagedObjectContext {
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.comparesOwners = comparesRelationshipOwners
         context.persistentStoreCoordinator = persistentStoreCoordinator
         return context
     }

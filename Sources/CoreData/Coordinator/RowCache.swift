@@ -159,6 +159,7 @@ final class RowCache: Sendable {
             let count = saves.wrappingAdd(1, ordering: .acquiringAndReleasing).newValue
             for chunk in batch.inserts { save(chunk, store, ticket, count, now, &state) }
             for group in batch.updates { save(group.chunk, store, ticket, count, now, &state) }
+            for group in batch.touches { save(group.chunk, store, ticket, count, now, &state) }
             for group in batch.deletes { forget(group.numbers, place(group.entity, store), count, &state) }
             for key in touched { forget([key.number], place(key.entity, store), count, &state) }
         }

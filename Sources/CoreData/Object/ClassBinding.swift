@@ -14,6 +14,8 @@ final class ClassBinding: @unchecked Sendable {
     let sleepsThroughFetch: Bool
     /// Whether the class checks single values by itself.
     let validatesByKey: Bool
+    /// Whether the class checks changed objects by itself.
+    let validatesUpdates: Bool
     /// How objects of a subclass are made; nil for `NSManagedObject` itself.
     let initializer: ClassInitializer?
 
@@ -22,6 +24,7 @@ final class ClassBinding: @unchecked Sendable {
         initializer = type == NSManagedObject.self ? nil : ClassInitializer(type)
         sleepsThroughFetch = ManagedObjectClasses.inheritsAwakeFromFetch(type)
         validatesByKey = !ManagedObjectClasses.inheritsValidation(type)
+        validatesUpdates = !ManagedObjectClasses.inheritsUpdateValidation(type)
         guard let keys = type._managedKeys.map({ AccessorKeys($0) }) else {
             slots = nil
             toManys = nil

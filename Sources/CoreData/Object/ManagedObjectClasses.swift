@@ -57,6 +57,13 @@ enum ManagedObjectClasses {
         overriddenWord(in: PropertyProbe.self, besides: initializerSlot),
     ]
 
+    private static let updateSlot = overriddenWord(in: UpdateProbe.self, besides: initializerSlot)
+
+    /// Whether a class leaves `validateForUpdate` as `NSManagedObject` has it.
+    static func inheritsUpdateValidation(_ type: NSManagedObject.Type) -> Bool {
+        updateSlot.map { words(type)[$0] == words(NSManagedObject.self)[$0] } ?? (type == NSManagedObject.self)
+    }
+
     private static func words(_ type: NSManagedObject.Type) -> UnsafePointer<UInt> {
         unsafeBitCast(type as AnyClass, to: UnsafePointer<UInt>.self)
     }
@@ -93,6 +100,10 @@ enum ManagedObjectClasses {
         override func validateProperty(_ key: String, value: UnsafeMutablePointer<AnyObject?>) throws {
             throw ProbeError.called
         }
+    }
+
+    private final class UpdateProbe: NSManagedObject {
+        override func validateForUpdate() throws { throw ProbeError.called }
     }
 
     private final class AwakeProbe: NSManagedObject {

@@ -4,13 +4,17 @@ import CoreDataValues
 
 extension BatchBuilder {
     /// What has no cell in the object's own row: pairs, orders, members without inverse.
-    func addRelationships(of object: NSManagedObject) throws {
+    ///
+    /// - Parameter isTouched: whether other writers may have added members to the object, so that its own come behind them.
+    func addRelationships(of object: NSManagedObject, isTouched: Bool = false) throws {
+        var failure: (any Error)?
         object.forEachToMany { index, members in
             guard members.isChanged else { return }
             let relationship = object.relationship(toMany: index)
             guard !relationship.description.isTransient else { return }
             let inverse = relationship.inverse.map { runtime.schema[$0] }
             if inverse == nil {
+                do { try adopt(members) } catch { failure = error }
                 batch.adoptions.append(
                     AdoptionChange(
                         relationship: relationship.index, owner: object.savedKey,
@@ -19,15 +23,25 @@ extension BatchBuilder {
             } else if let inverse, inverse.isToMany {
                 addLinks(object, relationship, inverse, members)
             }
-            guard relationship.isOrdered, !object._state.has(.deleted) else { return }
-            let (order, added) = (members.order, members.added.objects)
-            guard order != nil || !added.isEmpty else { return }
-            let moved = order.flatMap { MovedMembers(in: $0, members, store: object._state.pointee.store)?.places }
-            batch.orders.append(
-                OrderChange(
-                    relationship: relationship.index, owner: object.savedKey, members: (order ?? added).savedKeys,
-                    isTail: order == nil, moved: moved))
+            if relationship.isOrdered, !object._state.has(.deleted) {
+                addOrder(object, relationship, members, isTouched ? object.addedAtEnd(index, members) : nil)
+            }
         }
+        if let failure { throw failure }
+    }
+
+    /// - Parameter last: the members that are new at the end, if the others stand as they did.
+    private func addOrder(
+        _ object: NSManagedObject, _ relationship: ResolvedRelationship, _ members: ToMany, _ last: ArraySlice<NSManagedObject>?
+    ) {
+        let order = last == nil ? members.order : nil
+        let added = last.map { ContiguousArray($0) } ?? members.added.objects
+        guard order != nil || !added.isEmpty else { return }
+        let moved = order.flatMap { MovedMembers(in: $0, members, store: object._state.pointee.store)?.places }
+        batch.orders.append(
+            OrderChange(
+                relationship: relationship.index, owner: object.savedKey, members: (order ?? added).savedKeys,
+                isTail: order == nil, moved: moved))
     }
 
     /// Names each pair from one side only: the side declared first, or in a self-inverse the smaller key.

@@ -8,16 +8,20 @@ final class BatchBuilder {
     let store: NumberedStore
     let runtime: ModelRuntime
     /// How many objects the save inserts and updates: chunks are made no larger, and a save of one object is a small one.
-    private let room: (inserts: Int, updates: Int)
+    let room: (inserts: Int, updates: Int)
     // Touched for every object: not checked for exclusivity, as one save uses a builder from one place.
     @exclusivity(unchecked) var batch = ChangeBatch()
-    @exclusivity(unchecked) private var written: ContiguousArray<WrittenRow> = []
+    @exclusivity(unchecked) private(set) var written: ContiguousArray<WrittenRow> = []
     /// The chunk that new rows of the last entity go into.
     @exclusivity(unchecked) private var last: (entity: Int, chunk: RowChunk)?
     /// Those of other entities; empty until there is a second one.
     @exclusivity(unchecked) private var open: ContiguousArray<RowChunk?> = []
     /// Groups that take further rows.
     @exclusivity(unchecked) private var groups: ContiguousArray<OpenUpdate> = []
+    /// Rows that are not compared; nil where all are.
+    @exclusivity(unchecked) var touches: TouchList?
+    /// Members of to-manys without inverse, in whose rows their owner is named.
+    @exclusivity(unchecked) var adopted: ContiguousArray<(member: NSManagedObject, gains: Bool)> = []
     /// By entity; empty until there is one.
     @exclusivity(unchecked) private var deletes: ContiguousArray<OpenDelete> = []
     /// More shapes than these are rare; the group that waited longest is closed then.
@@ -35,8 +39,9 @@ final class BatchBuilder {
         var expected: [Int32] = []
     }
 
-    init(_ store: NumberedStore, _ runtime: ModelRuntime, inserts: Int, updates: Int) {
+    init(_ store: NumberedStore, _ runtime: ModelRuntime, inserts: Int, updates: Int, comparesOwners: Bool) {
         self.store = store
+        if !comparesOwners, store.store.takesTouches { touches = TouchList() }
         self.runtime = runtime
         room = (inserts, updates)
         written.reserveCapacity(inserts + updates)
@@ -108,10 +113,7 @@ final class BatchBuilder {
         let state = object._state
         if state.isFault { try object.fireOrThrow() }
         let mask = changedMask(of: object)
-        guard mask.contains(where: { $0 != 0 }) || object.hasChangedToMany() else {
-            if object.statesTarget { check(object) }
-            return
-        }
+        if !mask.contains(where: { $0 != 0 }), try !needsVersion(object) { return }
         let place = openGroup(EntityIndex(rawValue: state.pointee.entity), mask, state.info)
         let chunk = groups[place].chunk
         let version = object.comparedVersion
@@ -193,6 +195,7 @@ final class BatchBuilder {
 
     func finish() -> StoreBatch {
         for place in groups.indices { close(groups[place]) }
+        addTouches()
         for entity in deletes.indices where !deletes[entity].numbers.isEmpty {
             batch.deletes.append(
                 DeleteGroup(
@@ -201,7 +204,7 @@ final class BatchBuilder {
         var (finished, rows) = (ChangeBatch(), ContiguousArray<WrittenRow>())
         swap(&finished, &batch)
         swap(&rows, &written)
-        return StoreBatch(store: store, batch: finished, written: rows)
+        return StoreBatch(store: store, batch: finished, written: rows, touched: touches?.rows ?? [])
     }
 }
 

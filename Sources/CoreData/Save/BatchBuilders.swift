@@ -19,11 +19,24 @@ final class StoreBatch {
     let store: NumberedStore
     let batch: ChangeBatch
     let written: ContiguousArray<WrittenRow>
+    /// The rows of the batch's touches.
+    private(set) var touched: ContiguousArray<WrittenRow>
 
-    init(store: NumberedStore, batch: ChangeBatch, written: ContiguousArray<WrittenRow>) {
+    init(
+        store: NumberedStore, batch: ChangeBatch, written: ContiguousArray<WrittenRow>, touched: ContiguousArray<WrittenRow>
+    ) {
         self.store = store
         self.batch = batch
         self.written = written
+        self.touched = touched
+    }
+
+    /// Rows that another writer changed are not what the batch has: their objects stay on those that they have read, so that the
+    /// next change of theirs is seen to be a conflict.
+    func leaveOut(_ overtaken: [RowKey]) {
+        if overtaken.isEmpty { return }
+        let keys = Set(overtaken)
+        touched.removeAll { keys.contains($0.key) }
     }
 }
 
@@ -37,6 +50,10 @@ struct WrittenRow {
         self.object = .passUnretained(object)
         self.chunk = .passUnretained(chunk)
         self.row = row
+    }
+
+    var key: RowKey {
+        chunk._withUnsafeGuaranteedRef { RowKey(entity: $0.layout.entity, number: $0.row(row).key($0.layout)) }
     }
 
     func adopt() {
@@ -139,7 +156,8 @@ struct BatchBuilders {
         guard let store = context.requiredCoordinator.numberedStore(number) else {
             throw CocoaError.removedStore(context.requiredCoordinator.identities.uuid(of: number), of: object)
         }
-        let builder = BatchBuilder(store, context.runtime, inserts: inserts, updates: updates)
+        let builder = BatchBuilder(
+            store, context.runtime, inserts: inserts, updates: updates, comparesOwners: context.comparesOwners)
         if first == nil { first = builder } else { others.append(builder) }
         return builder
     }

@@ -16,11 +16,17 @@ extension SaveOperation {
         var changed: ContiguousArray<NSManagedObject> = []
         var gone: ContiguousArray<NSManagedObject> = []
         for batch in committed {
+            // Before the owners let go of members that came and went.
+            for touched in batch.touched { touched.adopt() }
             for written in batch.written {
                 written.object._withUnsafeGuaranteedRef { object in
                     if object._state.has(.inserted) { new.append(object) } else { changed.append(object) }
                     adoptCommitted(object, batch.store.number, written)
                 }
+            }
+            for object in updated where object._state.pointee.store == batch.store.number && object._state.has(.updated) {
+                settle(object)
+                changed.append(object)
             }
             for object in deleted where object._state.pointee.store == batch.store.number && object._state.has(.deleted) {
                 context.withdraw(object)
@@ -48,6 +54,13 @@ extension SaveOperation {
         }
         written.adopt()
         object.settleToMany()
+        context.tracker.unmark(object, .dirty)
+    }
+
+    /// An object whose row was not written is on the one that it was read from; equal values in it are no changes.
+    private func settle(_ object: NSManagedObject) {
+        object.settleToMany()
+        if object._state.overlay != nil { object._state.revertUnchanged() }
         context.tracker.unmark(object, .dirty)
     }
 }

@@ -150,8 +150,9 @@ struct SaveOperation {
                 throw CocoaError.saving(error)
             }
             switch outcome {
-            case .committed(let touched):
-                cache.save(batch.batch, touched: touched, store: store.number, since: ticket)
+            case .committed(let touched, let overtaken):
+                batch.leaveOut(overtaken)
+                cache.save(batch.batch, touched: touched + overtaken, store: store.number, since: ticket)
                 context.rowsWereTouched(touched, store: store.number)
                 if batches.count > 1 { committed.append(batch) }
             case .conflicts(let conflicts): return Refusal(store: store, conflicts: conflicts)
@@ -176,6 +177,7 @@ struct SaveOperation {
         context.registry?.register(inserted)
         for batch in batches {
             for written in batch.written { written.adopt() }
+            for touched in batch.touched { touched.adopt() }
         }
         inserted.borrowEach { object in object.settleToMany() }
         updated.borrowEach { object in

@@ -32,6 +32,8 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     final let postsRemoteChanges: Bool
     /// Whether saves are recorded in the store's history.
     final let recordsHistory: Bool
+    /// Whether saves may touch rows without comparing them. Programs' own stores are asked of versions as Core Data asks them.
+    final let takesTouches: Bool
     private let entities: Set<String>?
     private let givenOptions: [AnyHashable: Any]?
     private let readOnly: Atomic<Bool>
@@ -58,6 +60,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         self.configurationName = configurationName ?? NSPersistentStore.defaultConfiguration
         let history = rows.history
         recordsHistory = history == .recorded
+        takesTouches = true
         readOnly = Atomic(options.isReadOnly || history == .closed)
         postsRemoteChanges = options.postsRemoteChanges
         givenOptions = options.given
@@ -83,6 +86,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         let known = StoreOptions(lenient: options)
         readOnly = Atomic(known.isReadOnly)
         recordsHistory = false
+        takesTouches = Self.self is any OwnStore.Type
         postsRemoteChanges = known.postsRemoteChanges
         givenOptions = options
         entities = NSPersistentStore.entities(name, root)

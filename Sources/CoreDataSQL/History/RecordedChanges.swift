@@ -17,8 +17,10 @@ package struct RecordedChanges {
     package private(set) var groups: [Group] = []
 
     /// - Parameter masks: by entity.
-    package init(_ batch: ChangeBatch, _ masks: [ChangeMask]) {
+    /// - Parameter gone: rows that are not there any more.
+    package init(_ batch: ChangeBatch, _ masks: [ChangeMask], without gone: Set<RowKey> = []) {
         var beside = batch.note?.relationships ?? [:]
+        for key in gone { beside[key] = nil }
         for chunk in batch.inserts {
             let numbers = Self.numbers(chunk)
             if !beside.isEmpty { for number in numbers { beside[RowKey(entity: chunk.layout.entity, number: number)] = nil } }
@@ -31,6 +33,13 @@ package struct RecordedChanges {
                 let also = beside.isEmpty ? nil : beside.removeValue(forKey: RowKey(entity: group.entity, number: number))
                 let mask = also.map { masks[group.entity.value].bytes(slots: group.slots, relationships: $0) } ?? plain
                 add(number, group.entity, mask, from: first)
+            }
+        }
+        for group in batch.touches {
+            let first = groups.count
+            for key in group.keys {
+                guard let also = beside.removeValue(forKey: key) else { continue }
+                add(key.number, key.entity, masks[key.entity.value].bytes(slots: [], relationships: also), from: first)
             }
         }
         let first = groups.count

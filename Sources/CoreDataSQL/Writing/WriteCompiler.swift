@@ -45,6 +45,12 @@ package struct WriteCompiler: Sendable {
         return "UPDATE \(quoted(table.name)) SET \(assignments) WHERE \"Z_PK\" = ? AND \"Z_OPT\" IS ?"
     }
 
+    /// A key, or a JSON list of keys. Answers each row that is there with its new version.
+    package func touch(_ entity: Entity, isSingle: Bool) throws -> String {
+        "UPDATE \(quoted(try map.table(of: entity.index).name)) SET \"Z_OPT\" = ifnull(\"Z_OPT\", 0) + 1 "
+            + "WHERE \"Z_PK\" \(isSingle ? "= ?" : "IN (SELECT value FROM json_each(?))") RETURNING \"Z_PK\", \"Z_OPT\""
+    }
+
     /// The expected version, then the keys.
     package func delete(_ entity: Entity, rows: Int) throws -> String {
         let keys = rows == 1 ? "= ?" : "IN (" + Array(repeating: "?", count: rows).joined(separator: ", ") + ")"

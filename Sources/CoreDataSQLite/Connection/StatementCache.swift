@@ -10,6 +10,7 @@ enum StatementKey: Hashable {
     case update(EntityIndex, slots: [Int])
     case delete(EntityIndex, rows: Int)
     case version(EntityIndex)
+    case touch(EntityIndex, isSingle: Bool)
     /// One of the texts of `SelectionCache`.
     case select(Int)
     case rows(EntityIndex, values: Bool)

@@ -5,7 +5,7 @@ import CoreDataSQL
 import CoreDataValues
 import Foundation
 
-/// *delete · update · insert · adopt · link · order*, in this order, so that a unique value given up in a
+/// *touch · delete · update · insert · adopt · link · order*, in this order, so that a unique value given up in a
 /// batch can be taken in the same batch.
 struct Committer {
     let plan: StorePlan
@@ -33,14 +33,16 @@ struct Committer {
     ///   theirs.
     private func attempt(_ batch: ChangeBatch, vacates: Bool, singly: Bool) throws -> CommitOutcome {
         var conflicts: [Conflict] = []
+        var touches = TouchAnswers()
         connection.touched.clear()
         var isCommitted = false
         defer { if !isCommitted { connection.ends.clear() } }
         try connection.transaction {
             try files?.noteReplaced(connection)
-            try history?.record(batch, on: connection)
             let rows = RowWriter(plan: plan, connection: connection)
             for check in batch.checks { conflicts += try rows.check(check) }
+            if !batch.touches.isEmpty { try rows.touch(batch.touches, &touches, &conflicts) }
+            try history?.record(batch, without: touches.gone, on: connection)
             for group in batch.deletes { try rows.delete(group, singly: singly, &conflicts) }
             if vacates {
                 for sql in try ValueExchange(map: map).vacating(batch) {
@@ -64,7 +66,7 @@ struct Committer {
             return true
         }
         isCommitted = conflicts.isEmpty
-        return isCommitted ? .committed(touched: touched()) : .conflicts(conflicts)
+        return isCommitted ? .committed(touched: touched(), overtaken: touches.overtaken) : .conflicts(conflicts)
     }
 
     /// Answers the rows whose derived text is another row's unique value.

@@ -64,9 +64,11 @@ struct HistoryWriter: Sendable {
 
     // MARK: A commit
 
-    /// Before the rows are written, since tombstones are copied from rows that are about to go.
-    func record(_ batch: ChangeBatch, on connection: Connection) throws {
-        let changes = RecordedChanges(batch, masks)
+    /// Before rows are deleted, since tombstones are copied from those that are about to go.
+    ///
+    /// - Parameter gone: touched rows that are not there any more, of which there is nothing to tell.
+    func record(_ batch: ChangeBatch, without gone: Set<RowKey>, on connection: Connection) throws {
+        let changes = RecordedChanges(batch, masks, without: gone)
         let count = changes.count
         if count == 0 { return }
         let transaction = try addTransaction(batch.note, connection)

@@ -138,6 +138,8 @@ package struct ChangeBatch: Sendable {
     /// Changed rows, whole, with new values. The header has the *new* version; the old one is in `UpdateGroup`.
     package var updates: [UpdateGroup] = []
     package var deletes: [DeleteGroup] = []
+    /// Rows of which nothing but members came or went.
+    package var touches: [TouchGroup] = []
     /// Pairs that come and go in many-to-many relationships, each pair named once, from the side that names the join table or
     /// its inverse.
     package var links: [LinkChange] = []
@@ -155,13 +157,13 @@ package struct ChangeBatch: Sendable {
 
     package var isEmpty: Bool {
         inserts.isEmpty && updates.isEmpty && deletes.isEmpty && links.isEmpty && orders.isEmpty && adoptions.isEmpty
-            && checks.isEmpty
+            && checks.isEmpty && touches.isEmpty
     }
 
     /// How many rows of objects the batch writes or removes.
     package var rowCount: Int {
         inserts.reduce(0) { $0 + $1.count } + updates.reduce(0) { $0 + $1.chunk.count }
-            + deletes.reduce(0) { $0 + $1.numbers.count }
+            + deletes.reduce(0) { $0 + $1.numbers.count } + touches.reduce(0) { $0 + $1.chunk.count }
     }
 }
 
@@ -252,8 +254,9 @@ package struct AdoptionChange: Sendable {
 
 package enum CommitOutcome: Sendable {
     /// Everything was written. `touched` are rows that the store changed beyond the batch (derived attributes): what is known
-    /// of their values is out of date, rows of the batch among them.
-    case committed(touched: [RowKey])
+    /// of their values is out of date, rows of the batch among them. `overtaken` are those of the batch's touches that another
+    /// writer has changed or removed since they were read.
+    case committed(touched: [RowKey], overtaken: [RowKey] = [])
     /// Rows that are not as expected; nothing was written.
     case conflicts([Conflict])
 

@@ -9,9 +9,11 @@ struct MemoryCommit {
     private var written: [MemoryRow] = []
     private var replaced: [MemoryRow] = []
     private var removed: [MemoryRow] = []
+    /// Touched rows that another writer changed or removed since they were read.
+    private(set) var overtaken: [RowKey] = []
     private(set) var conflicts: [Conflict] = []
 
-    /// *check absences · read inserts · read updates · read deletes · check constraints*
+    /// *check absences · read inserts · read updates · read deletes · read touches · check constraints*
     init(
         _ batch: ChangeBatch, tables: MemoryTables, schema: Schema, derived: MemoryDerivation?
     ) throws(StoreError) {
@@ -29,6 +31,7 @@ struct MemoryCommit {
                 _ = current(RowKey(entity: check.entity, number: number), expected: version)
             }
         }
+        for group in batch.touches { readTouches(group) }
         if conflicts.isEmpty { checkConstraints(expected) }
     }
 
@@ -78,6 +81,21 @@ struct MemoryCommit {
         for (number, version) in zip(group.numbers, group.expected) {
             let key = RowKey(entity: group.entity, number: number)
             if let old = current(key, expected: version) { removed.append(old) }
+        }
+    }
+
+    private mutating func readTouches(_ group: TouchGroup) {
+        for (index, key) in group.keys.enumerated() {
+            guard let old = tables.row(key.number, in: schema[key.entity].root), old.key.entity == key.entity else {
+                overtaken.append(key)
+                if group.gains[index] { conflicts.append(Conflict(key: key, expected: group.read[index], kind: .deleted)) }
+                continue
+            }
+            var row = old
+            row.version = TouchGroup.version(after: old.version)
+            if row.version != group.chunk.row(index).version(group.chunk.layout) { overtaken.append(key) }
+            replaced.append(old)
+            written.append(row)
         }
     }
 

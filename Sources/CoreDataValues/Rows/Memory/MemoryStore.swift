@@ -122,13 +122,14 @@ package final class MemoryStore: RowStore {
 
     package func commit(_ batch: ChangeBatch) throws -> CommitOutcome {
         try withState { state in
-            let changes: MemoryChanges
+            let (changes, overtaken): (MemoryChanges, [RowKey])
             do {
                 let commit = try MemoryCommit(batch, tables: state.tables, schema: schema, derived: derived)
                 guard commit.conflicts.isEmpty else { return .conflicts(commit.conflicts) }
-                changes = commit.changes()
+                (changes, overtaken) = (commit.changes(), commit.overtaken)
             }
-            return .committed(touched: changes.apply(to: &state.tables, schema: schema, derived: derived))
+            let touched = changes.apply(to: &state.tables, schema: schema, derived: derived)
+            return .committed(touched: touched, overtaken: overtaken)
         }
     }
 
