@@ -95,7 +95,7 @@ extension URL {
 
 extension NSPersistentStoreCoordinator {
     /// Work in a context of its own.
-    func inContext<T>(_ body: (NSManagedObjectContext) throws -> T) rethrows -> T {
+    func inContext<T>(_ body: (NSManagedObjectContext) throws -> T) throws -> T {
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = self
         return try withoutActuallyEscaping(body) { body in

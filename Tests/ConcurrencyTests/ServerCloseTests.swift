@@ -29,7 +29,7 @@ struct ServerCloseTests {
         #expect(url.exists && !url.log.exists && !URL(fileURLWithPath: url.path + "-shm").exists)
         #expect(url.ask("SELECT COUNT(*) FROM ZDOCTOR") == "20")
 
-        coordinator.inContext { context in
+        try coordinator.inContext { context in
             #expect(code { _ = try context.all("Doctor") } == 134070)
             _ = context.make("Doctor", ["name": "late"])
             #expect(code { try context.save() } == 134070)
@@ -65,7 +65,7 @@ struct ServerCloseTests {
         let savers = (0..<4).map { number in
             Worker {
                 for index in 0..<10_000 {
-                    let end = coordinator.inContext { context in
+                    let end = try coordinator.inContext { context in
                         for side in 0..<2 { _ = context.make("Doctor", ["name": "\(number) \(index) \(side)"]) }
                         return code { try context.save() }
                     }

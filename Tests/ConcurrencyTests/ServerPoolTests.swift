@@ -90,7 +90,7 @@ struct ServerPoolTests {
         let stack = try filled([NSPersistentStoreTimeoutOption: 0.2])
         let rival = try #require(Rival(stack.folder.file("store.sqlite")))
         #expect(rival.run("BEGIN IMMEDIATE"))
-        stack.coordinator.inContext { context in
+        try stack.coordinator.inContext { context in
             _ = context.make("Doctor", ["name": "Bo"])
             #expect(code { try context.save() } == 134090)
             #expect(rival.run("ROLLBACK"))

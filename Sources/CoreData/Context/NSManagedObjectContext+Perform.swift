@@ -39,19 +39,46 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Runs a block as the context's queue and waits for it. May be nested in any way; throws what the block throws.
+    /// Runs a block as the context's queue and waits for it. May be nested in any way.
+    ///
+    /// - Throws: what the block throws; before that, a read that failed inside a getter (`pendingReadError`).
     @preconcurrency
-    public nonisolated final func performAndWait<T>(_ block: @Sendable () throws -> T) rethrows -> T {
-        try waitingForTurn(block)
+    public nonisolated final func performAndWait<T>(_ block: @Sendable () throws -> T) throws -> T {
+        if isHeldByCaller { return try holding { try throwingReadErrors(block) } }
+        return try takingTurn { try holding { try throwingReadErrors(block) } }
     }
+
+    /// Runs a block as the context's queue and waits for it. May be nested in any way.
+    @preconcurrency
+    public nonisolated final func performAndWait<T>(_ block: @Sendable () -> T) -> T { waitingForTurn(block) }
 
     /// Runs a block as the context's queue and waits for it. May be nested in any way.
     @preconcurrency
     public nonisolated final func performAndWait(_ block: @Sendable () -> Void) { waitingForTurn(block) }
 
-    private nonisolated final func waitingForTurn<T>(_ block: () throws -> T) rethrows -> T {
-        if isHeldByCaller { return try holding(block) }
-        return try takingTurn { try holding(block) }
+    private nonisolated final func waitingForTurn<T>(_ block: () -> T) -> T {
+        if isHeldByCaller { return holding(block) }
+        return takingTurn { holding(block) }
+    }
+
+    /// The first read that failed inside a getter: a getter cannot throw, and answered nil, zero or nothing.
+    ///
+    /// The next call that can throws it, once: a block of `perform` or `performAndWait` that throws, `save`, `fetch`, `count`.
+    /// `rollback()` and `reset()` forget it.
+    public final var pendingReadError: (any Error)? {
+        checkQueue()
+        return readError.map(CocoaError.cancelledOr)
+    }
+
+    /// A getter that could throw would have ended the block: its error comes before the block's own.
+    private nonisolated final func throwingReadErrors<T>(_ block: () throws -> T) throws -> T {
+        let result: T
+        do { result = try block() } catch {
+            try throwReadError()
+            throw error
+        }
+        try throwReadError()
+        return result
     }
 
     /// How `perform(schedule:_:)` treats a caller that holds the context already.
@@ -67,54 +94,69 @@ extension NSManagedObjectContext {
     /// A caller that holds the context, code of the main actor with a main-queue context for one, runs the block at once, unless it
     /// asks for `.enqueued`. Otherwise cancelling the caller's task ends the block's waits for a connection and the statement that
     /// it runs; the call of the context that it was in throws `CancellationError`, and nothing of a save was written.
-    /// - Throws: what the block throws.
+    /// - Throws: what the block throws; before that, a read that failed inside a getter (`pendingReadError`).
     @preconcurrency
     public nonisolated(nonsending) final func perform<T>(
         schedule: ScheduledTaskType = .immediate, _ block: @escaping @Sendable () throws -> T
-    ) async rethrows -> T {
-        if schedule == .immediate, isHeldByCaller { return try rethrow(carryOut(block).result, as: block) }
+    ) async throws -> T {
+        try await awaiting(schedule) { self.carryOut(block) }.get()
+    }
+
+    /// Runs a block that throws nothing on the context's queue, processes pending changes, and suspends the caller until then.
+    @preconcurrency
+    public nonisolated(nonsending) final func perform<T>(
+        schedule: ScheduledTaskType = .immediate, _ block: @escaping @Sendable () -> T
+    ) async -> T {
+        await awaiting(schedule) { self.carryOut(block) }
+    }
+
+    nonisolated(nonsending) final func awaiting<R>(
+        _ schedule: ScheduledTaskType, _ work: @escaping @Sendable () -> R
+    ) async -> R {
+        if schedule == .immediate, isHeldByCaller { return work() }
+        await Line.contexts.enter()
+        defer { Line.contexts.leave() }
+        return await onQueue(work)
+    }
+
+    /// Runs a block on the queue of a context that nobody else has, and processes pending changes. Unlike `perform` it does not begin
+    /// for a task that is cancelled while it waits for its turn.
+    nonisolated(nonsending) final func performUnlessCancelled<T>(
+        _ block: @escaping @Sendable () throws -> T
+    ) async throws -> T {
+        try await Line.contexts.enterUnlessCancelled(Line.contexts.takeTicket())
+        defer { Line.contexts.leave() }
+        return try await onQueue { self.carryOut(block) }.get()
+    }
+
+    private nonisolated(nonsending) final func onQueue<R>(_ work: @escaping @Sendable () -> R) async -> R {
         let cancellation = Cancellation()
-        let outcome: Outcome<T> = await withTaskCancellationHandler {
-            await enqueue(block, cancellation)
+        let carried: Carried<R> = await withTaskCancellationHandler {
+            await withUnsafeContinuation { continuation in
+                queue.async { continuation.resume(returning: cancellation.covering { Carried(value: work()) }) }
+            }
         } onCancel: {
             cancellation.cancel()
         }
-        return try rethrow(outcome.result, as: block)
-    }
-
-    private nonisolated final func enqueue<T>(
-        _ block: @escaping @Sendable () throws -> T, _ cancellation: Cancellation
-    ) async -> Outcome<T> {
-        await ActiveContexts.shared.enter()
-        defer { ActiveContexts.shared.leave() }
-        return await withUnsafeContinuation { continuation in
-            queue.async {
-                let outcome = cancellation.covering { self.carryOut(block) }
-                continuation.resume(returning: outcome)
-            }
-        }
+        return carried.value
     }
 
     /// Runs a block as the context's holder, and ends the event.
-    private nonisolated final func carryOut<T>(_ block: () throws -> T) -> Outcome<T> {
+    private nonisolated final func carryOut<T>(_ block: () throws -> T) -> Result<T, any Error> {
         holding {
-            let outcome = Outcome(result: Result { try block() })
+            let result = Result { try block() }
             processPendingChanges()
-            return outcome
+            return Result { try throwingReadErrors { try result.get() } }
+        }
+    }
+
+    private nonisolated final func carryOut<T>(_ block: () -> T) -> T {
+        holding {
+            defer { processPendingChanges() }
+            return block()
         }
     }
 }
 
 /// Carries a result that is not Sendable out of the context's queue, as Core Data's own signature does.
-private struct Outcome<T>: @unchecked Sendable { let result: Result<T, any Error> }
-
-/// Throws the error of a result under a `rethrows` that only `block` can justify.
-private func rethrow<T>(_ result: Result<T, any Error>, as block: () throws -> T) rethrows -> T {
-    func pass(_ block: () throws -> T, _ rescue: (any Error) throws -> T) rethrows -> T {
-        switch result {
-        case .success(let value): return value
-        case .failure(let error): return try rescue(error)
-        }
-    }
-    return try pass(block) { throw $0 }
-}
+private struct Carried<Value>: @unchecked Sendable { let value: Value }

@@ -29,6 +29,9 @@ extension NSManagedObjectContext {
             return
         }
         var operation = SaveOperation(self)
-        try operation.run()
+        do { try operation.run() } catch {
+            if Retry.isConflict(error) { saveRecord.insert(.refused) }
+            throw error
+        }
     }
 }

@@ -57,6 +57,8 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
     final var failedMerges = 0
     final var isSettling = false
     final var isSaving = false
+    /// What the saves so far have come to.
+    final var saveRecord: SaveRecord = []
     /// An object that has no row and will have none may be the target of a relationship: the next save looks.
     final var hasStrays = false
     /// Changes that `willChangeValue` announced and `didChangeValue` will complete.
@@ -146,7 +148,10 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
                     + "privateQueueConcurrencyType with perform, or mainQueueConcurrencyType on the main queue.")
         }
         super.init()
-        if type == .mainQueueConcurrencyType { MainQueue.mark() }
+        if type == .mainQueueConcurrencyType {
+            MainQueue.mark()
+            tracker.awaitsTurn = true
+        }
     }
 
     // MARK: NSSecureCoding

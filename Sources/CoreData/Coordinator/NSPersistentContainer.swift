@@ -106,6 +106,39 @@ open class NSPersistentContainer: NSObject, DefaultDirectoryNaming, @unchecked S
         }
     }
 
+    /// Changes objects in a background context of their own and saves them; again, in a new one, if another writer was faster.
+    ///
+    ///     let beds = try await container.write { context in
+    ///         let ward = try context.existingObject(with: id)
+    ///         …
+    ///         return beds
+    ///     }
+    ///
+    /// The block may run more than once: let it change objects of its context and nothing else. Writers take turns in the order in
+    /// which they called and wait suspended. If the save throws 133020 or 133021, whoever caused it, the context is dropped, and after
+    /// a pause that grows from a millisecond to half a second, in which others write, the block runs again, 10 times at most. Contexts
+    /// come from `newBackgroundContext()`. Of saves inside the block see `write(_:)` of the coordinator.
+    /// - Returns: what the block has returned in the attempt that was saved.
+    /// - Throws: what the block throws, at once, and nothing is saved then; what the save throws, a conflict of the last attempt; a
+    ///   read that failed inside a getter; `CancellationError` when the task is cancelled, which ends waits and pauses.
+    public nonisolated(nonsending) final func write<T: Sendable>(
+        _ block: @escaping @Sendable (NSManagedObjectContext) throws -> T
+    ) async throws -> T {
+        try await persistentStoreCoordinator.write(in: newBackgroundContext, block)
+    }
+
+    /// Reads objects in a background context of their own and answers what the block makes of them.
+    ///
+    /// Reads wait neither for writers nor for each other, up to 64 blocks in a process. The context comes from
+    /// `newBackgroundContext()`. Each fetch and each fault sees what is saved when it asks the store.
+    /// - Throws: what the block throws; 134060 when the block leaves changes behind, since nobody would save them; a read that
+    ///   failed inside a getter; `CancellationError` when the task is cancelled.
+    public nonisolated(nonsending) final func read<T: Sendable>(
+        _ block: @escaping @Sendable (NSManagedObjectContext) throws -> T
+    ) async throws -> T {
+        try await newBackgroundContext().read(block)
+    }
+
     /// A private-queue context on the container's stores.
     open func newBackgroundContext() -> NSManagedObjectContext {
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
@@ -120,13 +153,24 @@ open class NSPersistentContainer: NSObject, DefaultDirectoryNaming, @unchecked S
         context.perform { block(context) }
     }
 
-    /// Runs a block in a context of its own and suspends the caller until it is done.
-    public final func performBackgroundTask<T>(
-        _ block: @escaping (NSManagedObjectContext) throws -> T
-    ) async rethrows -> T {
+    /// Runs a block in a context of its own and suspends the caller until it is done. Nothing is saved but by the block.
+    ///
+    /// - Throws: what the block throws; before that, a read that failed inside a getter.
+    @preconcurrency
+    public nonisolated(nonsending) final func performBackgroundTask<T>(
+        _ block: @escaping @Sendable (NSManagedObjectContext) throws -> T
+    ) async throws -> T {
         let context = newBackgroundContext()
-        nonisolated(unsafe) let run = block
-        return try await context.perform { try run(context) }
+        return try await context.perform { try block(context) }
+    }
+
+    /// Runs a block that throws nothing in a context of its own and suspends the caller until it is done.
+    @preconcurrency
+    public nonisolated(nonsending) final func performBackgroundTask<T>(
+        _ block: @escaping @Sendable (NSManagedObjectContext) -> T
+    ) async -> T {
+        let context = newBackgroundContext()
+        return await context.perform { block(context) }
     }
 }
 

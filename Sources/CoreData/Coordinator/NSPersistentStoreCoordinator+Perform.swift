@@ -31,7 +31,8 @@ extension NSPersistentStoreCoordinator {
     @preconcurrency
     public final func perform<T>(_ block: @escaping @Sendable () throws -> T) async rethrows -> T {
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        return try await context.perform { try self.performAndWait(block) }
+        let result = await context.awaiting(.enqueued) { Result { try self.performAndWait(block) } }
+        return try rethrow(result, as: block)
     }
 
     private func holding<T>(_ block: () throws -> T) rethrows -> T {
@@ -70,6 +71,17 @@ extension NSPersistentStoreCoordinator {
         let bytes = UnsafeRawBufferPointer(start: text, count: max(0, length))
         return managedObjectID(for: String(decoding: bytes, as: UTF8.self))
     }
+}
+
+/// Throws the error of a result under a `rethrows` that only `block` can justify.
+private func rethrow<T>(_ result: Result<T, any Error>, as block: () throws -> T) rethrows -> T {
+    func pass(_ block: () throws -> T, _ rescue: (any Error) throws -> T) rethrows -> T {
+        switch result {
+        case .success(let value): return value
+        case .failure(let error): return try rescue(error)
+        }
+    }
+    return try pass(block) { throw $0 }
 }
 
 /// Which coordinators the present thread runs a block of.

@@ -25,6 +25,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     final let recursiveLock = NSRecursiveLock()
     /// Saves pass it, and wait while a store moves.
     final let writes = WriteGate()
+    /// Who `write(_:)` lets write next.
+    final let writers = Line(places: 1)
     /// What its contexts tell each other.
     final let relatives = Relatives()
     private let temporaryNumber = Atomic<Int64>(0)

@@ -151,6 +151,7 @@ struct SaveOperation {
             }
             switch outcome {
             case .committed(let touched, let overtaken):
+                context.saveRecord.insert(.committed)
                 batch.leaveOut(overtaken)
                 cache.save(batch.batch, touched: touched + overtaken, store: store.number, since: ticket)
                 context.rowsWereTouched(touched, store: store.number)

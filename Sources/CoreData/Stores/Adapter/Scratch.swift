@@ -17,9 +17,7 @@ enum Scratch {
         context.stalenessInterval = 0
         return try withoutActuallyEscaping(body) { body in
             nonisolated(unsafe) let run = body
-            let result = try context.performAndWait { Carried(try run(context)) }
-            if let error = context.readError { throw error }
-            return result.value
+            return try context.performAndWait { Carried(try run(context)) }.value
         }
     }
 

@@ -1,0 +1,132 @@
+// Blocks that write and read: a context each, turns for writers, and another attempt after a conflict.
+
+import CoreDataValues
+import Foundation
+
+extension NSPersistentStoreCoordinator {
+    /// Changes objects in a private-queue context of their own and saves them; again, in a new one, if another writer was faster.
+    ///
+    /// The block may run more than once: let it change objects of its context and nothing else. Writers of one coordinator take turns
+    /// in the order in which they called, whatever their priority, and wait suspended. If the save throws 133020 or 133021, whoever
+    /// caused it, the context is dropped, and after a pause that grows from a millisecond to half a second, in which others write,
+    /// the block runs again, 10 times at most.
+    ///
+    /// The block has no need to save. If it does, a conflict of its save counts like one of the last; once a save of its own is in a
+    /// store the block does not run again, since it would do that twice, and a later conflict is thrown.
+    /// - Returns: what the block has returned in the attempt that was saved.
+    /// - Throws: what the block throws, at once, and nothing is saved then; what the save throws, a conflict of the last attempt; a
+    ///   read that failed inside a getter; `CancellationError` when the task is cancelled, which ends waits and pauses.
+    public nonisolated(nonsending) final func write<T: Sendable>(
+        _ block: @escaping @Sendable (NSManagedObjectContext) throws -> T
+    ) async throws -> T {
+        try await write(in: makeContext, block)
+    }
+
+    /// Reads objects in a private-queue context of their own and answers what the block makes of them.
+    ///
+    /// Reads wait neither for writers nor for each other, up to 64 blocks in a process. Each fetch and each fault sees what is saved
+    /// when it asks the store.
+    /// - Throws: what the block throws; 134060 when the block leaves changes behind, since nobody would save them; a read that
+    ///   failed inside a getter; `CancellationError` when the task is cancelled.
+    public nonisolated(nonsending) final func read<T: Sendable>(
+        _ block: @escaping @Sendable (NSManagedObjectContext) throws -> T
+    ) async throws -> T {
+        try await makeContext().read(block)
+    }
+
+    private func makeContext() -> NSManagedObjectContext {
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = self
+        return context
+    }
+
+    /// *Take the turn · run the block and save in a new context · leave the turn, pause and come again as one who came first.*
+    nonisolated(nonsending) final func write<T: Sendable>(
+        in makeContext: () -> NSManagedObjectContext, _ block: @escaping @Sendable (NSManagedObjectContext) throws -> T
+    ) async throws -> T {
+        let ticket = writers.takeTicket()
+        var retries = 0
+        while true {
+            switch try await takingTurn(ticket, { try await makeContext().attempt(block) }) {
+            case .saved(let value): return value
+            case .refused(let error):
+                guard retries < Retry.limit else { throw error }
+                retries += 1
+                try await Task.sleep(for: Retry.pause(before: retries))
+            }
+        }
+    }
+
+    private nonisolated(nonsending) func takingTurn<R>(
+        _ ticket: Int, _ body: nonisolated(nonsending) () async throws -> R
+    ) async throws -> R {
+        try await writers.enterUnlessCancelled(ticket)
+        defer { writers.leave() }
+        return try await body()
+    }
+}
+
+/// When a block that met a conflict runs again.
+enum Retry {
+    static let limit = 10
+
+    static func isConflict(_ error: any Error) -> Bool {
+        guard let code = (error as? CocoaError)?.code else { return false }
+        return code == .managedObjectMerge || code == .managedObjectConstraintMerge
+    }
+
+    /// Twice as long each time, and never quite: two writers that met must not meet again.
+    static func pause(before retry: Int) -> Duration { .milliseconds(1 << (retry - 1)) * Double.random(in: 0.5...1) }
+}
+
+/// What the saves of one context have come to.
+struct SaveRecord: OptionSet {
+    let rawValue: UInt8
+    /// A store has taken changes.
+    static let committed = SaveRecord(rawValue: 1)
+    /// A save met a conflict.
+    static let refused = SaveRecord(rawValue: 2)
+}
+
+extension NSManagedObjectContext {
+    enum Attempt<T: Sendable>: Sendable {
+        case saved(T)
+        /// Nothing is in a store, and another context may come through.
+        case refused(any Error)
+    }
+
+    nonisolated(nonsending) final func attempt<T: Sendable>(
+        _ block: @escaping @Sendable (NSManagedObjectContext) throws -> T
+    ) async throws -> Attempt<T> {
+        try await performUnlessCancelled {
+            do {
+                let value = try block(self)
+                try self.save()
+                return .saved(value)
+            } catch where Retry.isConflict(error) && self.saveRecord == .refused {
+                return .refused(error)
+            }
+        }
+    }
+
+    nonisolated(nonsending) final func read<T: Sendable>(
+        _ block: @escaping @Sendable (NSManagedObjectContext) throws -> T
+    ) async throws -> T {
+        try await performUnlessCancelled {
+            let value = try block(self)
+            try self.requireNoChanges()
+            return value
+        }
+    }
+
+    /// An object whose row another writer has deleted is none of the block's changes.
+    private func requireNoChanges() throws {
+        let changed = tracker.objects(.dirty).filter { !$0._state.has(.inaccessible) }
+        guard let first = changed.first else { return }
+        throw CocoaError.coreData(
+            134060,
+            "A block of read(_:) left \(changed.count) changed objects behind, the first of \(first.entity.name ?? ""), and "
+                + "nobody would save them. Change objects in a block of write(_:).",
+            [NSAffectedObjectsErrorKey: changed.map(\.objectID)])
+    }
+}
