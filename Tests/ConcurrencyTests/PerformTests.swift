@@ -183,7 +183,21 @@ struct PerformTests {
     @Test("11.2 a main-queue context works in an async main, before and after a suspension")
     func asyncMain() throws {
         let run = try ChildProgram(name: "CoreDataAsyncMain").run(["-com.apple.CoreData.ConcurrencyDebug", "1"])
-        #expect(run.lines == ["before 1", "after 2", "immediate 0", "enqueued 1", "detached 5"], "\(run.errors)")
+        #expect(run.lines.prefix(5) == ["before 1", "after 2", "immediate 0", "enqueued 1", "detached 5"], "\(run.errors)")
+        #expect(run.exitCode == 0)
+    }
+
+    @Test("3.2 A main-queue context's event ends with the turn of the main queue, once and as one undo; the turn holds no context")
+    func mainTurn() throws {
+        let run = try ChildProgram(name: "CoreDataAsyncMain").run(["-com.apple.CoreData.ConcurrencyDebug", "1"])
+        let expected = ["in the turn []", "in the turn [2]", "after the turns [2, 1]", "undone 2", "held false"]
+        #expect(run.lines.dropFirst(5) == ArraySlice(expected), "\(run.errors)")
+    }
+
+    @Test("3.2 In a plain script an event stays open until it is processed or the script serves the main queue")
+    func scriptTurn() throws {
+        let run = try ChildProgram(name: "CoreDataScript").run(["turn", "-com.apple.CoreData.ConcurrencyDebug", "1"])
+        #expect(run.lines == ["open 0", "processed 1", "served 2"], "\(run.errors)")
         #expect(run.exitCode == 0)
     }
 

@@ -2,6 +2,7 @@
 
 import CoreData
 import Foundation
+import Synchronization
 
 @main
 enum Program {
@@ -30,12 +31,54 @@ enum Program {
         await context.perform(schedule: .enqueued) { insertPerson(into: context) }
         say("enqueued \(Turn.number - before)")
         try context.performAndWait { try context.save() }
-        try await container.performBackgroundTask { @Sendable background in
+        try await container.performBackgroundTask { background in
             insertPerson(into: background)
             try background.save()
         }
         let found = try await Task.detached { try await context.perform { try count(context) } }.value
         say("detached \(found)")
+        try await turns(of: container)
+    }
+
+    /// Events of the view context end with the turns of the main queue, and a context that is let go is not held until then.
+    @MainActor
+    private static func turns(of container: NSPersistentContainer) async throws {
+        let context = container.viewContext
+        let told = Told()
+        let observer = NotificationCenter.default.addObserver(
+            forName: .NSManagedObjectContextObjectsDidChange, object: context, queue: nil
+        ) { note in told.note((note.userInfo?[NSInsertedObjectsKey] as? Set<NSManagedObject>)?.count ?? 0) }
+        defer { NotificationCenter.default.removeObserver(observer) }
+        context.undoManager = UndoManager()
+        for count in [2, 1] {
+            for _ in 0..<count { insertPerson(into: context) }
+            say("in the turn \(told.counts)")
+            await nextTurn()
+        }
+        say("after the turns \(told.counts)")
+        context.undo()
+        say("undone \(context.insertedObjects.count)")
+        weak var last: NSManagedObjectContext?
+        do {
+            let other = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
+            other.persistentStoreCoordinator = container.persistentStoreCoordinator
+            insertPerson(into: other)
+            last = other
+        }
+        say("held \(last != nil)")
+        await nextTurn()
+    }
+
+    /// Waits until the main queue has done what was left to it before.
+    @MainActor
+    private static func nextTurn() async {
+        await withCheckedContinuation { turn in DispatchQueue.main.async { turn.resume() } }
+    }
+
+    private final class Told: Sendable {
+        private let all = Mutex<[Int]>([])
+        var counts: [Int] { all.withLock { $0 } }
+        func note(_ count: Int) { all.withLock { $0.append(count) } }
     }
 
     private static func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }

@@ -105,6 +105,24 @@ case "loop":
         exit(0)
     }
     RunLoop.main.run()
+case "turn":
+    // No main queue runs: an event stays open until the script asks for its end, or serves the queue.
+    let context = makeContext(.mainQueueConcurrencyType)
+    nonisolated(unsafe) var told = 0
+    let observer = NotificationCenter.default.addObserver(
+        forName: .NSManagedObjectContextObjectsDidChange, object: context, queue: nil
+    ) { _ in told += 1 }
+    for _ in 0..<3 {
+        _ = insertPerson(into: context)
+        usleep(1000)
+    }
+    say("open \(told)")
+    context.processPendingChanges()
+    _ = insertPerson(into: context)
+    say("processed \(told)")
+    RunLoop.main.run(until: Date(timeIntervalSinceNow: 0.01))
+    say("served \(told)")
+    NotificationCenter.default.removeObserver(observer)
 case "fetch":
     _ = try makeContext(.privateQueueConcurrencyType).count(for: NSFetchRequest<NSManagedObject>(entityName: "Person"))
     say("not noticed")

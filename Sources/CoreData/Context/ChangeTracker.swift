@@ -20,10 +20,8 @@ extension NSManagedObject {
 
     private final func willWriteTracked(_ slot: Int) -> Overlay {
         let state = _state
-        guard let registry = state.registry, !state.has(.gone) else { return state.makeOverlay() }
-        guard let context = registry.context else {
-            misuse("The context of this \(entity.name ?? "object") is gone; keep it alive while its objects are changed.")
-        }
+        // Nobody will save what is written to an object whose context is gone.
+        guard !state.has(.gone), let context = state.registry?.context else { return state.makeOverlay() }
         if state.isFault { fire(reading: slot) }
         if state.info.hasTransientSlots { context.tracker.noteTransient(self, slot) }
         context.tracker.willWrite(self, slot)
@@ -75,6 +73,8 @@ struct ChangeTracker {
     var undoManager: UndoManager?
     /// While an undo or redo runs: what it touched.
     var touched: ContiguousArray<NSManagedObject>?
+    /// Whether the next change leaves the end of its event to the main queue.
+    var awaitsTurn = false
     /// While set, writes are not noticed (awakeFromFetch).
     var isSuspended = false
 
@@ -134,6 +134,7 @@ struct ChangeTracker {
             return state.set(.fresh)
         }
         if !isAnnounced, isLogging { announce() }
+        if awaitsTurn { expectTurn(of: object) }
         dirtyCount += 1
         state.set([.inserted, .listed, .eventInserted, .fresh])
         dirty.append(object)
@@ -189,6 +190,7 @@ struct ChangeTracker {
     mutating func enter(_ object: NSManagedObject, _ flag: ObjectFlags) {
         let state = object._state
         if !isAnnounced, isLogging, flag != .eventRefreshed { announce() }
+        if awaitsTurn { expectTurn(of: object) }
         if !state.has(.event) { event.append(object) }
         state.set(flag)
     }
@@ -197,6 +199,12 @@ struct ChangeTracker {
     private mutating func announce() {
         isAnnounced = true
         undoManager?.expectChanges()
+    }
+
+    /// The object is the first of a main-queue context that changes in this turn of the main queue.
+    @inline(never)
+    private mutating func expectTurn(of object: NSManagedObject) {
+        if object._state.registry?.context?.endEventWithTurn() == true { awaitsTurn = false }
     }
 
     // MARK: Taking

@@ -2,6 +2,7 @@
 
 import CoreDataFoundation
 import CoreDataValues
+import Dispatch
 import Foundation
 
 extension NSManagedObjectContext {
@@ -13,6 +14,20 @@ extension NSManagedObjectContext {
         closeSets()
         settle()
         tracker.undoManager?.endEvent()
+    }
+
+    /// Leaves the end of the open event to the main queue, as Core Data leaves it to the run loop. False for a caller elsewhere, whose
+    /// changes nobody else may process.
+    ///
+    /// Where nothing serves the main queue, in a plain script, the block waits for ever and costs nothing more.
+    final func endEventWithTurn() -> Bool {
+        guard MainQueue.isMainActor else { return false }
+        DispatchQueue.main.async { [weak self] in
+            guard let self else { return }
+            self.tracker.awaitsTurn = true
+            self.holding { self.processPendingChanges() }
+        }
+        return true
     }
 
     final func settle() {
