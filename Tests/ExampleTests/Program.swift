@@ -15,6 +15,13 @@ enum Place {
     static func text(_ path: String) throws -> String {
         try String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
     }
+
+    /// README and every page of the documentation.
+    static func pages() throws -> [String] {
+        let folder = root.appendingPathComponent("Documentation")
+        let names = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".md") }
+        return ["README.md"] + names.sorted().map { "Documentation/\($0)" }
+    }
 }
 
 /// What a program left behind.
@@ -54,8 +61,15 @@ final class Folder {
     }
 
     func run(_ program: String, arguments: [String]) throws -> Outcome {
+        try run(try #require(Place.programs).appendingPathComponent(program), arguments)
+    }
+
+    /// Runs a command of the system here, to its end.
+    func output(of command: [String]) throws -> Outcome { try run(URL(fileURLWithPath: "/usr/bin/env"), command) }
+
+    private func run(_ program: URL, _ arguments: [String]) throws -> Outcome {
         let process = Process()
-        process.executableURL = try #require(Place.programs).appendingPathComponent(program)
+        process.executableURL = program
         process.arguments = arguments
         process.currentDirectoryURL = url
         process.standardInput = FileHandle.nullDevice

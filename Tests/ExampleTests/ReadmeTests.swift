@@ -41,11 +41,7 @@ struct ReadmeTests {
 @Suite("Documentation")
 struct DocumentationTests {
     /// README and every page, with the text of each.
-    private func pages() throws -> [(path: String, text: String)] {
-        let folder = Place.root.appendingPathComponent("Documentation")
-        let names = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".md") }
-        return try (["README.md"] + names.map { "Documentation/\($0)" }).map { ($0, try Place.text($0)) }
-    }
+    private func pages() throws -> [(path: String, text: String)] { try Place.pages().map { ($0, try Place.text($0)) } }
 
     @Test("Every link to a file of the project leads somewhere")
     func links() throws {
