@@ -33,14 +33,13 @@ let package = Package(
         .library(name: "CoreData", targets: ["CoreData"])
     ],
     targets: [
-        // C libraries and the two C files of ours
+        // C libraries and the C files of ours
         .systemLibrary(
             name: "CCoreDataSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(
             name: "CCoreDataXML", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
         .target(name: "CCoreDataRuntime"),
         .target(name: "CCoreDataLog", dependencies: ["CCoreDataSQLite"]),
-        .target(name: "CCoreDataMemory", dependencies: ["CCoreDataSQLite"]),
 
         // values
         .target(name: "CoreDataValues", swiftSettings: strict),
@@ -52,7 +51,7 @@ let package = Package(
         .target(name: "CoreDataSQL", dependencies: ["CoreDataValues"], swiftSettings: strict),
         .target(
             name: "CoreDataSQLite",
-            dependencies: ["CoreDataValues", "CoreDataSQL", "CCoreDataSQLite", "CCoreDataLog", "CCoreDataMemory"],
+            dependencies: ["CoreDataValues", "CoreDataSQL", "CCoreDataSQLite", "CCoreDataLog"],
             swiftSettings: strict),
 
         // objects
@@ -68,7 +67,7 @@ let package = Package(
 
         // tests
         .testTarget(
-            name: "CoreDataValuesTests", dependencies: ["CoreDataValues"], swiftSettings: strict),
+            name: "CoreDataValuesTests", dependencies: ["CoreDataValues", "CoreDataSeeds"], swiftSettings: strict),
         .testTarget(
             name: "CoreDataModelFileTests", dependencies: ["CoreDataModelFile", "CoreDataValues"],
             swiftSettings: strict),
@@ -86,7 +85,7 @@ let package = Package(
                 "CoreDataVictim", "CoreDataOracle", "CoreDataSeeds",
             ],
             swiftSettings: strict),
-        // Random numbers that come again with their seed.
+        // Random numbers that come again with their seed, and property lists put together byte by byte.
         .target(name: "CoreDataSeeds", path: "Tests/CoreDataSeeds", swiftSettings: strict),
         // The models and stacks that tests of objects share.
         .target(

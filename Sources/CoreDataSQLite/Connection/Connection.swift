@@ -1,7 +1,6 @@
 // One connection to one database file.
 
 import CCoreDataLog
-import CCoreDataMemory
 import CCoreDataSQLite
 import CoreDataValues
 import Foundation
@@ -33,14 +32,14 @@ final class Connection: @unchecked Sendable {
     @exclusivity(unchecked) private var committing: Statement?
     @exclusivity(unchecked) private var rollingBack: Statement?
 
-    /// Without the memory statistics an insert costs 0.91 (YARDSTICKS §3), and SQLite's memory comes from lists of the thread.
-    /// Works only before SQLite is first used in the process; later it changes nothing.
-    private static let memory: (Int32, Int32) = (coredata_sqlite_config_memstatus(0), coredata_sqlite_keep_memory())
+    /// Without the memory statistics an insert costs 0.91 (YARDSTICKS §3). Works only before SQLite is first used in the process;
+    /// later it changes nothing. The one setting of the whole process that is made: the memory itself is the host's.
+    private static let statistics: Int32 = coredata_sqlite_config_memstatus(0)
 
     enum Access { case create, write, read, immutable, memory }
 
     init(path: String, access: Access, options: SQLiteOptions, counter: StatementCounter) throws {
-        _ = Self.memory
+        _ = Self.statistics
         let base = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE
         let (name, flags): (String, Int32) =
             switch access {
@@ -152,8 +151,10 @@ final class Connection: @unchecked Sendable {
         return first
     }
 
-    /// Runs `body` in a transaction: committed when it returns true, rolled back when it returns false or
-    /// throws.
+    /// Runs `body` in a transaction: committed when it returns true, rolled back when it returns false or throws.
+    ///
+    /// Always as a whole: after a failed read too, since the log may have learned in it that pages could not be written
+    /// (`CCoreDataLog`). So `body` lets no error of a statement pass.
     func transaction(_ body: () throws -> Bool) throws {
         try run(&beginning, "BEGIN IMMEDIATE")
         do {
