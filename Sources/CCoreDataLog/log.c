@@ -46,6 +46,11 @@ static sqlite3_file *real(sqlite3_file *file) { return ((struct file *)file)->re
 // MARK: Logs
 
 /// Writes what is held. After a failure it is forgotten: the transaction that it belongs to has failed.
+///
+/// The call that learns of the failure may be a read: a transaction that outgrew its cache reads a page back from the log while pages
+/// before it are held. To SQLite that is a failed read, after which it may let the transaction go on, although pages that it has
+/// counted as written are lost. So whoever writes through this VFS rolls the whole transaction back after any error, as
+/// `Connection.transaction` does; rolling back to a savepoint is not enough.
 static int flush(sqlite3_file *file) {
     struct log *log = (struct log *)file;
     if (!log->count) return SQLITE_OK;
@@ -110,7 +115,8 @@ static int logClose(sqlite3_file *file) {
     return real(file)->pMethods->xClose(real(file));
 }
 
-/// Calls the platform's method of the same name after what is held has been written.
+/// Calls the platform's method of the same name after what is held has been written. If that fails, the answer is the write's error,
+/// and the transaction must be rolled back (see `flush`).
 #define AFTER_FLUSH(call)               \
     int code = flush(file);             \
     if (code != SQLITE_OK) return code; \

@@ -7,6 +7,9 @@
 /// SQLite writes each page of a log in two parts, 24 bytes of header and the page, so that a small transaction spends more
 /// time in these calls than in all else that it does. Readers look at pages only after the transaction's last page was written, so
 /// nobody can see that the earlier ones came later. The first call initialises SQLite.
+///
+/// After any error inside a transaction that writes, a failed read among them, the whole transaction must be rolled back: a read may be
+/// what learns that held pages could not be written.
 const char *_Nullable coredata_log_vfs(void);
 
 #endif
