@@ -1,5 +1,6 @@
 // What a URL of a model means: a package of versions, one version, or its file.
 
+import CoreDataValues
 import Foundation
 
 /// One version of a model.
@@ -148,13 +149,13 @@ extension ModelPackage {
         guard isFolder(url.path) == false else { return nil }
         // Asked before it is read: it may be a sparse file of any size.
         guard let size = Self.size(of: url.path), size < 1 << 20, let data = try? Data(contentsOf: url),
-            let list = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any]
+            let list = try? PropertyList(data, .document(bytes: data.count)), list.top.entries != nil
         else {
             throw ModelFileError(
                 "this file is no property list. Choose the current version again in Xcode", path: url.path)
         }
-        guard let entry = list["_XCCurrentVersionName"] else { return nil }
-        guard let name = entry as? String else {
+        guard let entry = list.top["_XCCurrentVersionName"] else { return nil }
+        guard let name = entry.text else {
             throw ModelFileError("this file names no version under _XCCurrentVersionName", path: url.path)
         }
         guard names.contains(name) else {

@@ -336,8 +336,8 @@ import Testing
     func deep() throws {
         let transformer = NSSecureUnarchiveFromDataTransformer()
         func nested(_ depth: Int) -> Any { depth == 0 ? "x" : [nested(depth - 1)] }
-        #expect(transformer.reverseTransformedValue(nested(300)) == nil)
-        let data = transformer.reverseTransformedValue(nested(150))
+        #expect(transformer.reverseTransformedValue(nested(600)) == nil)
+        let data = transformer.reverseTransformedValue(nested(400))
         #expect(transformer.transformedValue(data) != nil)
     }
 }

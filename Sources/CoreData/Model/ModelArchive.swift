@@ -155,7 +155,10 @@ extension NSCoder {
     }
 
     func decode<Decoded: Decodable>(_ type: Decoded.Type) -> Decoded? {
-        guard containsValue(forKey: NSCoder.key), let data = decodeObject(of: NSData.self, forKey: NSCoder.key) else { return nil }
-        return try? PropertyListDecoder().decode(type, from: data as Data)
+        guard containsValue(forKey: NSCoder.key), let object = decodeObject(of: NSData.self, forKey: NSCoder.key) else { return nil }
+        let data = object as Data
+        // Foundation's reader would follow whatever they say.
+        guard (try? PropertyList(data, .document(bytes: data.count))) != nil else { return nil }
+        return try? PropertyListDecoder().decode(type, from: data)
     }
 }

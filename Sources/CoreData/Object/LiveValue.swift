@@ -68,7 +68,11 @@ struct Transformation {
         let made =
             transformer is NSSecureUnarchiveFromDataTransformer
             ? transformer.reverseTransformedValue(value) : transformer.transformedValue(value)
-        if let data = made as? Data { return data }
+        if let data = made as? Data {
+            // What could not be read again is not written.
+            try requireMeasured(data, transformer)
+            return data
+        }
         let flaw = (transformer as? any ExplainingTransformer)?.flaw(of: value)
         throw failure(
             "The value of \(title) cannot be stored: \(type(of: transformer)) answered "
@@ -82,12 +86,22 @@ struct Transformation {
         guard isArchive || type(of: transformer).allowsReverseTransformation() else {
             throw failure("\(title) cannot be read: \(type(of: transformer)) does not allow the reverse transformation.")
         }
+        try requireMeasured(data, transformer)
         let made = isArchive ? transformer.transformedValue(data) : transformer.reverseTransformedValue(data)
         if let made { return made }
         let flaw = (transformer as? any ExplainingTransformer)?.flaw(ofData: data)
         throw failure(
             "\(title) cannot be read: \(type(of: transformer)) makes nothing of the \(data.count) bytes in the store. "
                 + (flaw ?? "Correct the transformer; the bytes are untouched."))
+    }
+
+    /// Transformers of programs mostly hand their bytes to Foundation, which follows whatever a property list says.
+    private func requireMeasured(_ data: Data, _ transformer: ValueTransformer) throws {
+        guard data.starts(with: PropertyList.binaryMark), type(of: transformer) != NSSecureUnarchiveFromDataTransformer.self
+        else { return }
+        do throws(ArchiveError) {
+            _ = try PropertyList(data, .document(bytes: data.count))
+        } catch { throw failure("\(title) is not handed to \(type(of: transformer)): \(error.sentence)") }
     }
 
     /// The transformer that the model names, else secure archives, which also may hold the class that the model names.

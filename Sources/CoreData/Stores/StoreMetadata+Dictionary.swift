@@ -11,7 +11,7 @@ extension StoreMetadata {
     static func dictionary(_ metadata: StoreMetadata) -> [String: Any] {
         var all: [String: Any] = [:]
         if let data = metadata.userInfo,
-            let own = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any]
+            let own = try? PropertyList.dictionary(data, .metadata(bytes: data.count))
         {
             all = own
         }
@@ -35,7 +35,9 @@ extension StoreMetadata {
                 throw CocoaError.coreData(
                     134060, "The metadata \(rest.keys.sorted().joined(separator: ", ")) is no property list.")
             }
-            userInfo = try PropertyListSerialization.data(fromPropertyList: rest, format: .binary, options: 0)
+            let data = try PropertyListSerialization.data(fromPropertyList: rest, format: .binary, options: 0)
+            try Self.requireReadable(data, code: 134060, "The metadata \(rest.keys.sorted().joined(separator: ", "))")
+            userInfo = data
         }
         if let given = dictionary[NSStoreUUIDKey] {
             guard let text = given as? String, let uuid = UUID(uuidString: text)?.uuidString ?? (isForeign ? text : nil) else {
@@ -45,6 +47,14 @@ extension StoreMetadata {
         }
         if let hashes = dictionary[NSStoreModelVersionHashesKey] as? [String: Data] { versionHashes = hashes }
         if let names = dictionary[NSStoreModelVersionIdentifiersKey] as? [String] { modelVersionIdentifiers = names }
+    }
+
+    /// - Throws: the error of a code for an application's own metadata that are damaged, or more than are read.
+    static func requireReadable(_ userInfo: Data?, code: Int, _ title: String) throws {
+        guard let userInfo else { return }
+        do throws(ArchiveError) {
+            _ = try PropertyList.dictionary(userInfo, .metadata(bytes: userInfo.count))
+        } catch { throw StoreError(code, "\(title) cannot be read. \(error.sentence)") }
     }
 
     /// What a new store of a configuration records.

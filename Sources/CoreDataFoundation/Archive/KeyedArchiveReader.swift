@@ -1,60 +1,57 @@
 // Keyed archives as values.
 
+import CoreDataValues
 import Foundation
 
 /// Reads one archive strictly. A value used once.
 ///
 /// Objects of the classes of property lists are made here; of others only the classes are looked at, and whether they are allowed.
 struct KeyedArchiveReader {
-    private let objects: [ArchiveNode]
+    private let objects: ArchivedObjects
     private let root: Int
+    /// By place, whether the root leads there.
+    private let isNeeded: [Bool]
     private let allowed: [AnyClass]?
     /// Classes of objects that code themselves, as far as they were met.
     private(set) var classes: [AnyClass] = []
     private var made: [Int: Any] = [:]
-    private var open: Set<Int> = []
 
+    /// - Throws: for data that is no archive, and for more or deeper objects than `ArchiveLimits.objects`.
     init(_ data: Data, allowing allowed: [AnyClass]?) throws(ArchiveError) {
-        var reader = try BinaryPropertyListReader(data)
-        guard case .dictionary(let archive) = try reader.root(), case .array(let objects)? = archive["$objects"],
-            case .dictionary(let top)? = archive["$top"], case .reference(let root)? = top["root"],
-            objects.indices.contains(root)
-        else { throw ArchiveError("The data is no keyed archive with a root object.") }
-        self.objects = objects
-        self.root = root
+        do throws(ArchiveError) {
+            objects = try ArchivedObjects(data)
+            guard let root = objects.top("root") else { throw ArchiveError("It has no root object.") }
+            self.root = root
+            isNeeded = try objects.check(from: root, .objects)
+        } catch { throw ArchiveError("The data cannot be read as an archive. " + error.sentence) }
         self.allowed = allowed
     }
 
-    /// The root object, nil when only Foundation can make it: then all objects of the archive have been looked at.
+    /// The root object, nil when only Foundation can make it: then all objects that it leads to have been looked at.
     mutating func value() throws(ArchiveError) -> Any? {
         var needsFoundation = false
-        for index in objects.indices {
-            if try isForeign(index) { needsFoundation = true }
+        for place in 0..<objects.count where isNeeded[place] {
+            if try isForeign(place) { needsFoundation = true }
         }
         guard root > 0 else { throw ArchiveError("The archive holds nil.") }
         if needsFoundation {
-            for index in objects.indices {
-                let isForeign = try isForeign(index)
-                let isPart = try isPart(index)
+            for place in 0..<objects.count where isNeeded[place] {
+                let isForeign = try isForeign(place)
+                let isPart = try isPart(place)
                 // Made only to see that it can be made.
-                if !isForeign, !isPart { _ = try object(index, depth: 0) }
+                if !isForeign, !isPart { _ = try object(place) }
             }
             return nil
         }
-        let value = try object(root, depth: 0)
+        let value = try object(root)
         try requireRoot(value)
         return value
     }
 
-    // MARK: Classes
+    /// The archive as it was read, for Foundation: what it makes of other bytes than a writer's is its own affair.
+    var rewritten: Data { objects.data(root: root) }
 
-    private func className(_ index: Int) throws(ArchiveError) -> String? {
-        guard case .dictionary(let entries) = objects[index], let reference = entries["$class"] else { return nil }
-        guard case .reference(let place) = reference, objects.indices.contains(place),
-            case .dictionary(let description) = objects[place], case .text(let name)? = description["$classname"]
-        else { throw damaged }
-        return name
-    }
+    // MARK: Classes
 
     private static let made: Set<String> = [
         "NSArray", "NSMutableArray", "NSSet", "NSMutableSet", "NSDictionary", "NSMutableDictionary", "NSDate", "NSURL",
@@ -63,15 +60,15 @@ struct KeyedArchiveReader {
     ]
 
     /// Class descriptions and other parts that no object is made of by itself.
-    private func isPart(_ index: Int) throws(ArchiveError) -> Bool {
-        guard case .dictionary = objects[index] else { return false }
-        return try className(index) == nil
+    private func isPart(_ place: Int) throws(ArchiveError) -> Bool {
+        guard objects[place].entries != nil else { return false }
+        return try objects.className(place) == nil
     }
 
     /// Whether an object codes itself; its class is then allowed and listed.
-    private mutating func isForeign(_ index: Int) throws(ArchiveError) -> Bool {
-        guard let name = try className(index), !Self.made.contains(name) else { return false }
-        guard let type = NSClassFromString(name) else {
+    private mutating func isForeign(_ place: Int) throws(ArchiveError) -> Bool {
+        guard let name = try objects.className(place), !Self.made.contains(name) else { return false }
+        guard let type = Self.isClassName(name) ? NSClassFromString(name) : nil else {
             throw ArchiveError("The archive holds an object of the class \(name), which this program does not have.")
         }
         guard type is any NSSecureCoding.Type, allowed == nil || isAllowed(type) else {
@@ -81,6 +78,12 @@ struct KeyedArchiveReader {
         }
         if !classes.contains(where: { $0 == type }) { classes.append(type) }
         return true
+    }
+
+    /// Whether a text may be the name of a class: Foundation writes what it makes nothing of to standard error.
+    private static func isClassName(_ text: String) -> Bool {
+        text.utf8.count <= 1_000 && text.utf8.reduce(0) { $0 + ($1 == UInt8(ascii: ".") ? 1 : 0) } <= 1
+            && text.unicodeScalars.allSatisfy { $0 == "." || $0 == "_" || $0 == "$" || $0.properties.isXIDContinue }
     }
 
     private func isAllowed(_ type: AnyClass) -> Bool {
@@ -116,97 +119,74 @@ struct KeyedArchiveReader {
 
     private var damaged: ArchiveError { ArchiveError("The archive is damaged.") }
 
-    private mutating func object(_ index: Int, depth: Int) throws(ArchiveError) -> Any {
-        guard objects.indices.contains(index), depth <= KeyedArchive.deepest + 1 else { throw damaged }
-        if let known = made[index] { return known }
-        guard open.insert(index).inserted else { throw ArchiveError("The archive holds an object inside itself.") }
-        defer { open.remove(index) }
-        let object = try make(index, depth: depth)
-        made[index] = object
+    /// The root leads to it, so it is no deeper than was measured, and holds itself nowhere.
+    private mutating func object(_ place: Int) throws(ArchiveError) -> Any {
+        if let known = made[place] { return known }
+        let object = try make(place)
+        made[place] = object
         return object
     }
 
-    private mutating func make(_ index: Int, depth: Int) throws(ArchiveError) -> Any {
-        switch objects[index] {
-        case .null: return NSNull()
-        case .bool(let flag): return NSNumber(value: flag)
-        case .integer(let number): return NSNumber(value: number)
-        case .large(let number): return NSNumber(value: number)
-        case .real(let number): return NSNumber(value: number)
-        case .date(let seconds): return Date(timeIntervalSinceReferenceDate: seconds)
-        case .data(let data): return data
-        case .text(let text): return index == 0 ? NSNull() as Any : text
-        case .reference, .array: throw damaged
-        case .dictionary(let entries):
-            guard let name = try className(index) else { throw damaged }
-            return try make(name, entries, depth: depth)
+    private mutating func make(_ place: Int) throws(ArchiveError) -> Any {
+        let item = objects[place]
+        if item.entries != nil {
+            guard let name = try objects.className(place) else { throw damaged }
+            return try make(name, item)
         }
+        if place == 0 { return NSNull() }
+        if let flag = item.bool { return NSNumber(value: flag) }
+        guard item.array == nil, let value = item.value else { throw damaged }
+        return value
     }
 
-    private mutating func make(
-        _ name: String, _ entries: [String: ArchiveNode], depth: Int
-    ) throws(ArchiveError) -> Any {
+    private mutating func make(_ name: String, _ item: PropertyListItem) throws(ArchiveError) -> Any {
         switch name {
-        case "NSArray": return NSArray(array: try members(entries["NS.objects"], depth))
-        case "NSMutableArray": return NSMutableArray(array: try members(entries["NS.objects"], depth))
-        case "NSSet": return NSSet(array: try members(entries["NS.objects"], depth))
-        case "NSMutableSet": return NSMutableSet(array: try members(entries["NS.objects"], depth))
-        case "NSDictionary": return NSDictionary(dictionary: try dictionary(entries, depth))
-        case "NSMutableDictionary": return NSMutableDictionary(dictionary: try dictionary(entries, depth))
+        case "NSArray": return NSArray(array: try members(item["NS.objects"]))
+        case "NSMutableArray": return NSMutableArray(array: try members(item["NS.objects"]))
+        case "NSSet": return NSSet(array: try members(item["NS.objects"]))
+        case "NSMutableSet": return NSMutableSet(array: try members(item["NS.objects"]))
+        case "NSDictionary": return NSDictionary(dictionary: try dictionary(item))
+        case "NSMutableDictionary": return NSMutableDictionary(dictionary: try dictionary(item))
         case "NSNull": return NSNull()
         case "NSDate":
-            guard let seconds = Self.real(entries["NS.time"]) else { throw damaged }
+            guard let seconds = item["NS.time"]?.real else { throw damaged }
             return Date(timeIntervalSinceReferenceDate: seconds)
         case "NSUUID":
-            guard case .data(let data)? = entries["NS.uuidbytes"], data.count == 16 else { throw damaged }
+            guard let data = item["NS.uuidbytes"]?.data, data.count == 16 else { throw damaged }
             return UUID(uuid: data.withUnsafeBytes { $0.loadUnaligned(as: uuid_t.self) })
-        case "NSURL": return try url(entries, depth)
+        case "NSURL": return try url(item)
         case "NSString", "NSMutableString":
-            guard let text = try inner(entries["NS.string"], depth) as? String else { throw damaged }
+            guard let text = try inner(item["NS.string"]) as? String else { throw damaged }
             return text
         case "NSData", "NSMutableData":
-            guard let data = try inner(entries["NS.data"], depth) as? Data else { throw damaged }
+            guard let data = try inner(item["NS.data"]) as? Data else { throw damaged }
             return data
         case "NSDecimalNumberPlaceholder", "NSDecimalNumber":
-            guard let number = DecimalArchive.number(entries) else { throw damaged }
+            guard let number = DecimalArchive.number(item) else { throw damaged }
             return NSDecimalNumber(decimal: number)
         default: return NSNull()  // an object that codes itself, while the others are checked
         }
     }
 
-    private static func real(_ node: ArchiveNode?) -> Double? {
-        switch node {
-        case .real(let number), .date(let number): number
-        case .integer(let number): Double(number)
-        case .null, .bool, .large, .data, .text, .reference, .array, .dictionary, nil: nil
-        }
-    }
-
     /// A field, in place or by reference.
-    private mutating func inner(_ node: ArchiveNode?, _ depth: Int) throws(ArchiveError) -> Any? {
-        switch node {
-        case .reference(let place): return place == 0 ? nil : try object(place, depth: depth + 1)
-        case .text(let text): return text
-        case .data(let data): return data
-        case .null, .bool, .integer, .large, .real, .date, .array, .dictionary, nil: return nil
-        }
+    private mutating func inner(_ item: PropertyListItem?) throws(ArchiveError) -> Any? {
+        if let place = item?.reference { return place == 0 ? nil : try object(place) }
+        return item?.text ?? item?.data
     }
 
-    private mutating func members(_ node: ArchiveNode?, _ depth: Int) throws(ArchiveError) -> [Any] {
-        guard case .array(let nodes)? = node else { throw damaged }
+    private mutating func members(_ item: PropertyListItem?) throws(ArchiveError) -> [Any] {
+        guard let array = item?.array else { throw damaged }
         var members: [Any] = []
-        for node in nodes {
-            guard case .reference(let place) = node else { throw damaged }
-            members.append(try object(place, depth: depth + 1))
+        for item in array {
+            guard let place = item.reference else { throw damaged }
+            members.append(try object(place))
         }
         return members
     }
 
-    private mutating func dictionary(
-        _ entries: [String: ArchiveNode], _ depth: Int
-    ) throws(ArchiveError) -> [AnyHashable: Any] {
-        let keys = try members(entries["NS.keys"], depth)
-        let values = try members(entries["NS.objects"], depth)
+    private mutating func dictionary(_ item: PropertyListItem) throws(ArchiveError) -> [AnyHashable: Any] {
+        let keys = try members(item["NS.keys"])
+        let values = try members(item["NS.objects"])
         guard keys.count == values.count else { throw damaged }
         var result: [AnyHashable: Any] = [:]
         for (key, value) in zip(keys, values) {
@@ -217,9 +197,9 @@ struct KeyedArchiveReader {
         return result
     }
 
-    private mutating func url(_ entries: [String: ArchiveNode], _ depth: Int) throws(ArchiveError) -> Any {
-        let base = try inner(entries["NS.base"], depth) as? URL
-        guard let text = try inner(entries["NS.relative"], depth) as? String, let url = URL(string: text, relativeTo: base)
+    private mutating func url(_ item: PropertyListItem) throws(ArchiveError) -> Any {
+        let base = try inner(item["NS.base"]) as? URL
+        guard let text = try inner(item["NS.relative"]) as? String, let url = URL(string: text, relativeTo: base)
         else { throw damaged }
         return url
     }

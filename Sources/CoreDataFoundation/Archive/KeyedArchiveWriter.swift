@@ -22,11 +22,7 @@ struct KeyedArchiveWriter {
             }
             return nil
         }
-        return BinaryPropertyListWriter.data(
-            .dictionary([
-                "$archiver": .text("NSKeyedArchiver"), "$version": .integer(100_000),
-                "$top": .dictionary(["root": .reference(root)]), "$objects": .array(objects),
-            ]))
+        return ArchivedObjects.data(objects, root: root)
     }
 
     private var decimals = 0
@@ -161,14 +157,14 @@ enum DecimalArchive {
     }
 
     /// nil when the entries spell no number.
-    static func number(_ entries: [String: ArchiveNode]) -> Decimal? {
-        guard case .data(let data)? = entries["NS.mantissa"], data.count == 16,
-            case .integer(let exponent)? = entries["NS.exponent"], (-128...127).contains(exponent),
-            case .integer(let length)? = entries["NS.length"], (0...8).contains(length)
+    static func number(_ item: PropertyListItem) -> Decimal? {
+        guard let data = item["NS.mantissa"]?.data, data.count == 16,
+            let exponent = item["NS.exponent"]?.integer, (-128...127).contains(exponent),
+            let length = item["NS.length"]?.integer, (0...8).contains(length)
         else { return nil }
-        let isNegative: Bool = if case .bool(true)? = entries["NS.negative"] { true } else { false }
+        let isNegative = item["NS.negative"]?.bool == true
         if length == 0 { return isNegative ? Decimal.nan : 0 }
-        let isBig: Bool = if case .integer(let order)? = entries["NS.mantissa.bo"] { order == 2 } else { false }
+        let isBig = item["NS.mantissa.bo"]?.integer == 2
         let bytes = Array(data)
         var words = (0..<Int(length)).map { place -> UInt16 in
             let (a, b) = (UInt16(bytes[2 * place]), UInt16(bytes[2 * place + 1]))

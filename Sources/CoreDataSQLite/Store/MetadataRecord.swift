@@ -15,13 +15,17 @@ struct MetadataRecord {
 
     let uuid: String
     let plist: Data?
+    /// The length of the list in the file; one that is too long is not read.
+    let length: Int
 
     /// nil when the database has no metadata row.
     static func row(_ connection: Connection) throws -> MetadataRecord? {
-        let statement = try Statement("SELECT Z_UUID, Z_PLIST FROM Z_METADATA", on: connection)
+        let limit = ArchiveLimits.metadataBytes
+        let statement = try Statement(
+            "SELECT Z_UUID, CASE WHEN length(Z_PLIST) <= \(limit) THEN Z_PLIST END, length(Z_PLIST) FROM Z_METADATA", on: connection)
         defer { statement.finish() }
         guard try statement.step() else { return nil }
-        return MetadataRecord(uuid: statement.text(0) ?? "", plist: statement.data(1))
+        return MetadataRecord(uuid: statement.text(0) ?? "", plist: statement.data(1), length: Int(statement.int(2)))
     }
 
     /// nil when the database has no metadata row.
@@ -30,21 +34,24 @@ struct MetadataRecord {
     }
 
     func metadata(_ path: String) throws -> StoreMetadata {
-        guard let plist,
-            let values = try? PropertyListSerialization.propertyList(from: plist, format: nil)
-                as? [String: Any]
-        else {
-            throw StoreError(
-                134080,
-                "The metadata of the store at \(path) cannot be read. Restore it from a copy.",
-                path: path)
-        }
+        let values = try values(path)
         let rest = values.filter { !Self.own.contains($0.key) }
         let userInfo = rest.isEmpty ? nil : try Self.encode(rest)
         return StoreMetadata(
             uuid: uuid, type: values["NSStoreType"] as? String ?? "SQLite",
             modelVersionIdentifiers: values["NSStoreModelVersionIdentifiers"] as? [String] ?? [],
             versionHashes: values["NSStoreModelVersionHashes"] as? [String: Data] ?? [:], userInfo: userInfo)
+    }
+
+    func values(_ path: String) throws -> [String: Any] {
+        do throws(ArchiveError) {
+            if let plist { return try PropertyList.dictionary(plist, .metadata(bytes: plist.count)) }
+            if length == 0 { throw ArchiveError("There is no property list.") }
+            throw ArchiveError("The property list has \(length) bytes, more than the \(ArchiveLimits.metadataBytes) that are read.")
+        } catch {
+            throw StoreError(
+                134080, "The metadata of the store at \(path) cannot be read. \(error.sentence) Restore it from a copy.", path: path)
+        }
     }
 
     /// Writes the row, with the two figures over the whole model.
@@ -61,22 +68,31 @@ struct MetadataRecord {
             "INSERT OR REPLACE INTO Z_METADATA (Z_VERSION, Z_UUID, Z_PLIST) VALUES (1, ?, ?)", on: connection)
         defer { statement.finish() }
         try statement.bind(1, .text(metadata.uuid))
-        try statement.bind(2, .data(encode(values)))
+        try statement.bind(2, .data(plist(values)))
         _ = try statement.step()
     }
 
     static func application(_ userInfo: Data?) throws -> [String: Any] {
         guard let userInfo else { return [:] }
-        guard
-            let values = try? PropertyListSerialization.propertyList(from: userInfo, format: nil)
-                as? [String: Any]
-        else {
-            throw StoreError(134060, "A store's own metadata must be a property list of a dictionary.")
+        do throws(ArchiveError) {
+            return try PropertyList.dictionary(userInfo, .metadata(bytes: userInfo.count)).filter { !own.contains($0.key) }
+        } catch {
+            throw StoreError(134060, "A store's own metadata must be a property list of a dictionary. \(error.sentence)")
         }
-        return values.filter { !own.contains($0.key) }
     }
 
-    static func encode(_ values: [String: Any]) throws -> Data {
+    private static func encode(_ values: [String: Any]) throws -> Data {
         try PropertyListSerialization.data(fromPropertyList: values, format: .binary, options: 0)
+    }
+
+    /// The whole property list of a record.
+    ///
+    /// - Throws: 134060 for more than would be read again.
+    static func plist(_ values: [String: Any]) throws -> Data {
+        let plist = try encode(values)
+        guard plist.count > ArchiveLimits.metadataBytes else { return plist }
+        throw StoreError(
+            134060,
+            "The metadata take \(plist.count) bytes; a store keeps \(ArchiveLimits.metadataBytes) at most. Keep large values in objects.")
     }
 }

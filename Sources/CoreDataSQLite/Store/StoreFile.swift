@@ -115,12 +115,7 @@ package struct StoreFile {
 extension MetadataRecord {
     /// Writes what an application may change and leaves the rest of the record as it is.
     static func rewrite(_ metadata: StoreMetadata, to connection: Connection) throws {
-        let statement = try Statement("SELECT Z_PLIST FROM Z_METADATA", on: connection)
-        var former: [String: Any] = [:]
-        if try statement.step(), let data = statement.data(0) {
-            former = try PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any] ?? [:]
-        }
-        statement.finish()
+        let former = try row(connection)?.values(connection.path) ?? [:]
         var values = former.filter { own.contains($0.key) }
         values.merge(try application(metadata.userInfo)) { own, _ in own }
         values["NSStoreModelVersionHashes"] = metadata.versionHashes
@@ -128,7 +123,7 @@ extension MetadataRecord {
         let update = try Statement("UPDATE Z_METADATA SET Z_UUID = ?, Z_PLIST = ?", on: connection)
         defer { update.finish() }
         try update.bind(1, .text(metadata.uuid))
-        try update.bind(2, .data(encode(values)))
+        try update.bind(2, .data(plist(values)))
         _ = try update.step()
     }
 }

@@ -64,13 +64,19 @@ class FileStore: NSAtomicStore, OwnStore, @unchecked Sendable {
     }
 
     private func read(_ empty: MemoryStore, _ schema: Schema, _ configuration: String?) throws -> MemoryStore {
-        var document = try Self.format.decode(try file.read(), path: path)
+        var document = try Self.document(file, path)
         if StoreOptions(lenient: options).sqlite.ignoresVersionHashes {
             document.metadata.versionHashes = StoreMetadata.hashes(schema, configuration)
             document.metadata.modelVersionIdentifiers = schema.versionIdentifiers
         }
         try document.metadata.requireModel(schema, configuration, path: path)
         return try empty.holding(try document.image(schema, path: path))
+    }
+
+    private static func document(_ file: AtomicFile, _ path: String) throws -> StoredDocument {
+        let document = try format.decode(try file.read(), path: path)
+        try StoreMetadata.requireReadable(document.metadata.userInfo, code: 134080, "The metadata of the store at \(path)")
+        return document
     }
 
     override func keep(_ next: MemoryStore, after batch: ChangeBatch?) throws { try write(next) }
@@ -105,14 +111,14 @@ class FileStore: NSAtomicStore, OwnStore, @unchecked Sendable {
 
     override class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
         do {
-            let document = try format.decode(try AtomicFile(url: url).read(), path: url.path)
+            let document = try document(AtomicFile(url: url), url.path)
             return StoreMetadata.dictionary(document.metadata)
         } catch { throw CocoaError.presenting(error) }
     }
 
     override class func setMetadata(_ metadata: [String: Any]?, forPersistentStoreAt url: URL) throws {
         do {
-            var document = try format.decode(try AtomicFile(url: url).read(), path: url.path)
+            var document = try document(AtomicFile(url: url), url.path)
             document.metadata = try StoreMetadata(metadata ?? [:], over: document.metadata)
             try AtomicFile(url: url).write(try format.encode(document))
         } catch { throw CocoaError.presenting(error) }

@@ -61,75 +61,89 @@ enum PropertyListFormat: StoreFormat {
     }
 
     static func decode(_ data: Data, path: String) throws -> StoredDocument {
-        guard let root = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any],
-            root["format"] as? String == name
-        else { throw damaged(path, "it does not begin as one") }
-        guard let uuid = root[NSStoreUUIDKey] as? String, let type = root[NSStoreTypeKey] as? String,
-            let hashes = root[NSStoreModelVersionHashesKey] as? [String: Data],
-            let next = root["next"] as? [String: NSNumber], let objects = root["objects"] as? [[String: Any]],
-            let pairs = root["pairs"] as? [[String: Any]]
+        let root: PropertyListItem
+        do throws(ArchiveError) {
+            root = try PropertyList(data, .document(bytes: data.count)).top
+        } catch {
+            throw StoreError(
+                134080, "The file at \(path) cannot be read as a property list. \(error.sentence) Restore it from a copy.", path: path)
+        }
+        guard root["format"]?.text == name else { throw damaged(path, "it does not begin as one") }
+        guard let uuid = root[NSStoreUUIDKey]?.text, let type = root[NSStoreTypeKey]?.text,
+            let hashes = entries(root[NSStoreModelVersionHashesKey], \.data),
+            let next = entries(root["next"], \.integer), let objects = root["objects"]?.array, let pairs = root["pairs"]?.array
         else { throw damaged(path, "a part is missing") }
         var document = StoredDocument(
             metadata: StoreMetadata(
                 uuid: uuid, type: type,
-                modelVersionIdentifiers: root[NSStoreModelVersionIdentifiersKey] as? [String] ?? [],
-                versionHashes: hashes, userInfo: root["metadata"] as? Data))
-        document.next = next.map { ($0.key, $0.value.int64Value) }
+                modelVersionIdentifiers: root[NSStoreModelVersionIdentifiersKey]?.array?.compactMap(\.text) ?? [],
+                versionHashes: Dictionary(hashes, uniquingKeysWith: { _, last in last }), userInfo: root["metadata"]?.data))
+        document.next = next
         document.objects = try objects.map { try object($0, path) }
         document.pairs = try pairs.map { try pair($0, path) }
         return document
     }
 
-    private static func object(_ parts: [String: Any], _ path: String) throws -> StoredDocument.Object {
-        guard let entity = parts["entity"] as? String, let number = parts["id"] as? NSNumber,
-            let version = parts["version"] as? NSNumber, let values = parts["values"] as? [String: [Any]]
+    /// The entries of a dictionary whose values are all of one kind; nil for anything else.
+    private static func entries<T>(
+        _ item: PropertyListItem?, _ value: (PropertyListItem) -> T?
+    ) -> [(String, T)]? {
+        guard let (keys, values) = item?.entries else { return nil }
+        var entries: [(String, T)] = []
+        for (key, item) in zip(keys, values) {
+            guard let name = key.text, let value = value(item) else { return nil }
+            entries.append((name, value))
+        }
+        return entries
+    }
+
+    private static func object(_ item: PropertyListItem, _ path: String) throws -> StoredDocument.Object {
+        guard let entity = item["entity"]?.text, let number = item["id"]?.integer,
+            let version = item["version"]?.integer, let version = Int32(exactly: version), let (names, values) = item["values"]?.entries
         else { throw damaged(path, "an object lacks a part") }
-        var object = StoredDocument.Object(
-            entity: entity, number: number.int64Value, version: version.int32Value)
-        for (name, parts) in values {
-            guard let content = content(parts) else { throw damaged(path, "\(entity).\(name) cannot be read") }
+        var object = StoredDocument.Object(entity: entity, number: number, version: version)
+        for (key, parts) in zip(names, values) {
+            guard let name = key.text, let content = content(parts) else {
+                throw damaged(path, "\(entity).\(key.text ?? "") cannot be read")
+            }
             object.values.append((name, content))
         }
         return object
     }
 
-    private static func content(_ parts: [Any]) -> StoredDocument.Content? {
-        guard let kind = parts.first as? String else { return nil }
+    private static func content(_ item: PropertyListItem) -> StoredDocument.Content? {
+        guard let parts = item.array, let kind = parts.first?.text else { return nil }
         if kind == "0" { return .value(.null) }
         guard parts.count > 1 else { return nil }
-        let content = parts[1]
-        let text = content as? String
-        let number = content as? NSNumber
+        let content = parts[parts.startIndex + 1]
+        let text = content.text
         switch kind {
         case "r":
-            guard let text, parts.count > 2, let target = parts[2] as? NSNumber else { return nil }
-            return .reference(entity: text, number: target.int64Value)
-        case "f": return number.map { .value(.bool($0.intValue != 0)) }
-        case "i": return number.map { .value(.int($0.int64Value)) }
+            guard let text, parts.count > 2, let target = parts[parts.startIndex + 2].integer else { return nil }
+            return .reference(entity: text, number: target)
+        case "f": return content.integer.map { .value(.bool($0 != 0)) }
+        case "i": return content.integer.map { .value(.int($0)) }
         case "d": return real(content).map { .value(.double($0)) }
         case "t": return real(content).map { .value(.date($0)) }
         case "n":
             return text.flatMap { Decimal(string: $0, locale: Locale(identifier: "en_US_POSIX")) }.map { .value(.decimal($0)) }
         case "s": return text.map { .value(.text($0)) }
         case "u": return text.map { .value(.uri($0)) }
-        case "b": return (content as? Data).map { .value(.data($0)) }
+        case "b": return content.data.map { .value(.data($0)) }
         case "g": return text.flatMap { UUID(uuidString: $0) }.map { .value(.uuid($0)) }
         default: return nil
         }
     }
 
-    private static func real(_ content: Any) -> Double? {
-        (content as? NSNumber)?.doubleValue ?? (content as? String).flatMap { Double($0) }
-    }
+    private static func real(_ item: PropertyListItem) -> Double? { item.real ?? item.text.flatMap { Double($0) } }
 
-    private static func pair(_ parts: [String: Any], _ path: String) throws -> StoredDocument.Pair {
-        guard let kind = (parts["kind"] as? String).flatMap({ StoredDocument.Pair.Kind(rawValue: $0) }),
-            let entity = parts["entity"] as? String, let relationship = parts["relationship"] as? String,
-            let owner = parts["owner"] as? NSNumber, let member = parts["member"] as? NSNumber,
-            let place = parts["place"] as? NSNumber
+    private static func pair(_ item: PropertyListItem, _ path: String) throws -> StoredDocument.Pair {
+        guard let kind = item["kind"]?.text.flatMap({ StoredDocument.Pair.Kind(rawValue: $0) }),
+            let entity = item["entity"]?.text, let relationship = item["relationship"]?.text,
+            let owner = item["owner"]?.integer, let member = item["member"]?.integer,
+            let place = item["place"]?.integer
         else { throw damaged(path, "a relationship lacks a part") }
         return StoredDocument.Pair(
-            kind: kind, entity: entity, relationship: relationship, owner: owner.int64Value,
-            member: member.int64Value, place: place.intValue)
+            kind: kind, entity: entity, relationship: relationship, owner: owner, member: member, place: Int(place))
     }
 }

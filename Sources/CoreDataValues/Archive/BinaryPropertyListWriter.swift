@@ -3,7 +3,7 @@
 import Foundation
 
 /// Writes one property list. Every thing is written once for each time that it stands in the tree, texts once.
-struct BinaryPropertyListWriter {
+package struct BinaryPropertyListWriter {
     /// A thing with the places of what it holds.
     private enum Entry {
         case bytes([UInt8])
@@ -13,16 +13,15 @@ struct BinaryPropertyListWriter {
     private var entries: [Entry] = []
     private var texts: [String: Int] = [:]
 
-    static func data(_ root: ArchiveNode) -> Data {
+    package static func data(_ root: ArchiveNode) -> Data {
         var writer = BinaryPropertyListWriter()
         let top = writer.add(root)
         return writer.finish(top)
     }
 
-    /// The depth of archives is bounded by the archive writer.
+    /// The depth of what is written is bounded by who makes it.
     private mutating func add(_ node: ArchiveNode) -> Int {
         switch node {
-        case .null: return append([0])
         case .bool(let flag): return append([flag ? 9 : 8])
         case .integer(let number): return append(Self.integer(number))
         case .large(let number): return append([0x14] + Array(repeating: 0, count: 8) + Self.big(number, 8))
