@@ -12,6 +12,14 @@ void *coredata_call_initializer(void *function, void *a, void *b, void *metatype
     return ((initializer)function)(a, b, metatype);
 }
 
+typedef void *(*maker)(void *context, void *metatype);
+
+/// Called by Swift as an initialiser: its arguments, what the compiler knows of the type, and the metatype that it was called of.
+__attribute__((swiftcall)) void *coredata_make_object(void *context, maker make, void *type,
+                                                      __attribute__((swift_context)) void *metatype) {
+    return make(context, metatype);
+}
+
 extern void *swift_tryRetain(void *);
 
 void *coredata_try_retain(void *object) { return swift_tryRetain(object); }

@@ -6,30 +6,30 @@ import Foundation
 
 extension KeyValue {
     /// The value at the end of a path.
-    static func walk(_ path: ArraySlice<String>, from object: Any?) -> Any? {
+    static func walk(_ path: ArraySlice<String>, from object: Any?, _ unknown: UnknownKey) -> Any? {
         guard let object = unwrapped(object) else { return nil }
         guard let key = path.first else { return object }
         let rest = path.dropFirst()
-        if key.lowercased() == "self" { return walk(rest, from: object) }
+        if key.lowercased() == "self" { return walk(rest, from: object, unknown) }
         if key.hasPrefix("@"), let members = Operand.members(of: object) {
-            if key == "@count" { return walk(rest, from: NSNumber(value: members.count)) }
-            return collect(key, members.map { walk(rest, from: $0) })
+            if key == "@count" { return walk(rest, from: NSNumber(value: members.count), unknown) }
+            return collect(key, members.map { walk(rest, from: $0, unknown) }, unknown)
         }
-        return walk(rest, from: value(of: object, forKey: key))
+        return walk(rest, from: value(of: object, forKey: key, unknown: unknown), unknown)
     }
 
     /// The members' values: of a set a set without nils, of an ordered set an ordered set, else an array with `NSNull`.
     ///
     /// Foundation cannot hash an `NSDecimalNumber`, so of decimals there is an array always.
-    static func values(ofMembers object: Any, _ members: [Any], forKey key: String) -> Any {
-        let values = members.map { unwrapped(value(of: $0, forKey: key)) }
+    static func values(ofMembers object: Any, _ members: [Any], forKey key: String, _ unknown: UnknownKey) -> Any {
+        let values = members.map { unwrapped(value(of: $0, forKey: key, unknown: unknown)) }
         guard !values.contains(where: { $0 is NSDecimalNumber }) else { return values.map { $0 ?? NSNull() } }
         if object is NSSet || object is Set<AnyHashable> { return NSSet(array: values.compactMap { $0 }) }
         guard object is NSOrderedSet else { return values.map { $0 ?? NSNull() } }
         return NSOrderedSet(array: distinct(values.map { $0 ?? NSNull() }))
     }
 
-    private static func collect(_ key: String, _ values: [Any?]) -> Any? {
+    private static func collect(_ key: String, _ values: [Any?], _ unknown: UnknownKey) -> Any? {
         let present = values.compactMap { unwrapped($0) }
         switch key {
         case "@sum", "@min", "@max": return aggregate(key, present)
@@ -39,6 +39,7 @@ extension KeyValue {
         case "@unionOfArrays": return flat(present)
         case "@distinctUnionOfArrays": return distinct(flat(present))
         case "@unionOfSets", "@distinctUnionOfSets": return set(distinct(flat(present)))
+        case _ where unknown == .isNil: return nil
         default: misuse("The key path asks for the unknown collection operator \(key).")
         }
     }

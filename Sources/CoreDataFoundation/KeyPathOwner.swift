@@ -5,6 +5,8 @@ package protocol KeyPathOwner: KeyValueCoding {
     /// Whether it is worth asking.
     var mayOwnKeyPaths: Bool { get }
     func owns(keyPath: String) -> Bool
+    /// What predicates and sort orders see: nil for a key that nobody answers for.
+    func valueIfKnown(forKey key: String) -> Any?
 }
 
 extension KeyValue {

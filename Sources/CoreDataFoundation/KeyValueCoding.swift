@@ -36,22 +36,30 @@ extension KeyValueReachable where Self: NSObject {
 
 /// The rules of key-value coding for things of any type.
 package enum KeyValue {
-    package static func value(of object: Any?, forKeyPath keyPath: String) -> Any? {
-        walk(keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init)[...], from: object)
+    /// What is made of a key that an object does not have: a programmer's mistake, or nil in predicates and sort orders, which may
+    /// come from outside.
+    package enum UnknownKey { case isMisuse, isNil }
+
+    package static func value(of object: Any?, forKeyPath keyPath: String, unknown: UnknownKey = .isMisuse) -> Any? {
+        let path = keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        return walk(path[...], from: object, unknown)
     }
 
-    package static func value(of object: Any?, forKey key: String) -> Any? {
+    package static func value(of object: Any?, forKey key: String, unknown: UnknownKey = .isMisuse) -> Any? {
         guard let object = unwrapped(object) else { return nil }
+        if unknown == .isNil, let owner = object as? any KeyPathOwner { return owner.valueIfKnown(forKey: key) }
         if let coded = object as? any KeyValueCoding { return coded.value(forKey: key) }
         if let found = entry(of: object, key) { return found.value }
         if let members = Operand.members(of: object) {
-            return key.hasPrefix("@") ? walk([key][...], from: object) : values(ofMembers: object, members, forKey: key)
+            return key.hasPrefix("@")
+                ? walk([key][...], from: object, unknown) : values(ofMembers: object, members, forKey: key, unknown)
         }
         switch Operand(any: object) {
         case .value(let value): return ExpressionEvaluator.property(of: value, key)
         case .source, .opaque, .collection: break
         }
         if let found = property(of: object, key) { return found.value }
+        if unknown == .isNil { return nil }
         preconditionFailure("\(type(of: object)) has no value for the key “\(key)”.")
     }
 
@@ -102,6 +110,14 @@ package enum KeyValue {
             mirror = current.superclassMirror
         }
         return nil
+    }
+
+    /// The raw value of an enumeration's case, else the thing itself.
+    package static func rawValue(_ object: Any) -> Any {
+        guard let object = unwrapped(object), PlainType(of: object) == nil, let raw = object as? any RawRepresentable else {
+            return object
+        }
+        return raw.rawValue
     }
 
     /// The thing inside any number of optionals; `NSNull` counts as nil.

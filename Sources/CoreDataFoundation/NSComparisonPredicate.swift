@@ -79,7 +79,8 @@ open class NSComparisonPredicate: NSPredicate {
 
     /// Whether the condition holds for an object, by key-value coding. Compiled at the first call.
     ///
-    /// A condition that memory cannot evaluate, and a variable without a value, trap with the reason.
+    /// A key that an object does not have is nil. A condition that memory cannot evaluate, and a variable without a value, trap with
+    /// the reason.
     open override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
         let compiled = prepared()
         let evaluator = compiled.evaluator
@@ -98,7 +99,7 @@ open class NSComparisonPredicate: NSPredicate {
         if let known = compiled.withLock({ $0 }) { return known }
         do {
             var translation = Translation(.bindingForeign)
-            let made = Compiled(evaluator: try Evaluator(translation.predicate(self)), bound: translation.bound)
+            let made = Compiled(evaluator: try Evaluator(translation.predicate(self), isLenient: true), bound: translation.bound)
             compiled.withLock { $0 = made }
             return made
         } catch {

@@ -21,6 +21,8 @@ open class NSExpression: NSObject, NSCopying, @unchecked Sendable {
         case evaluatedObject
         case variable(String)
         case keyPath([String])
+        /// A Swift key path, whose keys are looked for when they are needed.
+        case swiftKeyPath(AnyKeyPath)
         case function(String, [NSExpression])
         case aggregate([NSExpression])
         case subquery(NSExpression, String, NSPredicate)
@@ -43,6 +45,11 @@ open class NSExpression: NSObject, NSCopying, @unchecked Sendable {
 
     public convenience init(forKeyPath keyPath: String) {
         self.init(content: .keyPath(keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init)))
+    }
+
+    /// A key path of a managed object class. Its name is looked for when it is first asked for; a fetch by one that has none throws.
+    public convenience init<Root, Value>(forKeyPath keyPath: KeyPath<Root, Value>) {
+        self.init(content: .swiftKeyPath(keyPath))
     }
 
     /// A built-in function by its name, such as `sum:` or `add:to:`.
@@ -78,7 +85,7 @@ open class NSExpression: NSObject, NSCopying, @unchecked Sendable {
         case .constant: .constantValue
         case .evaluatedObject: .evaluatedObject
         case .variable: .variable
-        case .keyPath: .keyPath
+        case .keyPath, .swiftKeyPath: .keyPath
         case .function: .function
         case .aggregate: .aggregate
         case .subquery: .subquery
@@ -88,10 +95,15 @@ open class NSExpression: NSObject, NSCopying, @unchecked Sendable {
 
     open var constantValue: Any? { if case .constant(let value) = content { value } else { nil } }
 
-    /// The dotted key path. Asking an expression of another type is a programmer's mistake and traps.
+    /// The dotted key path. Asking an expression of another type, or one whose Swift key path has no name, is a programmer's
+    /// mistake and traps.
     open var keyPath: String {
-        guard case .keyPath(let path) = content else { misuse("keyPath") }
-        return path.joined(separator: ".")
+        switch content {
+        case .keyPath(let path): return path.joined(separator: ".")
+        case .swiftKeyPath(let keyPath):
+            do { return try keyPath.dottedName() } catch { CoreDataValues.misuse(error.sentence) }
+        case .constant, .evaluatedObject, .variable, .function, .aggregate, .subquery, .sets, .external: misuse("keyPath")
+        }
     }
 
     open var function: String {
@@ -102,7 +114,7 @@ open class NSExpression: NSObject, NSCopying, @unchecked Sendable {
     open var variable: String {
         switch content {
         case .variable(let name), .subquery(_, let name, _): return name
-        case .constant, .evaluatedObject, .keyPath, .function, .aggregate, .sets, .external: misuse("variable")
+        case .constant, .evaluatedObject, .keyPath, .swiftKeyPath, .function, .aggregate, .sets, .external: misuse("variable")
         }
     }
 
@@ -118,7 +130,7 @@ open class NSExpression: NSObject, NSCopying, @unchecked Sendable {
         switch content {
         case .aggregate(let items): items
         case .subquery(let collection, _, _): collection
-        case .constant, .evaluatedObject, .variable, .keyPath, .function, .sets, .external: nil
+        case .constant, .evaluatedObject, .variable, .keyPath, .swiftKeyPath, .function, .sets, .external: nil
         }
     }
 
@@ -147,7 +159,7 @@ open class NSExpression: NSObject, NSCopying, @unchecked Sendable {
     open func expressionValue(with object: Any?, context: NSMutableDictionary?) -> Any? {
         do {
             var translation = Translation(.bindingForeign)
-            let evaluator = try ExpressionEvaluator(translation.expression(self))
+            let evaluator = try ExpressionEvaluator(translation.expression(self), isLenient: true)
             var variables = translation.bound
             for (key, value) in context ?? [:] { variables[String(describing: key)] = Operand(any: value) }
             return evaluator.value(Operand(any: object), variables: variables).object

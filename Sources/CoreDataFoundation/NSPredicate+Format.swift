@@ -222,7 +222,7 @@ struct Substitution {
 
     private func expression(_ expression: NSExpression) -> NSExpression {
         switch expression.content {
-        case .constant, .evaluatedObject, .keyPath, .external: return expression
+        case .constant, .evaluatedObject, .keyPath, .swiftKeyPath, .external: return expression
         case .variable(let name):
             guard let value = variables[name] else { return expression }
             return value as? NSExpression ?? NSExpression(forConstantValue: value)

@@ -43,7 +43,7 @@ extension SortDescriptorMaking {
     }
 }
 
-/// A descriptor that reads its key by key-value coding. nil sorts first, ascending.
+/// A descriptor that reads its key by key-value coding. nil sorts first, ascending; a key that an object does not have is nil.
 final class KeySortDescriptor: NSSortDescriptor {
     /// Stands in for the key path that Foundation's initialiser wants.
     private final class Nothing { let value = 0 }
@@ -78,7 +78,7 @@ final class KeySortDescriptor: NSSortDescriptor {
 
     private func value(of object: Any) -> Operand {
         guard let name else { return Operand(any: object) }
-        return Operand(any: KeyValue.value(of: object, forKeyPath: name))
+        return Operand(any: KeyValue.value(of: object, forKeyPath: name, unknown: .isNil))
     }
 
     override var reversedSortDescriptor: Any { KeySortDescriptor(name: name, ascending: !ascending, rule: rule) }
@@ -120,48 +120,43 @@ extension NSSortDescriptor {
 
     /// Sorts by an optional attribute; nil sorts first.
     public convenience init<Root, Value: Comparable>(keyPath: KeyPath<Root, Value?>, ascending: Bool) {
-        self.init(keyPath: keyPath, ascending: ascending, comparator: NSSortDescriptor.byValue)
+        self.init(keyPath: keyPath, ascending: ascending, comparator: StoreComparator.byValue)
     }
 
     /// Sorts by an attribute of a type that Swift does not compare, such as `Bool`.
     @_disfavoredOverload
     public convenience init<Root, Value>(keyPath: KeyPath<Root, Value>, ascending: Bool) {
-        self.init(keyPath: keyPath, ascending: ascending, comparator: NSSortDescriptor.byValue)
+        self.init(keyPath: keyPath, ascending: ascending, comparator: StoreComparator.byValue)
     }
 
-    private static var byValue: Comparator {
-        { ValueOrder.sortOrder(Operand(any: $0).comparable, Operand(any: $1).comparable) }
+    /// The key, also of a descriptor made by a key path of a managed object class; nil where the path has no name, and for the
+    /// objects themselves.
+    public var key: String? {
+        if let keyed = self as? KeySortDescriptor { return keyed.name }
+        return try? keyPath.dottedName()
     }
-
-    /// The key of a descriptor made by key; nil for one made by key path or of the objects themselves.
-    public var key: String? { (self as? KeySortDescriptor)?.name }
 
     /// The name of the comparison; nil when it is the program's own.
     public var selector: String? {
-        guard let keyed = self as? KeySortDescriptor, case .selector(let selector) = keyed.rule else { return nil }
+        guard let keyed = self as? KeySortDescriptor else {
+            return StoreComparator.isStores(comparator) ? SortSelector.compare.rawValue : nil
+        }
+        guard case .selector(let selector) = keyed.rule else { return nil }
         return selector.rawValue
     }
 
     /// The descriptor as a value.
     ///
-    /// - Parameter name: tells the dotted name of a key path, nil when it has none.
+    /// - Parameter keys: tells the keys of a key path.
     /// - Throws: `PredicateError` for what a store cannot order by.
-    package func term(name: (AnyKeyPath) -> String? = { _ in nil }) throws -> SortTerm {
-        var comparison = SortTerm.Comparison.binary
-        var path: String?
-        var isAscending = true
-        if let keyed = self as? KeySortDescriptor {
-            guard case .selector(let selector) = keyed.rule else {
-                throw PredicateError("A sort by the key “\(keyed.name ?? "self")” with a comparator cannot run in a store.")
-            }
-            comparison = selector.comparison
-            path = keyed.name
-            isAscending = keyed.isAscending
-        } else {
-            path = name(keyPath)
-            isAscending = ascending
+    package func term(keys: (AnyKeyPath) throws -> [String] = { try $0.keys() }) throws -> SortTerm {
+        guard let keyed = self as? KeySortDescriptor else { return try pathTerm(keys) }
+        guard case .selector(let selector) = keyed.rule else {
+            throw PredicateError("A sort by the key “\(keyed.name ?? "self")” with a comparator cannot run in a store.")
         }
-        guard var path else {
+        let comparison = selector.comparison
+        let isAscending = keyed.isAscending
+        guard var path = keyed.name else {
             throw PredicateError("A sort descriptor without a named key cannot run in a store; use NSSortDescriptor(key:).")
         }
         let isSingle = path.withUTF8 { bytes in
@@ -170,5 +165,37 @@ extension NSSortDescriptor {
         }
         let keys = isSingle ? [path] : path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
         return SortTerm(keyPath: keys, isAscending: isAscending, comparison: comparison)
+    }
+
+    /// The same of a descriptor that Foundation made of a key path.
+    private func pathTerm(_ keys: (AnyKeyPath) throws -> [String]) throws -> SortTerm {
+        let path = try keys(keyPath)
+        guard StoreComparator.isStores(comparator) else {
+            throw PredicateError(
+                "A sort by the key path “\(path.joined(separator: "."))” with a comparator cannot run in a store.")
+        }
+        return SortTerm(keyPath: path, isAscending: ascending, comparison: .binary)
+    }
+}
+
+/// The comparators of descriptors that were given none: stores order as these do.
+enum StoreComparator {
+    private final class Nothing { let value = 0 }
+    private struct Held { let comparator: Comparator }
+
+    /// For values that Swift does not compare. An enumeration counts by its raw value.
+    static let byValue: @Sendable (Any, Any) -> ComparisonResult = { a, b in
+        ValueOrder.sortOrder(Operand(any: KeyValue.rawValue(a)).comparable, Operand(any: KeyValue.rawValue(b)).comparable)
+    }
+
+    /// Foundation makes its comparators of one function for all types; a closure's first word says which function it is.
+    private static let functions: [UInt] = [
+        function(NSSortDescriptor(keyPath: \Nothing.value, ascending: true).comparator), function(byValue),
+    ]
+
+    static func isStores(_ comparator: @escaping Comparator) -> Bool { functions.contains(function(comparator)) }
+
+    private static func function(_ comparator: @escaping Comparator) -> UInt {
+        withUnsafeBytes(of: Held(comparator: comparator)) { $0.load(as: UInt.self) }
     }
 }

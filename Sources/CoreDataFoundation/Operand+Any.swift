@@ -145,7 +145,7 @@ struct KeyedObject: EvaluationSource {
 
     var identity: Value { .null }
 
-    func operand(forKey key: String) -> Operand { Operand(any: KeyValue.value(of: object, forKey: key)) }
+    func operand(forKey key: String) -> Operand { Operand(any: KeyValue.value(of: object, forKey: key, unknown: .isNil)) }
 
     /// The same instance, or equal as Foundation or Swift sees it.
     func isSame(as other: any EvaluationSource) -> Bool {

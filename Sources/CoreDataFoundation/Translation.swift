@@ -90,6 +90,7 @@ struct Translation {
         case .evaluatedObject: return .this
         case .variable(let name): return .variable(name)
         case .keyPath(let path): return path.count == 1 && path[0].isSelf ? .this : .keyPath(path)
+        case .swiftKeyPath(let keyPath): return .keyPath(try keyPath.keys())
         case .function(let name, let arguments): return .function(name, try list(arguments))
         case .aggregate(let items): return .list(try list(items))
         case .subquery(let collection, let variable, let condition):

@@ -44,6 +44,6 @@ import Testing
         }
         let path = NSSortDescriptor(keyPath: \String.count, ascending: true)
         #expect(throws: (any Error).self) { try path.term() }
-        #expect(try path.term(name: { _ in "count" }).keyPath == ["count"])
+        #expect(try path.term(keys: { _ in ["count"] }).keyPath == ["count"])
     }
 }

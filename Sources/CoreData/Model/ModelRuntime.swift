@@ -1,5 +1,6 @@
 // A frozen model as the object layer uses it.
 
+import CoreDataFoundation
 import CoreDataSQLite
 import CoreDataValues
 import Foundation
@@ -25,7 +26,10 @@ final class ModelRuntime: @unchecked Sendable {
     private let storePlans = Mutex<[String: StorePlan]>([:])
     private static let used = Mutex<[WeakRuntime]>([])
 
-    private struct WeakRuntime: @unchecked Sendable { weak var runtime: ModelRuntime? }
+    private struct WeakRuntime: @unchecked Sendable {
+        weak var runtime: ModelRuntime?
+        @Unretained var model: NSManagedObjectModel?
+    }
 
     init(schema: Schema, model: NSManagedObjectModel) {
         self.schema = schema
@@ -42,7 +46,7 @@ final class ModelRuntime: @unchecked Sendable {
         }
         self.infos = infos
         hasTransformables = ModelRuntime.hasTransformables(infos)
-        ModelRuntime.used.withLock { $0 = $0.filter { $0.runtime != nil } + [WeakRuntime(runtime: self)] }
+        ModelRuntime.used.withLock { $0 = $0.filter { $0.runtime != nil } + [WeakRuntime(runtime: self, model: model)] }
     }
 
     deinit { roots.deallocate() }
@@ -98,6 +102,15 @@ final class ModelRuntime: @unchecked Sendable {
         }
         info.bind(type)
         return info
+    }
+
+    /// A model in use that has an entity of a class, for a caller who must keep it from going meanwhile.
+    static func inUse(for type: NSManagedObject.Type) -> (model: NSManagedObjectModel, runtime: ModelRuntime, info: EntityInfo)? {
+        for entry in used.withLock({ $0 }).reversed() {
+            guard let model = entry.model, let runtime = entry.runtime, let info = runtime.info(for: type) else { continue }
+            return (model, runtime, info)
+        }
+        return nil
     }
 
     /// The entity of a class in any model in use.

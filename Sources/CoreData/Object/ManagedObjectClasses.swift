@@ -133,6 +133,17 @@ struct ClassInitializer {
     @inline(__always)
     func make(_ description: NSEntityDescription) -> NSManagedObject { make(.passRetained(description)) }
 
+    /// The same with a context to insert the object into; it comes retained.
+    @inline(__always)
+    func make(_ description: NSEntityDescription, in context: NSManagedObjectContext) -> UnsafeMutableRawPointer {
+        let description = Unmanaged.passRetained(description).toOpaque()
+        let context = Unmanaged.passRetained(context).toOpaque()
+        guard let object = coredata_call_initializer(function, description, context, metadata) else {
+            misuse("init(entity:insertInto:) answered nothing.")
+        }
+        return object
+    }
+
     /// - Parameter description: retained for the initialiser, which consumes it.
     @inline(__always)
     func make(_ description: Unmanaged<NSEntityDescription>) -> NSManagedObject {

@@ -9,7 +9,10 @@ extension NSManagedObject {
             _state.pointee.slow = 0
             return
         }
-        guard _state.isFault, let context = managedObjectContext else { return }
+        guard _state.isFault, let context = managedObjectContext else {
+            if _state.pointee.slow & SlowReason.standsIn != 0 { standIn(at: slot) }
+            return
+        }
         context.fire(self, reading: slot)
     }
 

@@ -49,7 +49,9 @@ extension NSManagedObject {
     @inline(__always)
     private func readTarget(at slot: Int, isPresent: Bool) -> NSManagedObject? {
         let state = _state
-        guard state.has(.persistent) || state.pointee.row != nil, let registry = state.registry else { return nil }
+        guard state.has(.persistent) || state.pointee.row != nil, let registry = state.registry else {
+            return state.pointee.slow & SlowReason.standsIn == 0 ? nil : standInTarget(at: slot)
+        }
         if state.isFault {
             fire(reading: slot)
             if isPresent, let overlay = state.overlay, overlay.isPresent(slot) { return overlay.object(slot) }
@@ -138,6 +140,7 @@ extension NSManagedObject {
         let isStored = _state.has(.persistent) && !relationship(toMany: index).description.isTransient
         let made = ToMany(base: isStored ? .fault : .keys([]))
         place[index] = UnsafeRawPointer(Unmanaged.passRetained(made).toOpaque())
+        if _state.pointee.slow & SlowReason.standsIn != 0 { standInMembers(of: made, at: index) }
         return made
     }
 

@@ -5,7 +5,7 @@ import CoreDataValues
 import Foundation
 
 extension NSManagedObject {
-    /// A fact of every managed object, or a stored property of the class.
+    /// A fact of every managed object, one of the class's additional keys, or a stored property.
     final func undefinedValue(_ key: String) -> Any? {
         switch key {
         case "objectID": return objectID
@@ -21,8 +21,28 @@ extension NSManagedObject {
         case "description": return description
         default: break
         }
-        guard let found = KeyValue.storedProperty(of: self, key) else { refuse(key) }
+        if let keyPath = AdditionalKeys.of(type(of: self))[key] { return additionalValue(keyPath) }
+        guard let found = KeyValue.storedProperty(of: self, key) else { return missingValue(key) }
         return found.value
+    }
+
+    /// A key that nobody answers for is nil to predicates, and to the reading that looks for a key path's name.
+    private func missingValue(_ key: String) -> Any? {
+        if _state.has(.predicated) { return nil }
+        guard let reading = keyPathReading else { refuse(key) }
+        reading.note(unknown: key)
+        return nil
+    }
+
+    package final func valueIfKnown(forKey key: String) -> Any? {
+        place(of: key) != nil || _state.has(.predicated) ? value(forKey: key) : valueOfOtherKey(key)
+    }
+
+    @inline(never)
+    private func valueOfOtherKey(_ key: String) -> Any? {
+        _state.set(.predicated)
+        defer { _state.clear(.predicated) }
+        return value(forKey: key)
     }
 
     /// Ends the process: nobody answers for this key.

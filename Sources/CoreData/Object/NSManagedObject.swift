@@ -24,11 +24,6 @@ open class NSManagedObject: NSObject {
         if let context { context.insert(self) }
     }
 
-    /// Makes an object of the entity whose class this is, and inserts it.
-    public convenience init(context: NSManagedObjectContext) {
-        self.init(entity: context.entityDescription(for: Self.self), insertInto: context)
-    }
-
     deinit {
         let state = _state
         let pointee = state.pointee
@@ -145,6 +140,12 @@ open class NSManagedObject: NSObject {
     /// them.
     open class var contextShouldIgnoreUnmodeledPropertyChanges: Bool { true }
 
+    /// Computed properties of the class that key-value coding knows by name, besides the model's: `["isAdult": \Person.isAdult]`.
+    ///
+    /// `value(forKey:)`, predicates and sort orders in memory then reach them; stores do not, and a fetch by one throws 134060. Key
+    /// paths of the superclass's keys are its own; an override adds them to its list. Asked once for each class.
+    open class var additionalKeys: [String: AnyKeyPath] { [:] }
+
     /// For generated classes: the names of the entity's slots in order, as the class's accessors number them, each with the
     /// accessors that it has (`name:text`; also `int`, `double`, `data`, `uuid`, `decimal`, `transformable`, `toOne`), then those of
     /// its to-manys (`visits:toMany`).
@@ -188,7 +189,7 @@ open class NSManagedObject: NSObject {
     /// The value at the end of dotted keys; collection operators (`@count`, `@sum.age` …) apply where they stand.
     open func value(forKeyPath keyPath: String) -> Any? { KeyValue.value(of: self, forKeyPath: keyPath) }
     open func setValue(_ value: Any?, forKeyPath keyPath: String) { KeyValue.set(value, on: self, forKeyPath: keyPath) }
-    /// Answers for keys that the entity lacks: by a stored property of the class; a key that nobody knows ends the process.
+    /// Answers for keys that the entity lacks: by `additionalKeys` or a stored property of the class; a key that nobody knows ends the process.
     open func value(forUndefinedKey key: String) -> Any? { undefinedValue(key) }
     /// Ends the process: nothing can be set by this key. Override it to take such values.
     open func setValue(_ value: Any?, forUndefinedKey key: String) { refuse(key) }

@@ -17,6 +17,8 @@ enum SlowReason {
     @usableFromInline static let dormant: UInt32 = 8
     /// Touches are checked for the right queue (`Confinement`).
     static let checked: UInt32 = 16
+    /// It has no context and answers with stand-ins, so that a key path shows its keys (`KeyPathReading`).
+    static let standsIn: UInt32 = 32
     static let anyFault: UInt32 = fault | dormant
 }
 
@@ -58,6 +60,8 @@ struct ObjectFlags: OptionSet {
     static let traced = ObjectFlags(rawValue: 1 << 19)
     /// The program has it from a request, by a relationship that was noted, or from before anything led to it.
     static let placed = ObjectFlags(rawValue: 1 << 20)
+    /// A predicate or a sort order asks it: a key that nobody answers for is nil.
+    static let predicated = ObjectFlags(rawValue: 1 << 21)
     /// Holds changes that the running save must write.
     static let dirty: ObjectFlags = [.inserted, .updated, .deleted]
     /// What must be looked at before a write may go unnoticed: `fresh` alone of these allows it.

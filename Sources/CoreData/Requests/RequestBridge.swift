@@ -76,7 +76,7 @@ extension NSManagedObjectContext {
 
     private func bridge(_ descriptor: NSSortDescriptor, _ info: EntityInfo) throws -> SortTerm {
         do {
-            return try descriptor.term()
+            return try descriptor.term { try KeyPathNames.keys(of: $0, in: info, runtime) }
         } catch {
             throw CocoaError.coreData(134060, "A fetch of \(info.entity.name) cannot be sorted: \(error)")
         }

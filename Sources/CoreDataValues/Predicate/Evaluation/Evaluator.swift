@@ -15,8 +15,10 @@ package struct Evaluator {
     package let freeVariables: Set<String>
 
     /// - Throws: `PredicateError` for an unknown function or collection operator and for a `MATCHES` pattern that is none.
-    package init(_ predicate: Predicate) throws(PredicateError) {
-        let compiler = EvaluatorCompiler()
+    ///
+    /// - Parameter isLenient: Whether an unknown collection operator is null instead, as an unknown key is.
+    package init(_ predicate: Predicate, isLenient: Bool = false) throws(PredicateError) {
+        let compiler = EvaluatorCompiler(isLenient: isLenient)
         test = try compiler.test(predicate)
         freeVariables = predicate.freeVariables
     }
@@ -36,8 +38,8 @@ package struct ExpressionEvaluator {
     private let code: (Scope) -> Operand
     package let freeVariables: Set<String>
 
-    package init(_ expression: Expression) throws(PredicateError) {
-        code = try EvaluatorCompiler().code(expression)
+    package init(_ expression: Expression, isLenient: Bool = false) throws(PredicateError) {
+        code = try EvaluatorCompiler(isLenient: isLenient).code(expression)
         freeVariables = expression.freeVariables
     }
 
@@ -50,6 +52,7 @@ package struct ExpressionEvaluator {
 struct EvaluatorCompiler {
     typealias Test = (Scope) -> Bool
     typealias Code = (Scope) -> Operand
+    var isLenient = false
 
     func test(_ predicate: Predicate) throws(PredicateError) -> Test {
         switch predicate {
@@ -125,6 +128,7 @@ struct EvaluatorCompiler {
         case .list(let items): return try list(items)
         case .this: return { $0.this }
         case .keyPath(let path):
+            if isLenient, KeyPathReader.hasUnknownOperator(path) { return { _ in .null } }
             let reader = try KeyPathReader(path)
             return { reader.read($0.this) }
         case .variable(let name): return { $0.variables[name] ?? .null }

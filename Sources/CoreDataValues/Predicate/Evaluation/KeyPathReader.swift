@@ -40,6 +40,13 @@ struct KeyPathReader {
         self.steps = steps
     }
 
+    /// Whether a path asks for a collection operator that there is not.
+    static func hasUnknownOperator(_ path: [String]) -> Bool {
+        path.contains { key in
+            key.hasPrefix("@") && key != "@allKeys" && key != "@allValues" && CollectionOperator(rawValue: key) == nil
+        }
+    }
+
     func read(_ start: Operand) -> Operand {
         var operand = start
         for step in steps {

@@ -1,0 +1,28 @@
+// Names of Swift key paths, which Foundation on Linux does not know.
+
+import CoreDataValues
+import struct CoreDataValues.PredicateError
+import Foundation
+
+/// A class whose key paths have names. Managed object classes are such.
+package protocol KeyPathNaming {
+    /// - Throws: for a key path that key-value coding has no keys for, saying what it reads.
+    static func keys(of keyPath: AnyKeyPath) throws(PredicateError) -> [String]
+}
+
+extension AnyKeyPath {
+    /// The keys by which key-value coding and stores know what this reads.
+    ///
+    /// - Throws: for a path that begins at no managed object, and one that has no such keys.
+    package func keys() throws(PredicateError) -> [String] {
+        let root = type(of: self).rootType
+        guard let naming = root as? any KeyPathNaming.Type else {
+            throw PredicateError(
+                "A key path that begins at \(root) has no name; only those of managed object classes have one. Give the key as a text.")
+        }
+        return try naming.keys(of: self)
+    }
+
+    /// The same as one text.
+    package func dottedName() throws(PredicateError) -> String { try keys().joined(separator: ".") }
+}
