@@ -1,5 +1,6 @@
 // Programs that tests run in a process of their own.
 
+import CoreDataTestSupport
 import Foundation
 import Testing
 
@@ -20,7 +21,7 @@ struct ChildProgram {
         let process = Process()
         process.executableURL = try executable
         process.arguments = arguments
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        process.inheritEnvironment(adding: environment)
         let (output, errors) = (Pipe(), Pipe())
         process.standardOutput = output
         process.standardError = errors

@@ -17,6 +17,7 @@ struct CloseTests {
         process.executableURL = try VictimProcess.executable
         process.arguments = ["serve", store.path]
         process.standardOutput = output
+        process.inheritEnvironment()
         try process.run()
         let reading = output.fileHandleForReading
         #expect(String(decoding: reading.availableData, as: UTF8.self) == "serving\n")

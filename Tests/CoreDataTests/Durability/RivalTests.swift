@@ -96,6 +96,7 @@ private final class Rival {
         process.arguments = [deed, store.path]
         process.standardInput = input
         process.standardOutput = output
+        process.inheritEnvironment()
         try process.run()
     }
 

@@ -1,5 +1,6 @@
 // Runs the process of the durability tests, alone or under strace.
 
+import CoreDataTestSupport
 import Foundation
 import Testing
 
@@ -28,7 +29,7 @@ enum VictimProcess {
         throws -> VictimRun
     {
         let process = Process()
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        process.inheritEnvironment(adding: environment)
         let output = Pipe()
         process.standardOutput = output
         process.standardError = FileHandle.nullDevice
@@ -68,6 +69,7 @@ enum VictimProcess {
             store.path,
         ]
         process.standardOutput = FileHandle.nullDevice
+        process.inheritEnvironment()
         try process.run()
         process.waitUntilExit()
         try #require(process.terminationStatus == 0)
