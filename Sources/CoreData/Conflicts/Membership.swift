@@ -18,10 +18,11 @@ extension NSManagedObject {
     private func place(_ member: NSManagedObject, isPresent: Bool, _ index: Int, _ members: ToMany) {
         if members.hasOrder {
             if !isPresent { members.removeFromOrder(member) } else if !members.isOrdered(member) { members.appendToOrder(member) }
+        } else if _state.has(.persistent) {
+            // Read when a program asks for it, with what came and went here on top.
+            members.base = .fault
         } else if members.isChanged {
             members.order = ContiguousArray(self.members(at: index))
-        } else {
-            members.base = .fault
         }
     }
 

@@ -41,16 +41,38 @@ extension NSManagedObject {
         _state.clear(.eventUpdated)
     }
 
-    /// Makes what this object's row leads to say the same, where it was read earlier and is unchanged.
+    /// Makes what this object's row leads to say the same, where it was read earlier and is unchanged. Of its members only those are
+    /// asked for that are in memory.
     final func renewOtherEnds() {
-        guard _state.has(.persistent) else { return }
+        guard _state.has(.persistent), let context = managedObjectContext else { return }
         for relationship in _state.info.relationships where !relationship.description.isTransient {
             guard let inverse = relationship.inverse.map({ _state.info.schema[$0] }) else { continue }
-            switch relationship.place {
-            case .slot(let slot): committedTarget(at: slot)?.renew(inverse, to: self)
-            case .toMany(let index): for member in committedMembers(at: index) { member.renew(inverse, to: self) }
-            case .fetched: continue
+            switch (relationship.place, inverse.place) {
+            case (.slot(let slot), _): committedTarget(at: slot)?.renew(inverse, to: self)
+            case (.toMany, .slot(let slot)): renewMembers(of: relationship, slot, context)
+            case (.toMany, .toMany): for other in others(of: relationship, context) { other.renew(inverse, to: self) }
+            case (.fetched, _), (.toMany, .fetched): continue
             }
+        }
+    }
+
+    /// The saved objects in memory that a to-many may lead to.
+    private func others(of relationship: ResolvedRelationship, _ context: NSManagedObjectContext) -> [NSManagedObject] {
+        context.allObjects.filter {
+            relationship.accepts($0._state.pointee.entity) && $0._state.has(.persistent) && !$0._state.has([.deleted, .gone])
+                && $0._state.pointee.store == _state.pointee.store
+        }
+    }
+
+    /// Lets members in memory go of their rows that name this object in the store and another one here.
+    private func renewMembers(of relationship: ResolvedRelationship, _ slot: Int, _ context: NSManagedObjectContext) {
+        let others = others(of: relationship, context).filter { !$0._state.isFault && $0.lastRead != nil && $0.target(at: slot) !== self }
+        guard !others.isEmpty, let rows = context.rows(of: _state.pointee.store) else { return }
+        // If they cannot be read now, they are read when they are needed.
+        let stored = try? StoredRows(others.map { $0._state.key.row }, in: rows)
+        for other in others {
+            let row = stored?[other._state.key.row].row
+            if stored == nil || row.flatMap({ other.targetKey(at: slot, of: $0) })?.row == _state.key.row { other.forgetRowIfClean() }
         }
     }
 

@@ -14,33 +14,54 @@ struct TouchAnswers {
 extension RowWriter {
     func touch(_ groups: [TouchGroup], _ answers: inout TouchAnswers, _ conflicts: inout [Conflict]) throws {
         for group in groups {
-            let versions = try touch(group)
-            let layout = group.chunk.layout
-            for (index, key) in group.keys.enumerated() {
-                let version = versions[key.number]
-                if version == group.chunk.row(index).version(layout) { continue }
-                answers.overtaken.append(key)
-                guard version == nil else { continue }
-                answers.gone.insert(key)
-                if group.gains[index] { conflicts.append(Conflict(key: key, expected: group.read[index], kind: .deleted)) }
+            // Several writers mostly share one owner an entity.
+            if group.chunk.count == 1 {
+                let number = group.chunk.row(0).key(group.chunk.layout)
+                judge(0, of: group, try touch(number, group.entity), &answers, &conflicts)
+            } else {
+                let versions = try touch(group.keys.map(\.number), group.entity)
+                for (index, key) in group.keys.enumerated() { judge(index, of: group, versions[key.number], &answers, &conflicts) }
             }
         }
     }
 
+    /// - Parameter version: the new version; nil for a row that is not there.
+    private func judge(
+        _ index: Int, of group: TouchGroup, _ version: Int32?, _ answers: inout TouchAnswers, _ conflicts: inout [Conflict]
+    ) {
+        let (row, layout) = (group.chunk.row(index), group.chunk.layout)
+        if version == row.version(layout) { return }
+        let key = RowKey(entity: group.entity, number: row.key(layout))
+        answers.overtaken.append(key)
+        guard version == nil else { return }
+        answers.gone.insert(key)
+        if group.gains[index] { conflicts.append(Conflict(key: key, expected: group.read[index], kind: .deleted)) }
+    }
+
+    private func touch(_ number: Int64, _ entity: EntityIndex) throws -> Int32? {
+        let statement = try statement(entity, isSingle: true)
+        defer { statement.finish(clears: false) }
+        try statement.bind(1, number)
+        guard try statement.step() else { return nil }
+        let version = statement.version(1)
+        // To its end, as all statements that write.
+        _ = try statement.step()
+        return version
+    }
+
     /// Answers the new version of each row that is there.
-    private func touch(_ group: TouchGroup) throws -> [Int64: Int32] {
-        let isSingle = group.chunk.count == 1
-        let statement = try connection.statement(.touch(group.entity, isSingle: isSingle)) {
-            try plan.writes.touch(plan.map.schema[group.entity], isSingle: isSingle)
-        }
+    private func touch(_ numbers: [Int64], _ entity: EntityIndex) throws -> [Int64: Int32] {
+        let statement = try statement(entity, isSingle: false)
         defer { statement.finish() }
-        if isSingle {
-            try statement.bind(1, group.chunk.row(0).key(group.chunk.layout))
-        } else {
-            try statement.bind(1, .text(keysAsJSON(group.keys.map(\.number))))
-        }
+        try statement.bind(1, .text(keysAsJSON(numbers)))
         var versions: [Int64: Int32] = [:]
         while try statement.step() { versions[statement.int(0)] = statement.version(1) }
         return versions
+    }
+
+    private func statement(_ entity: EntityIndex, isSingle: Bool) throws -> Statement {
+        try connection.statement(.touch(entity, isSingle: isSingle)) {
+            try plan.writes.touch(plan.map.schema[entity], isSingle: isSingle)
+        }
     }
 }
