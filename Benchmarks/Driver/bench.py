@@ -6,14 +6,17 @@ import random
 import statistics
 import sys
 
-from contenders import BY_NAME, CONTENDERS, LOAD_REQUESTS, LOADS, PACKAGE, TASKS, Digests, Runs, Stop, build, require_tools
+from contenders import (
+    BY_NAME, CONTENDERS, LOAD_REQUESTS, LOADS, PACKAGE, SHARED, SHARED_POLICIES, TASKS, Digests, Runs, Stop, build, require_tools)
+
+NAMES = [*TASKS, "sharedOwners"]
 
 
 def parse():
     parser = argparse.ArgumentParser(
         prog="Scripts/bench", description="Times each task with plain C, SQLite from Swift, GRDB and OpenCoreData.")
     parser.add_argument("--rows", type=int, default=10_000, help="patients in the database (default 10,000)")
-    parser.add_argument("--tasks", default=",".join(TASKS), help="some of: " + ",".join(TASKS))
+    parser.add_argument("--tasks", default=",".join(NAMES), help="some of: " + ",".join(NAMES))
     parser.add_argument("--json", help="writes the medians to this file")
     parser.add_argument("--pairs", type=int, default=5, help="pairs with plain C for each contender (default 5)")
     parser.add_argument("--repetitions", type=int, default=3, help="of one process; its best counts (default 3)")
@@ -23,8 +26,8 @@ def parse():
     options.tasks = options.tasks.split(",")
     options.contenders = options.contenders.split(",")
     for name in options.tasks:
-        if name not in TASKS:
-            parser.error(f"there is no task {name}; the tasks are {', '.join(TASKS)}")
+        if name not in NAMES:
+            parser.error(f"there is no task {name}; the tasks are {', '.join(NAMES)}")
     for name in options.contenders:
         if name not in BY_NAME:
             parser.error(f"there is no contender {name}; the contenders are {', '.join(BY_NAME)}")
@@ -110,6 +113,24 @@ def measure_loads(runs, pairs):
     return result
 
 
+def measure_shared(runs, pairs):
+    """Saves a second of 32 writers; the program fails if one of them is refused. Medians of several processes, interleaved."""
+    result = {}
+    for policy in SHARED_POLICIES:
+        figures = {task: [] for task in SHARED}
+        for _ in range(pairs):
+            for task in SHARED:
+                report = runs.run(BY_NAME["opencoredata"], task, environment={"YARDSTICK_POLICY": policy})[0][0]
+                figures[task].append((report["weight"] / report["seconds"], report["whole"] / report["weight"]))
+        alone = statistics.median(figure[0] for figure in figures["sharedNothing"])
+        for task in SHARED:
+            saves, statements = (statistics.median(column) for column in zip(*figures[task]))
+            result[f"{task} {policy}"] = {"savesPerSecond": saves, "statementsPerSave": statements}
+            print(f"{task:17} {policy:12} {saves:8.0f} saves a second, {saves / alone:.2f} of sharedNothing, "
+                  f"{statements:.2f} statements a save", flush=True)
+    return result
+
+
 def main():
     options = parse()
     require_tools()
@@ -120,7 +141,7 @@ def main():
     runs, digests, tasks = Runs(options.rows), Digests(), {}
     print(f"{options.rows} rows; median of {options.pairs} pairs with plain C [quartiles]; CPU time, wall time "
           "for commit and open; memory in heap bytes for each object")
-    for task in options.tasks:
+    for task in (task for task in options.tasks if task in TASKS):
         figures, ratios = pair(runs, digests, task, options)
         print_task(task, figures, ratios)
         tasks[task] = {
@@ -128,6 +149,8 @@ def main():
     result = {"rows": options.rows, "tasks": tasks}
     if "request" in options.tasks and "opencoredata" in options.contenders:
         result["loads"] = measure_loads(runs, options.pairs)
+    if "sharedOwners" in options.tasks and "opencoredata" in options.contenders:
+        result["shared"] = measure_shared(runs, options.pairs)
     if options.json:
         with open(options.json, "w") as file:
             json.dump(result, file, indent=2)

@@ -42,6 +42,9 @@ TASKS = [
 ]
 # Requests at once, beside a writer: timed after `request`, for ourselves alone.
 LOADS, LOAD_REQUESTS = ["request1", "request32", "request1000"], 20_000
+# Writers at once: what they save in a second when they share their owners, without and with order, to what they save when they
+# share nothing; under these policies. For ourselves alone.
+SHARED, SHARED_POLICIES = ["sharedNothing", "sharedOwners", "sharedOrder"], ["error", "storeTrump", "objectTrump"]
 WRITING = {"insert", "update", "delete", "commit", "saveDirty"}
 
 
@@ -209,11 +212,11 @@ class Runs:
         """Warms up once, repeats, and answers the reports with what the digest of the work is."""
         rows = rows_of(task, self.rows)
         count = 1 + (1 if task in WRITING else repetitions)
-        numbers = range(count) if task in WRITING else [0] * count
+        numbers = range(count) if task in WRITING or task in SHARED else [0] * count
         paths = [WORK / f"run-{os.getpid():08}-{number}.sqlite" for number in numbers]
         for path in dict.fromkeys(paths):
             remove_database(path)
-            if task != "insert":
+            if task != "insert" and task not in SHARED:
                 shutil.copyfile(self.seed(contender.layout, rows), path)
             if task.startswith("request"):
                 add_index(path, contender.layout)

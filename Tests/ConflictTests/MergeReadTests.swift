@@ -3,19 +3,9 @@
 import CoreDataTestSupport
 import CoreDataValues
 import Foundation
-import Synchronization
 import Testing
 
 @testable import CoreData
-
-/// The statements of a store.
-private final class StatementLog: Sendable {
-    private let statements = Mutex<[String]>([])
-    var options: [AnyHashable: Any] {
-        [SQLTraceOption: SQLTrace { statement in self.statements.withLock { $0.append(statement.sql) } }]
-    }
-    func take() -> [String] { statements.withLock { let taken = $0; $0 = []; return taken } }
-}
 
 @Suite struct MergeReadTests {
     private static let members = 300

@@ -3,6 +3,7 @@
 import CoreDataTestSupport
 import CoreDataValues
 import Foundation
+import Synchronization
 import Testing
 
 @testable import CoreData
@@ -56,3 +57,12 @@ extension Rivals {
 }
 
 func code(_ body: () throws -> Void) -> Int? { refusal(body)?.code.rawValue }
+
+/// The statements of a store.
+final class StatementLog: Sendable {
+    private let statements = Mutex<[String]>([])
+    var options: [AnyHashable: Any] {
+        [SQLTraceOption: SQLTrace { statement in self.statements.withLock { $0.append(statement.sql) } }]
+    }
+    func take() -> [String] { statements.withLock { let taken = $0; $0 = []; return taken } }
+}

@@ -18,7 +18,8 @@ struct GraphTasks {
         case .redo: try redo()
         case .saveDirty: try saveDirty()
         case .insert, .fetch, .fetchRead, .filter, .lookup, .lookupRegistered, .update, .delete, .toOne, .toMany,
-            .commit, .open, .free, .memory, .seed, .request, .request1, .request32, .request1000:
+            .commit, .open, .free, .memory, .seed, .request, .request1, .request32, .request1000,
+            .sharedNothing, .sharedOwners, .sharedOrder:
             throw Failure.noCounterpart(task)
         }
     }

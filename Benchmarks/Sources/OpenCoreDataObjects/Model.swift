@@ -73,7 +73,7 @@ enum Clinic {
         return model
     }
 
-    private static func entity(_ name: String, _ properties: [NSPropertyDescription]) -> NSEntityDescription {
+    static func entity(_ name: String, _ properties: [NSPropertyDescription]) -> NSEntityDescription {
         let entity = NSEntityDescription()
         entity.name = name
         entity.managedObjectClassName = "OpenCoreDataObjects.\(name)"
@@ -81,7 +81,7 @@ enum Clinic {
         return entity
     }
 
-    private static func attribute(
+    static func attribute(
         _ name: String, _ type: NSAttributeType, isOptional: Bool = false
     ) -> NSAttributeDescription {
         let attribute = NSAttributeDescription()
@@ -91,7 +91,7 @@ enum Clinic {
         return attribute
     }
 
-    private static func relationship(
+    static func relationship(
         _ name: String, to destination: NSEntityDescription, maxCount: Int
     ) -> NSRelationshipDescription {
         let relationship = NSRelationshipDescription()

@@ -9,6 +9,7 @@ struct OpenCoreDataObjects: Contender {
 
     func run(_ task: Task, path: String, region: Region) throws -> Checksum {
         if task == .open { return try openAndAsk(path, region) }
+        if task.isSharing { return try SharedOwners(task, path, region).run() }
         let stack = try Stack(path: path)
         let checksum = try task.isRequest ? answer(task, stack, region) : stack.context.performAndWait {
             if task != .insert && task != .seed { try stack.warmPages() }
@@ -35,7 +36,7 @@ struct OpenCoreDataObjects: Contender {
         case .memory: try memory(stack.context, region)
         case .toOneWalk, .toManyPrefetch, .faults, .undo, .redo, .saveDirty:
             try GraphTasks(rows: rows, stack: stack, region: region).run(task)
-        case .open, .request, .request1, .request32, .request1000: throw Failure("\(task.rawValue) runs elsewhere")
+        case .open, .request, .request1, .request32, .request1000, .sharedNothing, .sharedOwners, .sharedOrder: throw Failure("\(task.rawValue) runs elsewhere")
         }
     }
 

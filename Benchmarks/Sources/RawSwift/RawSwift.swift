@@ -23,7 +23,7 @@ struct RawSwift: Contender {
         case .free: try free(open(path), region)
         case .memory: try memory(open(path), region)
         case .fetch, .lookupRegistered, .toOneWalk, .toManyPrefetch, .faults, .undo, .redo, .saveDirty,
-            .request, .request1, .request32, .request1000:
+            .request, .request1, .request32, .request1000, .sharedNothing, .sharedOwners, .sharedOrder:
             throw Failure.noCounterpart(task)
         }
     }

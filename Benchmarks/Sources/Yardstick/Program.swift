@@ -8,13 +8,17 @@ public enum Task: String, CaseIterable, Sendable {
     case insert, fetch, fetchRead, filter, lookup, lookupRegistered, update, delete, toOne, toMany, commit,
         open
     case request, request1, request32, request1000
+    /// 32 writers at once, of which each has owners of its own, or all give members to the same ones, without and with order.
+    case sharedNothing, sharedOwners, sharedOrder
     case toOneWalk, toManyPrefetch, faults, undo, redo, saveDirty
     case free, memory
     /// Writes the database that the other tasks start from.
     case seed
 
     /// Waiting for the disk is part of a commit and of opening, and for a turn of many requests; all else is counted in CPU time.
-    var isWallClock: Bool { self == .commit || self == .open || atOnce != nil }
+    var isWallClock: Bool { self == .commit || self == .open || atOnce != nil || isSharing }
+
+    public var isSharing: Bool { self == .sharedNothing || self == .sharedOwners || self == .sharedOrder }
 
     public var isRequest: Bool { self == .request || atOnce != nil }
 
@@ -25,7 +29,7 @@ public enum Task: String, CaseIterable, Sendable {
         case .request32: 32
         case .request1000: 1000
         case .insert, .fetch, .fetchRead, .filter, .lookup, .lookupRegistered, .update, .delete, .toOne, .toMany, .commit,
-            .open, .request, .toOneWalk, .toManyPrefetch, .faults, .undo, .redo, .saveDirty, .free, .memory, .seed:
+            .open, .request, .sharedNothing, .sharedOwners, .sharedOrder, .toOneWalk, .toManyPrefetch, .faults, .undo, .redo, .saveDirty, .free, .memory, .seed:
             nil
         }
     }

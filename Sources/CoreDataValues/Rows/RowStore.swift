@@ -138,7 +138,7 @@ package struct ChangeBatch: Sendable {
     /// Changed rows, whole, with new values. The header has the *new* version; the old one is in `UpdateGroup`.
     package var updates: [UpdateGroup] = []
     package var deletes: [DeleteGroup] = []
-    /// Rows of which nothing but members came or went.
+    /// Rows that are in the save only because members came or went.
     package var touches: [TouchGroup] = []
     /// Pairs that come and go in many-to-many relationships, each pair named once, from the side that names the join table or
     /// its inverse.

@@ -1,0 +1,91 @@
+// Many requests at once that give members to the same owners: what their saves cost, and that none is refused.
+
+import CoreDataTestSupport
+import CoreDataValues
+import Foundation
+import Testing
+
+@testable import CoreData
+
+@Suite struct SharedOwnerLoadTests {
+    private static let policies: [NSMergePolicyType] = [
+        .errorMergePolicyType, .mergeByPropertyStoreTrumpMergePolicyType, .mergeByPropertyObjectTrumpMergePolicyType,
+    ]
+    private static let members = 200
+
+    private let log = StatementLog()
+
+    private func stack(_ isOrdered: Bool) throws -> Stack {
+        let stack = try Stack(model: NSManagedObjectModel(draft: clinic(ordered: isOrdered)), undo: false, options: log.options)
+        let context = stack.another()
+        let ward = context.make("Ward", ["name": "North"]), doctor = context.make("Doctor", ["name": "Ida"])
+        for number in 0..<Self.members { Self.admit("p\(number)", ward, doctor) }
+        try context.save()
+        return stack
+    }
+
+    private static func admit(_ name: String, _ ward: NSManagedObject, _ doctor: NSManagedObject) {
+        guard let context = ward.managedObjectContext else { return }
+        let patient = context.make("Patient", ["name": name, "ward": ward])
+        if doctor.entity.relationshipsByName["patients"]?.isOrdered == true {
+            patient.set("doctors", NSOrderedSet(object: doctor))
+        } else {
+            patient.set("doctors", NSSet(object: doctor))
+        }
+    }
+
+    /// What a request does.
+    private static func admit(_ name: String, in context: NSManagedObjectContext) throws {
+        admit(name, try context.named("North"), try context.named("Ida", "Doctor"))
+        try context.save()
+    }
+
+    @Test("A save that gives a member to two owners writes three rows, reads none, and touches each owner with one statement", arguments: [false, true])
+    func cost(_ isOrdered: Bool) throws {
+        let stack = try stack(isOrdered)
+        // Statements that are prepared once and numbers that are taken by the block are paid for.
+        let first = stack.another()
+        try Self.admit("first", in: first)
+        let context = stack.another()
+        Self.admit("new", try context.named("North"), try context.named("Ida", "Doctor"))
+        let rows = stack.coordinator.counters.rows
+        _ = log.take()
+        try context.save()
+        let statements = log.take().filter { !$0.contains("Z_PRIMARYKEY") }
+        #expect(stack.coordinator.counters.rows - rows == 3)
+        #expect(statements.count { $0.hasPrefix("UPDATE") && $0.contains("RETURNING") } == 2, "\(statements)")
+        // BEGIN, two touches, the row, the pair, COMMIT; with order a look whether others wrote, and the places in three orders.
+        #expect(statements.count <= (isOrdered ? 11 : 6), "\(statements)")
+        #expect(!statements.contains { $0.contains("JOIN") })
+    }
+
+    @Test("32 tasks that give members to the same owners are never refused, and cost what one alone does", arguments: policies, [false, true])
+    func together(_ type: NSMergePolicyType, _ isOrdered: Bool) async throws {
+        let stack = try stack(isOrdered)
+        let coordinator = stack.coordinator
+        _ = log.take()
+        let before = coordinator.counters.rows
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for writer in 0..<32 {
+                group.addTask {
+                    for number in 0..<10 {
+                        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+                        context.persistentStoreCoordinator = coordinator
+                        context.mergePolicy = NSMergePolicy(merge: type)
+                        try await context.perform { try Self.admit("\(writer)-\(number)", in: context) }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        // Two rows that are fetched, three that are written.
+        #expect(coordinator.counters.rows - before == 320 * 5)
+        let statements = log.take()
+        #expect(statements.count { $0.hasPrefix("UPDATE") && $0.contains("Z_OPT") && $0.contains("RETURNING") } == 640)
+        #expect(!statements.contains { $0.hasPrefix("ROLLBACK") })
+        let reader = stack.another()
+        let ward = try reader.named("North"), doctor = try reader.named("Ida", "Doctor")
+        #expect(ward.many("patients").count == Self.members + 320 && doctor.many("patients").count == Self.members + 320)
+        #expect(ward.rowVersion == 321 && doctor.rowVersion == 321)
+    }
+}
