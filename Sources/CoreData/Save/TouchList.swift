@@ -38,7 +38,7 @@ struct TouchList {
         return open.count - 1
     }
 
-    var groups: [TouchGroup] { full + open.map(\.group) }
+    var groups: [TouchGroup] { full.isEmpty ? open.map(\.group) : full + open.map(\.group) }
 
     /// Which objects are in the list.
     var objects: Set<UnsafeMutableRawPointer> { Set(rows.map { $0.object.toOpaque() }) }
