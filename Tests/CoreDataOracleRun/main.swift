@@ -26,6 +26,21 @@ for type in arguments.dropFirst() {
         print("\(name) is less than 1 % of all moves")
         isSound = false
     }
+    if PushWalk.types.contains(type) {
+        let start = Date()
+        let walks = max(1, count / 200)
+        let report = try PushWalk.search(type, seeds: first...first + walks - 1, steps: 200)
+        let seconds = Int(Date().timeIntervalSince(start).rounded())
+        print("\(type): \(walks) walks of two threads that push through children in \(seconds) s; \(report.summary)")
+        if let failure = report.failure {
+            print(failure)
+            isSound = false
+        }
+        for (name, times) in report.counts where times == 0 {
+            print("\(name) never happened")
+            isSound = false
+        }
+    }
     // Whoever reads through a pipe sees each store when it is done.
     fflush(nil)
 }

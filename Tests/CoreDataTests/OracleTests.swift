@@ -30,4 +30,16 @@ import Testing
         print("three contexts on \(type): 300 sequences; \(report.summary)")
         for (kind, count) in report.counts { #expect(count >= 50, "\(kind) occurred too seldom") }
     }
+
+    @Test(
+        "Two threads that push through children into the same few rows, and hold nothing, lose nothing",
+        arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
+    func pushes(_ type: String) throws {
+        let report = try PushWalk.search(type, seeds: 1...20, steps: 150)
+        if let failure = report.failure { Issue.record("\(failure)") }
+        print("pushes on \(type): \(report.summary)")
+        for (kind, count) in report.counts where !["gone", "invalid"].contains(kind) {
+            #expect(count >= 20, "\(kind) occurred too seldom")
+        }
+    }
 }

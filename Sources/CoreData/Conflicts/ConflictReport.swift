@@ -67,7 +67,7 @@ struct ConflictReport {
             guard let object = object(key) else { return nil }
             var cached = context.requiredCoordinator.cachedRow(for: object._state.key)
             // An older row than the context's own tells nothing.
-            if let known = cached, let read = object.lastRead, known.version < read.version { cached = nil }
+            if let known = cached, let read = object.standing, known.version < read.version { cached = nil }
             return NSMergeConflict(object, cached: cached, stored: rows[key])
         }
     }

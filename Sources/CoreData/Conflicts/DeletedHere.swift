@@ -9,6 +9,7 @@ extension NSManagedObjectContext {
         let read = object.lastRead
         object._state.attach(row.chunk, row: row.row)
         object._state.dropTargets()
+        tracker.forgetBase(of: object)
         reopenRules(of: object, row, formerly: read)
     }
 

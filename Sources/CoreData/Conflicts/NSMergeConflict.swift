@@ -11,7 +11,7 @@ import Foundation
 open class NSMergeConflict: NSObject {
     /// The object whose save met the conflict.
     public final let sourceObject: NSManagedObject
-    /// What the context last read.
+    /// What the changes were made on: the row that the context, or the child that made them, last read.
     public final let objectSnapshot: [String: Any]?
     /// What the coordinator knew of the row.
     public final let cachedSnapshot: [String: Any]?
@@ -19,7 +19,7 @@ open class NSMergeConflict: NSObject {
     public final let persistedSnapshot: [String: Any]?
     /// The row's version now; 0 if it is gone.
     public final let newVersionNumber: Int
-    /// The version that this context read.
+    /// The version that the changes were made on.
     public final let oldVersionNumber: Int
     /// The row as the save found it; nil for a conflict that a program made, whose row is read when it is settled.
     final let found: StoredRow?
@@ -31,7 +31,7 @@ open class NSMergeConflict: NSObject {
         sourceObject = srcObject
         newVersionNumber = newvers
         oldVersionNumber = oldvers
-        objectSnapshot = persnap == nil ? srcObject.lastRead.map { srcObject.dictionary(of: $0) } : nil
+        objectSnapshot = persnap == nil ? srcObject.standing.map { srcObject.dictionary(of: $0.snapshot) } : nil
         cachedSnapshot = cachesnap
         persistedSnapshot = persnap
         found = nil
@@ -44,17 +44,17 @@ open class NSMergeConflict: NSObject {
     init(_ object: NSManagedObject, cached: RowSnapshot?, stored: StoredRow) {
         sourceObject = object
         found = stored
-        let read = object.lastRead
+        let read = object.standing
         oldVersionNumber = Int(read?.version ?? 0)
         if let cached, cached.version != read?.version {
             newVersionNumber = Int(cached.version)
-            objectSnapshot = read.map { object.dictionary(of: $0) }
+            objectSnapshot = read.map { object.dictionary(of: $0.snapshot) }
             cachedSnapshot = object.dictionary(of: cached)
             persistedSnapshot = nil
         } else {
             newVersionNumber = Int(stored.row?.version ?? 0)
             objectSnapshot = nil
-            cachedSnapshot = (cached ?? read).map { object.dictionary(of: $0) }
+            cachedSnapshot = (cached ?? read?.snapshot).map { object.dictionary(of: $0) }
             persistedSnapshot = stored.row.map { object.dictionary(of: $0) }
         }
         super.init()

@@ -45,6 +45,7 @@ struct Rebase {
         let merges = toManyMerges()
         for (slot, side) in attributes { place(slot, side, read) }
         state.attach(fresh.chunk, row: fresh.row)
+        context.tracker.forgetBase(of: object)
         state.dropTargets()
         for move in moves { move.settle(object, context) }
         for merge in merges { merge.settle(object, context) }
@@ -57,7 +58,9 @@ struct Rebase {
         let isChangedThere = read.map { !agrees($0, slot) } ?? true
         switch type {
         case .errorMergePolicyType: return .changed
-        case .mergeByPropertyStoreTrumpMergePolicyType: return isChangedHere && !isChangedThere ? .changed : .stored
+        case .mergeByPropertyStoreTrumpMergePolicyType:
+            // A child may have changed an older row than was read here.
+            return isChangedHere && (object.standing.map { agrees($0.snapshot, slot) } ?? false) ? .changed : .stored
         case .mergeByPropertyObjectTrumpMergePolicyType: return isChangedHere ? .changed : .stored
         case .overwriteMergePolicyType: return isChangedHere ? .changed : isChangedThere ? .read : .stored
         case .rollbackMergePolicyType: return .stored

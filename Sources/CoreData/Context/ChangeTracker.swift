@@ -60,6 +60,8 @@ struct ChangeTracker {
     var reopened: ContiguousArray<NSManagedObject> = []
     /// What transient values of changed objects were at the last save.
     private(set) var transients = FormerTransients()
+    /// What changes of children were made on, for objects that are `based`.
+    var bases: [ObjectIdentifier: Base] = [:]
     var log: ContiguousArray<GraphChange> = []
     /// Whether deletions are in the log, or insertions taken back.
     var logsDeletions = false
@@ -177,6 +179,7 @@ struct ChangeTracker {
         guard !state.has(.dirty) else { return }
         dirtyCount -= 1
         if !transients.isEmpty { transients.forget(object) }
+        if !bases.isEmpty { forgetBase(of: object) }
     }
 
     /// Forgets an object's changes.
@@ -249,7 +252,7 @@ struct ChangeTracker {
     mutating func clear() {
         var former = takeSpare()
         swap(&former, &dirty)
-        former.borrowEach { $0._state.clear([.dirty, .listed, .event, .fresh, .recheck, .propagated]) }
+        former.borrowEach { $0._state.clear([.dirty, .listed, .event, .fresh, .recheck, .propagated, .based]) }
         event.borrowEach { $0._state.clear([.event, .fresh]) }
         if !event.isEmpty { event = [] }
         isAnnounced = false
@@ -261,6 +264,7 @@ struct ChangeTracker {
         logsDeletions = false
         if !pendingLogs.isEmpty { pendingLogs = [] }
         if !transients.isEmpty { transients = FormerTransients() }
+        if !bases.isEmpty { bases = [:] }
         dirtyCount = 0
         reuse(&former)
     }

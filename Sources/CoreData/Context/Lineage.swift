@@ -17,7 +17,10 @@ final class Lineage {
     init(parent: NSManagedObjectContext, keysSeen: Int) {
         self.parent = parent
         self.keysSeen = keysSeen
+        parent.childCount.wrappingAdd(1, ordering: .relaxed)
     }
+
+    deinit { parent.childCount.wrappingSubtract(1, ordering: .relaxed) }
 
     /// Remembers the parent's object for one whose deletion is pushed, as long as somebody holds it: the parent's undo stack, or
     /// the program. It will be the one to come back if the deletion is undone here.
@@ -49,7 +52,6 @@ extension NSManagedObjectContext {
                 misuse("A context cannot be its own ancestor.")
             }
             persistentStoreCoordinator = newValue.persistentStoreCoordinator
-            newValue.isParent.store(true, ordering: .relaxed)
             comparesOwners = newValue.comparesOwners
             lineage = Lineage(parent: newValue, keysSeen: requiredCoordinator.relatives.join())
         }

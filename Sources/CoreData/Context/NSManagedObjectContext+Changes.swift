@@ -57,7 +57,8 @@ extension NSManagedObjectContext {
             batch.borrowEach { object in
                 guard object._state.has(.deleted), !object._state.has(.propagated) else { return }
                 object._state.set(.propagated)
-                object.applyDeleteRules()
+                // The program has not deleted one whose row is gone, so there is nothing to undo.
+                if object._state.has(.inaccessible) { unlogged { object.leavePendingPairs() } } else { object.applyDeleteRules() }
                 if readError != nil {
                     // What could not be read may be incomplete: the rules are applied again when the error was thrown.
                     object._state.clear(.propagated)
@@ -138,8 +139,6 @@ extension NSManagedObjectContext {
 extension NSManagedObject {
     /// Applies each relationship's delete rule to the other end.
     fileprivate func applyDeleteRules() {
-        // Whoever deleted the row has applied them; only what is related here since is not known there.
-        if _state.has(.inaccessible) { return leavePendingPairs() }
         for relationship in _state.info.relationships {
             switch relationship.description.deleteRule {
             // Nothing may point at an object that never had a row; a saved one is left to the rule.

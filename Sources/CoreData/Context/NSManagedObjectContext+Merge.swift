@@ -151,7 +151,7 @@ extension NSManagedObjectContext {
         pending.settle(in: self)
         renewDeletions(of: present.filter { $0._state.has(.deleted) && !$0.isLost })
         // Both writers may have changed the same to the same.
-        for object in changed { lookAgain(at: object) }
+        for object in changed where !object._state.has(.based) { lookAgain(at: object) }
         return renewed
     }
 }

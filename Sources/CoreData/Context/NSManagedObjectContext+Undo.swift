@@ -128,7 +128,7 @@ extension NSManagedObjectContext {
         state.clear(.recheck)
         guard state.has(.updated), !state.has([.inserted, .deleted]) else { return }
         object.dropRestoredOrders()
-        guard !SaveOperation.isChanged(object), tracker.transients.isEmpty || !tracker.transients.differ(object) else { return }
+        guard !SaveOperation.differs(object), tracker.transients.isEmpty || !tracker.transients.differ(object) else { return }
         tracker.unmark(object, .updated)
         state.revertUnchanged()
     }

@@ -72,8 +72,10 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
     final var checkpointObserver: (any NSObjectProtocol)?
     /// What ties the context to its parent; nil for one that has the coordinator to itself.
     final var lineage: Lineage?
-    /// Whether other contexts have this one as their parent.
-    final let isParent = Atomic<Bool>(false)
+    /// How many contexts have this one as their parent.
+    final let childCount = Atomic<Int>(0)
+    /// What its saves have made of versions; nil where no context below needs to know.
+    final var savedVersions: SavedVersions?
     /// Whether inserted objects were given their permanent IDs before the save.
     final var hasEarlyKeys = false
     /// The context whose queue the holder of this one waits for. Only under the lock of `Turns`.

@@ -134,7 +134,8 @@ struct ObjectPacker {
         let shape = Int(state.pointee.entity) << 1 | (state.pointee.number < 0 ? 1 : 0)
         let place = openChunk(shape, state.info.layout)
         order.append(RowBatch.Reference(chunk: place, row: chunks[place].count))
-        object.pack(into: chunks[place], key: state.pointee.number, version: state.version)
+        // What a child makes of changes is made on what they were made on.
+        object.pack(into: chunks[place], key: state.pointee.number, version: object.comparedVersion)
         object.packTransients(into: chunks[place])
         if order.count == RowChunk.maximumCount { close() }
         return true

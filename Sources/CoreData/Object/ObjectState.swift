@@ -62,6 +62,8 @@ struct ObjectFlags: OptionSet {
     static let placed = ObjectFlags(rawValue: 1 << 20)
     /// A predicate or a sort order asks it: a key that nobody answers for is nil.
     static let predicated = ObjectFlags(rawValue: 1 << 21)
+    /// Has changes of a child whose base the context keeps (`Base`).
+    static let based = ObjectFlags(rawValue: 1 << 22)
     /// Holds changes that the running save must write.
     static let dirty: ObjectFlags = [.inserted, .updated, .deleted]
     /// What must be looked at before a write may go unnoticed: `fresh` alone of these allows it.

@@ -8,7 +8,7 @@ extension BatchBuilder {
     @inline(never)
     func needsVersion(_ object: NSManagedObject) throws -> Bool {
         guard object.hasChangedToMany() else {
-            if object.statesTarget { check(object) }
+            if object.statesTarget || object._state.has(.based) { check(object) }
             return false
         }
         guard touches != nil, object.isOnlyTouched() else { return true }

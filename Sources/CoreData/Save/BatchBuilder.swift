@@ -108,7 +108,7 @@ final class BatchBuilder {
     }
 
     /// Packs a saved object if anything that is stored differs from its row. A to-one that was written as it was must only be so
-    /// still: the other end relies on it.
+    /// still: the other end relies on it. So must one in which a child has made of an older row what this row says.
     func update(_ object: NSManagedObject) throws {
         let state = object._state
         if state.isFault { try object.fireOrThrow() }

@@ -40,6 +40,7 @@ struct ChildSave {
         try findTwins()
         try findNewMembers()
         parent.processPendingChanges()
+        let bases = bases()
         for object in inserted {
             if let twin = twins[ObjectIdentifier(object)] { parent.bringBackLogged(twin) } else { makeTwin(of: object) }
         }
@@ -53,20 +54,22 @@ struct ChildSave {
             context.lineage?.remember(twin)
             parent.delete(twin)
         }
+        for (twin, base) in bases { parent.tracker.keep(base, for: twin) }
         parent.processPendingChanges()
         adopt()
     }
 
     /// Whether there is anything to push; transient values are pushed too (1.13).
     private static func isChanged(_ object: NSManagedObject, _ transients: FormerTransients) -> Bool {
-        object.hasChangedToMany() || object.slots.contains { isChanged(object, $0, transients) }
+        object.hasChangedToMany() || object._state.has(.based) || object.slots.contains { isChanged(object, $0, transients) }
     }
 
-    /// Whether an object that the parent knows has another value than it had. What a transient one was no row tells.
+    /// Whether an object that the parent knows has another value than it had. What a transient one was no row tells; what a child
+    /// below has changed may be what this context has read since, and is a change still.
     private static func isChanged(_ object: NSManagedObject, _ slot: Int, _ transients: FormerTransients) -> Bool {
         if object._state.info.entity.slots[slot].isTransient { return transients.differ(object, slot) }
         guard let overlay = object._state.overlay, overlay.isPresent(slot) else { return false }
-        return object.differs(slot, overlay)
+        return object._state.has(.based) || object.differs(slot, overlay)
     }
 
     private func isChanged(_ object: NSManagedObject, _ slot: Int) -> Bool {
@@ -77,6 +80,17 @@ struct ChildSave {
         object.slots.contains { ChildSave.isAttribute(object, $0) && isChanged(object, $0) }
     }
 
+    // MARK: Bases
+
+    /// What the twins' rows are to be compared with, found before anything is written. An owner whose members merely came or went
+    /// has nothing to compare.
+    private func bases() -> [(twin: NSManagedObject, base: Base)] {
+        (updated.filter { $0.isRowChanged } + deleted).compactMap { object in
+            guard let twin = twins[ObjectIdentifier(object)] else { return nil }
+            return twin.base(with: object).map { (twin, $0) }
+        }
+    }
+
     // MARK: Twins
 
     /// Finds the parent's object for each changed or deleted one; rows that the parent has let go are read in
@@ -85,10 +99,9 @@ struct ChildSave {
         let known = updated + deleted.filter { !$0._state.has(.inaccessible) }
         // New here and not in the parent: a deletion that was pushed and then undone.
         let returned = context.hasEarlyKeys ? inserted.filter { $0._state.pointee.number > 0 } : []
-        let read = try readTwins(of: known + returned.filter { parent.registered($0._state.key) == nil })
-        defer { withExtendedLifetime(read) {} }
-        for object in returned {
-            guard let twin = parent.registered(object._state.key) else { continue }
+        let found = try readTwins(of: known + returned)
+        for (object, twin) in zip(returned, found[known.count...]) {
+            guard let twin else { continue }
             if ChildSave.isThere(twin) || twin._state.has(.deleted) && !twin._state.has([.gone, .inaccessible]) {
                 twins[ObjectIdentifier(object)] = twin
             }
@@ -98,9 +111,8 @@ struct ChildSave {
                 if let twin = lineage.deletedTwin(object._state.key) { twins[ObjectIdentifier(object)] = twin }
             }
         }
-        for object in known {
-            let key = object._state.key
-            if let twin = parent.registered(key), ChildSave.isThere(twin) {
+        for (object, twin) in zip(known, found) {
+            if let twin, ChildSave.isThere(twin) {
                 twins[ObjectIdentifier(object)] = twin
             } else if !object._state.has(.deleted), hasChangedValues(object) {
                 // A relationship with an object that is gone is gone with it.
@@ -117,9 +129,21 @@ struct ChildSave {
         !twin._state.has([.deleted, .gone]) && !(twin._state.isFault && twin._state.pointee.row == nil)
     }
 
-    private func readTwins(of objects: ContiguousArray<NSManagedObject>) throws -> ContiguousArray<NSManagedObject> {
-        let keys = objects.map(\._state.key)
-        return try parent.readRows(of: keys.filter { parent.registered($0).map { !ChildSave.isThere($0) } ?? true })
+    /// The parent's objects, with their rows as far as these are there. They are held from the first look on: a thread that merges what
+    /// the parent has saved may be the last to let go of one.
+    private func readTwins(of objects: ContiguousArray<NSManagedObject>) throws -> ContiguousArray<NSManagedObject?> {
+        var twins = ContiguousArray(objects.map { parent.registered($0._state.key) })
+        let missing = objects.indices.filter { place in
+            guard let twin = twins[place], ChildSave.isThere(twin) else { return true }
+            guard twin.isBehind(objects[place]) else { return false }
+            // Its values were read before those that the child has changed.
+            parent.refresh(twin, mergeChanges: false)
+            return true
+        }
+        let read = try parent.readRows(of: missing.map { objects[$0]._state.key })
+        defer { withExtendedLifetime(read) {} }
+        for place in missing where twins[place] == nil { twins[place] = parent.registered(objects[place]._state.key) }
+        return twins
     }
 
     /// Notes which members will be new in ordered to-manys that the child has not read: afterwards all of them are members.
@@ -260,6 +284,7 @@ struct ChildSave {
         for object in deleted { context.withdraw(object) }
     }
 
+    /// The objects stand where they stood. What was deleted above and comes again stands where its row does.
     private func packed(_ objects: ContiguousArray<NSManagedObject>) -> [(NSManagedObject, RowChunk, Int)] {
         var open: [UInt16: RowChunk] = [:]
         return objects.map { object in
@@ -272,7 +297,8 @@ struct ChildSave {
                 chunk = RowChunk(layout: state.info.layout, capacity: capacity, arenaCapacity: 512)
                 open[state.pointee.entity] = chunk
             }
-            object.pack(into: chunk, key: state.pointee.number, version: max(state.version, 0))
+            let standing = state.has(.inserted) ? twins[ObjectIdentifier(object)]?.standing : object.standing
+            object.pack(into: chunk, key: state.pointee.number, version: standing?.version ?? 0)
             object.packChangedTransients(into: chunk)
             return (object, chunk, chunk.count - 1)
         }

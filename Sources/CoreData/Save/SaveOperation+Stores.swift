@@ -16,6 +16,7 @@ extension SaveOperation {
         var changed: ContiguousArray<NSManagedObject> = []
         var gone: ContiguousArray<NSManagedObject> = []
         for batch in committed {
+            if context.childCount.load(ordering: .relaxed) > 0 { context.noteVersions(of: batch.touched) }
             // Before the owners let go of members that came and went.
             for touched in batch.touched { touched.adopt() }
             for written in batch.written {
@@ -52,6 +53,7 @@ extension SaveOperation {
             object.takeAssignedKey()
             context.registry?.register(object)
         }
+        if context.childCount.load(ordering: .relaxed) > 0 { context.noteVersions(of: CollectionOfOne(written)) }
         written.adopt()
         object.settleToMany()
         context.tracker.unmark(object, .dirty)

@@ -172,11 +172,13 @@ struct SaveOperation {
     /// Makes the written rows the objects' snapshots.
     private func adopt(_ batches: [StoreBatch]) {
         if !updated.isEmpty || !deleted.isEmpty { context.rowTime += 1 }
-        if context.isParent.load(ordering: .relaxed) { context.noteNewKeys(inserted) }
+        let isParent = context.childCount.load(ordering: .relaxed) > 0
+        if isParent { context.noteNewKeys(inserted) } else if context.savedVersions != nil { context.savedVersions = nil }
         context.hasEarlyKeys = false
         inserted.borrowEach { object in object.takeAssignedKey() }
         context.registry?.register(inserted)
         for batch in batches {
+            if isParent { context.noteVersions(of: batch.written + batch.touched) }
             for written in batch.written { written.adopt() }
             for touched in batch.touched { touched.adopt() }
         }
@@ -210,8 +212,12 @@ struct SaveOperation {
 
     // MARK: What counts as a change
 
+    /// Whether a saved object differs from its row in anything that is stored, or a child has changed it: another writer may have made the
+    /// same of an older row, and each of them has counted one up.
+    static func isChanged(_ object: NSManagedObject) -> Bool { differs(object) || object._state.has(.based) }
+
     /// Whether a saved object differs from its row in anything that is stored.
-    static func isChanged(_ object: NSManagedObject) -> Bool {
+    static func differs(_ object: NSManagedObject) -> Bool {
         let state = object._state
         if object.hasChangedToMany() { return true }
         guard let overlay = state.overlay else { return false }

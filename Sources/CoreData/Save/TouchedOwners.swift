@@ -19,8 +19,8 @@ extension NSManagedObjectContext {
 extension NSManagedObject {
     /// Whether other writers may change this object, of which members came or went and no slot differs from the row.
     final func isOnlyTouched() -> Bool {
-        // A to-one that was written as it was must be so still.
-        if statesTarget || _state.info.binding(of: Swift.type(of: self)).validatesUpdates { return false }
+        // A to-one that was written as it was must be so still, and what a child has changed.
+        if statesTarget || _state.has(.based) || _state.info.binding(of: Swift.type(of: self)).validatesUpdates { return false }
         var isTouched = true
         forEachToMany { index, members in
             let relationship = relationship(toMany: index)

@@ -1,0 +1,48 @@
+// Which versions a context's saves have given to rows, for the objects that its children hold.
+
+import CoreDataValues
+
+/// The versions that the saves of one context have taken rows through, one after the other.
+///
+/// A child's object stands at the version that it was read at. Where only saves of its own family came after, it stands at the last of
+/// these: they wrote what it has seen, or what it may overwrite. Another writer's save between ends that.
+final class SavedVersions {
+    private struct Run {
+        var first: Int32
+        var last: Int32
+    }
+
+    /// The latest run of each row: what stands before it is out of date anyhow.
+    private var runs: [ObjectKey: Run] = [:]
+
+    func note(_ key: ObjectKey, from version: Int32, to next: Int32) {
+        if runs[key]?.last == version { runs[key]?.last = next } else { runs[key] = Run(first: version, last: next) }
+    }
+
+    /// What a version of a row has become.
+    func present(_ version: Int32, of key: ObjectKey) -> Int32 {
+        guard let run = runs[key], run.first <= version, version < run.last else { return version }
+        return run.last
+    }
+}
+
+extension NSManagedObjectContext {
+    /// Notes what versions a save has given, before the written rows become those of their objects.
+    @inline(never)
+    final func noteVersions(of written: some Sequence<WrittenRow>) {
+        let versions = savedVersions ?? SavedVersions()
+        savedVersions = versions
+        for row in written {
+            let next = row.chunk._withUnsafeGuaranteedRef { $0.row(row.row).version($0.layout) }
+            row.object._withUnsafeGuaranteedRef { versions.note($0._state.key, from: $0.comparedVersion, to: next) }
+        }
+    }
+
+    /// A base as the saves of the topmost context have left it. The caller holds that context.
+    final func renewed(_ base: Base, of object: NSManagedObject) -> Base {
+        var top = self
+        while let above = top.parent { top = above }
+        guard let versions = top.savedVersions else { return base }
+        return Base(version: versions.present(base.version, of: object._state.key), snapshot: base.snapshot)
+    }
+}
