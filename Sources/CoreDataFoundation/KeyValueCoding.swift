@@ -56,7 +56,7 @@ package enum KeyValue {
         }
         switch Operand(any: object) {
         case .value(let value): return ExpressionEvaluator.property(of: value, key)
-        case .source, .opaque, .collection: break
+        case .float, .source, .opaque, .collection: break
         }
         if let found = property(of: object, key) { return found.value }
         if unknown == .isNil { return nil }

@@ -11,6 +11,11 @@ public protocol PredicateMaking {}
 
 extension NSPredicate: PredicateMaking {}
 
+extension PredicateMaking where Self == NSPredicate {
+    /// A predicate that every object satisfies.
+    public init() { self = NSPredicate(value: true) }
+}
+
 extension PredicateMaking {
     init(making make: () throws -> NSPredicate) rethrows {
         let predicate = try make()

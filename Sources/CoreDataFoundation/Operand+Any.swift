@@ -108,12 +108,18 @@ extension Operand {
         if let source = object as? any EvaluationSource {
             self = .source(source)
         } else if let value = Value(any: object) {
-            self = .value(value)
+            if case .double(let number) = value, Operand.isFloat(object) { self = .float(Float(number)) } else { self = .value(value) }
         } else if let members = Operand.members(of: object) {
             self = .collection(members.map { Operand(any: $0) })
         } else {
             self = .source(KeyedObject(object: object))
         }
+    }
+
+    /// Whether an object that a key answered is a Float, as the values of Float attributes are.
+    private static func isFloat(_ object: Any) -> Bool {
+        if let number = object as? NSNumber { return number.objCType.pointee == CChar(bitPattern: UInt8(ascii: "f")) }
+        return object is Float
     }
 
     /// The members of a collection; nil for dictionaries, which have keys, and for all else.
@@ -132,6 +138,7 @@ extension Operand {
     package var object: Any? {
         switch self {
         case .value(let value): value.object
+        case .float(let float): NSNumber(value: float)
         case .collection(let members): members.map { $0.object ?? NSNull() }
         case .source(let source): (source as? KeyedObject)?.object ?? source
         case .opaque(let object): object

@@ -34,7 +34,27 @@ extension TransformerMaking {
 /// are used from all contexts at once: they must not change.
 open class ValueTransformer: NSObject, TransformerMaking {
     private struct Registered: @unchecked Sendable { let transformer: ValueTransformer }
-    private static let registry = Mutex<[String: Registered]>(ValueTransformer.supplied)
+    private struct Registry {
+        var named: [String: Registered]
+        /// Those that were found by the names of their classes.
+        var byClass: [String: Registered] = [:]
+
+        /// Of several of one class the one whose name the class's begins with, as `NSSecureUnarchiveFromDataTransformer` does. A
+        /// constant's name that was taken for its value (`…TransformerName`) is understood.
+        @inline(never)
+        mutating func find(_ name: String) -> Registered? {
+            let bare = name.hasPrefix(".") ? String(name.dropFirst()) : name
+            let ofClass = named.sorted { $0.key < $1.key }.filter { _, entry in
+                let type = type(of: entry.transformer)
+                return String(describing: type) == bare || String(reflecting: type) == bare
+            }
+            let constant = bare.hasSuffix("TransformerName") ? named[String(bare.dropLast("TransformerName".count))] : nil
+            let found = (ofClass.first { bare.hasPrefix($0.key) } ?? ofClass.first)?.value ?? constant
+            byClass[name] = found
+            return found
+        }
+    }
+    private static let registry = Mutex(Registry(named: ValueTransformer.supplied))
 
     private static var supplied: [String: Registered] {
         [
@@ -54,18 +74,22 @@ open class ValueTransformer: NSObject, TransformerMaking {
         self.init(registered: { ValueTransformer.registered(name.rawValue) })
     }
 
+    /// The transformer of a name, else a registered one whose class is called so, with or without its module.
     package static func registered(_ name: String) -> ValueTransformer? {
-        registry.withLock { $0[name] }?.transformer
+        registry.withLock { $0.named[name] ?? $0.byClass[name] ?? $0.find(name) }?.transformer
     }
 
     /// Registers a transformer, in the place of a former one; nil takes the name away.
     open class func setValueTransformer(_ transformer: ValueTransformer?, forName name: NSValueTransformerName) {
         let entry = transformer.map { Registered(transformer: $0) }
-        ValueTransformer.registry.withLock { $0[name.rawValue] = entry }
+        ValueTransformer.registry.withLock { registry in
+            registry.named[name.rawValue] = entry
+            registry.byClass = [:]
+        }
     }
 
     open class func valueTransformerNames() -> [NSValueTransformerName] {
-        ValueTransformer.registry.withLock { $0.keys.sorted() }.map { NSValueTransformerName($0) }
+        ValueTransformer.registry.withLock { $0.named.keys.sorted() }.map { NSValueTransformerName($0) }
     }
 
     /// The class of what `transformedValue(_:)` answers.

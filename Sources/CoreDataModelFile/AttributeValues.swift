@@ -20,7 +20,8 @@ struct AttributeValues {
         case .integer16, .integer32, .integer64: return .int(try integer(text, for: type))
         case .boolean: return .bool(try boolean(text))
         case .decimal: return .decimal(try decimal(text))
-        case .double, .float: return .double(try number(text))
+        case .double: return .double(try number(text))
+        case .float: return .double(Double(Float(try number(text))))
         case .string: return .text(text.value)
         case .uuid:
             guard let uuid = UUID(uuidString: text.value) else { throw fields.malformed(text, "is no UUID") }
@@ -28,7 +29,10 @@ struct AttributeValues {
         case .uri:
             guard URL(string: text.value) != nil else { throw fields.malformed(text, "is no URL") }
             return .uri(text.value)
-        case .date, .binary, .transformable, .undefined, .objectID, .composite:
+        case .binary: return .data(Data(text.value.utf8))
+        // The object itself: which bytes it is stored as, its transformer says.
+        case .transformable: return .text(text.value)
+        case .date, .undefined, .objectID, .composite:
             fields.warn("\(text.name)=\"\(text.value)\" has no effect on a \(type.modelName)", text)
             return nil
         }
@@ -42,7 +46,9 @@ struct AttributeValues {
             if let number = Int64(text.value) { return .int(number) }
             return .double(try number(text))
         case .decimal: return .decimal(try decimal(text))
-        case .double, .float: return .double(try number(text))
+        case .double: return .double(try number(text))
+        // As the values that it bounds: the Float 0.7 lies below the Double.
+        case .float: return .double(Double(Float(try number(text))))
         case .string, .boolean, .date, .binary, .uuid, .uri, .transformable, .undefined, .objectID,
             .composite:
             fields.warn("\(text.name)=\"\(text.value)\" has no effect on a \(type.modelName)", text)

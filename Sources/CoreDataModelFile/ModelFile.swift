@@ -20,7 +20,23 @@ package enum ModelFile {
     /// - Throws: as `load(_:)`; contradictions between declarations are left to the checks.
     package static func draft(at url: URL) throws -> SchemaDraft {
         let package = try ModelPackage(at: url)
-        return try draft(contents: package.contents(of: package.current), path: package.current.contents.path)
+        var draft = try package.draft(of: package.current)
+        if !package.saysCurrent { draft.warnings.append(package.guess(package.current, because: "the last by name")) }
+        return draft
+    }
+
+    /// The same, but of a package that does not say which version is current the last one that a store was written with.
+    ///
+    /// - Parameter fits: whether a store was written with a version; asked of the last one first.
+    package static func draft(at url: URL, fitting fits: (Schema) -> Bool) throws -> SchemaDraft {
+        let package = try ModelPackage(at: url)
+        if package.saysCurrent { return try draft(at: url) }
+        for version in package.versions.reversed() {
+            guard var draft = try? package.draft(of: version), let schema = try? Schema(checking: draft), fits(schema) else { continue }
+            draft.warnings.append(package.guess(version, because: "with which the store was written"))
+            return draft
+        }
+        return try draft(at: url)
     }
 
     /// The versions of a package by name; a single model is its only version.
@@ -33,5 +49,11 @@ package enum ModelFile {
     /// Reads the bytes of a `contents` file; the path is for messages.
     package static func draft(contents: [UInt8], path: String) throws(SchemaError) -> SchemaDraft {
         try ModelReader(contents: contents, path: path).read()
+    }
+}
+
+extension ModelPackage {
+    fileprivate func draft(of version: ModelVersion) throws -> SchemaDraft {
+        try ModelFile.draft(contents: contents(of: version), path: version.contents.path)
     }
 }

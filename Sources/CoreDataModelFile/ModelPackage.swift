@@ -18,12 +18,13 @@ package struct ModelPackage: Sendable {
     /// By name, compared as numbers are read: `Model 2` before `Model 10`.
     package let versions: [ModelVersion]
     package let current: ModelVersion
+    /// Whether the package says which version is current, or has only one; else it is the last.
+    let saysCurrent: Bool
 
     /// Models in use have less than a megabyte.
     static let sizeLimit = 64 << 20
 
-    /// - Throws: `ModelFileError` when nothing is there, when it is of another kind, or when no version is
-    ///   current.
+    /// - Throws: `ModelFileError` when nothing is there, or when it is of another kind.
     package init(at url: URL) throws {
         self.url = url
         let path = url.path
@@ -33,12 +34,13 @@ package struct ModelPackage: Sendable {
         }
         switch url.pathExtension.lowercased() {
         case "xcdatamodeld" where isFolder:
-            versions = try Self.versions(in: url)
+            (versions, saysCurrent) = try Self.versions(in: url)
         case "mom", "momd", "omo":
             throw ModelFileError(
                 "compiled models are not read here. Give the .xcdatamodeld that this one was compiled from",
                 path: path)
         default:
+            saysCurrent = true
             let name = isFolder || url.lastPathComponent != "contents" ? url : url.deletingLastPathComponent()
             let contents = isFolder ? try Self.contents(in: url) : url
             versions = [
@@ -108,7 +110,8 @@ extension ModelPackage {
         throw ModelFileError("this folder is no model: it has no file “contents”", path: folder.path)
     }
 
-    private static func versions(in package: URL) throws -> [ModelVersion] {
+    /// Also whether the package says which one is current.
+    private static func versions(in package: URL) throws -> ([ModelVersion], saysCurrent: Bool) {
         let names: [String]
         do {
             names = try FileManager.default.contentsOfDirectory(atPath: package.path)
@@ -121,17 +124,12 @@ extension ModelPackage {
             throw ModelFileError(
                 "the model package cannot be read: \(error.localizedDescription)", path: package.path)
         }
-        guard let first = names.first else {
+        guard let last = names.last else {
             throw ModelFileError("the model package holds no version (.xcdatamodel)", path: package.path)
         }
-        let current = try currentName(in: package, of: names) ?? (names.count == 1 ? first : nil)
-        guard let current else {
-            throw ModelFileError(
-                "the model package holds \(names.count) versions and no .xccurrentversion that says which is current. "
-                    + "Choose one in Xcode, or give the path of one of: \(names.joined(separator: ", "))",
-                path: package.path)
-        }
-        return try names.map { name in
+        let said = try currentName(in: package, of: names)
+        let current = said ?? last
+        let versions = try names.map { name in
             let folder = package.appendingPathComponent(name)
             // Older versions may be binary: they are listed, and refused when they are read.
             let contents =
@@ -139,6 +137,17 @@ extension ModelPackage {
             return ModelVersion(
                 name: String(name.dropLast(ending.count)), contents: contents, isCurrent: name == current)
         }
+        return (versions, said != nil || names.count == 1)
+    }
+
+    /// What to tell of a version that was taken as the package does not say which.
+    func guess(_ version: ModelVersion, because: String) -> SchemaWarning {
+        var warning = SchemaWarning(
+            "the model package has \(versions.count) versions and no .xccurrentversion that says which is current: "
+                + "“\(version.name)” is taken, \(because). Choose the current version in Xcode",
+            location: SourceLocation(path: version.contents.path, line: 1, column: 1))
+        warning.isTold = true
+        return warning
     }
 
     /// What `.xccurrentversion` names; nil when there is no such file or it holds an empty list, as Xcode

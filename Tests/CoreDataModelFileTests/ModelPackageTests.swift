@@ -70,8 +70,6 @@ struct ModelPackageTests {
 
             try folder.write(Self.model("X"), to: "D.xcdatamodeld/D.xcdatamodel/contents")
             try folder.write(Self.model("X"), to: "D.xcdatamodeld/D2.xcdatamodel/contents")
-            let several = try Self.refusal(folder.appendingPathComponent("D.xcdatamodeld"))
-            #expect(several.message.contains("D.xcdatamodel, D2.xcdatamodel"))
 
             try folder.write(Self.current("../../E.xcdatamodel"), to: "D.xcdatamodeld/.xccurrentversion")
             let escaping = try Self.refusal(folder.appendingPathComponent("D.xcdatamodeld"))

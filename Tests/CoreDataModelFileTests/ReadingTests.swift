@@ -49,7 +49,6 @@ struct ReadingTests {
             ("attributeType=\"Boolean\" defaultValueString=\"0.0\"", .bool(false)),
             ("attributeType=\"Binary\" defaultValueString=\"\"", .null),
             ("attributeType=\"Date\" defaultValueString=\"0\"", .null),
-            ("attributeType=\"Transformable\" defaultValueString=\"#555555\"", .null),
             ("attributeType=\"Date\" minValueString=\"12/4/2013\"", .null),
             ("attributeType=\"String\" minDateTimeInterval=\"1\"", .null),
             ("attributeType=\"String\" composite=\"C\" futureFlag=\"YES\"", .null),

@@ -19,6 +19,11 @@ open class NSConstraintConflict: NSObject {
     /// What the context last read of each, or what a new object started with.
     public final let conflictingSnapshots: [[AnyHashable: Any]]
 
+    /// A conflict about nothing.
+    public convenience override init() {
+        self.init(constraint: [], database: nil, databaseSnapshot: nil, conflicting: [], conflictingSnapshots: [])
+    }
+
     public init(
         constraint contraint: [String], database databaseObject: NSManagedObject?,
         databaseSnapshot: [AnyHashable: Any]?, conflicting conflictingObjects: [NSManagedObject],

@@ -29,6 +29,9 @@ open class NSPersistentContainer: NSObject, DefaultDirectoryNaming, @unchecked S
     /// A container for the model `name.xcdatamodeld` (or `.xcdatamodel`, `.momd`, `.mom`), looked for in the main bundle, in all
     /// loaded bundles, beside the executable and in the resource bundles there; if there is none, for the only model of these.
     ///
+    /// Of a package with several versions and no file that says which is current, the version is taken that the store
+    /// `name.sqlite` in `defaultDirectoryURL()` was written with, else the last by name, with a warning.
+    ///
     /// A model that is nowhere is a misuse, which says what was looked for; `init(name:managedObjectModel:)` takes one made
     /// elsewhere.
     public convenience init(name: String) {
@@ -36,9 +39,18 @@ open class NSPersistentContainer: NSObject, DefaultDirectoryNaming, @unchecked S
         guard let url = search.find() else { misuse(search.complaint) }
         let model: NSManagedObjectModel
         do {
-            model = try NSManagedObjectModel(loading: url)
+            model = try Self.model(at: url, name)
         } catch { misuse("The model at \(url.path) cannot be used: \(error)") }
         self.init(name: name, managedObjectModel: model)
+    }
+
+    /// Of a package that does not say which version is current, the one that the store at the usual place was written with.
+    static func model(at url: URL, _ name: String) throws -> NSManagedObjectModel {
+        try NSManagedObjectModel(loading: url, forStore: {
+            let store = defaultDirectoryURL().appendingPathComponent(name + ".sqlite")
+            guard FileManager.default.fileExists(atPath: store.path) else { return nil }
+            return try? NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: store)
+        })
     }
 
     public init(name: String, managedObjectModel model: NSManagedObjectModel) {

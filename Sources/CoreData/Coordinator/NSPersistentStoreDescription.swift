@@ -8,7 +8,8 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
     open var type = NSSQLiteStoreType
     /// The configuration whose entities the store keeps, nil for all.
     open var configuration: String?
-    open var url: URL?
+    /// `/dev/null` unless set: a SQLite store there lies in memory and lives as long as it is open.
+    open var url: URL? = URL(fileURLWithPath: "/dev/null")
     /// The options of the store, by name.
     public final private(set) var options: [String: NSObject] = [:]
     /// Whether the store is opened on a queue in the background.

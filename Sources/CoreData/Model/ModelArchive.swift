@@ -62,10 +62,10 @@ struct ModelArchive: Codable {
     private mutating func addRules(_ properties: [NSPropertyDescription], of entity: String) throws {
         for property in properties {
             let place = "\(entity).\(property.name)"
-            if !property.validationPredicates.isEmpty {
+            if !property.programPredicates.isEmpty {
                 rules[place] = Rules(
-                    predicates: try property.validationPredicates.map { try $0.tree().predicateFormat },
-                    warnings: property.validationWarnings.map { String(describing: $0) })
+                    predicates: try property.programPredicates.map { try $0.tree().predicateFormat },
+                    warnings: property.programWarnings.map { String(describing: $0) })
             }
             guard let request = (property as? NSFetchedPropertyDescription)?.request else { continue }
             requests[place] = try RequestArchive(request, name: place)

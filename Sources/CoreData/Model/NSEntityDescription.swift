@@ -78,6 +78,14 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding {
 
     public override init() { super.init() }
 
+    open override var hash: Int { name.hashValue }
+
+    /// Equal when both declare the same, whatever models they belong to.
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? NSEntityDescription else { return false }
+        return self === other || saysTheSame(as: other)
+    }
+
     package final var isFrozen: Bool { resolved != nil }
 
     /// The model that owns the entity. Asking an entity that belongs to none is a misuse.

@@ -89,8 +89,8 @@ open class NSFetchIndexDescription: NSObject, NSCopying, NSSecureCoding {
 
 /// One element of a fetch index: a property and its direction.
 open class NSFetchIndexElementDescription: NSObject, NSCopying, NSSecureCoding {
-    /// The property, nil for a computed element or once its entity is gone.
-    open private(set) weak var property: NSPropertyDescription?
+    /// The property; nil for a computed element, and for one from an archive until its entity has it.
+    open private(set) var property: NSPropertyDescription?
     open var collationType: NSFetchIndexElementType { willSet { requireEditable("collationType") } }
     open var isAscending: Bool = true { willSet { requireEditable("isAscending") } }
     /// The index that the element belongs to. Weak: the index owns its elements.

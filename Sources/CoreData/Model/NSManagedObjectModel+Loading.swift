@@ -16,15 +16,46 @@ extension NSManagedObjectModel {
     /// - Throws: `CocoaError` 134020 (`persistentStoreIncompatibleSchema`) whose description has the file,
     ///   line and column, with the entity and property in its userInfo; 260 where no file is, 259 where it is
     ///   no model.
+    ///
+    /// Of a package with several versions and no file that says which is current the last by name is taken, with a warning.
     public convenience init(loading url: URL) throws {
+        try self.init { try ModelFile.draft(at: url) }
+    }
+
+    /// The same, but of a package with several versions and no file that says which is current the version is taken that a store was
+    /// written with, if there is one. Ours.
+    ///
+    /// - Parameter metadata: that of the store (`NSPersistentStoreCoordinator.metadataForPersistentStore`).
+    public convenience init(loading url: URL, forStoreMetadata metadata: [String: Any]) throws {
+        try self.init(loading: url, forStore: { metadata })
+    }
+
+    /// - Parameter metadata: asked for only if the package leaves the version open.
+    convenience init(loading url: URL, forStore metadata: () -> [String: Any]?) throws {
+        try self.init {
+            lazy var stored = metadata()?[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
+            return try ModelFile.draft(at: url) { schema in
+                !stored.isEmpty && stored.allSatisfy { schema.versionHashes[$0.key] == $0.value }
+            }
+        }
+    }
+
+    private convenience init(_ read: () throws -> SchemaDraft) throws {
         do {
-            let draft = try ModelFile.draft(at: url)
-            _ = try Schema(checking: draft)
+            let draft = try read()
+            let warnings = try Schema(checking: draft).warnings
             self.init(draft: draft)
+            for warning in warnings where warning.isTold { warn(warning.description) }
         } catch {
             throw CocoaError.presenting(error)
         }
     }
+
+    /// What is tolerated in the model, a line each, `FILE:LINE:COLUMN: warning: TEXT` with entity and property in the text. Ours.
+    ///
+    /// What a program should know of it was also told when the model was loaded (`CoreDataWarning`). Costs a check of the model until
+    /// the model is in use.
+    public final var warnings: [String] { ((try? schema())?.warnings ?? declared.warnings).map(\.description) }
 
     /// All models of the bundles in one; of the main bundle for nil. nil when there is none or they
     /// contradict each other.
@@ -37,12 +68,12 @@ extension NSManagedObjectModel {
     public class func mergedModel(
         from bundles: [Bundle]?, forStoreMetadata metadata: [String: Any]
     ) -> NSManagedObjectModel? {
-        NSManagedObjectModel(byMerging: models(in: bundles), forStoreMetadata: metadata)
+        NSManagedObjectModel(byMerging: models(in: bundles, metadata), forStoreMetadata: metadata)
     }
 
     private static let kinds = ["momd", "mom", "xcdatamodeld", "xcdatamodel"]
 
-    private static func models(in bundles: [Bundle]?) -> [NSManagedObjectModel] {
+    private static func models(in bundles: [Bundle]?, _ metadata: [String: Any]? = nil) -> [NSManagedObjectModel] {
         let known = bundles ?? ([Bundle.main] + Bundle.allBundles)
         var seen = Set<URL>()
         var models: [NSManagedObjectModel] = []
@@ -51,7 +82,9 @@ extension NSManagedObjectModel {
                 let urls = bundle.urls(forResourcesWithExtension: kind, subdirectory: nil) ?? []
                 for url in urls.map({ $0 as URL }).sorted(by: { $0.path < $1.path }) {
                     guard seen.insert(url.standardizedFileURL).inserted else { continue }
-                    if let model = NSManagedObjectModel(contentsOf: url) { models.append(model) }
+                    let model = try? metadata.map { try NSManagedObjectModel(loading: url, forStoreMetadata: $0) }
+                        ?? NSManagedObjectModel(loading: url)
+                    if let model { models.append(model) }
                 }
             }
         }

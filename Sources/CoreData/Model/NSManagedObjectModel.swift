@@ -51,6 +51,14 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding {
 
     public override init() { super.init() }
 
+    open override var hash: Int { versionIdentifiers.hashValue }
+
+    /// Equal when both declare the same entities, configurations and templates. Costs a walk through both models.
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? NSManagedObjectModel else { return false }
+        return self === other || saysTheSame(as: other)
+    }
+
     public var entitiesByName: [String: NSEntityDescription] {
         Dictionary(allEntities.map { ($0.name ?? "", $0) }, uniquingKeysWith: { first, _ in first })
     }

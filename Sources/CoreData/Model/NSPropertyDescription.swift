@@ -32,10 +32,13 @@ open class NSPropertyDescription: NSObject, NSCopying, NSSecureCoding {
         }
     }
 
-    /// The predicates that a value must satisfy, as set by the program.
-    open private(set) var validationPredicates: [NSPredicate] = []
-    /// The messages that belong to the predicates, in the same order.
-    open private(set) var validationWarnings: [Any] = []
+    /// The predicates that a value must satisfy: those that the program set, else what the model says in bounds, lengths and patterns.
+    open var validationPredicates: [NSPredicate] { programPredicates }
+    /// The messages that belong to the predicates, in the same order: texts of the program, or numbers of error codes.
+    open var validationWarnings: [Any] { programWarnings }
+    /// As set by the program.
+    private(set) final var programPredicates: [NSPredicate] = []
+    private(set) final var programWarnings: [Any] = []
 
     /// The entity that declares the property; nil while there is none. Weak: the entity owns its properties.
     @Unretained package internal(set) var owner: NSEntityDescription?
@@ -44,6 +47,14 @@ open class NSPropertyDescription: NSObject, NSCopying, NSSecureCoding {
     final var location: SourceLocation?
 
     public override init() { super.init() }
+
+    open override var hash: Int { name.hashValue }
+
+    /// Equal when both are properties of one kind, of entities of one name, that declare the same.
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? NSPropertyDescription else { return false }
+        return self === other || saysTheSame(as: other)
+    }
 
     /// The entity that declares the property. Asking a property that belongs to none is a misuse.
     open var entity: NSEntityDescription {
@@ -66,8 +77,8 @@ open class NSPropertyDescription: NSObject, NSCopying, NSSecureCoding {
         _ validationPredicates: [NSPredicate]?, withValidationWarnings validationWarnings: [String]?
     ) {
         requireEditable("validationPredicates")
-        self.validationPredicates = validationPredicates ?? []
-        self.validationWarnings = validationWarnings ?? []
+        programPredicates = validationPredicates ?? []
+        programWarnings = validationWarnings ?? []
     }
 
     /// A copy that belongs to no entity and can be edited.
@@ -105,8 +116,8 @@ open class NSPropertyDescription: NSObject, NSCopying, NSSecureCoding {
         isStoredInExternalRecord = other.isStoredInExternalRecord
         versionHashModifier = other.versionHashModifier
         declaredRenamingIdentifier = other.declaredRenamingIdentifier
-        validationPredicates = other.validationPredicates
-        validationWarnings = other.validationWarnings
+        programPredicates = other.programPredicates
+        programWarnings = other.programWarnings
         location = other.location
     }
 

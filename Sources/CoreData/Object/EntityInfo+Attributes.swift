@@ -18,8 +18,11 @@ extension EntityInfo {
     var relationshipStateCount: Int { entity.toMany.count + entity.fetchedProperties.count + 1 }
 
     /// The default as a new object takes it. Of values that are kept as objects it is the archive.
-    static func initialValue(_ attribute: Attribute) -> Value? {
+    static func initialValue(_ attribute: Attribute, of entity: String) -> Value? {
         let value = attribute.defaultValue
+        if attribute.type == .transformable, case .text(let text) = value {
+            return (try? Transformation(attribute, of: entity).data(of: text)).map { .data($0) }
+        }
         guard SlotKind(attribute) == .transformable, attribute.type != .transformable else { return value }
         return value.object.flatMap { try? KeyedArchive.data(of: $0) }.map { .data($0) }
     }

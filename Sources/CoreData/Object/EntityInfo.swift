@@ -77,7 +77,7 @@ final class EntityInfo: @unchecked Sendable {
         self.description = description
         defaults = entity.slots.enumerated().compactMap { slot, value in
             guard let attribute = value.attribute, !attribute.defaultValue.isNull else { return nil }
-            return EntityInfo.initialValue(attribute).map { (slot, $0) }
+            return EntityInfo.initialValue(attribute, of: entity.name).map { (slot, $0) }
         }
         required = .allocate(capacity: entity.layout.maskWords)
         required.initialize(repeating: 0, count: entity.layout.maskWords)
@@ -104,7 +104,7 @@ final class EntityInfo: @unchecked Sendable {
         denying = relationships.filter { $0.description.deleteRule == .deny }
         slotInverses = slotRelationships.map { $0?.inverse.map { schema[$0] } }
         boundedRelationships = toManyRelationships.filter {
-            !$0.description.isOptional || $0.description.minCount > 0 || $0.description.maxCount > 1
+            $0.description.minCount > 0 || $0.description.maxCount > 1
         }
         rules = PropertyRule.rules(entity, description)
         expressions = ValueRule.expressions(entity)

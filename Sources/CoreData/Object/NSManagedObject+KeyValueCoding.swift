@@ -13,7 +13,9 @@ extension NSManagedObject {
         case .slot(let slot):
             if kind(slot) == .toOne { return target(at: slot) }
             if kind(slot) == .transformable { return live(at: slot) }
-            return value(at: slot).object
+            let value = value(at: slot)
+            if kind(slot) == .float, case .double(let number) = value { return NSNumber(value: Float(number)) }
+            return value.object
         case .toMany(let index):
             let members = members(at: index)
             return relationship(toMany: index).isOrdered

@@ -97,7 +97,7 @@ extension NSManagedObject {
     static func decimal(_ source: Source, _ slot: Int) -> Decimal? {
         switch source {
         case .overlay(let overlay): (overlay.reference(slot) as? NSDecimalNumber)?.decimalValue
-        case .row: text(source, slot).flatMap { Decimal(string: $0) }
+        case .row: text(source, slot).flatMap { Decimal(cell: $0) }
         case .null: nil
         }
     }

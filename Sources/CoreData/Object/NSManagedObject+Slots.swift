@@ -107,7 +107,11 @@ extension NSManagedObject {
     public final func _setDouble(_ slot: Int, _ value: Double?) {
         let slot = ownSlot(slot)
         let overlay = willWrite(slot)
-        if let value { overlay.setBits(slot, value.bitPattern) } else { overlay.setNull(slot, kind(slot)) }
+        if let value {
+            overlay.setBits(slot, (kind(slot) == .float ? Double(Float(value)) : value).bitPattern)
+        } else {
+            overlay.setNull(slot, kind(slot))
+        }
     }
 
     public final func _setDate(_ slot: Int, _ value: Date?) {

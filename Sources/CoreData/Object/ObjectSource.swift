@@ -13,12 +13,12 @@ struct ObjectSource: EvaluationSource {
         switch object.place(of: key) {
         case .slot(let slot):
             if object.kind(slot) == .toOne { return object.target(at: slot).map { .source(ObjectSource($0)) } ?? .value(.null) }
-            return .value(object.value(at: slot))
+            return Operand(object.value(at: slot), object.kind(slot))
         case .toMany(let index): return .collection(object.members(at: index).map { .source(ObjectSource($0)) })
         case nil where key == "objectID": return .value(identity)
         case nil where object.compositePlace(of: key) != nil:
             guard let composite = object.compositePlace(of: key) else { return .value(.null) }
-            return .source(CompositeSource(composite) { [object] in .value(object.value(at: $0)) })
+            return .source(CompositeSource(composite) { [object] in Operand(object.value(at: $0), object.kind($0)) })
         case .fetched(let index): return .collection(object.fetchedObjects(at: index).map { .source(ObjectSource($0)) })
         case nil: return .value(.null)
         }
@@ -30,6 +30,7 @@ struct ObjectSource: EvaluationSource {
         for (index, key) in path.enumerated() {
             switch source.operand(forKey: key) {
             case .value(let value): return index == path.count - 1 ? value : .null
+            case .float(let float): return index == path.count - 1 ? .double(Double(float)) : .null
             case .source(let next):
                 if index == path.count - 1 { return next.identity }
                 source = next

@@ -19,11 +19,11 @@ struct PropertyRule {
     /// The rules of an entity, in the order of its properties' names.
     static func rules(_ entity: Entity, _ description: NSEntityDescription) -> [PropertyRule] {
         description.propertiesByName.sorted { $0.key < $1.key }.compactMap { key, property in
-            guard !property.validationPredicates.isEmpty,
+            guard !property.programPredicates.isEmpty,
                 let place = entity.places[key].map(Place.property) ?? entity.composites[key].map(Place.composite)
             else { return nil }
             return PropertyRule(
-                key: key, place: place, predicates: property.validationPredicates, warnings: property.validationWarnings)
+                key: key, place: place, predicates: property.programPredicates, warnings: property.programWarnings)
         }
     }
 

@@ -72,6 +72,8 @@ enum Validation {
         guard let attribute = info.entity.slots[slot].attribute else { return }
         let value = object.value(at: slot)
         guard !value.isNull else { return }
+        // Core Data's files may hold the text NaN; what nobody has changed stays.
+        if case .decimal(let number) = value, number.isNaN, object._state.overlay?.isPresent(slot) != true { return }
         for complaint in ValueRule(attribute, info.expressions).complaints(about: value) {
             errors.append(error(complaint, object, attribute.name, printable(value)))
         }
@@ -93,12 +95,10 @@ enum Validation {
         errors.append(error(complaint, object, relationship.name, object.anyValue(.toMany(index))))
     }
 
-    /// Bounds hold for an optional relationship only when it has members (4.10).
+    /// Bounds hold for an optional relationship only when it has members (4.10). A required one without a minimum may be empty (4.13).
     static func complaint(aboutCount count: Int, of relationship: ResolvedRelationship) -> Complaint? {
         let description = relationship.description
-        if count == 0, description.isOptional || description.minCount == 0 {
-            return description.isOptional ? nil : Complaint(code: 1570, sentence: "must have at least one member")
-        }
+        if count == 0, description.isOptional { return nil }
         if count < description.minCount {
             return Complaint(
                 code: 1580, sentence: "has \(count) members and needs \(description.minCount)",

@@ -94,13 +94,13 @@ struct ValueRule {
     private func tooSmall(_ code: Int, _ minimum: Any) -> Complaint {
         Complaint(
             code: code, sentence: "is \(code == 1640 ? "before" : "less than") the model's minimum \(minimum)",
-            predicate: NSPredicate(format: "SELF >= %@", argumentArray: [minimum]))
+            predicate: DeclaredRule.minimum(minimum, ofDate: code == 1640).predicate)
     }
 
     private func tooLarge(_ code: Int, _ maximum: Any) -> Complaint {
         Complaint(
             code: code, sentence: "is \(code == 1630 ? "after" : "more than") the model's maximum \(maximum)",
-            predicate: NSPredicate(format: "SELF <= %@", argumentArray: [maximum]))
+            predicate: DeclaredRule.maximum(maximum, ofDate: code == 1630).predicate)
     }
 
     private func bound(_ value: Value?) -> Double? {
@@ -120,14 +120,14 @@ struct ValueRule {
             return [
                 Complaint(
                     code: 1670, sentence: "has \(count) characters and needs \(minimum)",
-                    predicate: NSPredicate(format: "length >= %@", argumentArray: [minimum]))
+                    predicate: DeclaredRule.minimumLength(minimum).predicate)
             ]
         }
         if let maximum = attribute.maximumLength, count > maximum {
             return [
                 Complaint(
                     code: 1660, sentence: "has \(count) characters and may have \(maximum)",
-                    predicate: NSPredicate(format: "length <= %@", argumentArray: [maximum]))
+                    predicate: DeclaredRule.maximumLength(maximum).predicate)
             ]
         }
         return []
@@ -140,7 +140,7 @@ struct ValueRule {
         return [
             Complaint(
                 code: 1680, sentence: "does not match the model's pattern \(pattern)",
-                predicate: NSPredicate(format: "SELF MATCHES %@", argumentArray: [pattern]))
+                predicate: DeclaredRule.pattern(pattern).predicate)
         ]
     }
 

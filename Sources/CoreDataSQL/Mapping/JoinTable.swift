@@ -3,7 +3,7 @@
 import CoreDataValues
 
 /// Pairs of keys, one column for each side, and the order of the members where a side is ordered.
-package struct JoinTable: Sendable {
+package struct JoinTable: Sendable, Equatable {
     /// One relationship's view of the table.
     package struct Side: Sendable, Hashable {
         /// Holds the key of the object that has the relationship.

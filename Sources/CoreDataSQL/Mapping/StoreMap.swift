@@ -55,6 +55,20 @@ package final class StoreMap: Sendable {
         self.joinOfRelationship = joinOfRelationship
     }
 
+    /// The same for a file that gives its join tables other names.
+    ///
+    /// - Parameter joins: one for each of the other map's, in their order.
+    package init(_ map: StoreMap, joins: [JoinTable]) {
+        schema = map.schema
+        entities = map.entities
+        tables = map.tables
+        derived = map.derived
+        rTrees = map.rTrees
+        tableOfEntity = map.tableOfEntity
+        joinOfRelationship = map.joinOfRelationship
+        self.joins = joins
+    }
+
     /// - Throws: when the entity belongs to another configuration.
     package func table(of entity: EntityIndex) throws -> TableMap {
         guard let position = tableOfEntity[entity.value] else {

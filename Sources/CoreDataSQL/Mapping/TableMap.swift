@@ -29,6 +29,10 @@ package final class TableMap: Sendable {
             case .owner(let relationship): owners[relationship] = position
             }
         }
+        for relationship in schema.relationships {
+            guard let lender = relationship.lender.map({ schema[$0] }), let slot = lender.slot else { continue }
+            owners[relationship.index] = bySlot[ColumnPlan.SlotKey(entity: lender.owner, slot: slot)]
+        }
         self.orders = orders
         self.owners = owners
         slots = (root.index.value...root.last.value).map { value in
@@ -132,8 +136,8 @@ struct ColumnPlan {
     /// The owners of members of to-many relationships without inverse, kept in the members' table.
     private func ownerCandidates(at entity: Entity) -> [Candidate] {
         schema.relationships.compactMap { relationship in
-            guard relationship.isToMany, relationship.inverse == nil, !relationship.description.isTransient,
-                relationship.destination == entity.index
+            guard relationship.isToMany, relationship.inverse == nil, relationship.lender == nil,
+                !relationship.description.isTransient, relationship.destination == entity.index
             else { return nil }
             return Candidate(
                 column: Column(
@@ -148,7 +152,7 @@ struct ColumnPlan {
         schema.relationships.compactMap { relationship in
             guard relationship.isToMany, relationship.isOrdered, !relationship.description.isTransient else { return nil }
             let (name, property): (String, String)
-            if let back = relationship.inverse.map({ schema[$0] }) {
+            if let back = (relationship.inverse ?? relationship.lender).map({ schema[$0] }) {
                 guard !back.isToMany, back.owner == entity.index else { return nil }
                 (name, property) = (back.name.uppercased(), back.name)
             } else {

@@ -24,8 +24,18 @@ struct MembershipCompiler {
             guard let value = try side.coerced(constant) else { continue }
             if value.isNull { includesNull = true } else { values.append(value) }
         }
-        let test = values.isEmpty ? "0" : "\(side.sql) IN \(list(values))"
+        let test = values.isEmpty ? "0" : side.isFloat ? ranges(values[...], side) : "\(side.sql) IN \(list(values))"
         return includesNull ? "(\(test) OR \(side.sql) IS NULL)" : test
+    }
+
+    /// Each number with all that are the same Float; in halves, as SQLite limits how deep an expression is.
+    private func ranges(_ values: ArraySlice<Value>, _ side: SQLSide) -> String {
+        if values.count > 1 {
+            let middle = values.startIndex + values.count / 2
+            return "(\(ranges(values[..<middle], side)) OR \(ranges(values[middle...], side)))"
+        }
+        guard let range = values.first.flatMap({ FloatRange($0) }) else { return "0" }
+        return "(\(side.sql) BETWEEN \(scope.builder.bind(.double(range.low))) AND \(scope.builder.bind(.double(range.high))))"
     }
 
     private func list(_ values: [Value]) -> String {

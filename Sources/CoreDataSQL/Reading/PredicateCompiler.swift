@@ -153,6 +153,10 @@ struct PredicateCompiler {
         }
         guard let value = try left.coerced(constant(comparison.right)) else { return isEqual ? "0" : "1" }
         if value.isNull { return "\(left.sql) \(isEqual ? "IS NULL" : "IS NOT NULL")" }
+        if left.isFloat, let range = FloatRange(value) {
+            let test = "\(left.sql) BETWEEN \(scope.builder.bind(.double(range.low))) AND \(scope.builder.bind(.double(range.high)))"
+            return isEqual ? "(\(test))" : "((\(test)) IS NOT TRUE)"
+        }
         // `=` finds rows by index and cannot match NULL; `IS NOT` is true of NULL, as in memory.
         return "\(left.sql) \(isEqual ? "=" : "IS NOT") \(scope.builder.bind(value))"
     }
@@ -164,6 +168,9 @@ struct PredicateCompiler {
             return "\(left.sql) \(word) \(other.folded(comparison.options).sql)"
         }
         guard let value = try left.coerced(constant(comparison.right)), !value.isNull else { return "0" }
+        if left.isFloat, let range = FloatRange(value) {
+            return "\(left.sql) \(word) \(scope.builder.bind(.double(["<", ">="].contains(word) ? range.low : range.high)))"
+        }
         return "\(left.sql) \(word) \(scope.builder.bind(value))"
     }
 
@@ -174,7 +181,10 @@ struct PredicateCompiler {
             throw unsupported("BETWEEN without a list of two bounds")
         }
         let values = try bounds.map { try left.coerced(constant($0)) }
-        guard let low = values[0], let high = values[1], !low.isNull, !high.isNull else { return "0" }
+        guard var low = values[0], var high = values[1], !low.isNull, !high.isNull else { return "0" }
+        if left.isFloat, let first = FloatRange(low), let last = FloatRange(high) {
+            (low, high) = (.double(first.low), .double(last.high))
+        }
         return "\(left.sql) BETWEEN \(scope.builder.bind(low)) AND \(scope.builder.bind(high))"
     }
 

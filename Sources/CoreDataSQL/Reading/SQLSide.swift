@@ -19,11 +19,14 @@ struct SQLSide {
     private let entity: Entity?
     private let scope: SelectScope
     let name: String
+    /// Whether it keeps Floats.
+    let isFloat: Bool
     /// What texts on this side are folded by, the constants they meet included.
     private var options: Comparison.Options = []
 
     init(_ operand: SQLOperand, scope: SelectScope) {
         self.scope = scope
+        if case .attribute(_, let slot) = operand { isFloat = slot.kind == .float } else { isFloat = false }
         switch operand {
         case .attribute(let text, let slot):
             (sql, family, entity, name) = (text, Self.family(of: slot.kind), nil, slot.name)

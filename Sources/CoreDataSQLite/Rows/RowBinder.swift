@@ -88,7 +88,15 @@ final class RowBinder {
             }
         case .decimal:
             let text = chunk.withBytes(of: cell) { String(decoding: $0, as: UTF8.self) }
-            guard let number = Double(text), !number.isNaN else { throw notANumber(slot) }
+            guard let number = Double(text) else { throw notANumber(slot) }
+            // Core Data's own form, in a row of such a file that is copied.
+            if number.isNaN {
+                return chunk.withBytes(of: cell) { bytes in
+                    let base = bytes.baseAddress ?? UnsafeRawPointer(emptyByte)
+                    return coredata_sqlite_bind_text_static(
+                        handle, index, base.assumingMemoryBound(to: CChar.self), Int32(truncatingIfNeeded: bytes.count))
+                }
+            }
             return sqlite3_bind_double(handle, index, number)
         }
     }

@@ -216,10 +216,13 @@ extension AttributeType {
 extension TableDifference {
     private func compareJoins(_ numbers: Numbers, _ answer: inout Answer) throws {
         var stored: [String: (name: String, columns: Set<String>)] = [:]
-        for name in try joinTables() {
-            stored[numbers.translated(name)] = (name, Set(try columns(of: name).keys.map(numbers.translated)))
+        for (name, columns) in try JoinReader(connection: connection).tables() {
+            stored[numbers.translated(name)] = (name, Set(columns.map(numbers.translated)))
         }
-        for join in map.joins {
+        let found = StoredJoins(map.joins, schema: map.schema, tables: stored.mapValues { $0.columns.sorted() })
+            .resolve(byEntities: false).found
+        for (place, computed) in map.joins.enumerated() {
+            let join = found[place] ?? computed
             guard let columns = stored.removeValue(forKey: join.name)?.columns,
                 columns.isSuperset(of: [join.side.owner, join.side.member])
             else {
@@ -228,7 +231,8 @@ extension TableDifference {
             }
             for index in join.isReflexive ? [join.relationship] : [join.relationship, join.inverse] {
                 let order = join.isReflexive ? "FOK_REFLEXIVE" : "Z_FOK_" + join.side(of: index).member.dropFirst(2)
-                compareOrder(map.schema[index], isStored: columns.contains(order), &answer)
+                let isStored = join.side(of: index).order.map(columns.contains) ?? columns.contains(order)
+                compareOrder(map.schema[index], isStored: isStored, &answer)
             }
         }
         for (name, columns) in stored.values.sorted(by: { $0.name < $1.name }) {
@@ -248,15 +252,6 @@ extension TableDifference {
             + (join.isReflexive ? titles[0] : titles.joined(separator: " and "))
         for owner in Set(sides.map { map.schema[$0.owner].name }) { answer.say(sentence, of: owner) }
         for side in sides { answer.evidence[map.schema[side.owner].name]?.unjoined.insert(side.name) }
-    }
-
-    private func joinTables() throws -> [String] {
-        let statement = try Statement(
-            "SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB 'Z_[0-9]*'", on: connection)
-        defer { statement.finish() }
-        var names: [String] = []
-        while try statement.step() { if let name = statement.text(0) { names.append(name) } }
-        return names
     }
 
     private func compareConstraints(_ answer: inout Answer) throws {

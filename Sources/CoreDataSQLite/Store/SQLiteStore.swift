@@ -17,7 +17,7 @@ package final class SQLiteStore: RowStore {
     package let identifier: String
     package let history: HistoryKeeping
     private let historyWriter: HistoryWriter?
-    private let plan: StorePlan
+    let plan: StorePlan
     /// nil when no attribute may be stored in files.
     let externals: ExternalColumns?
     let pool: Pool
@@ -32,10 +32,10 @@ package final class SQLiteStore: RowStore {
     package init(url: URL, plan: StorePlan, options: SQLiteOptions) throws {
         schema = plan.map.schema
         self.url = url
-        self.plan = plan
         externals = try ExternalColumns(plan.map, url: url)
         let opened = try StoreOpener(place: FilePlace(url: url), plan: plan, options: options, counter: counter).open()
         self.options = opened.options
+        self.plan = opened.plan
         pool = opened.pool
         identifier = opened.metadata.uuid
         history = opened.history

@@ -8,6 +8,8 @@ import Foundation
 /// A store whose file is open.
 struct OpenedStore {
     let pool: Pool
+    /// For the names that the file has.
+    let plan: StorePlan
     let metadata: StoreMetadata
     /// What was asked for, and read-only where a history forbids changes.
     let options: SQLiteOptions
@@ -36,9 +38,10 @@ struct StoreOpener {
             // A refusal closes the connection: a log that it found stays as it is, one that it made goes.
             if hasLog { connection.checkpointsOnClose(false) }
             try pragmas.check(connection)
-            let content = try content(connection)
+            let (content, joins) = try content(connection)
             if content == .history, !options.recordsHistory, !options.isReadOnly { return try openClosed() }
             let metadata = try recognise(content, connection, pragmas)
+            let fitting = try fittingPlan(content == .none ? nil : joins, connection)
             try pragmas.configure(connection)
             let writer = options.recordsHistory && !options.isReadOnly ? try HistoryWriter(map) : nil
             try writer?.prepare(connection)
@@ -48,7 +51,7 @@ struct StoreOpener {
             let pool = Pool(first: connection, counter: counter, further: further(readerAccess, pragmas))
             let isRecorded = options.recordsHistory && (content == .history || writer != nil)
             return OpenedStore(
-                pool: pool, metadata: metadata, options: options, history: isRecorded ? .recorded : .none,
+                pool: pool, plan: fitting, metadata: metadata, options: options, history: isRecorded ? .recorded : .none,
                 historyWriter: writer)
         } catch {
             if !exists { place.removeIfNotStore() }
@@ -112,12 +115,32 @@ struct StoreOpener {
     /// What a file holds: no tables, others' tables, a store, or a store with a history.
     private enum Content: String { case none, other, store, history }
 
-    /// How many tables there are, and whether Z_METADATA and a history's are among them, in one statement.
-    private func content(_ connection: Connection) throws -> Content {
-        let found = try connection.run(
+    /// How many tables there are, whether Z_METADATA and a history's are among them, and how join tables are defined if the model
+    /// needs some, in one statement.
+    private func content(_ connection: Connection) throws -> (Content, joins: String?) {
+        let joins = map.joins.isEmpty ? "" : ", \(JoinReader.definitions)"
+        let statement = try Statement(
             "SELECT CASE WHEN COUNT(*) = 0 THEN 'none' WHEN SUM(name = 'Z_METADATA') = 0 THEN 'other' "
-                + "WHEN SUM(name = 'ATRANSACTION') = 0 THEN 'store' ELSE 'history' END FROM sqlite_master WHERE type = 'table'")
-        return found.flatMap(Content.init) ?? .other
+                + "WHEN SUM(name = 'ATRANSACTION') = 0 THEN 'store' ELSE 'history' END\(joins) FROM sqlite_master WHERE type = 'table'",
+            on: connection)
+        defer { statement.finish() }
+        guard try statement.step() else { return (.other, nil) }
+        return (statement.text(0).flatMap(Content.init) ?? .other, map.joins.isEmpty ? nil : statement.text(1) ?? "")
+    }
+
+    /// The plan for the names that the file gives its join tables.
+    ///
+    /// - Parameter joins: their definitions, nil where these were not read yet.
+    private func fittingPlan(_ joins: String?, _ connection: Connection) throws -> StorePlan {
+        if map.joins.isEmpty { return plan }
+        let reader = JoinReader(connection: connection)
+        let isOwn = !options.ignoresVersionHashes
+        return try plan.plan(joins: try joins ?? reader.read(), isOwn: isOwn) {
+            try reader.tables()
+        } unknown: { answer in
+            // A model that is not the store's own may have relationships that the store has not.
+            if isOwn { throw reader.refusal(answer, map.schema) }
+        }
     }
 
     private func recognise(_ content: Content, _ connection: Connection, _ pragmas: Pragmas) throws -> StoreMetadata {

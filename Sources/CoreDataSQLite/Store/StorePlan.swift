@@ -17,10 +17,15 @@ package final class StorePlan: Sendable {
     let selections = SelectionCache()
     /// The last metadata that were found to fit exactly. Stores of one model have equal ones but for their identity.
     private let known = Mutex<(plist: Data, metadata: StoreMetadata)?>(nil)
+    private let byNames = StorePlansByNames()
 
     /// - Parameter configuration: the configuration whose entities the stores keep, nil for all.
-    package init(schema: Schema, configuration: String?) throws {
-        map = try StoreMap(schema: schema, configuration: configuration)
+    package convenience init(schema: Schema, configuration: String?) throws {
+        try self.init(StoreMap(schema: schema, configuration: configuration))
+    }
+
+    private init(_ map: StoreMap) throws {
+        self.map = map
         selects = SelectCompiler(map)
         writes = WriteCompiler(map)
         constraints = try ConstraintNames(map)
@@ -39,9 +44,52 @@ package final class StorePlan: Sendable {
         }
     }
 
+    /// The plan for a file with many-to-many relationships, whose join tables may have other names than computed.
+    ///
+    /// - Parameters:
+    ///   - definitions: those of the file's join tables.
+    ///   - isOwn: whether the model is the one that the file was written with.
+    ///   - columns: reads the columns of these tables by their names; asked once for each text of definitions.
+    ///   - unknown: is told of relationships without a table that can be told; unless it throws they keep the computed names.
+    func plan(
+        joins definitions: String, isOwn: Bool, _ columns: () throws -> [String: [String]],
+        unknown: (StoredJoins.Answer) throws -> Void
+    ) throws -> StorePlan {
+        if isOwn, let known = byNames.plan(definitions) { return known.plan ?? self }
+        let computed = Set(map.joins.map { Definitions(map).join($0) })
+        if computed.isSubset(of: definitions.split(separator: "\n").map(String.init)) {
+            byNames.keep(nil, definitions)
+            return self
+        }
+        let answer = StoredJoins(map.joins, schema: map.schema, tables: try columns()).resolve(byEntities: isOwn)
+        if !answer.unknown.isEmpty { try unknown(answer) }
+        let joins = map.joins.enumerated().map { answer.found[$0.offset] ?? $0.element }
+        let plan = joins == map.joins ? nil : try StorePlan(StoreMap(map, joins: joins))
+        if isOwn, answer.unknown.isEmpty { byNames.keep(plan, definitions) }
+        return plan ?? self
+    }
+
     func remember(_ record: MetadataRecord, _ metadata: StoreMetadata) {
         guard let plist = record.plist else { return }
         known.withLock { $0 = (plist, metadata) }
+    }
+}
+
+/// The plans of files by the definitions of their join tables.
+private final class StorePlansByNames: Sendable {
+    /// nil where the names are as computed.
+    struct Known: Sendable { let plan: StorePlan? }
+
+    private static let limit = 32
+    private let plans = Mutex<[String: Known]>([:])
+
+    func plan(_ definitions: String) -> Known? { plans.withLock { $0[definitions] } }
+
+    func keep(_ plan: StorePlan?, _ definitions: String) {
+        plans.withLock { plans in
+            if plans.count >= StorePlansByNames.limit { plans.removeAll() }
+            plans[definitions] = Known(plan: plan)
+        }
     }
 }
 

@@ -3,6 +3,8 @@
 /// What an expression came to.
 package indirect enum Operand {
     case value(Value)
+    /// The value of a Float attribute: what it is compared with is made a Float first.
+    case float(Float)
     case collection([Operand])
     case source(any EvaluationSource)
     /// A thing no model type describes; only identity can be asked.
@@ -36,7 +38,7 @@ extension Operand {
         switch self {
         case .collection(let members): members.flatMap { $0.isNull ? [$0] : $0.members }
         case .value(.null): []
-        case .value, .source, .opaque: [self]
+        case .value, .float, .source, .opaque: [self]
         }
     }
 
@@ -44,11 +46,23 @@ extension Operand {
     package var comparable: Value {
         switch self {
         case .value(let value): value
+        case .float(let float): .double(Double(float))
         case .source(let source): source.identity
         case .collection, .opaque: .null
         }
     }
 
     var text: String? { if case .value(let value) = self { ValueOrder.text(value) } else { nil } }
-    var number: Number? { if case .value(let value) = self { Number(value) } else { nil } }
+    var number: Number? {
+        switch self {
+        case .value(let value): Number(value)
+        case .float(let float): .double(Double(float))
+        case .collection, .source, .opaque: nil
+        }
+    }
+
+    /// What a cell of a store's kind holds, as predicates see it.
+    package init(_ value: Value, _ kind: SlotKind) {
+        if kind == .float, case .double(let number) = value { self = .float(Float(number)) } else { self = .value(value) }
+    }
 }

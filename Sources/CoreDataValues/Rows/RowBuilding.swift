@@ -21,7 +21,7 @@ extension RowChunk {
         case .data, .externalData, .transformable: return .data(withBytes(of: cell) { Data($0) })
         case .uuid: return withBytes(of: cell) { RowChunk.uuid($0).map(Value.uuid) ?? .null }
         case .decimal:
-            return Decimal(string: text(cell), locale: RowChunk.plainLocale).map(Value.decimal) ?? .null
+            return Decimal(cell: text(cell)).map(Value.decimal) ?? .null
         }
     }
 
@@ -56,7 +56,8 @@ extension RowChunk {
         case (.toOne, .key(let key)): return UInt64(bitPattern: key.number)
         case (.entityTag, .key(let key)): return UInt64(key.entity.number)
         case (.bool, .bool(let flag)): return flag ? 1 : 0
-        case (.double, .double(let number)), (.float, .double(let number)), (.date, .date(let number)):
+        case (.float, .double(let number)): return Double(Float(number)).bitPattern
+        case (.double, .double(let number)), (.date, .date(let number)):
             return number.bitPattern
         case (.text, .text(let text)), (.uri, .uri(let text)): return store(text)
         case (.decimal, .decimal(let number)): return store(number.description)
@@ -79,7 +80,20 @@ extension RowChunk {
         guard bytes.count == 16 else { return nil }
         return UUID(uuid: bytes.loadUnaligned(as: uuid_t.self))
     }
+}
 
+extension Decimal {
     /// Decimals in chunks are written with a point, whatever the user's locale.
     private static let plainLocale = Locale(identifier: "en_US_POSIX")
+
+    /// The number that the text of a cell means, also `NaN`, as Core Data writes it.
+    package init?(cell text: String) {
+        if let number = Decimal(string: text, locale: Decimal.plainLocale) {
+            self = number
+        } else if text.lowercased() == "nan" {
+            self = .nan
+        } else {
+            return nil
+        }
+    }
 }

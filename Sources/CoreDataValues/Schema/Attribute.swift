@@ -55,7 +55,7 @@ package enum AttributeType: UInt32, Sendable, CaseIterable, Codable {
 }
 
 /// One attribute as declared; inherited attributes are not repeated in sub-entities.
-package struct Attribute: Sendable, Codable {
+package struct Attribute: Sendable, Codable, Equatable {
     package var name: String
     package var type: AttributeType
     /// Absent in a model file means `false`, here as there.
@@ -97,7 +97,7 @@ package struct Attribute: Sendable, Codable {
 }
 
 /// A composite attribute type: a named list of attributes.
-package struct Composite: Sendable, Codable {
+package struct Composite: Sendable, Codable, Equatable {
     package var name: String
     package var attributes: [Attribute]
     package var location: SourceLocation?

@@ -45,6 +45,14 @@ struct DraftIndex {
         return nil
     }
 
+    /// The inverse of a relationship, if that names the relationship back.
+    func mutualInverse(of relationship: Relationship, in entity: String) -> (owner: EntityDraft, inverse: Relationship)? {
+        guard let found = inverse(of: relationship), let back = inverse(of: found.inverse), back.owner.name == entity,
+            back.inverse.name == relationship.name
+        else { return nil }
+        return found
+    }
+
     /// Whether one is the other or an ancestor of it.
     func areRelated(_ a: String, _ b: String) -> Bool {
         line(of: a).contains { $0.name == b } || line(of: b).contains { $0.name == a }

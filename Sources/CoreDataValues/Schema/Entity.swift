@@ -21,8 +21,10 @@ package final class ResolvedRelationship: Sendable {
     /// The entity that declares it.
     package let owner: EntityIndex
     package let destination: EntityIndex
-    /// nil when the relationship has no inverse. Its own index when it is its own inverse.
+    /// nil when the relationship has no inverse that names it back. Its own index when it is its own inverse.
     package let inverse: RelationshipIndex?
+    /// The to-one whose column names the owners of the members, where a to-many has that as its inverse and is not named back.
+    package let lender: RelationshipIndex?
     /// To-one: its slot. To-many: its place in `Entity.toMany`.
     package let place: PropertyPlace
     /// Whether the destination has sub-entities, so that the slot after a to-one's holds the target's entity.
@@ -34,13 +36,14 @@ package final class ResolvedRelationship: Sendable {
 
     init(
         index: RelationshipIndex, description: Relationship, owner: EntityIndex, destination: EntityIndex,
-        inverse: RelationshipIndex?, place: PropertyPlace, lastDestination: EntityIndex
+        inverse: RelationshipIndex?, lender: RelationshipIndex?, place: PropertyPlace, lastDestination: EntityIndex
     ) {
         self.index = index
         self.description = description
         self.owner = owner
         self.destination = destination
         self.inverse = inverse
+        self.lender = lender
         self.place = place
         hasEntityTag = !description.isToMany && lastDestination != destination
         destinations = destination.rawValue...lastDestination.rawValue

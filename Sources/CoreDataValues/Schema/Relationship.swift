@@ -9,7 +9,7 @@ package enum DeleteRule: UInt8, Sendable, Codable {
 }
 
 /// One relationship as declared.
-package struct Relationship: Sendable, Codable {
+package struct Relationship: Sendable, Codable, Equatable {
     package var name: String
     package var destinationName: String
     package var inverseName: String?
@@ -37,7 +37,7 @@ package struct Relationship: Sendable, Codable {
 }
 
 /// A property whose value is the result of a fetch; it has no storage.
-package struct FetchedProperty: Sendable, Codable {
+package struct FetchedProperty: Sendable, Codable, Equatable {
     package var name: String
     package var isOptional = false
     package var request: FetchTemplate
@@ -50,7 +50,7 @@ package struct FetchedProperty: Sendable, Codable {
 }
 
 /// A fetch request stored in the model under a name.
-package struct FetchTemplate: Sendable, Codable {
+package struct FetchTemplate: Sendable, Codable, Equatable {
     package var name: String
     package var entityName: String
     package var predicate: String?
@@ -71,8 +71,8 @@ package struct FetchTemplate: Sendable, Codable {
 }
 
 /// A fetch index of an entity.
-package struct FetchIndex: Sendable, Codable {
-    package struct Element: Sendable, Codable {
+package struct FetchIndex: Sendable, Codable, Equatable {
+    package struct Element: Sendable, Codable, Equatable {
         /// The property, or nil for a computed element.
         package var property: String?
         package var expression: String?

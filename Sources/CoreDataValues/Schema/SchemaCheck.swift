@@ -188,4 +188,10 @@ extension SchemaCheck {
     ) {
         warnings.append(SchemaWarning(message, entity: entity, property: property, location: location))
     }
+
+    /// Warns of what a program should know.
+    mutating func tell(_ message: String, _ entity: String?, _ property: String?, _ location: SourceLocation?) {
+        warn(message, entity, property, location)
+        warnings[warnings.count - 1].isTold = true
+    }
 }

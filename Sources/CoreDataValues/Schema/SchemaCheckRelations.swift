@@ -57,10 +57,13 @@ extension SchemaCheck {
                 back.owner.name == entity.name, back.inverse.name == relationship.name
             {
                 return warnOfInverseEntity(relationship, of: entity)
+            } else if let other = inverse.inverseName {
+                return tell(
+                    "\(title) has the inverse \(inverseTitle), which has “\(other)” for its inverse: changing one side does not "
+                        + "change the other. Make them name each other", entity.name, relationship.name,
+                    relationship.location ?? entity.location)
             } else {
-                let other = inverse.inverseName.map { "“\($0)” for its inverse" } ?? "no inverse"
-                flaw =
-                    "\(title) has the inverse \(inverseTitle), which has \(other). Make them name each other"
+                flaw = "\(title) has the inverse \(inverseTitle), which has no inverse. Make them name each other"
             }
         } else {
             flaw =

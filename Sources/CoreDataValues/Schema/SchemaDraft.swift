@@ -1,7 +1,7 @@
 // A model before it is checked: what a model file or a program declares, in any order.
 
 /// One entity as declared, with its own properties only.
-package struct EntityDraft: Sendable, Codable {
+package struct EntityDraft: Sendable, Codable, Equatable {
     package var name: String
     /// nil for `NSManagedObject`. A leading dot means "the current product module".
     package var className: String?
@@ -75,6 +75,10 @@ package struct SchemaWarning: Sendable, Equatable, Codable, CustomStringConverti
     package var entity: String?
     package var property: String?
     package var location: SourceLocation?
+    /// Whether it is told when the model is loaded, as the model may not mean what the program thinks.
+    package var isTold = false
+
+    private enum CodingKeys: CodingKey { case message, entity, property, location }
 
     package init(
         _ message: String, entity: String? = nil, property: String? = nil, location: SourceLocation? = nil

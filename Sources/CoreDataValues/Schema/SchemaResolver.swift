@@ -213,14 +213,24 @@ struct SchemaResolver {
         }
         return ResolvedRelationship(
             index: number, description: relationship, owner: index, destination: destination,
-            inverse: inverse(of: relationship, numbers: numbers), place: place,
-            lastDestination: lasts[destination.value])
+            inverse: inverse(of: relationship, in: entity, numbers), lender: lender(of: relationship, in: entity, numbers),
+            place: place, lastDestination: lasts[destination.value])
     }
 
     private func inverse(
-        of relationship: Relationship, numbers: [RelationshipName: RelationshipIndex]
+        of relationship: Relationship, in entity: EntityDraft, _ numbers: [RelationshipName: RelationshipIndex]
     ) -> RelationshipIndex? {
-        guard let (owner, inverse) = names.inverse(of: relationship) else { return nil }
+        guard let (owner, inverse) = names.mutualInverse(of: relationship, in: entity.name) else { return nil }
+        return numbers[RelationshipName(entity: owner.name, name: inverse.name)]
+    }
+
+    /// The to-one that a to-many names as its inverse and that does not name it back.
+    private func lender(
+        of relationship: Relationship, in entity: EntityDraft, _ numbers: [RelationshipName: RelationshipIndex]
+    ) -> RelationshipIndex? {
+        guard relationship.isToMany, names.mutualInverse(of: relationship, in: entity.name) == nil,
+            let (owner, inverse) = names.inverse(of: relationship), !inverse.isToMany, !inverse.isTransient
+        else { return nil }
         return numbers[RelationshipName(entity: owner.name, name: inverse.name)]
     }
 

@@ -15,7 +15,12 @@ extension AttributeType {
         case .string: if case .text = value { return true }
         case .boolean: if case .bool = value { return true }
         case .date: if case .date(let seconds) = value { return seconds.isFinite }
-        case .binary, .transformable: if case .data = value { return true }
+        case .binary: if case .data = value { return true }
+        case .transformable:
+            switch value {
+            case .data, .text: return true
+            case .null, .bool, .int, .double, .decimal, .date, .uuid, .uri, .key: return false
+            }
         case .uuid: if case .uuid = value { return true }
         case .uri: if case .uri = value { return true }
         case .undefined: if case .key = value { return false } else { return true }

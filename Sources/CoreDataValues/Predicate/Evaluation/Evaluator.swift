@@ -117,7 +117,7 @@ struct EvaluatorCompiler {
         return { left, list in
             switch left {
             case .value, .source: membership.contains(left.comparable) ?? general(left, list)
-            case .collection, .opaque: general(left, list)
+            case .collection, .float, .opaque: general(left, list)
             }
         }
     }

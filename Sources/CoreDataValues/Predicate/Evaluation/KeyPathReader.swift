@@ -72,7 +72,7 @@ struct KeyPathReader {
         case .value(let value):
             guard let text = ValueOrder.text(value) else { return .null }
             return textProperty(text, key)
-        case .opaque: return .null
+        case .float, .opaque: return .null
         }
     }
 
@@ -131,7 +131,12 @@ enum Aggregate {
     static func distinct(_ values: [Operand]) -> [Operand] {
         var seen = Set<Membership.Key>()
         return values.filter { operand in
-            guard case .value(let value) = operand, let key = Membership.Key(value) else { return true }
+            let value = operand.comparable
+            switch operand {
+            case .value, .float: break
+            case .collection, .source, .opaque: return true
+            }
+            guard let key = Membership.Key(value) else { return true }
             return seen.insert(key).inserted
         }
     }

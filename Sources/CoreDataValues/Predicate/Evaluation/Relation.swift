@@ -32,8 +32,21 @@ struct Relation {
     }
 
     private func order(_ a: Operand, _ b: Operand) -> ComparisonResult? {
+        if let floats = floats(a, b) {
+            return floats.0 < floats.1 ? .orderedAscending : floats.0 == floats.1 ? .orderedSame : floats.0 > floats.1 ? .orderedDescending : nil
+        }
         guard case .value(let x) = a, case .value(let y) = b else { return nil }
         return ValueOrder.order(x, y, options: options)
+    }
+
+    /// Both sides as Floats, if one of them is one and the other a number.
+    private func floats(_ a: Operand, _ b: Operand) -> (Float, Float)? {
+        switch (a, b) {
+        case (.float(let x), .float(let y)): (x, y)
+        case (.float(let x), _): b.number.map { (x, Float($0.double)) }
+        case (_, .float(let y)): a.number.map { (Float($0.double), y) }
+        case (_, _): nil
+        }
     }
 
     private func isBetween(_ a: Operand, _ b: Operand) -> Bool {
@@ -45,7 +58,7 @@ struct Relation {
     private func isMember(_ a: Operand, of b: Operand) -> Bool {
         switch b {
         case .collection(let members): members.contains { isEqual(a, $0) }
-        case .value, .source, .opaque: texts(b, a) { TextComparison.contains($0, $1, options: options) }
+        case .value, .float, .source, .opaque: texts(b, a) { TextComparison.contains($0, $1, options: options) }
         }
     }
 
@@ -57,6 +70,7 @@ struct Relation {
             !y.isNull && ValueOrder.isEqual(x.identity, y)
         case (.opaque(let x), .opaque(let y)): x === y
         case (.collection(let x), .collection(let y)): haveSameMembers(x, y)
+        case (.float, _), (_, .float): floats(a, b).map { $0.0 == $0.1 } ?? false
         case (.collection, _), (_, .collection), (.opaque, _), (_, .opaque): false
         }
     }

@@ -32,8 +32,11 @@ enum Statistics {
 /// `CAST(value, 'type')`; what cannot be cast is null.
 enum Casting {
     @Sendable static func cast(_ operand: Operand, _ type: Operand) -> Operand {
-        guard case .value(let value) = operand, let name = type.text else { return .null }
-        return .value(cast(value, to: name) ?? .null)
+        guard let name = type.text else { return .null }
+        switch operand {
+        case .value, .float: return .value(cast(operand.comparable, to: name) ?? .null)
+        case .collection, .source, .opaque: return .null
+        }
     }
 
     /// nil when the value has no form of that type, or the type is unknown.

@@ -15,7 +15,9 @@ struct MemorySource: EvaluationSource {
         let entity = schema[row.key.entity]
         switch entity.places[key] {
         case .slot(let slot)?:
-            guard let index = entity.slots[slot].relationship else { return .value(row.values[slot]) }
+            guard let index = entity.slots[slot].relationship else {
+                return Operand(row.values[slot], entity.slots[slot].kind)
+            }
             return target(of: schema[index], row.values[slot])
         case .toMany(let position)?:
             let relationship = schema[entity.toMany[position]]
@@ -26,7 +28,7 @@ struct MemorySource: EvaluationSource {
         case nil where key == "objectID": return .value(identity)
         case nil where !entity.composites.isEmpty:
             let values = row.values
-            return entity.composites[key].map { .source(CompositeSource($0) { .value(values[$0]) }) } ?? .value(.null)
+            return entity.composites[key].map { .source(CompositeSource($0) { Operand(values[$0], entity.slots[$0].kind) }) } ?? .value(.null)
         case .fetched?, nil: return .value(.null)
         }
     }
