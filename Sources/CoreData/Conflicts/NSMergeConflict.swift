@@ -45,7 +45,7 @@ open class NSMergeConflict: NSObject {
         sourceObject = object
         found = stored
         let read = object.standing
-        oldVersionNumber = Int(read?.version ?? 0)
+        oldVersionNumber = read == nil ? 0 : Int(object.comparedVersion)
         if let cached, cached.version != read?.version {
             newVersionNumber = Int(cached.version)
             objectSnapshot = read.map { object.dictionary(of: $0.snapshot) }

@@ -101,7 +101,7 @@ private final class Memento {
         state.dropTargets()
         state.pointee.overlay = overlay?.base
         overlay = nil
-        if let row { state.attach(row.chunk, row: row.row) } else { state.detachRow() }
+        if let row { state.attach(row.chunk, row: row.row) } else { state.detachRow(keepsVersion: true) }
         for (index, former) in toMany.enumerated() {
             if let former { former.members.everything = former.contents }
             object.setToManyState(index, former?.members)

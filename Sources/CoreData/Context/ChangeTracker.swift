@@ -22,7 +22,7 @@ extension NSManagedObject {
         let state = _state
         // Nobody will save what is written to an object whose context is gone.
         guard !state.has(.gone), let context = state.registry?.context else { return state.makeOverlay() }
-        if state.isFault { fire(reading: slot) }
+        if state.isFault { fireUnseen(writing: slot) }
         if state.info.hasTransientSlots { context.tracker.noteTransient(self, slot) }
         context.tracker.willWrite(self, slot)
         return state.makeOverlay()
@@ -33,7 +33,7 @@ extension NSManagedObject {
         // Listed already, in the open event too. An undo starts with no open event, so it cannot miss its first touch.
         if _state.pointee.flags & ObjectFlags.knownMask == ObjectFlags([.updated, .eventUpdated]).rawValue { return }
         guard !_state.has(.gone), let context = _state.registry?.context else { return }
-        if _state.isFault { fire() }
+        if _state.isFault { fireUnseen() }
         context.tracker.touch(self)
     }
 }

@@ -257,6 +257,7 @@ extension NSManagedObjectContext {
         // The entity of a fault made from a key is a hint, and an object cannot change its own.
         guard state.isFault, state.pointee.row == nil, state.pointee.entity == chunk.layout.entity.rawValue else { return }
         state.attach(chunk, row: row)
+        state.set(.unasked)
         state.pointee.slow |= sleep
     }
 

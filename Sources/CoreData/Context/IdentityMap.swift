@@ -6,7 +6,8 @@ import Foundation
 import Synchronization
 
 /// The objects of one root entity of one store, by number: pages of 64 unretained pointers found by `number >> 6`; up to 32
-/// objects lie one by one, which a short-lived context never leaves.
+/// objects lie one by one, which a short-lived context never leaves. It remembers the version in which a row was read whose object
+/// was let go: beside the page, or in a `VersionTable` where there is none.
 ///
 /// Measured (YARDSTICKS §2): a dictionary of weak references costs 249–1,161 ns an insertion, this 44; removal in order from an
 /// identity-hashed table is quadratic, here it is constant. Not thread-safe by itself: `Registry` holds the lock.
@@ -14,7 +15,7 @@ struct IdentityTable: ~Copyable {
     private typealias Page = UnsafeMutablePointer<UnsafeMutableRawPointer?>
     private struct Entry {
         var key: Int64
-        /// Word 0 counts the objects, words 1…64 are the objects.
+        /// Word 0 counts the objects, words 1…64 are the objects, and words 65…72 hold a byte each for their rows' versions.
         var page: Page?
     }
     private struct Single {
@@ -37,6 +38,10 @@ struct IdentityTable: ~Copyable {
     private static let emptyLimit = 256
     private var lastKey: Int64 = .min
     private var lastPage: Page?
+    /// Of rows that have no page. Where a page knows a version too, that is the later one.
+    private var versions = VersionTable()
+    /// Stands for a version that is not known.
+    static let noVersion = Int32.min
 
     init() {
         singles = IdentityTable.zeros(IdentityTable.singleLimit)
@@ -50,7 +55,7 @@ struct IdentityTable: ~Copyable {
     }
 
     /// Zeros are nil.
-    fileprivate static func zeros<T: ~Copyable>(_ count: Int) -> UnsafeMutablePointer<T> {
+    static func zeros<T: ~Copyable>(_ count: Int) -> UnsafeMutablePointer<T> {
         guard let memory = coredata_zeros(count * MemoryLayout<T>.stride) else { misuse("There is no memory left.") }
         return memory.bindMemory(to: T.self, capacity: count)
     }
@@ -101,14 +106,18 @@ struct IdentityTable: ~Copyable {
         set(number, object)
     }
 
-    /// Removes an entry if it is still this object's.
+    /// Removes an entry if it is still this object's, and remembers the version of its row.
     @inline(__always)
-    mutating func remove(_ number: Int64, _ object: UnsafeMutableRawPointer) {
-        if let singles { return removeSingle(object, singles) }
+    mutating func remove(_ number: Int64, _ object: UnsafeMutableRawPointer, _ version: Int32) {
+        if let singles {
+            if version != IdentityTable.noVersion { versions.set(number, version) }
+            return removeSingle(object, singles)
+        }
         guard let page = page(number >> 6) else { return }
         let place = Int(number & 63) &+ 1
         guard page[place] == object else { return }
         page[place] = nil
+        if version != IdentityTable.noVersion { IdentityTable.bytes(page)[place &- 1] = versions.byte(of: version, number) }
         page[0] = UnsafeMutableRawPointer(bitPattern: UInt(bitPattern: page[0]) &- 1)
         guard page[0] == nil else { return }
         emptyCount += 1
@@ -124,6 +133,40 @@ struct IdentityTable: ~Copyable {
             guard let page = entries[index].page else { continue }
             for place in 1...64 { if let object = page[place] { body(object) } }
         }
+    }
+
+    // MARK: Versions
+
+    private static func bytes(_ page: Page) -> UnsafeMutablePointer<UInt8> {
+        UnsafeMutableRawPointer(page + 65).assumingMemoryBound(to: UInt8.self)
+    }
+
+    /// The version in which a row was read last that has no object, or one whose row was not read for the program.
+    mutating func version(_ number: Int64) -> Int32? {
+        if let page = page(number >> 6), let known = versions.version(IdentityTable.bytes(page)[Int(number & 63)], number) { return known }
+        return versions[number]
+    }
+
+    /// Remembers the version of a row that was read and may never have an object.
+    mutating func note(_ number: Int64, _ version: Int32) {
+        guard let page = page(number >> 6) else { return versions.set(number, version) }
+        IdentityTable.bytes(page)[Int(number & 63)] = versions.byte(of: version, number)
+    }
+
+    mutating func forgetVersion(_ number: Int64) {
+        if let page = page(number >> 6) { IdentityTable.bytes(page)[Int(number & 63)] = 0 }
+        versions.forget(number)
+    }
+
+    mutating func forgetVersions() {
+        versions.removeAll()
+        guard let entries else { return }
+        for index in 0...mask { if let page = entries[index].page { IdentityTable.bytes(page).update(repeating: 0, count: 64) } }
+    }
+
+    /// Moves what a page knows of its rows, in words of eight.
+    private mutating func keepVersions(of page: Page, _ key: Int64) {
+        for word in 0..<8 { versions.merge(group: key << 6 + Int64(word) << 3, UInt64(UInt(bitPattern: page[65 + word]))) }
     }
 
     // MARK: Few objects
@@ -198,7 +241,7 @@ struct IdentityTable: ~Copyable {
 
     private mutating func addPage(_ key: Int64) -> Page {
         if (pageCount + 1) * 4 > (mask + 1) * 3 { rebuild(2 * mask + 1) }
-        let page: Page = IdentityTable.zeros(65)
+        let page: Page = IdentityTable.zeros(73)
         insert(Entry(key: key, page: page))
         pageCount += 1
         emptyCount += 1
@@ -230,6 +273,7 @@ struct IdentityTable: ~Copyable {
         for index in 0...formerMask {
             guard let page = former[index].page else { continue }
             if page[0] == nil, former[index].key != lastKey {
+                keepVersions(of: page, former[index].key)
                 free(page)
             } else {
                 insert(former[index])
@@ -260,6 +304,8 @@ final class Registry: @unchecked Sendable {
     var kept: Set<NSManagedObject>? { didSet { isKeeping = kept != nil } }
     /// Asked for each object: a look at the set itself is checked for exclusivity (76 instructions).
     private var isKeeping = false
+    /// Whether versions of rows are worth remembering: the context is there. Under the lock.
+    private var remembers = true
 
     init(_ runtime: ModelRuntime, _ identities: StoreIdentities) {
         self.identities = identities
@@ -352,8 +398,50 @@ final class Registry: @unchecked Sendable {
         if isKeeping { kept?.formUnion(objects) }
     }
 
-    func remove(_ pointer: UnsafeMutableRawPointer, number: Int64, entity: UInt16, store: UInt16) {
-        lock.withLock { _ in table(entity: entity, store: store).pointee.remove(number, pointer) }
+    /// - Parameter version: of the row that the object stands on, to be remembered; `IdentityTable.noVersion` if there is none.
+    @inline(__always)
+    func remove(_ pointer: UnsafeMutableRawPointer, number: Int64, entity: UInt16, store: UInt16, version: Int32) {
+        lock.withLock { _ in
+            table(entity: entity, store: store).pointee.remove(number, pointer, remembers ? version : IdentityTable.noVersion)
+        }
+    }
+
+    // MARK: Versions
+
+    /// The version in which a row was last read for the program, of a row that has no object; nil if it was not.
+    func version(_ key: ObjectKey) -> Int32? {
+        lock.withLock { _ in table(entity: key.entity.rawValue, store: key.store).pointee.version(key.number) }
+    }
+
+    /// Remembers the versions of rows that have no objects yet, and may have none before they are let go.
+    func note(_ batch: RowBatch, store: UInt16) {
+        lock.withLock { _ in
+            for chunk in batch.chunks where chunk.count > 0 {
+                let layout = chunk.layout
+                let table = table(entity: layout.entity.rawValue, store: store)
+                var row = chunk.row(0)
+                for _ in 0..<chunk.count {
+                    if row.key(layout) > 0 { table.pointee.note(row.key(layout), row.version(layout)) }
+                    row += layout.stride
+                }
+            }
+        }
+    }
+
+    /// What was read of a row before counts no more: the context has taken notice of another version, or takes the next one.
+    func forgetVersion(_ key: ObjectKey) {
+        guard key.number > 0, key.store != 0 else { return }
+        lock.withLock { _ in table(entity: key.entity.rawValue, store: key.store).pointee.forgetVersion(key.number) }
+    }
+
+    func forgetVersions() {
+        lock.withLock { _ in for index in 0..<tableCount { tables?[index]?.pointee.forgetVersions() } }
+    }
+
+    /// The context is gone: nothing will be compared.
+    func stopRemembering() {
+        lock.withLock { _ in remembers = false }
+        forgetVersions()
     }
 
     /// All objects that are alive.

@@ -9,6 +9,7 @@ extension NSManagedObject {
     /// Sets a to-one and keeps its inverse.
     final func setTarget(_ slot: Int, _ new: NSManagedObject?) {
         if let new { check(new, fits: relationship(at: slot)) }
+        if _state.isFault { fireUnseen(writing: slot) }
         replaceTarget(slot, target(at: slot), new)
     }
 
@@ -29,6 +30,7 @@ extension NSManagedObject {
             // An object that was its own other end is written already.
             if old !== self || opposite != slot { old?.leaves(self, opposite) }
             if let new {
+                if new._state.isFault { new.fireUnseen() }
                 let former = new.target(at: opposite)
                 new.writeTarget(opposite, self)
                 if former !== self, former !== new || opposite != slot { former?.leaves(new, slot) }
@@ -40,6 +42,7 @@ extension NSManagedObject {
     /// Parts one side of a one-to-one from an object that has named it until now. An object that was its own other side names the new
     /// one already.
     final func leaves(_ other: NSManagedObject, _ slot: Int) {
+        if _state.isFault { fireUnseen() }
         if target(at: slot) === other { writeTarget(slot, nil) } else if other !== self { restateTarget(slot) }
     }
 
@@ -67,7 +70,7 @@ extension NSManagedObject {
     final func writeTarget(_ slot: Int, _ new: NSManagedObject?, _ old: NSManagedObject?) {
         let state = _state
         if !state.has(.gone), let context = state.registry?.context {
-            if state.isFault { fire() }
+            if state.isFault { fireUnseen() }
             if state.info.hasTransientSlots { context.tracker.noteTransient(self, slot) }
             if context.tracker.isLogging, !state.has(.fresh), !context.tracker.isSuspended {
                 context.tracker.log.append(.target(self, slot: Int32(truncatingIfNeeded: slot), old: old))

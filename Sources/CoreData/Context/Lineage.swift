@@ -100,7 +100,7 @@ extension NSManagedObjectContext {
         if state.has(.registered) {
             requiredRegistry.remove(
                 Unmanaged.passUnretained(object).toOpaque(), number: state.pointee.number,
-                entity: state.pointee.entity, store: state.pointee.store)
+                entity: state.pointee.entity, store: state.pointee.store, version: IdentityTable.noVersion)
         }
         state.pointee.number = key.number
         state.pointee.store = key.store

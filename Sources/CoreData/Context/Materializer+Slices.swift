@@ -40,7 +40,7 @@ extension NSManagedObjectContext {
         let (table, registry) = (slices.table, requiredRegistry)
         var layout = table.chunks[0].layout
         var birth = Birth(
-            runtime.infos[entity.value], registry, table.chunks[0], store: store, asFaults: true)
+            runtime.infos[entity.value], registry, table.chunks[0], store: store, asFaults: true, unseen: readsUnseen)
         withUnsafeTemporaryAllocation(of: Unmanaged<NSManagedObject>.self, capacity: slices.count) { born in
             var count = 0
             table.forEach(slices.range) { index, chunk, row in
@@ -52,7 +52,7 @@ extension NSManagedObjectContext {
                     birth.move(to: chunk)
                 } else {
                     layout = chunk.layout
-                    birth = Birth(runtime.infos[layout.entity.value], registry, chunk, store: store, asFaults: true)
+                    birth = Birth(runtime.infos[layout.entity.value], registry, chunk, store: store, asFaults: true, unseen: readsUnseen)
                 }
                 birth.expect(1)
                 let object = make(birth, row)

@@ -44,7 +44,7 @@ extension NSManagedObjectContext {
         let info = runtime.infos[layout.entity.value]
         let registry = requiredRegistry
         var fulfilled: ContiguousArray<NSManagedObject> = []
-        let birth = Birth(info, registry, chunk, store: store, asFaults: asFaults)
+        let birth = Birth(info, registry, chunk, store: store, asFaults: asFaults, unseen: readsUnseen)
         let wakes = !asFaults && birth.wakes
         withUnsafeTemporaryAllocation(of: Int64.self, capacity: count) { numbers in
             withUnsafeTemporaryAllocation(of: Unmanaged<NSManagedObject>?.self, capacity: count) { found in
@@ -100,7 +100,7 @@ extension NSManagedObjectContext {
         state.pointee.registry = UnsafeRawPointer(birth.registry.toOpaque())
         state.pointee.number = Int64(bitPattern: row[-birth.header])
         state.pointee.store = birth.store
-        state.pointee.flags = ObjectFlags([.persistent, .registered]).rawValue
+        state.pointee.flags = birth.flags
         state.pointee.chunk = UnsafeRawPointer(birth.chunk.toOpaque())
         state.pointee.row = row
         state.pointee.arena = birth.arena
@@ -119,10 +119,16 @@ extension NSManagedObjectContext {
         let header: Int
         let store: UInt16
         let slow: UInt32
+        let flags: UInt32
         /// Whether the class wants to know of the first read.
         let wakes: Bool
 
-        init(_ info: EntityInfo, _ registry: Registry, _ chunk: RowChunk, store: UInt16, asFaults: Bool) {
+        init(
+            _ info: EntityInfo, _ registry: Registry, _ chunk: RowChunk, store: UInt16, asFaults: Bool, unseen: Bool
+        ) {
+            var flags: ObjectFlags = [.persistent, .registered]
+            if unseen { flags.formUnion(asFaults ? .unasked : [.unasked, .unseen]) }
+            self.flags = flags.rawValue
             let binding = info.classBinding
             initializer = binding.initializer
             description = .passUnretained(info.description)
@@ -175,7 +181,7 @@ extension NSManagedObjectContext {
             if take(existing, chunk, row, asFaults: false), !info.classBinding.sleepsThroughFetch { wake(existing) }
             return existing
         }
-        let birth = Birth(info, registry, chunk, store: store, asFaults: false)
+        let birth = Birth(info, registry, chunk, store: store, asFaults: false, unseen: readsUnseen)
         birth.expect(1)
         let object = make(birth, row)
         birth.retain(1)
@@ -190,7 +196,12 @@ extension NSManagedObjectContext {
     ) -> Bool {
         let state = object._state
         guard state.isFault else { return false }
-        if state.pointee.row == nil { state.attach(chunk, row: row) }
+        if state.pointee.row == nil {
+            state.attach(chunk, row: row)
+            if readsUnseen { state.set(asFaults ? .unasked : [.unasked, .unseen]) }
+        } else if !readsUnseen {
+            state.clear(.unasked)
+        }
         if asFaults {
             state.pointee.slow |= SlowReason.fault
         } else {
@@ -229,6 +240,7 @@ extension NSManagedObjectContext {
             }
             return
         }
+        if state.has(.unasked), readsUnseen { state.set(.unseen) }
         state.pointee.slow &= ~SlowReason.anyFault
         if !state.info.classBinding.sleepsThroughFetch { wake(object) }
     }
@@ -283,6 +295,7 @@ extension NSManagedObjectContext {
         do {
             members.base = try read(owner.relationship(toMany: index).index, of: owner._state.key)
             members.readAt = rowTime
+            members.isUnseen = readsUnseen
             members.mayPrecedeRow = owner._state.pointee.row == nil
         } catch {
             if readError == nil {

@@ -58,7 +58,11 @@ extension NSManagedObjectContext {
                 guard object._state.has(.deleted), !object._state.has(.propagated) else { return }
                 object._state.set(.propagated)
                 // The program has not deleted one whose row is gone, so there is nothing to undo.
-                if object._state.has(.inaccessible) { unlogged { object.leavePendingPairs() } } else { object.applyDeleteRules() }
+                if object._state.has(.inaccessible) {
+                    unlogged { object.leavePendingPairs() }
+                } else {
+                    unseen { object.applyDeleteRules() }
+                }
                 if readError != nil {
                     // What could not be read may be incomplete: the rules are applied again when the error was thrown.
                     object._state.clear(.propagated)
@@ -98,7 +102,10 @@ extension NSManagedObjectContext {
         let inserted = tracker.objects(.inserted)
         let changed = tracker.objects([.updated, .deleted], without: .inserted)
         unlogged {
-            for object in changed { object._state.revert() }
+            for object in changed {
+                object._state.revert()
+                object._state.leaveUnseenRow()
+            }
             for object in inserted {
                 withdraw(object)
                 object._state.breakCycles()
@@ -131,6 +138,7 @@ extension NSManagedObjectContext {
             object._state.breakCycles()
         }
         if keepsObjects { registry?.kept = [] }
+        registry?.forgetVersions()
         guard !all.isEmpty else { return }
         post(ContextNotice.didChange, [NSInvalidatedAllObjectsKey: all.map(\.objectID)])
     }

@@ -77,6 +77,7 @@ extension NSManagedObjectContext {
         guard !payload.invalidatesAll else { return refreshAllObjects() }
         if isChild { withParent { _ in } }
         rowTime += 1
+        for key in payload.inserted + payload.updated + payload.deleted { registry?.forgetVersion(key) }
         let known = payload.inserted.filter { registered($0) != nil }
         let inserted = takeIn(payload.inserted)
         let deleted = drop(payload.deleted)

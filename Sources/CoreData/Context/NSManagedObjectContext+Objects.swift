@@ -65,16 +65,16 @@ extension NSManagedObjectContext {
             misuse("delete(_:) was given an object of another context; use object(with: objectID) here.")
         }
         guard !state.has([.deleted, .gone]) else { return }
-        object.prepareForDeletion()
+        seen { object.prepareForDeletion() }
         remove(object)
     }
 
     /// Marks an object deleted and leaves its relationships to the delete rules.
     final func remove(_ object: NSManagedObject) {
-        if object._state.isFault { object.fire() }
+        if object._state.isFault { object.fireUnseen() }
         guard !object._state.has([.deleted, .gone]) else { return }
         // A child's save compares no versions; the parent applies the rules to what it knows.
-        if object._state.pointee.toMany != nil, !isChild { object.dropMembersOlderThanRow() }
+        if object._state.pointee.toMany != nil, !isChild { unseen { object.dropMembersOlderThanRow() } }
         tracker.delete(object)
     }
 
@@ -104,8 +104,9 @@ extension NSManagedObjectContext {
         if state.has(.registered) {
             requiredRegistry.remove(
                 Unmanaged.passUnretained(object).toOpaque(), number: state.pointee.number,
-                entity: state.pointee.entity, store: state.pointee.store)
+                entity: state.pointee.entity, store: state.pointee.store, version: IdentityTable.noVersion)
         }
+        requiredRegistry.forgetVersion(state.key)
         if state.has(.inserted), runtime.hasOneWayRelationships { hasStrays = true }
         tracker.unmark(object, .dirty)
         if state.has(.persistent) { state.dropRelationships() }

@@ -92,6 +92,7 @@ extension NSManagedObjectContext {
             }
         }
         rowTime += 1
+        registry?.forgetVersions()
         renewBelowChanges(changed)
         settle()
     }
@@ -125,7 +126,8 @@ extension NSManagedObjectContext {
     /// Puts an object on another row, below its changes.
     final func renew(_ object: NSManagedObject, _ fresh: RowSnapshot) {
         let state = object._state
-        guard !state.has([.deleted, .gone]), let read = object.lastRead, !read.agrees(with: fresh) else { return }
+        guard !state.has([.deleted, .gone]), let read = object.lastRead else { return }
+        guard !read.agrees(with: fresh) else { return state.clear([.unasked, .unseen]) }
         let fault = state.pointee.slow & SlowReason.anyFault
         rowTime += 1
         if !state.has(.dirty) { state.dropStoredRelationships() }

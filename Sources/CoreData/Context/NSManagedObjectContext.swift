@@ -67,6 +67,8 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
     final var openSets: ContiguousArray<MutableOrderedMembers> = []
     /// Goes up whenever rows that objects hold may have become old: at saves and refreshes.
     final var rowTime = 0
+    /// While rows are read that the program does not see: for a delete rule, a write or a save.
+    @exclusivity(unchecked) final var readsUnseen = false
     /// Stores chosen for new objects; nil until one is.
     final var assignments: StoreAssignments?
     final var checkpointObserver: (any NSObjectProtocol)?
@@ -179,6 +181,7 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
         if let checkpointObserver { NotificationCenter.default.removeObserver(checkpointObserver) }
         registry?.context = nil
         registry?.kept = nil
+        registry?.stopRemembering()
         if lineage != nil { coordinator?.relatives.leave() }
         if !tracker.isEmpty {
             // Changed relationships hold their objects; an abandoned context must not leave such cycles behind.

@@ -78,10 +78,12 @@ struct Prefetch {
     ) throws -> ContiguousArray<MemberSlices> {
         guard let rows = try context.storedRows(of: store) else { return [] }
         var sorting = MemberSorting(owners)
+        let registry = context.requiredRegistry
         let cache = context.rowCache
         let ticket = cache?.ticket ?? 0
         func take(_ batch: MemberBatch) -> FetchStep {
             cache?.add(batch.rows, store: store, since: ticket)
+            if store != 0 { registry.note(batch.rows, store: store) }
             sorting.add(batch)
             return .more
         }

@@ -6,6 +6,7 @@ extension NSManagedObject {
     /// Reads the row of a fault for the sake of one slot, whose name an error carries.
     final func fire(reading slot: Int) {
         if _state.pointee.slow == SlowReason.dormant {
+            if _state.has(.unasked) { noteUnseen() }
             _state.pointee.slow = 0
             return
         }

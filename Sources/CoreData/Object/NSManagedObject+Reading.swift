@@ -150,6 +150,7 @@ extension NSManagedObject {
     /// Reads the row of a fault. A read that fails leaves a fault and the error with the context (DESIGN §7).
     final func fire() {
         if _state.pointee.slow == SlowReason.dormant {
+            if _state.has(.unasked) { noteUnseen() }
             _state.pointee.slow = 0
             return
         }

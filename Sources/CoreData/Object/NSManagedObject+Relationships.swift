@@ -192,6 +192,10 @@ extension NSManagedObject {
         let members = makeToManyState(index)
         guard let context = readMembers(members, index) else { return [] }
         let found: [NSManagedObject]
+        let readsUnseen = context.readsUnseen
+        // Rows that the program has read before stay read.
+        if readsUnseen { context.readsUnseen = members.isUnseen } else { members.isUnseen = false }
+        defer { context.readsUnseen = readsUnseen }
         switch members.base {
         case .fault: return []
         case .rows(let batches): found = context.materialize(batches, store: _state.pointee.store)

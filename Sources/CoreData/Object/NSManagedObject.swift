@@ -32,7 +32,8 @@ open class NSManagedObject: NSObject {
             if state.has(.registered) {
                 let pointer = Unmanaged.passUnretained(self).toOpaque()
                 registry._withUnsafeGuaranteedRef {
-                    $0.remove(pointer, number: pointee.number, entity: pointee.entity, store: pointee.store)
+                    $0.remove(
+                        pointer, number: pointee.number, entity: pointee.entity, store: pointee.store, version: state.seenVersion)
                 }
             }
         }

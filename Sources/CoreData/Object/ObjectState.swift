@@ -64,6 +64,10 @@ struct ObjectFlags: OptionSet {
     static let predicated = ObjectFlags(rawValue: 1 << 21)
     /// Has changes of a child whose base the context keeps (`Base`).
     static let based = ObjectFlags(rawValue: 1 << 22)
+    /// Its row came without the program's asking for it: beside another's, or for a delete rule, a write or a save.
+    static let unasked = ObjectFlags(rawValue: 1 << 24)
+    /// Its row was used so: a save compares the version that the program has last read.
+    static let unseen = ObjectFlags(rawValue: 1 << 25)
     /// Holds changes that the running save must write.
     static let dirty: ObjectFlags = [.inserted, .updated, .deleted]
     /// What must be looked at before a write may go unnoticed: `fresh` alone of these allows it.
@@ -171,11 +175,17 @@ extension UnsafeMutablePointer<ObjectState> {
         pointee.row = row
         pointee.arena = chunk.arena
         pointee.slow &= ~SlowReason.anyFault
+        clear([.unasked, .unseen])
         if let former { Unmanaged<RowChunk>.fromOpaque(former).release() }
     }
 
     /// Makes the object a fault: its row is let go. What it knows of its members may be older than the next one.
-    func detachRow() {
+    ///
+    /// - Parameter keepsVersion: whether the next row must still have the version that was read last, as if the program had let the
+    ///   object go.
+    func detachRow(keepsVersion: Bool = false) {
+        if !keepsVersion { registry?.forgetVersion(key) }
+        clear([.unasked, .unseen])
         dropTargets()
         forEachMember { $1.mayPrecedeRow = true }
         if let chunk = pointee.chunk { Unmanaged<RowChunk>.fromOpaque(chunk).release() }

@@ -36,6 +36,8 @@ final class ToMany {
         var isCompared = false
         /// Whether the object's row was read after the members: it may be newer than they.
         var mayPrecedeRow = false
+        /// Whether the rows were read for a delete rule, a write or a save, and the program has not asked for them since.
+        var isUnseen = false
         /// How often it was asked whether a row is among the members as read.
         var questions: UInt8 = 0
         var orderQuestions: UInt8 = 0
@@ -76,6 +78,11 @@ final class ToMany {
     var mayPrecedeRow: Bool {
         get { contents.pointee.mayPrecedeRow }
         set { contents.pointee.mayPrecedeRow = newValue }
+    }
+    /// Whether the rows were read for a delete rule, a write or a save, and the program has not asked for them since.
+    var isUnseen: Bool {
+        get { contents.pointee.isUnseen }
+        set { contents.pointee.isUnseen = newValue }
     }
     /// How many of the coordinator's new keys a child had taken over when it looked through the keys; -1 when it has not.
     var keysSeen: Int {

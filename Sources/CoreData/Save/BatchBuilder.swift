@@ -211,7 +211,7 @@ final class BatchBuilder {
 extension NSManagedObject {
     /// Reads the row of a fault for the save: written without it, the values that were not read would be lost.
     final func fireOrThrow() throws {
-        fire()
+        fireUnseen()
         if _state.isFault { try managedObjectContext?.throwReadError() }
     }
 

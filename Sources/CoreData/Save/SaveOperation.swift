@@ -63,7 +63,7 @@ struct SaveOperation {
             pending.borrowEach { object in
                 guard object._state.has(.dirty) else { return }
                 // Refreshed with what others have made of it: if its row is gone, they must not lead there.
-                if object._state.isFault { object.fire() }
+                if object._state.isFault { object.fireUnseen() }
                 object.willSave()
             }
             if !context.tracker.unpropagated.isEmpty { context.propagateDeletes() }
@@ -188,6 +188,7 @@ struct SaveOperation {
             object.settleToMany()
             // Equal values were not written; left there, they would count as changes in the next merge.
             if state.pointee.overlay != nil { state.revertUnchanged() }
+            state.leaveUnseenRow()
         }
         deleted.borrowEach { context.withdraw($0) }
     }

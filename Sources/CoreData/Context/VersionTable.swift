@@ -1,0 +1,128 @@
+// Which version rows had when a context last read them, of rows that it holds no object of.
+
+import CoreDataValues
+
+/// The versions of the rows of one root entity of one store, by number: a byte a row, eight rows an entry of 16 bytes, found by
+/// `number >> 3`. Not thread-safe by itself.
+struct VersionTable: ~Copyable {
+    private struct Entry {
+        /// The group of eight rows that it is about, counted from 1; 0 where there is none.
+        var group: UInt64
+        /// A byte each, 0 where nothing is known.
+        var versions: UInt64
+    }
+
+    /// nil while nothing is known.
+    private var entries: UnsafeMutablePointer<Entry>?
+    private var mask = 0
+    private var count = 0
+    /// Where the last entry stood.
+    private var last = 0
+    /// Versions that no byte holds.
+    private var large: [Int64: Int32] = [:]
+    /// What the byte of a large version is.
+    private static let isLarge: UInt8 = 255
+
+    deinit { free(entries) }
+
+    // MARK: Bytes
+
+    /// The byte of a version, which starts at -1 (NULL in the store).
+    @inline(__always)
+    mutating func byte(of version: Int32, _ number: Int64) -> UInt8 {
+        if version >= -1, version < 253 { return UInt8(truncatingIfNeeded: version &+ 2) }
+        large[number] = version
+        return VersionTable.isLarge
+    }
+
+    func version(_ byte: UInt8, _ number: Int64) -> Int32? {
+        byte == 0 ? nil : byte == VersionTable.isLarge ? large[number] : Int32(byte) - 2
+    }
+
+    // MARK: Rows
+
+    subscript(number: Int64) -> Int32? {
+        guard let entries, let place = place(VersionTable.group(number)) else { return nil }
+        return version(UInt8(truncatingIfNeeded: entries[place].versions >> VersionTable.shift(number)), number)
+    }
+
+    @inline(__always)
+    mutating func set(_ number: Int64, _ version: Int32) {
+        let byte = UInt64(byte(of: version, number))
+        let group = VersionTable.group(number)
+        let place = place(group) ?? add(group)
+        guard let entries else { return }
+        let shift = VersionTable.shift(number)
+        entries[place].versions = entries[place].versions & ~(255 << shift) | byte << shift
+        last = place
+    }
+
+    /// Takes the bytes of eight rows over; zeros say nothing.
+    mutating func merge(group number: Int64, _ bytes: UInt64) {
+        guard bytes != 0 else { return }
+        let group = VersionTable.group(number)
+        let place = place(group) ?? add(group)
+        guard let entries else { return }
+        var known: UInt64 = 0
+        for shift in stride(from: UInt64(0), to: 64, by: 8) where bytes >> shift & 255 != 0 { known |= 255 << shift }
+        entries[place].versions = entries[place].versions & ~known | bytes
+    }
+
+    mutating func forget(_ number: Int64) {
+        guard let entries, let place = place(VersionTable.group(number)) else { return }
+        entries[place].versions &= ~(255 << VersionTable.shift(number))
+    }
+
+    mutating func removeAll() {
+        free(entries)
+        entries = nil
+        (mask, count, last) = (0, 0, 0)
+        large = [:]
+    }
+
+    // MARK: Places
+
+    private static func group(_ number: Int64) -> UInt64 { UInt64(bitPattern: number) >> 3 &+ 1 }
+    private static func shift(_ number: Int64) -> UInt64 { (UInt64(bitPattern: number) & 7) << 3 }
+    private static func hash(_ group: UInt64) -> Int { Int(truncatingIfNeeded: (group &* 0x9E37_79B9_7F4A_7C15) >> 24) }
+
+    @inline(__always)
+    private func place(_ group: UInt64) -> Int? {
+        guard let entries else { return nil }
+        if entries[last].group == group { return last }
+        var place = VersionTable.hash(group) & mask
+        while entries[place].group != 0 {
+            if entries[place].group == group { return place }
+            place = (place &+ 1) & mask
+        }
+        return nil
+    }
+
+    /// A new entry; a list that is three quarters full is made anew, twice as long.
+    @inline(never)
+    private mutating func add(_ group: UInt64) -> Int {
+        if entries == nil || (count + 1) * 4 > (mask + 1) * 3 { grow() }
+        guard let entries else { return 0 }
+        var place = VersionTable.hash(group) & mask
+        while entries[place].group != 0 { place = (place &+ 1) & mask }
+        entries[place].group = group
+        count += 1
+        return place
+    }
+
+    private mutating func grow() {
+        let former = entries
+        let size = former == nil ? 16 : 2 * (mask + 1)
+        let grown: UnsafeMutablePointer<Entry> = IdentityTable.zeros(size)
+        let formerSize = mask + 1
+        (entries, mask, count, last) = (grown, size - 1, 0, 0)
+        guard let former else { return }
+        for index in 0..<formerSize where former[index].versions != 0 {
+            var place = VersionTable.hash(former[index].group) & mask
+            while grown[place].group != 0 { place = (place &+ 1) & mask }
+            grown[place] = former[index]
+            count += 1
+        }
+        free(former)
+    }
+}
