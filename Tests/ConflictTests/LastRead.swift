@@ -12,8 +12,8 @@ final class LastRead {
     enum Getting: CaseIterable { case objectWith, fetch, prefetch, existing, relationship }
     /// What the program reads of the owner and its members; a list of members is read with all objects of it.
     enum Reading: CaseIterable { case nothing, attribute, members, value }
-    enum Writing: CaseIterable { case value, release, give, part, pair, reorder }
-    enum Between: CaseIterable { case nothing, save, refreshOther, refreshOwner, refreshAll, merge }
+    enum Writing: CaseIterable { case value, release, give, part, pair, gain, reorder }
+    enum Between: CaseIterable { case nothing, save, refreshOwner, refreshAll, merge }
     /// What is in a variable until the deletion.
     enum Holding: CaseIterable { case owner, ownerAndMembers, nothing }
 
@@ -27,10 +27,11 @@ final class LastRead {
         var description: String { key }
         /// Whether the deletion of the owner writes or removes the rows of its members.
         var changesMembers: Bool { rule == .cascade || !isManyToMany }
-        /// Which writes there are: a member gets another owner, or none; its pair is parted, or one with another owner made.
+        /// Which writes there are: a member gets another owner, or none; its pair is parted, or one with another owner made; the
+        /// owner gets another member.
         var writings: [Writing] {
-            isManyToMany ? [.value, .part, .pair] + (isOrdered ? [.reorder] : [])
-                : [.value, .release, .give] + (isOrdered ? [.reorder] : [])
+            let ends: [Writing] = isManyToMany ? [.value, .part, .pair, .gain] : [.value, .release, .give, .gain]
+            return ends.filter { $0 != .gain || !isToOne } + (isOrdered ? [.reorder] : [])
         }
     }
 
@@ -41,6 +42,17 @@ final class LastRead {
         let writing: Writing
         let between: Between
         var description: String { "\(kind), \(getting), read \(reading), wrote \(writing), \(between) between" }
+        /// Whether the program has seen the rows of the members. A to-one leads to a fault.
+        private var hasReadMembers: Bool {
+            reading == .value || !kind.isToOne && (getting == .prefetch || reading == .members)
+        }
+        /// Whether the program has seen the row of the owner.
+        private var hasReadOwner: Bool { [.fetch, .existing, .relationship].contains(getting) || reading != .nothing }
+        /// Whether the deletion would lose what the other has written: a value of a member that goes or changes, a member that came.
+        var mustBeRefused: Bool {
+            guard between == .nothing || between == .save else { return false }
+            return writing == .value && hasReadMembers && kind.changesMembers || writing == .gain && hasReadOwner
+        }
     }
 
     /// One to many, ordered, one to one, many to many, ordered; with cascade and with nullify.
@@ -167,6 +179,7 @@ final class LastRead {
         case .give: member.setValue(other, forKey: item.kind.inverse)
         case .part: change(owner, item.kind, member, isPair: false)
         case .pair: change(other, item.kind, member, isPair: true)
+        case .gain: change(owner, item.kind, theirs.make("Item", ["name": "late"]), isPair: true)
         case .reorder: owner.mutableOrderedSetValue(forKey: item.kind.key).moveObjects(at: IndexSet(integer: 0), to: 1)
         }
         theirs.processPendingChanges()
@@ -192,7 +205,6 @@ final class LastRead {
             _ = mine.make("Item", ["name": "mine"])
             mine.object(with: other).setValue("mine", forKey: "name")
             try mine.save()
-        case .refreshOther: mine.refresh(mine.object(with: other), mergeChanges: true)
         case .refreshOwner: mine.refresh(mine.object(with: owner), mergeChanges: true)
         case .refreshAll: mine.refreshAllObjects()
         case .merge:

@@ -29,6 +29,16 @@ import Testing
         return rivals.mine.object(with: id)
     }
 
+    /// Reads the members of a fault beforehand, which stays a fault.
+    private func prefetch(_ owner: NSManagedObject, _ key: String, _ count: Int = 2) throws {
+        let request = NSFetchRequest<NSManagedObject>(entityName: owner.entity.name ?? "")
+        request.includesPropertyValues = false
+        request.relationshipKeyPathsForPrefetching = [key]
+        _ = try owner.managedObjectContext?.fetch(request)
+        #expect(owner.isFault && !owner.hasFault(forRelationshipNamed: key))
+        #expect(owner.objectIDs(forRelationshipNamed: key).count == count && owner.isFault)
+    }
+
     private func read(_ object: NSManagedObject, _ reading: Reading) throws {
         switch reading {
         case .atDeletion: break
@@ -52,8 +62,7 @@ import Testing
         _ reading: Reading
     ) throws {
         rivals.mine.stalenessInterval = 0
-        _ = owner.value(forKey: key)
-        #expect(owner.objectIDs(forRelationshipNamed: key).count == 2 && owner.isFault)
+        try prefetch(owner, key)
         rivals.theirs.make(entity, values).set(inverse, try rivals.their(owner))
         try rivals.theirs.save()
         try read(owner, reading)
@@ -88,7 +97,8 @@ import Testing
         let ward = try stored(rivals).ward
         let late = rivals.mine.make("Patient", ["name": "late"])
         try rivals.mine.save()
-        #expect(ward.many("patients").count == 2 && late.one("ward") == nil)
+        try prefetch(ward, "patients")
+        #expect(late.one("ward") == nil)
         if !isRead { rivals.mine.refresh(late, mergeChanges: false) }
         try rivals.their(late).set("ward", try rivals.their(ward))
         try rivals.theirs.save()
@@ -108,7 +118,7 @@ import Testing
         let rivals = try Rivals(.sqlite, undo: true)
         rivals.mine.stalenessInterval = 0
         let patient = try stored(rivals).patient
-        #expect(patient.ordered("visits").count == 2 && patient.isFault)
+        try prefetch(patient, "visits")
         let new = rivals.mine.make("Visit", ["note": "new"])
         patient.mutableOrderedSetValue(forKey: "visits").insert(new, at: 0)
         rivals.mine.processPendingChanges()
@@ -129,7 +139,7 @@ import Testing
         let rivals = try Rivals(.sqlite)
         rivals.mine.stalenessInterval = 0
         let patient = try stored(rivals).patient
-        #expect(patient.ordered("visits").count == 2 && patient.isFault)
+        try prefetch(patient, "visits")
         _ = rivals.theirs.make("Visit", ["note": "late", "patient": try rivals.their(patient)])
         try rivals.theirs.save()
         patient.mutableOrderedSetValue(forKey: "visits").insert(rivals.mine.make("Visit", ["note": "new"]), at: 0)
@@ -177,7 +187,7 @@ import Testing
         #expect(try rivals.reader().all("Visit").isEmpty)
     }
 
-    @Test("The members of a fault are read once more by its deletion, those of an object with values are not")
+    @Test("The deletion of a fault reads its row and its members, unless they were read: that fires it")
     func statements() throws {
         let trace = Trace()
         let stack = try Stack(undo: false, options: trace.options)
@@ -192,8 +202,8 @@ import Testing
         _ = mine[0].many("patients")
         #expect(trace.selects { context.delete(mine[0]); context.processPendingChanges() } == 0)
         #expect(trace.selects { context.delete(mine[1]); context.processPendingChanges() } == 2)
-        _ = mine[2].many("patients")
-        #expect(trace.selects { context.delete(mine[2]); context.processPendingChanges() } == 2)
+        #expect(trace.selects { _ = mine[2].many("patients") } == 2)
+        #expect(trace.selects { context.delete(mine[2]); context.processPendingChanges() } == 0)
     }
 }
 

@@ -52,21 +52,6 @@ import Testing
         #expect(!patient.isDeleted && patient.managedObjectContext == nil)
     }
 
-    @Test("3.5 Without an undo manager changedValuesForCurrentEvent is about the event's objects, with what was saved of them")
-    func currentEventUnlogged() throws {
-        let stack = try Stack(undo: false)
-        let patient = stack.context.make("Patient", ["name": "Ada"])
-        try stack.context.save()
-        #expect(patient.changedValuesForCurrentEvent().isEmpty)
-        patient.setValue("Bo", forKey: "name")
-        #expect(patient.changedValuesForCurrentEvent()["name"] as? String == "Ada")
-        stack.context.processPendingChanges()
-        #expect(patient.changedValuesForCurrentEvent().isEmpty)
-        patient.setValue(3, forKey: "age")
-        let event = patient.changedValuesForCurrentEvent()
-        #expect(event["age"] is NSNull && event["name"] as? String == "Ada")
-    }
-
     @Test("3.5 changedValuesForCurrentEvent has the values from before the event, of the event's changes only")
     func currentEvent() throws {
         let patient = try saved("Ada")

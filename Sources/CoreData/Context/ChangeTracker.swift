@@ -69,7 +69,8 @@ struct ChangeTracker {
     private var pendingLogs: [WeakLog] = []
     var deletionLogs: [DeletionLog] { pendingLogs.compactMap(\.log) }
     var hasDeletionLogs: Bool { !pendingLogs.isEmpty }
-    /// Whether writes are logged: there is an undo manager.
+    /// Whether writes are logged: there is an undo manager, or did-change notifications are awaited, in which a program may ask what
+    /// was there before the event.
     var isLogging = false
     /// Told when an event begins, so that it opens the event's group.
     var undoManager: UndoManager?

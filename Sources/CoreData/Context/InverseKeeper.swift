@@ -217,7 +217,8 @@ extension NSManagedObject {
     // MARK: Log
 
     final func logPosition(of member: NSManagedObject, toMany index: Int) {
-        guard relationship(toMany: index).isOrdered else { return }
+        // Only an undo needs places.
+        guard relationship(toMany: index).isOrdered, _state.registry?.context?.undoManager != nil else { return }
         log {
             // Where a link puts it again.
             if let members = toManyState(index), !members.hasOrder {

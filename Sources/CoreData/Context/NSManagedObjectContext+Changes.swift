@@ -40,10 +40,18 @@ extension NSManagedObjectContext {
             tracker.postpone()
         }
         let event = ContextEvent(taking: &tracker)
-        registerUndo()
+        let (isLogged, hasDeletions) = (tracker.isLogging, tracker.logsDeletions)
+        let log = tracker.takeLog()
+        registerUndo(log, hasDeletions: hasDeletions)
         isSettling = false
         tracker.compact()
+        guard ContextNotice.didChange.name.ifAwaited != nil else { return post(event) }
+        let outer = toldEvent
+        toldEvent = ToldEvent(event: event, log: isLogged ? log : nil)
         post(event)
+        toldEvent = outer
+        // From now on it is known what is before the next event.
+        tracker.isLogging = true
     }
 
     /// Applies the delete rules of deleted objects until no new deletion follows.

@@ -23,7 +23,7 @@ extension NSManagedObjectContext {
         checkpointObserver = nil
         settle()
         former?.removeAllActions(withTarget: self)
-        tracker.isLogging = undoManager != nil
+        tracker.isLogging = undoManager != nil || ContextNotice.didChange.name.ifAwaited != nil
         tracker.undoManager = undoManager
         guard let undoManager else { return }
         let context = Unowned(self)
@@ -33,9 +33,7 @@ extension NSManagedObjectContext {
     }
 
     /// Turns the log of the event that ends into one undo action.
-    final func registerUndo() {
-        let hasDeletions = tracker.logsDeletions
-        let log = tracker.takeLog()
+    final func registerUndo(_ log: ContiguousArray<GraphChange>, hasDeletions: Bool) {
         guard let undoManager = tracker.undoManager else { return }
         if !log.isEmpty, undoManager.isUndoRegistrationEnabled {
             if hasDeletions {

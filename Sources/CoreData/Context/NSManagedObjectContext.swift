@@ -42,6 +42,8 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
     /// The last event told, so that a save that follows it can use the same sets.
     final var lastEvent: ContextEvent?
     final var eventsSinceSave = 0
+    /// The event of the did-change notification that is being posted.
+    final var toldEvent: ToldEvent?
     /// The class that `init(context:)` was last called for.
     private final var lastClass: (type: ObjectIdentifier, info: EntityInfo)?
     private final var temporaryNumbers: Range<Int64> = 0..<0
@@ -152,6 +154,7 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
                     + "privateQueueConcurrencyType with perform, or mainQueueConcurrencyType on the main queue.")
         }
         super.init()
+        tracker.isLogging = ContextNotice.didChange.name.ifAwaited != nil
         if type == .mainQueueConcurrencyType {
             MainQueue.mark()
             tracker.awaitsTurn = true

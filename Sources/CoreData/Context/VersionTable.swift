@@ -112,7 +112,8 @@ struct VersionTable: ~Copyable {
 
     private mutating func grow() {
         let former = entries
-        let size = former == nil ? 16 : 2 * (mask + 1)
+        // The objects of a short-lived context fit in without another list.
+        let size = former == nil ? 32 : 2 * (mask + 1)
         let grown: UnsafeMutablePointer<Entry> = IdentityTable.zeros(size)
         let formerSize = mask + 1
         (entries, mask, count, last) = (grown, size - 1, 0, 0)

@@ -62,7 +62,13 @@ final class MutableMembers: NSMutableSet {
         return holder
     }
 
-    private var members: [NSManagedObject] { owner.members(at: index) }
+    private var members: [NSManagedObject] { reader.members(at: index) }
+
+    /// The same for a caller who reads.
+    private var reader: NSManagedObject {
+        if holder._state.isFault { owner.fire() }
+        return owner
+    }
 
     private func replace(with members: some Sequence<NSManagedObject>) {
         owner.setMembers(index, ContiguousArray(members))
@@ -72,10 +78,10 @@ final class MutableMembers: NSMutableSet {
 
     // MARK: Asking
 
-    override var count: Int { owner.countOfMembers(at: index) }
+    override var count: Int { reader.countOfMembers(at: index) }
 
     override func member(_ object: Any) -> Any? {
-        guard let object = object as? NSManagedObject, owner.isMember(object, at: index) else { return nil }
+        guard let object = object as? NSManagedObject, reader.isMember(object, at: index) else { return nil }
         return object
     }
 

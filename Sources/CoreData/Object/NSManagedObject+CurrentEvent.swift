@@ -4,19 +4,45 @@ import CoreDataValues
 import Foundation
 
 extension NSManagedObject {
-    /// The properties that changed since the last did-change notification, with their values before, nil as `NSNull`.
+    /// The properties that changed since the last did-change notification, with their values before, nil as `NSNull`; inside the
+    /// notification those of the event that it tells of. Empty for an object that is not part of the event.
     ///
-    /// Read from the context's log, which is there while the context has an undo manager; without one these are the properties
-    /// that changed since the last save, if the open event is about the object at all (deviation 3.5). Empty for an object that is not part of the open event.
+    /// Read from a log that the context has while there is an undo manager or such notifications are awaited. Without it, and until
+    /// the first notification, these are the properties that changed since the last save.
     public final func changedValuesForCurrentEvent() -> [String: Any] {
         checkQueue()
-        let state = _state
-        guard state.pointee.flags & ObjectFlags.event.rawValue != 0, let context = state.registry?.context else { return [:] }
-        guard context.tracker.isLogging, !state.has(.fresh) else { return committedValues(forKeys: Array(changedValues().keys)) }
-        var former = FormerProperties(self)
-        for change in context.tracker.log.reversed() { former.takeBack(change) }
+        guard let context = _state.registry?.context else { return [:] }
+        let isPartOfEvent = _state.pointee.flags & ObjectFlags.event.rawValue != 0
+        guard let told = context.toldEvent else {
+            guard isPartOfEvent else { return [:] }
+            guard context.tracker.isLogging, !_state.has(.fresh) else { return changedSinceSave }
+            return former(in: context.tracker.log).values
+        }
+        guard let log = told.log else { return isPartOfEvent || told.event.changes(self) ? changedSinceSave : [:] }
+        if told.event.insertedSet.contains(self) { return changedSinceSave }
+        var former = former(in: context.tracker.log)
+        for change in log.reversed() { former.takeBack(change) }
         return former.values
     }
+
+    private var changedSinceSave: [String: Any] { committedValues(forKeys: Array(changedValues().keys)) }
+
+    private func former(in log: ContiguousArray<GraphChange>) -> FormerProperties {
+        var former = FormerProperties(self)
+        for change in log.reversed() { former.takeBack(change) }
+        return former
+    }
+}
+
+/// An event while its did-change notification is posted, with the log of its changes if there was one.
+struct ToldEvent {
+    let event: ContextEvent
+    let log: ContiguousArray<GraphChange>?
+}
+
+extension ContextEvent {
+    /// Whether an object is told of because it was changed or is new.
+    fileprivate func changes(_ object: NSManagedObject) -> Bool { updatedSet.contains(object) || insertedSet.contains(object) }
 }
 
 /// The values of one object as they were before an event, found by going back through its log.

@@ -17,7 +17,7 @@ extension NSManagedObject {
             if kind(slot) == .float, case .double(let number) = value { return NSNumber(value: Float(number)) }
             return value.object
         case .toMany(let index):
-            let members = members(at: index)
+            let members = shownMembers(at: index)
             return relationship(toMany: index).isOrdered
                 ? NSOrderedSet(array: members) as Any : NSSet(array: members) as Any
         case .fetched(let index): return fetchedObjects(at: index)

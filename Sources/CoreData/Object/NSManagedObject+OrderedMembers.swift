@@ -16,6 +16,7 @@ extension NSManagedObject {
     public final func _mutableOrderedSet(_ index: Int) -> NSMutableOrderedSet {
         checkQueue()
         if let open = _state.registry?.context?.openSet(of: self, index) { return open }
+        if _state.isFault { fire() }
         let made = MutableOrderedMembers(of: self, index)
         made.follow()
         return made
@@ -24,7 +25,7 @@ extension NSManagedObject {
     /// For generated classes: the members of an ordered to-many.
     public final func _orderedSet(_ index: Int) -> NSOrderedSet {
         checkQueue()
-        return NSOrderedSet(array: members(at: index))
+        return NSOrderedSet(array: shownMembers(at: index))
     }
 
     /// Puts members into an ordered to-many, the first at a place. Objects that are members stay where they are.

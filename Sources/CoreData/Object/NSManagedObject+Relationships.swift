@@ -187,6 +187,12 @@ extension NSManagedObject {
         return present
     }
 
+    /// The same for the program: as any value is, they are read with the row of a fault.
+    final func shownMembers(at index: Int) -> [NSManagedObject] {
+        if _state.isFault { fire() }
+        return members(at: index)
+    }
+
     /// The members as last read or saved; reads them if they are a fault.
     final func committedMembers(at index: Int) -> [NSManagedObject] {
         let members = makeToManyState(index)

@@ -86,9 +86,9 @@ extension NSManagedObject {
     /// A to-one relationship. The target may be a fault.
     public final func _toOne(_ slot: Int) -> NSManagedObject? { target(at: ownSlot(slot)) }
     /// A to-many relationship without order.
-    public final func _toMany(_ index: Int) -> Set<NSManagedObject> { objectSet(members(at: ownToMany(index))) }
+    public final func _toMany(_ index: Int) -> Set<NSManagedObject> { objectSet(shownMembers(at: ownToMany(index))) }
     /// An ordered to-many relationship.
-    public final func _orderedToMany(_ index: Int) -> [NSManagedObject] { members(at: ownToMany(index)) }
+    public final func _orderedToMany(_ index: Int) -> [NSManagedObject] { shownMembers(at: ownToMany(index)) }
 
     public final func _setText(_ slot: Int, _ value: String?) {
         let slot = ownSlot(slot)

@@ -14,7 +14,7 @@ struct ObjectSource: EvaluationSource {
         case .slot(let slot):
             if object.kind(slot) == .toOne { return object.target(at: slot).map { .source(ObjectSource($0)) } ?? .value(.null) }
             return Operand(object.value(at: slot), object.kind(slot))
-        case .toMany(let index): return .collection(object.members(at: index).map { .source(ObjectSource($0)) })
+        case .toMany(let index): return .collection(object.shownMembers(at: index).map { .source(ObjectSource($0)) })
         case nil where key == "objectID": return .value(identity)
         case nil where object.compositePlace(of: key) != nil:
             guard let composite = object.compositePlace(of: key) else { return .value(.null) }
