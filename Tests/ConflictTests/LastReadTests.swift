@@ -21,4 +21,110 @@ import Testing
         }
         #expect(wrong.isEmpty, "\(wrong.count) of \(cases.count):\n\(wrong.prefix(40).joined(separator: "\n"))")
     }
+
+    @Test(
+        "6.2 In random walks of two writers no deletion and no write is accepted whose row has changed since it was read",
+        arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
+    func walks(_ type: String) throws {
+        var (saves, refusals) = (0, 0)
+        for seed in 0..<UInt64(60) {
+            do {
+                let walk = try LastReadWalk(type, seed: seed)
+                defer { (saves, refusals) = (saves + walk.saves, refusals + walk.refusals) }
+                try walk.run(60)
+            } catch { Issue.record("seed \(seed): \(error)") }
+        }
+        #expect(saves > 100 && refusals > 50)
+    }
+
+    @Test("6.2 A write to a row that was read and let go is compared with what was read", arguments: [false, true])
+    func written(_ refreshes: Bool) throws {
+        let rivals = try Rivals(.sqlite)
+        let id = try rivals.patient().objectID
+        rivals.theirs.object(with: id).set("age", 31)
+        try rivals.theirs.save()
+        rivals.mine.object(with: id).set("age", 40)
+        let conflict = try #require(refusal { try rivals.mine.save() }?.persistentStoreSaveConflicts?.first)
+        #expect(conflict.oldVersionNumber == 1 && conflict.newVersionNumber == 2)
+        if refreshes {
+            rivals.mine.refresh(conflict.sourceObject, mergeChanges: true)
+        } else {
+            rivals.mine.rollback()
+            #expect(rivals.mine.object(with: id).int("age") == 31)
+            rivals.mine.object(with: id).set("age", 40)
+        }
+        try rivals.mine.save()
+        #expect(rivals.reader().object(with: id).int("age") == 40)
+    }
+
+    @Test("6.2 A deletion that was refused and rolled back goes through once the rows were read again", arguments: [false, true])
+    func again(_ isHeld: Bool) throws {
+        let rivals = try Rivals(.memory)
+        let visit = rivals.theirs.make("Visit", ["note": "a"])
+        let patient = rivals.theirs.make("Patient", ["name": "a", "visits": NSOrderedSet(array: [visit])])
+        try rivals.theirs.save()
+        let owner = rivals.mine.object(with: patient.objectID)
+        var held = owner.ordered("visits")
+        if !isHeld { held = [] }
+        visit.set("note", "b")
+        try rivals.theirs.save()
+        rivals.mine.refresh(owner, mergeChanges: false)
+        for _ in 0..<2 {
+            rivals.mine.delete(owner)
+            #expect(refusal { try rivals.mine.save() }?.code.rawValue == 133020)
+            rivals.mine.rollback()
+        }
+        for member in held { rivals.mine.refresh(member, mergeChanges: false) }
+        #expect(owner.ordered("visits").map { $0.text("note") } == ["b"])
+        rivals.mine.delete(owner)
+        try rivals.mine.save()
+        #expect(try rivals.reader().all("Visit").isEmpty)
+        withExtendedLifetime(held) {}
+    }
+
+    @Test("6.2 A merge policy settles a deletion of a member that was let go", arguments: RelationshipMergeTests.merging)
+    func settled(_ type: NSMergePolicyType) throws {
+        let rivals = try Rivals(.memory)
+        rivals.mine.mergePolicy = NSMergePolicy(merge: type)
+        let visit = rivals.theirs.make("Visit", ["note": "a"])
+        let patient = rivals.theirs.make("Patient", ["name": "a", "visits": NSOrderedSet(array: [visit])])
+        try rivals.theirs.save()
+        #expect(rivals.mine.object(with: patient.objectID).ordered("visits").count == 1)
+        visit.set("note", "b")
+        try rivals.theirs.save()
+        rivals.mine.delete(rivals.mine.object(with: patient.objectID))
+        try rivals.mine.save()
+        let keeps = type == .rollbackMergePolicyType || type == .mergeByPropertyStoreTrumpMergePolicyType
+        #expect(try rivals.reader().all("Visit").map { $0.text("note") } == (keeps ? ["b"] : []))
+        #expect(!rivals.mine.hasChanges)
+    }
+
+    @Test("A context remembers versions of rows far apart, large ones and NULL, and forgets them with a reset")
+    func table() {
+        var table = VersionTable()
+        let numbers: [Int64] = (0..<3000).map { Int64($0) * 7 + 1 } + (0..<500).map { Int64($0) << 40 + 5 }
+        for (place, number) in numbers.enumerated() { table.set(number, Int32(place) - 1) }
+        #expect(numbers.enumerated().allSatisfy { table[$1] == Int32($0) - 1 })
+        #expect(table[2] == nil && table[Int64.max] == nil)
+        table.forget(8)
+        #expect(table[8] == nil && table[15] == 1)
+        table.merge(group: 8, 0x0500)
+        #expect(table[8] == nil && table[9] == 3 && table[15] == 1)
+        table.removeAll()
+        #expect(numbers.allSatisfy { table[$0] == nil })
+    }
+
+    @Test("A context that lets go of many objects remembers their versions after their pages went", arguments: [20, 30_000])
+    func many(_ count: Int) throws {
+        let stack = try Stack(NSInMemoryStoreType, undo: false)
+        let writer = stack.another()
+        for number in 0..<count { _ = writer.make("Ward", ["name": "a", "code": number]) }
+        try writer.save()
+        let wards = try writer.all("Ward")
+        #expect(try stack.context.all("Ward").count == count)
+        let registry = stack.context.requiredRegistry
+        #expect(wards.allSatisfy { registry.version($0._state.key) == 1 })
+        stack.context.reset()
+        #expect(wards.allSatisfy { registry.version($0._state.key) == nil })
+    }
 }

@@ -441,7 +441,6 @@ final class Registry: @unchecked Sendable {
     /// The context is gone: nothing will be compared.
     func stopRemembering() {
         lock.withLock { _ in remembers = false }
-        forgetVersions()
     }
 
     /// All objects that are alive.
