@@ -66,8 +66,11 @@ struct WriteCancellationTests {
             return ward.objectID
         }
         let (begun, beginning) = AsyncStream<Int>.makeStream()
+        let isCancelled = DispatchSemaphore(value: 0)
         let task = Task {
             try await coordinator.write { context in
+                // Long before its last attempt, however busy the machine is.
+                if attempts.load(ordering: .relaxed) == 8 { isCancelled.wait() }
                 let ward = try context.existingObject(with: ward)
                 ward.setValue(-1 - attempts.load(ordering: .relaxed), forKey: "beds")
                 let (id, rival) = (ward.objectID, NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType))
@@ -81,6 +84,7 @@ struct WriteCancellationTests {
         }
         for await attempt in begun where attempt == 3 { break }
         task.cancel()
+        isCancelled.signal()
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(attempts.load(ordering: .relaxed) < 11)
         try await coordinator.write { try $0.existingObject(with: ward).setValue(7, forKey: "beds") }

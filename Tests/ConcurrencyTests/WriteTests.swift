@@ -1,4 +1,4 @@
-// `write` and `read`: a context each, saved at the end, again after a conflict.
+// `write`: a context for each block, saved at the end, again after a conflict.
 
 import CoreDataTestSupport
 import CoreDataValues
@@ -8,85 +8,21 @@ import Testing
 
 @testable import CoreData
 
-@Suite("Blocks that write and read")
+@Suite("Blocks that write")
 struct WriteTests {
     private struct Refusal: Error, Equatable {}
 
-    /// A container over a SQLite store with wards, of which it gives out the IDs alone.
-    private final class Hospital: Sendable {
-        nonisolated(unsafe) let folder: Folder
-        let container: NSPersistentContainer
-        let wards: [NSManagedObjectID]
-
-        init(_ count: Int = 1, at other: Hospital? = nil, draft: SchemaDraft = Clinic.draft()) async throws {
-            folder = other?.folder ?? Folder()
-            container = Container(name: "Clinic", managedObjectModel: NSManagedObjectModel(draft: draft))
-            container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: folder.file("store.sqlite"))]
-            try await container.loadPersistentStores()
-            guard other == nil else {
-                wards = try await container.read { try $0.all("Ward").map(\.objectID) }
-                return
-            }
-            wards = try await container.write { context in
-                let made = (0..<count).map { context.make("Ward", ["name": "\($0)", "beds": 0]) }
-                try context.obtainPermanentIDs(for: made)
-                return made.map(\.objectID)
-            }
-        }
-
-        func beds() async throws -> [Int] {
-            try await container.read { context in
-                context.stalenessInterval = 0
-                return try context.all("Ward").map { $0.value(forKey: "beds") as? Int ?? -1 }
-            }
-        }
-    }
-
-    /// Knows of the contexts that it has given out, and sets them up.
-    private final class Container: NSPersistentContainer, @unchecked Sendable {
-        private struct Weak { weak var context: NSManagedObjectContext? }
-        private let given = Mutex<[Weak]>([])
-        let policy = Mutex<NSMergePolicy>(.error)
-
-        override func newBackgroundContext() -> NSManagedObjectContext {
-            let context = super.newBackgroundContext()
-            context.mergePolicy = policy.withLock { $0 }
-            given.withLock { $0.append(Weak(context: context)) }
-            return context
-        }
-        var count: Int { given.withLock { $0.count } }
-        /// Waits until none is left. The queue of a context lets go of it a moment after its block's result is out.
-        func lastIsGone() async throws {
-            while given.withLock({ $0.contains { $0.context != nil } }) { try await Task.sleep(for: .milliseconds(1)) }
-        }
-    }
-
-    /// Adds a bed to a ward from a context of somebody else.
-    private static func interfere(_ context: NSManagedObjectContext, _ ward: NSManagedObjectID) throws {
-        let rival = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        rival.persistentStoreCoordinator = context.persistentStoreCoordinator
-        try rival.performAndWait {
-            try add(100, to: ward, in: rival)
-            try rival.save()
-        }
-    }
-
-    private static func add(_ number: Int, to ward: NSManagedObjectID, in context: NSManagedObjectContext) throws {
-        let ward = try context.existingObject(with: ward)
-        ward.setValue((ward.value(forKey: "beds") as? Int ?? 0) + number, forKey: "beds")
-    }
-
     @Test("Increments of many tasks through two coordinators of one file are all there; nothing is held", .timeLimit(.minutes(2)))
     func increments() async throws {
-        let first = try await Hospital(3)
-        let second = try await Hospital(at: first)
+        let first = try await WardHospital(3)
+        let second = try await WardHospital(at: first)
         let writers = [first, second, first, second]
         try await withThrowingTaskGroup(of: Void.self) { group in
             for (number, hospital) in writers.enumerated() {
                 group.addTask {
                     for round in 0..<100 {
                         let ward = hospital.wards[(round + number) % 3]
-                        try await hospital.container.write { try Self.add(1, to: ward, in: $0) }
+                        try await hospital.container.write { try WardHospital.add(1, to: ward, in: $0) }
                     }
                 }
             }
@@ -94,13 +30,13 @@ struct WriteTests {
         }
         #expect(try await first.beds().reduce(0, +) == 400)
         #expect(try await second.beds().reduce(0, +) == 400)
-        try await (first.container as? Container)?.lastIsGone()
+        try await (first.container as? CountedContainer)?.lastIsGone()
     }
 
     @Test("Writers of one coordinator wait in order, suspended, and never meet a conflict", .timeLimit(.minutes(2)))
     @MainActor
     func order() async throws {
-        let hospital = try await Hospital()
+        let hospital = try await WardHospital()
         let seen = Mutex<[Int]>([])
         let gate = DispatchSemaphore(value: 0)
         let ward = hospital.wards[0]
@@ -109,7 +45,7 @@ struct WriteTests {
         let tasks = (0..<3000).map { number in
             Task { @MainActor in
                 try await hospital.container.write { context in
-                    try Self.add(1, to: ward, in: context)
+                    try WardHospital.add(1, to: ward, in: context)
                     seen.withLock { $0.append(number) }
                 }
             }
@@ -127,16 +63,16 @@ struct WriteTests {
 
     @Test("A block that always meets a conflict runs 11 times, each in a new context; then the conflict is thrown", .timeLimit(.minutes(1)))
     func limit() async throws {
-        let hospital = try await Hospital()
-        let container = try #require(hospital.container as? Container)
+        let hospital = try await WardHospital()
+        let container = try #require(hospital.container as? CountedContainer)
         let attempts = Atomic<Int>(0)
         let ward = hospital.wards[0]
         let before = container.count
         let error = await #expect(throws: CocoaError.self) {
             try await container.write { context in
                 attempts.wrappingAdd(1, ordering: .relaxed)
-                try Self.add(1, to: ward, in: context)
-                try Self.interfere(context, ward)
+                try WardHospital.add(1, to: ward, in: context)
+                try WardHospital.interfere(context, ward)
             }
         }
         #expect(error?.code == .managedObjectMerge)
@@ -149,34 +85,38 @@ struct WriteTests {
 
     @Test("A block that met conflicts of an outsider comes through, and its result is that of the last attempt")
     func retry() async throws {
-        let hospital = try await Hospital()
+        let hospital = try await WardHospital()
         let attempts = Atomic<Int>(0)
         let ward = hospital.wards[0]
         let result = try await hospital.container.write { context in
             let attempt = attempts.wrappingAdd(1, ordering: .relaxed).newValue
-            try Self.add(1, to: ward, in: context)
-            if attempt < 4 { try Self.interfere(context, ward) }
+            try WardHospital.add(1, to: ward, in: context)
+            if attempt < 4 { try WardHospital.interfere(context, ward) }
             return attempt
         }
         #expect(result == 4)
         #expect(try await hospital.beds() == [301])
     }
 
-    @Test("While a writer pauses others write")
+    @Test("While a writer pauses others write", .timeLimit(.minutes(1)))
     func pause() async throws {
-        let hospital = try await Hospital()
+        let hospital = try await WardHospital()
         let ward = hospital.wards[0]
         let isWritten = Atomic<Bool>(false)
+        let attempts = Atomic<Int>(0)
+        let asked = DispatchSemaphore(value: 0)
         let (begun, beginning) = AsyncStream<Void>.makeStream()
         let patient = Task {
             try await hospital.container.write { context in
+                if attempts.wrappingAdd(1, ordering: .relaxed).newValue == 2 { asked.wait() }
                 beginning.yield()
-                try Self.add(1, to: ward, in: context)
-                if !isWritten.load(ordering: .relaxed) { try Self.interfere(context, ward) }
+                try WardHospital.add(1, to: ward, in: context)
+                if !isWritten.load(ordering: .relaxed) { try WardHospital.interfere(context, ward) }
             }
         }
         for await _ in begun { break }
-        try await hospital.container.write { try Self.add(1, to: ward, in: $0) }
+        asked.signal()
+        try await hospital.container.write { try WardHospital.add(1, to: ward, in: $0) }
         isWritten.store(true, ordering: .relaxed)
         try await patient.value
         #expect(try await hospital.beds()[0] % 100 == 2)
@@ -188,7 +128,7 @@ struct WriteTests {
         for index in draft.entities.indices where draft.entities[index].name == "Doctor" {
             draft.entities[index].uniquenessConstraints = [["name"]]
         }
-        let hospital = try await Hospital(draft: draft)
+        let hospital = try await WardHospital(draft: draft)
         let attempts = Atomic<Int>(0)
         let insert: @Sendable (NSManagedObjectContext) throws -> Void = { context in
             attempts.wrappingAdd(1, ordering: .relaxed)
@@ -209,7 +149,7 @@ struct WriteTests {
 
     @Test("Errors of the block are thrown at once and nothing is saved, also one that looks like a conflict")
     func blockErrors() async throws {
-        let hospital = try await Hospital()
+        let hospital = try await WardHospital()
         let attempts = Atomic<Int>(0)
         for error in [Refusal(), CocoaError(.managedObjectMerge), CocoaError(.managedObjectConstraintMerge)] as [any Error] {
             await #expect(throws: (any Error).self) {
@@ -234,13 +174,13 @@ struct WriteTests {
 
     @Test("A save inside the block counts: its conflict is tried again, and once it is through the block does not run again")
     func ownSave() async throws {
-        let hospital = try await Hospital(2)
+        let hospital = try await WardHospital(2)
         let attempts = Atomic<Int>(0)
         let wards = hospital.wards
         try await hospital.container.write { context in
             let attempt = attempts.wrappingAdd(1, ordering: .relaxed).newValue
-            try Self.add(1, to: wards[0], in: context)
-            if attempt == 1 { try Self.interfere(context, wards[0]) }
+            try WardHospital.add(1, to: wards[0], in: context)
+            if attempt == 1 { try WardHospital.interfere(context, wards[0]) }
             try context.save()
         }
         #expect(attempts.load(ordering: .relaxed) == 2)
@@ -249,8 +189,8 @@ struct WriteTests {
                 attempts.wrappingAdd(1, ordering: .relaxed)
                 _ = context.make("Doctor")
                 try context.save()
-                try Self.add(1, to: wards[1], in: context)
-                try Self.interfere(context, wards[1])
+                try WardHospital.add(1, to: wards[1], in: context)
+                try WardHospital.interfere(context, wards[1])
             }
         }
         #expect(error?.code == .managedObjectMerge)
@@ -288,81 +228,17 @@ struct WriteTests {
 
     @Test("Contexts are those of newBackgroundContext: with its merge policy a conflict is settled at once")
     func policy() async throws {
-        let hospital = try await Hospital()
-        let container = try #require(hospital.container as? Container)
+        let hospital = try await WardHospital()
+        let container = try #require(hospital.container as? CountedContainer)
         container.policy.withLock { $0 = .mergeByPropertyObjectTrump }
         let attempts = Atomic<Int>(0)
         let ward = hospital.wards[0]
         try await container.write { context in
             attempts.wrappingAdd(1, ordering: .relaxed)
-            try Self.add(1, to: ward, in: context)
-            try Self.interfere(context, ward)
+            try WardHospital.add(1, to: ward, in: context)
+            try WardHospital.interfere(context, ward)
         }
         #expect(attempts.load(ordering: .relaxed) == 1)
         #expect(try await hospital.beds() == [1])
-    }
-
-    @Test("read answers what its block does; a block that leaves changes behind throws, and nothing is saved", .timeLimit(.minutes(1)))
-    func read() async throws {
-        let hospital = try await Hospital(2)
-        let ward = hospital.wards[0]
-        #expect(try await hospital.container.read { try $0.existingObject(with: ward).value(forKey: "name") as? String } == "0")
-        let error = await #expect(throws: CocoaError.self) {
-            try await hospital.container.read { context in
-                _ = context.make("Doctor")
-                try Self.add(1, to: ward, in: context)
-            }
-        }
-        #expect(error?.code == .coreData)
-        #expect(error?.affectedObjects?.count == 2)
-        #expect(error?.userInfo[NSLocalizedDescriptionKey].map { "\($0)".contains("write(_:)") } == true)
-        await #expect(throws: Refusal()) { try await hospital.container.read { _ in throw Refusal() } }
-        try await hospital.container.read { context in
-            _ = context.make("Doctor")
-            context.rollback()
-        }
-        #expect(try await hospital.beds() == [0, 0])
-        try await (hospital.container as? Container)?.lastIsGone()
-    }
-
-    @Test("A row that is deleted while a block reads is no change of that block")
-    func deletedMeanwhile() async throws {
-        let hospital = try await Hospital()
-        let ward = hospital.wards[0]
-        let name = try await hospital.container.read { context in
-            let fault = context.object(with: ward)
-            let rival = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-            rival.persistentStoreCoordinator = context.persistentStoreCoordinator
-            try rival.performAndWait {
-                rival.delete(try rival.existingObject(with: ward))
-                try rival.save()
-            }
-            return fault.value(forKey: "name") as? String
-        }
-        #expect(name == nil)
-    }
-
-    private actor Service {
-        private let container: NSPersistentContainer
-        init(_ container: NSPersistentContainer) { self.container = container }
-        func admit(_ name: String) async throws -> String {
-            try await container.write { context in
-                _ = context.make("Patient", ["name": name])
-                return name
-            }
-        }
-    }
-
-    @Test("Both are called from actors, from the main actor and from nowhere; a block that throws nothing is one as well")
-    @MainActor
-    func isolation() async throws {
-        let hospital = try await Hospital()
-        #expect(try await Service(hospital.container).admit("Eve") == "Eve")
-        try await hospital.container.write { context in _ = context.make("Patient", ["name": "Abel"]) }
-        let names = try await Task.detached {
-            try await hospital.container.read { try $0.all("Patient").compactMap { $0.value(forKey: "name") as? String }.sorted() }
-        }.value
-        #expect(names == ["Abel", "Eve"])
-        #expect(try await hospital.container.read { context in context.hasChanges } == false)
     }
 }
