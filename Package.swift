@@ -18,12 +18,14 @@ let objectTests: [Target] = [
     "StackTests",
     "ConcurrencyTests",
     "LifeCycleTests",
+    "ClassTests",
 ].map { name in
     .testTarget(
         name: name,
         dependencies: ["CoreData", "CoreDataValues", "CoreDataSQLite", "CCoreDataSQLite", "CoreDataTestSupport", "CoreDataSeeds"]
             + (name == "ConcurrencyTests"
-                ? ["CCoreDataRuntime", "CoreDataScript", "CoreDataAsyncMain", "CoreDataStress"] : []),
+                ? ["CCoreDataRuntime", "CoreDataScript", "CoreDataAsyncMain", "CoreDataStress"] : [])
+            + (name == "ClassTests" ? ["CoreDataClassesNorth", "CoreDataClassesSouth", "CoreDataClassesProgram"] : []),
         swiftSettings: strict)
 }
 
@@ -106,6 +108,14 @@ let package = Package(
             name: "CoreDataScript", dependencies: ["CoreData"], path: "Tests/CoreDataScript", swiftSettings: strict),
         .executableTarget(
             name: "CoreDataAsyncMain", dependencies: ["CoreData"], path: "Tests/CoreDataAsyncMain", swiftSettings: strict),
+        // Classes that models name, in two libraries and a program.
+        .target(
+            name: "CoreDataClassesNorth", dependencies: ["CoreData"], path: "Tests/CoreDataClassesNorth", swiftSettings: strict),
+        .target(
+            name: "CoreDataClassesSouth", dependencies: ["CoreData"], path: "Tests/CoreDataClassesSouth", swiftSettings: strict),
+        .executableTarget(
+            name: "CoreDataClassesProgram", dependencies: ["CoreData", "CoreDataClassesNorth", "CoreDataClassesSouth"],
+            path: "Tests/CoreDataClassesProgram", swiftSettings: strict),
         // Eight contexts over one store; also as a program, for long runs in a release build and under the sanitizers.
         .target(
             name: "CoreDataStress", dependencies: ["CoreData", "CoreDataSeeds"], path: "Tests/CoreDataStress", swiftSettings: strict),

@@ -56,6 +56,33 @@ extern uint32_t coredata_checks;
 static inline uint32_t coredata_checked_bit(void) { return __atomic_load_n(&coredata_checks, __ATOMIC_RELAXED); }
 void coredata_check_queues(int on);
 
+/// How many images with Swift code are loaded; they never become fewer.
+size_t coredata_images(void);
+
+/// The descriptors of classes with a name, which stands for the class alone, in all images: as many as there is room for.
+///
+/// The first call reads all type records, and so does one after images were added; others compare the names of classes.
+size_t coredata_classes(const char *_Nonnull name, const void *_Nullable *_Nonnull found, size_t capacity);
+
+/// Where a class is declared: a type, what is around it, at last its module. A private type stands in an anonymous scope, what is
+/// inside a function in two of them.
+struct coredata_scope {
+    enum coredata_scope_kind {
+        coredata_scope_other, coredata_scope_module, coredata_scope_extension, coredata_scope_anonymous, coredata_scope_type
+    } kind;
+    /// Of modules and types.
+    const char *_Nullable name;
+    const void *_Nullable outer;
+    int is_generic;
+};
+struct coredata_scope coredata_scope_at(const void *_Nonnull descriptor);
+
+/// The class of a descriptor; null for a generic one. May be the first use of the class.
+void *_Nullable coredata_metadata_of_class(const void *_Nonnull descriptor);
+
+/// The descriptor of the superclass; null where there is none that can be told.
+const void *_Nullable coredata_superclass(const void *_Nonnull descriptor);
+
 /// The label of the queue that this thread works for, empty for none.
 const char *_Nonnull coredata_queue_label(void);
 

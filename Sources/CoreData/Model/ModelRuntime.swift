@@ -91,16 +91,14 @@ final class ModelRuntime: @unchecked Sendable {
         return info
     }
 
+    /// Of several entities that can mean the class the one that does.
     private func find(_ type: NSManagedObject.Type) -> EntityInfo? {
         guard type != NSManagedObject.self else { return nil }
-        let fitting = infos.first { info in
-            guard let name = info.entity.className else { return false }
-            return ManagedObjectClasses.fits(type, name)
-        }
-        guard let info = fitting ?? infos.first(where: { $0.entity.name == String(describing: type) }) else {
-            return nil
-        }
-        info.bind(type)
+        let fitting = infos.filter { info in info.entity.className.map { ClassSearch.fits(type, $0) } ?? false }
+        let info = fitting.first { $0.classBinding.type == type }
+            ?? fitting.first { $0.classBinding.type == NSManagedObject.self } ?? fitting.first
+            ?? infos.first { $0.entity.name == String(describing: type) }
+        info?.bind(type)
         return info
     }
 
@@ -113,9 +111,10 @@ final class ModelRuntime: @unchecked Sendable {
         return nil
     }
 
-    /// The entity of a class in any model in use.
+    /// The entity of a class in any model in use: in the latest one, unless only another one means this very class.
     static func info(for type: NSManagedObject.Type) -> EntityInfo? {
         let runtimes = used.withLock { $0.compactMap(\.runtime) }
-        return runtimes.reversed().lazy.compactMap { $0.info(for: type) }.first
+        let found = runtimes.reversed().lazy.compactMap { $0.info(for: type) }
+        return found.first { $0.classBinding.type == type } ?? found.first
     }
 }

@@ -9,9 +9,15 @@ import Foundation
 /// Editable until a coordinator uses its model; after that any change is a misuse that traps.
 open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding {
     open var name: String? { willSet { requireEditable("name") } }
-    /// The class of the entity's objects. A leading dot stands for the module of the program.
+    /// The class of the entity's objects: with its module once it is found, else as the model says it.
+    ///
+    /// A name is enough, in whatever module the class lies; with a module or the types around it (`Module.Person`, `Box.Person`)
+    /// it says which one. What is found neither way is registered with `NSManagedObjectModel.setClass(_:forClassName:)`.
     open var managedObjectClassName: String! {
-        get { declaredClassName ?? "NSManagedObject" }
+        get {
+            let type = runtimeInfo?.classBinding.type ?? ClassSearch.type(named: declaredClassName)
+            return type == NSManagedObject.self ? declaredClassName ?? "NSManagedObject" : ClassSearch.name(of: type)
+        }
         set {
             requireEditable("managedObjectClassName")
             declaredClassName = newValue == "NSManagedObject" ? nil : newValue

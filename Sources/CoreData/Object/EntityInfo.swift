@@ -164,7 +164,7 @@ final class EntityInfo: @unchecked Sendable {
         if let bound = binding.load(ordering: .acquiring) {
             return Unmanaged<ClassBinding>.fromOpaque(bound).takeUnretainedValue()
         }
-        let made = ClassBinding(ManagedObjectClasses.resolve(entity.className), for: entity)
+        let made = ClassBinding(ClassSearch.type(named: entity.className), for: entity)
         validatesByKey.store(made.validatesByKey, ordering: .relaxed)
         straightClass.store(made.straightClass, ordering: .relaxed)
         binding.store(UnsafeRawPointer(Unmanaged.passRetained(made).toOpaque()), ordering: .releasing)
@@ -178,7 +178,7 @@ final class EntityInfo: @unchecked Sendable {
             let present = Unmanaged<ClassBinding>.fromOpaque(bound).takeUnretainedValue().type
             if present != NSManagedObject.self { return }
         }
-        guard let name = entity.className, ManagedObjectClasses.fits(type, name) else { return }
+        guard let name = entity.className, ClassSearch.fits(type, name) else { return }
         bindingLock.lock()
         defer { bindingLock.unlock() }
         let made = ClassBinding(type, for: entity)

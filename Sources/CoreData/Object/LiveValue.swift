@@ -117,8 +117,7 @@ struct Transformation {
 
     private var valueClass: AnyClass? {
         guard let name = attribute.customClassName, !name.isEmpty else { return nil }
-        let bare = name.hasPrefix(".") ? String(name.dropFirst()) : name
-        return NSClassFromString(bare) ?? ManagedObjectClasses.module.flatMap { NSClassFromString("\($0).\(bare)") }
+        return ClassSearch.anyClass(named: name)
     }
 
     private func failure(_ sentence: String) -> CocoaError {

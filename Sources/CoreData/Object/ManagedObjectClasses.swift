@@ -1,40 +1,11 @@
-// Finding the class that a model names, and making its objects without knowing their initialisers.
+// What classes of managed objects override, and making their objects without knowing their initialisers.
 
 import CCoreDataRuntime
 import CoreDataValues
 import Foundation
 
-/// Class look-up and object creation.
+/// The classes of managed objects as they lie in memory; `ClassSearch` finds them.
 enum ManagedObjectClasses {
-    /// The class called `name` in a model: as written, then in the main program's module.
-    ///
-    /// A name without a module, or with a leading dot ("the current product's module"), is looked for under the name of the
-    /// executable. Otherwise the class is bound when a program first names it (`EntityInfo.bind`).
-    static func resolve(_ name: String?) -> NSManagedObject.Type {
-        guard let name, !name.isEmpty, name != "NSManagedObject" else { return NSManagedObject.self }
-        let bare = name.hasPrefix(".") ? String(name.dropFirst()) : name
-        for candidate in [bare] + modules.map({ "\($0).\(bare)" }) {
-            if let found = NSClassFromString(candidate) as? NSManagedObject.Type { return found }
-        }
-        return NSManagedObject.self
-    }
-
-    /// The main program's module.
-    static var module: String? { modules.first }
-
-    private static let modules: [String] = {
-        let executable = Bundle.main.executableURL?.deletingPathExtension().lastPathComponent ?? ""
-        return [executable.replacingOccurrences(of: "-", with: "_")]
-    }()
-
-    /// Whether a class that a program named is the one that a model means.
-    static func fits(_ type: NSManagedObject.Type, _ name: String) -> Bool {
-        let last = name.split(separator: ".").last.map(String.init) ?? name
-        return String(describing: type) == last
-    }
-
-    // MARK: Vtables
-
     /// The word of `NSManagedObject`'s designated initialiser in class metadata.
     static let initializerSlot = overriddenWord(in: InitializerProbe.self)
     private static let awakeFromFetchSlot = overriddenWord(in: AwakeProbe.self, besides: initializerSlot)

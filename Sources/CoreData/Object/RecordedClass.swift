@@ -1,0 +1,74 @@
+// A class as the type records of the loaded images have it: found by its name, whatever its module.
+
+import CCoreDataRuntime
+import Foundation
+
+/// A class, and where it is declared.
+struct RecordedClass {
+    private let descriptor: UnsafeRawPointer
+    let module: String
+    /// The types around the class, outermost first, and the class.
+    let path: [String]
+    /// Whether it is declared inside a function.
+    let isLocal: Bool
+    let isGeneric: Bool
+
+    /// What a model says to name it.
+    var name: String { ([module] + path).joined(separator: ".") }
+
+    /// All classes with a name.
+    static func named(_ name: String) -> [RecordedClass] {
+        withUnsafeTemporaryAllocation(of: UnsafeRawPointer?.self, capacity: 64) { found in
+            guard let room = found.baseAddress else { return [] }
+            room.initialize(repeating: nil, count: found.count)
+            return found.prefix(coredata_classes(name, room, found.count)).compactMap { $0.map(RecordedClass.init) }
+        }
+    }
+
+    /// The record of a class in memory.
+    init?(_ type: AnyClass) {
+        // Class metadata on Linux: kind, superclass, flags and address point, sizes, class size and address point, descriptor.
+        let words = unsafeBitCast(type, to: UnsafePointer<UnsafeRawPointer?>.self)
+        guard let descriptor = words[5] else { return nil }
+        self.init(descriptor)
+    }
+
+    private init(_ descriptor: UnsafeRawPointer) {
+        self.descriptor = descriptor
+        isGeneric = coredata_scope_at(descriptor).is_generic != 0
+        var path: [String] = []
+        var module = ""
+        var isLocal = false
+        var next: UnsafeRawPointer? = descriptor
+        var isAnonymous = false
+        while let place = next {
+            let scope = coredata_scope_at(place)
+            let name = scope.name.map { String(cString: $0) } ?? ""
+            switch scope.kind {
+            case coredata_scope_type: path.insert(name, at: 0)
+            case coredata_scope_module: module = name
+            // A private type is in one anonymous scope, what a function declares in two.
+            case coredata_scope_anonymous: isLocal = isLocal || isAnonymous
+            default: break
+            }
+            isAnonymous = scope.kind == coredata_scope_anonymous
+            next = scope.outer
+        }
+        self.path = path
+        self.module = module
+        self.isLocal = isLocal
+    }
+
+    /// The class itself; nil for a generic one and one that is no managed object's.
+    var type: NSManagedObject.Type? {
+        coredata_metadata_of_class(descriptor).flatMap { unsafeBitCast($0, to: AnyClass.self) as? NSManagedObject.Type }
+    }
+
+    /// Whether it inherits from `NSManagedObject`, told without making the class.
+    var isManaged: Bool {
+        let root = RecordedClass(NSManagedObject.self)?.descriptor
+        var next: UnsafeRawPointer? = descriptor
+        while let place = next, place != root { next = coredata_superclass(place) }
+        return next != nil
+    }
+}
