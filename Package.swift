@@ -25,7 +25,7 @@ let objectTests: [Target] = [
         dependencies: ["CoreData", "CoreDataValues", "CoreDataSQLite", "CCoreDataSQLite", "CoreDataTestSupport", "CoreDataSeeds"]
             + (name == "ConcurrencyTests"
                 ? ["CCoreDataRuntime", "CoreDataScript", "CoreDataAsyncMain", "CoreDataStress"] : [])
-            + (name == "ClassTests" ? ["CoreDataClassesNorth", "CoreDataClassesSouth", "CoreDataClassesProgram"] : []),
+            + (name == "ClassTests" ? ["CoreDataClassesNorth", "CoreDataClassesSouth", "CoreDataClassesProgram", "CoreDataForeign"] : []),
         swiftSettings: strict)
 }
 
@@ -116,6 +116,8 @@ let package = Package(
         .executableTarget(
             name: "CoreDataClassesProgram", dependencies: ["CoreData", "CoreDataClassesNorth", "CoreDataClassesSouth"],
             path: "Tests/CoreDataClassesProgram", swiftSettings: strict),
+        // Models with their classes, as programs have them.
+        .target(name: "CoreDataForeign", dependencies: ["CoreData"], path: "Tests/CoreDataForeign", swiftSettings: strict),
         // Eight contexts over one store; also as a program, for long runs in a release build and under the sanitizers.
         .target(
             name: "CoreDataStress", dependencies: ["CoreData", "CoreDataSeeds"], path: "Tests/CoreDataStress", swiftSettings: strict),

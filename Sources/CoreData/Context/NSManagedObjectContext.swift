@@ -276,6 +276,9 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
         return info.description
     }
 
+    /// Name, queue and parent, and how much is pending if the caller is on the context's queue.
+    open override var description: String { "<\(Swift.type(of: self)): \(ObjectIdentifier(self).hexadecimal); \(summary)>" }
+
     // MARK: What changed
 
     /// Whether anything is pending, processed or not.

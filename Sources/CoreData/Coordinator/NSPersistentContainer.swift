@@ -106,6 +106,8 @@ open class NSPersistentContainer: NSObject, DefaultDirectoryNaming, @unchecked S
         try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }
 
+    open override var description: String { "<\(Swift.type(of: self)): \(summary)>" }
+
     // MARK: Contexts
 
     /// `NSManagedObjectContext.comparesRelationshipOwners` of `viewContext`, which it sets, and of the contexts that the container

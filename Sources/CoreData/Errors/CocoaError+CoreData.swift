@@ -18,7 +18,7 @@ public let NSModelColumnErrorKey: String = "NSModelColumn"
 extension CocoaError {
     /// What a store said, with its code, sentence, file, SQLite code and statement.
     package init(_ error: StoreError) {
-        var info: [String: Any] = [NSLocalizedDescriptionKey: error.sentence]
+        var info = CocoaError.saying(error.sentence)
         info[NSFilePathErrorKey] = error.path
         info[NSEntityNameErrorKey] = error.entity
         info[NSValidationKeyErrorKey] = error.property
@@ -30,7 +30,7 @@ extension CocoaError {
 
     /// A contradiction in a model: 134020, with the place of the declaration.
     package init(_ error: SchemaError) {
-        var info: [String: Any] = [NSLocalizedDescriptionKey: error.description]
+        var info = CocoaError.saying(error.description)
         info[NSEntityNameErrorKey] = error.entity
         info[NSValidationKeyErrorKey] = error.property
         info[NSFilePathErrorKey] = error.location?.path
@@ -42,7 +42,7 @@ extension CocoaError {
     /// A model that cannot be read: 260 (`fileReadNoSuchFile`) where no file is, else 259
     /// (`fileReadCorruptFile`).
     package init(_ error: ModelFileError) {
-        var info: [String: Any] = [NSLocalizedDescriptionKey: error.description]
+        var info = CocoaError.saying(error.description)
         info[NSFilePathErrorKey] = error.path
         info[NSModelLineErrorKey] = error.line.map { NSNumber(value: $0) }
         info[NSModelColumnErrorKey] = error.column.map { NSNumber(value: $0) }

@@ -5,9 +5,13 @@ import Foundation
 
 extension CocoaError {
     static func coreData(_ code: Int, _ sentence: String, _ info: [String: Any] = [:]) -> CocoaError {
-        var info = info
-        info[NSLocalizedDescriptionKey] = sentence
-        return CocoaError(CocoaError.Code(rawValue: code), userInfo: info)
+        CocoaError(CocoaError.Code(rawValue: code), userInfo: info.merging(saying(sentence)) { $1 })
+    }
+
+    /// A sentence as an error carries it: where `localizedDescription` looks for it, and where Foundation on Linux does that prints
+    /// the error.
+    static func saying(_ sentence: String) -> [String: Any] {
+        [NSLocalizedDescriptionKey: sentence, NSLocalizedFailureReasonErrorKey: sentence]
     }
 
     /// What this version does not do, by name.

@@ -156,6 +156,8 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding {
         return found
     }
 
+    open override var description: String { "<NSEntityDescription: \(summary)>" }
+
     private func takeOver(_ other: NSEntityDescription) {
         name = other.name
         declaredClassName = other.declaredClassName

@@ -156,21 +156,6 @@ extension NSManagedObject {
             if members.isChanged, !relationship(toMany: index).description.isTransient { body(relationship(toMany: index).name, .toMany(index)) }
         }
     }
-
-    /// Values for `description`; relationships are left out.
-    final func dictionaryOfValues() -> [String: String] {
-        var values: [String: String] = [:]
-        for (slot, property) in _state.info.entity.slots.enumerated() where property.attribute != nil {
-            let value = value(at: slot)
-            if case .date(let seconds) = value, !(seconds.magnitude < 1e11) {
-                // Foundation traps when it prints NaN and infinities as a date.
-                values[property.name] = "\(seconds) seconds since 2001"
-            } else {
-                values[property.name] = value.object.map { "\($0)" } ?? "nil"
-            }
-        }
-        return values
-    }
 }
 
 extension NSManagedObject: KeyValueCoding {

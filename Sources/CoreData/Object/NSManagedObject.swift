@@ -229,12 +229,9 @@ open class NSManagedObject: NSObject {
     open func validateForUpdate() throws { try Validation.check(self, for: .update) }
     open func validateForDelete() throws { try Validation.check(self, for: .delete) }
 
-    /// Names the object, with its values unless it is a fault. Any thread may ask; one that does not hold the context is told no values.
-    open override var description: String {
-        let isHeld = _state.registry.map { $0.context?.isHeldByCaller ?? true } ?? true
-        let state = !isHeld ? "of another queue" : isFault ? "fault" : "\(dictionaryOfValues())"
-        return "<\(type(of: self)): \(objectID.uriRepresentation().absoluteString); data: \(state)>"
-    }
+    /// Names the object, with its values by the model's order. Reads nothing: a fault tells none. Any thread may ask; one that does not
+    /// hold the context is told no values either.
+    open override var description: String { ObjectDescription(object: self).text }
 }
 
 @available(*, unavailable)

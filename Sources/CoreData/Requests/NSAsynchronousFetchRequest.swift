@@ -20,6 +20,8 @@ open class NSAsynchronousFetchRequest<ResultType: NSFetchRequestResult>: NSPersi
         super.init()
     }
 
+    open override var description: String { "<\(Swift.type(of: self)): \(fetchRequest.summary)>" }
+
     override func executed(in context: NSManagedObjectContext) throws -> Any { try result(in: context) }
 
     override func result(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {

@@ -84,6 +84,8 @@ open class NSFetchRequest<ResultType: NSFetchRequestResult>: NSPersistentStoreRe
 
     public override init() { super.init() }
 
+    open override var description: String { "<\(Swift.type(of: self)): \(summary)>" }
+
     override func executed(in context: NSManagedObjectContext) throws -> Any { try context.fetch(self) }
 
     override func result(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {

@@ -102,6 +102,8 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         name.flatMap { coordinator.runtime.schema.entities(inConfiguration: $0).map { Set($0.map(\.name)) } }
     }
 
+    open override var description: String { "<\(Swift.type(of: self)): \(summary)>" }
+
     // MARK: For the coordinator
 
     /// The rows of a store of this class.
