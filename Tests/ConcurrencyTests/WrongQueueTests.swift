@@ -59,9 +59,10 @@ struct WrongQueueTests {
     @Test("11.1 any thread may describe an object, as printing the error of a save does; its values are told where its context is held")
     func description() throws {
         let run = try script.run(["describe"] + Self.on, environment: Self.quiet)
-        #expect(run.exitCode == 0 && run.lines.count == 2, "\(run.errors)")
+        #expect(run.exitCode == 0, "\(run.errors)")
         #expect(run.lines.first?.contains("/Person/t") == true && run.lines.first?.contains("Eve") == false)
-        #expect(run.lines.last?.contains("Eve") == true)
+        #expect(run.lines.dropFirst().first?.contains("/Person/t") == true)
+        #expect(run.lines.count { $0.contains("Eve") } == 1 && run.lines.count > 2)
     }
 
     @Test("11.1 the launch argument and the environment variable switch the trap off and on", arguments: ["fetch", "read", "fetched"])

@@ -10,6 +10,9 @@ struct Trio {
     private(set) var child = Reference()
     /// The child has not seen what its parent did since.
     private(set) var isChildBehind = false
+    /// What the child has changed in its parent since that was last saved: compared with what the child has read, whatever the parent
+    /// hears of others meanwhile.
+    private var pushed: Set<Int> = []
 
     subscript(site: Site) -> Reference {
         switch site {
@@ -39,6 +42,7 @@ struct Trio {
         case .interrupt(let site, let interruption):
             isChildIdle && self[site.other].isClean && self[site].canTake(interruption)
                 && interruption.action.isApplicable(in: self[site.other])
+                && (site == .second || pushed.isDisjoint(with: second.graph.around(interruption.id)))
         }
     }
 
@@ -67,7 +71,10 @@ struct Trio {
         case .act(.first, let action):
             first.apply(action)
             isChildBehind = true
-            if case .save = action { second.adopt(first.graph, first.weights, count: count) }
+            if case .save = action {
+                second.adopt(first.graph, first.weights, count: count)
+                pushed = []
+            }
         case .act(.second, let action):
             second.apply(action)
             if case .save = action { merge(second) }
@@ -76,7 +83,9 @@ struct Trio {
             child.apply(action)
         case .push:
             child.apply(.save)
+            let former = first.graph
             first.accept(child)
+            pushed.formUnion(Set(former.keys).union(first.graph.keys).filter { former[$0] != first.graph[$0] })
         case .reset: adoptEverywhere(first.committed, first.committedWeights)
         case .clash(let clash): resolve(clash)
         case .interrupt(.first, let interruption):
@@ -96,6 +105,7 @@ struct Trio {
     private mutating func merge(_ other: Reference) {
         first.adopt(other.committed, other.committedWeights, count: count)
         isChildBehind = true
+        pushed = []
     }
 
     private mutating func adoptEverywhere(_ graph: Graph, _ weights: [Int: Double]) {
@@ -123,6 +133,14 @@ struct Trio {
         }
         if graph[clash.id] == nil { weights[clash.id] = nil }
         adoptEverywhere(graph, weights)
+    }
+}
+
+extension Graph {
+    /// An object and those whose rows a change of it concerns.
+    fileprivate func around(_ id: Int) -> Set<Int> {
+        let owners = filter { $1.partners.contains(id) }.keys
+        return (self[id]?.partners ?? []).union(owners).union([id])
     }
 }
 
