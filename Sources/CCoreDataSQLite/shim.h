@@ -30,6 +30,9 @@ static inline int coredata_sqlite_checkpoint_on_close(sqlite3 *db, int on) {
 static inline int coredata_sqlite_reset(sqlite3 *db, int on) {
     return sqlite3_db_config(db, SQLITE_DBCONFIG_RESET_DATABASE, on, (int *)0);
 }
+static inline void coredata_sqlite_result_blob(sqlite3_context *c, const void *p, int n) {
+    sqlite3_result_blob(c, p, n, SQLITE_TRANSIENT);
+}
 static inline void coredata_sqlite_result_text(sqlite3_context *c, const char *p, int n) {
     sqlite3_result_text(c, p, n, SQLITE_TRANSIENT);
 }

@@ -27,7 +27,7 @@ extension NSManagedObjectContext {
     final func batches(of plan: FetchPlan, from number: UInt16) throws -> [RowBatch] {
         let order = order(plan)
         guard let store = stores(for: order).first(where: { $0.number == number }) else { return [] }
-        guard concernsPendingChanges(order) else {
+        guard let overlay = try overlay(for: order, over: [store]) else {
             var batches: [RowBatch] = []
             try store.rows.fetch(plan) { batch in
                 batches += try asHeld(batch, store: number)
@@ -35,14 +35,13 @@ extension NSManagedObjectContext {
             }
             return batches
         }
-        return try pack(PendingOverlay(context: self, order: order).objects(from: [store]))
+        return try pack(overlay.objects(from: [store]))
     }
 
     final func count(of plan: FetchPlan, from number: UInt16) throws -> Int {
         let order = order(plan)
         guard let store = stores(for: order).first(where: { $0.number == number }) else { return 0 }
-        guard concernsPendingChanges(order) else { return try store.rows.count(plan) }
-        return try PendingOverlay(context: self, order: order).objects(from: [store]).count
+        return try overlay(for: order, over: [store])?.count(from: [store]) ?? store.rows.count(plan)
     }
 
     /// The plan as a request over everything that is pending here. With values: what is found gets packed.

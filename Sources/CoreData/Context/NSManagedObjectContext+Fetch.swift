@@ -75,9 +75,8 @@ extension NSManagedObjectContext {
 
     private func fetchObjects(_ order: FetchOrder) throws -> [NSManagedObject] {
         let stores = stores(for: order)
-        guard stores.count == 1, let store = stores.first, !concernsPendingChanges(order) else {
-            return try PendingOverlay(context: self, order: order).objects(from: stores)
-        }
+        if let overlay = try overlay(for: order, over: stores) { return try overlay.objects(from: stores) }
+        guard let store = stores.first else { return [] }
         return try fetch(order.plan, from: store, asFaults: order.asFaults, renewing: order.renews)
     }
 
@@ -105,111 +104,20 @@ extension NSManagedObjectContext {
 
     private func count(_ order: FetchOrder) throws -> Int {
         let stores = stores(for: order)
-        guard stores.count == 1, let store = stores.first, !concernsPendingChanges(order) else {
-            return try fetchObjects(order).count
-        }
+        if let overlay = try overlay(for: order, over: stores) { return try overlay.count(from: stores) }
+        guard let store = stores.first else { return 0 }
         do { return try store.rows.count(order.plan) } catch { throw CocoaError.reading(error) }
     }
 
-    /// Whether pending changes can make a difference to a fetch.
-    final func concernsPendingChanges(_ order: FetchOrder) -> Bool {
-        guard order.includesPendingChanges else { return false }
-        settle()
-        guard tracker.dirtyCount > 0 else { return false }
-        if PendingOverlay.looksBeyond(order.plan) { return true }
-        return tracker.dirty.contains { $0._state.has(.dirty) && $0._state.info.entity.isKind(of: order.info.entity) }
-    }
-}
-
-/// The stores that one fetch asks: a child asks its parent for each of them by itself.
-private struct AskedStores {
-    let numbers: Set<UInt16>
-    /// Whether every unsaved object will be saved in one of them.
-    let areAll: Bool
-
-    init(_ stores: [NumberedStore], _ order: FetchOrder, _ context: NSManagedObjectContext) {
-        numbers = Set(stores.map(\.number))
-        areAll = order.stores == nil && stores.count == context.requiredCoordinator.stores(for: order).count
-    }
-}
-
-/// A fetch over stores and pending changes: the result is what predicate, order, offset and limit make of the merged view.
-struct PendingOverlay {
-    let context: NSManagedObjectContext
-    let order: FetchOrder
-
-    func objects(from stores: [NumberedStore]) throws -> [NSManagedObject] {
-        var plan = order.plan
-        plan.limit = 0
-        plan.offset = 0
-        let beyond = order.includesPendingChanges && PendingOverlay.looksBeyond(plan) && context.tracker.dirtyCount > 0
-        // The store does not see such a predicate, so its keys are looked at here.
-        do { try KeyPathCheck(schema: context.runtime.schema).run(plan) } catch { throw CocoaError.reading(error) }
-        if beyond { plan.predicate = nil }
-        var found: [NSManagedObject] = []
-        for store in stores { found += try context.fetch(plan, from: store, asFaults: order.asFaults, renewing: order.renews) }
-        let evaluator = try order.plan.predicate.map { try PendingOverlay.evaluator($0) }
-        if order.includesPendingChanges { found = merge(found, evaluator, AskedStores(stores, order, context), all: beyond) }
-        try sort(&found)
-        return Array(found.dropFirst(order.plan.offset).prefix(order.plan.limit > 0 ? order.plan.limit : .max))
-    }
-
-    private func merge(
-        _ found: [NSManagedObject], _ evaluator: Evaluator?, _ stores: AskedStores, all: Bool
-    ) -> [NSManagedObject] {
-        func fits(_ object: NSManagedObject) -> Bool {
-            evaluator?.matches(ObjectSource(object), variables: [:]) ?? true
+    /// What lays pending changes over a fetch; nil where one store's answer is the result.
+    final func overlay(for order: FetchOrder, over stores: [NumberedStore]) throws -> PendingOverlay? {
+        if order.includesPendingChanges {
+            settle()
+            if tracker.dirtyCount > 0 {
+                let overlay = try PendingOverlay(context: self, order: order)
+                if overlay.isNeeded || stores.count != 1 { return overlay }
+            }
         }
-        var result = found.filter { object in
-            let state = object._state
-            if state.has([.deleted, .gone]) { return false }
-            return state.has(.dirty) || all ? fits(object) : true
-        }
-        var seen = Set(result)
-        for object in context.tracker.dirty where isWanted(object, stores) && !seen.contains(object) && fits(object) {
-            seen.insert(object)
-            result.append(object)
-        }
-        return result
-    }
-
-    /// A new object is found in the store that it will be saved in.
-    private func isWanted(_ object: NSManagedObject, _ stores: AskedStores) -> Bool {
-        let state = object._state
-        guard state.has([.inserted, .updated]), !state.has([.deleted, .gone]) else { return false }
-        let isHere =
-            state.pointee.store != 0
-            ? stores.numbers.contains(state.pointee.store)
-            : stores.areAll || stores.numbers.contains(context.home(of: object, among: order))
-        guard isHere else { return false }
-        if !order.plan.includesSubentities { return state.info.entity.index == order.plan.entity }
-        return state.info.entity.isKind(of: order.info.entity)
-    }
-
-    private func sort(_ objects: inout [NSManagedObject]) throws {
-        guard !order.plan.sort.isEmpty, objects.count > 1 else { return }
-        let sortOrder: CoreDataValues.SortOrder
-        do { sortOrder = try CoreDataValues.SortOrder(order.plan.sort) } catch { throw CocoaError.reading(error) }
-        let isAscending = order.plan.sort.last?.isAscending ?? true
-        objects.sort { a, b in
-            let result = sortOrder.compare(ObjectSource(a), ObjectSource(b))
-            if result != .orderedSame { return result == .orderedAscending }
-            return isAscending ? PendingOverlay.isOlder(a, b) : PendingOverlay.isOlder(b, a)
-        }
-    }
-
-    /// What breaks ties, as in a store: the number of the row; rows still to be written come last, as they were made.
-    private static func isOlder(_ a: NSManagedObject, _ b: NSManagedObject) -> Bool {
-        let (x, y) = (a._state.key.number, b._state.key.number)
-        return (x < 0) == (y < 0) ? abs(x) < abs(y) : y < 0
-    }
-
-    /// Whether a predicate or an order follows relationships, so that changes of other objects matter too.
-    static func looksBeyond(_ plan: FetchPlan) -> Bool {
-        plan.sort.contains { $0.keyPath.count > 1 } || plan.predicate?.followsRelationships == true
-    }
-
-    static func evaluator(_ predicate: Predicate) throws -> Evaluator {
-        do { return try Evaluator(predicate) } catch { throw CocoaError.reading(error) }
+        return stores.count == 1 ? nil : try PendingOverlay(context: self, order: order)
     }
 }

@@ -91,9 +91,12 @@ package final class RowShape: @unchecked Sendable {
 /// A statement with its values.
 package struct Selection: Sendable {
     package let sql: String
-    package let bindings: [Value]
-    package init(sql: String, bindings: [Value]) {
+    package let bindings: [BoundValue]
+    package init(sql: String, bindings: [BoundValue]) {
         self.sql = sql
         self.bindings = bindings
     }
+
+    /// What is bound for a query of the shape.
+    package func values(for query: Query) -> [Value] { bindings.map { query.value($0) } }
 }

@@ -7,28 +7,28 @@ package struct SelectCompiler: Sendable {
     package let map: StoreMap
     package init(_ map: StoreMap) { self.map = map }
 
-    /// The rows of a plan, in its order.
-    package func select(_ plan: FetchPlan, shape: RowShape) throws -> Selection {
-        let entity = map.schema[plan.entity]
+    /// The rows of a query, in its order.
+    package func select(_ query: Query, shape: RowShape) throws -> Selection {
         let builder = SelectBuilder(map)
-        let scope = SelectScope(builder, entity: entity)
-        let condition = try self.condition(plan, scope)
-        let order = try self.order(plan.sort, scope)
+        let scope = SelectScope(builder, entity: query.bound.entity)
+        let scopes = LevelScopes(scope)
+        let condition = try self.condition(query.bound, scopes)
+        let order = try self.order(query.bound.order, scopes)
         var sql = "SELECT \(shape.columnList) FROM \(try scope.from())\(condition)\(order)"
-        if plan.limit > 0 || plan.offset > 0 { sql += limit(plan, builder) }
+        if query.isPart { sql += limit(query, builder) }
         return Selection(sql: sql, bindings: builder.bindings)
     }
 
-    /// How many rows a plan finds, limit and offset included.
-    package func count(_ plan: FetchPlan) throws -> Selection {
+    /// How many rows a query finds, limit and offset included.
+    package func count(_ query: Query) throws -> Selection {
         let builder = SelectBuilder(map)
-        let scope = SelectScope(builder, entity: map.schema[plan.entity])
-        let condition = try self.condition(plan, scope)
-        guard plan.limit > 0 || plan.offset > 0 else {
+        let scope = SelectScope(builder, entity: query.bound.entity)
+        let condition = try self.condition(query.bound, LevelScopes(scope))
+        guard query.isPart else {
             return Selection(
                 sql: "SELECT COUNT(*) FROM \(try scope.from())\(condition)", bindings: builder.bindings)
         }
-        let rows = "SELECT 1 FROM \(try scope.from())\(condition)\(limit(plan, builder))"
+        let rows = "SELECT 1 FROM \(try scope.from())\(condition)\(limit(query, builder))"
         return Selection(sql: "SELECT COUNT(*) FROM (\(rows))", bindings: builder.bindings)
     }
 
@@ -68,12 +68,12 @@ package struct SelectCompiler: Sendable {
         return "SELECT 1 FROM \(try scope.from())\(link.join) WHERE \(link.condition) AND \(scope.column("Z_PK")) = ?2"
     }
 
-    private func condition(_ plan: FetchPlan, _ scope: SelectScope) throws -> String {
+    private func condition(_ query: BoundQuery, _ scopes: LevelScopes) throws -> String {
         var parts: [String] = []
-        let last = plan.includesSubentities ? scope.entity.last : scope.entity.index
-        if let filter = entityFilter(scope.entity, last: last, scope) { parts.append(filter) }
-        if let predicate = plan.predicate, predicate != .and([]) {
-            parts.append(try PredicateCompiler(scope: scope).compile(predicate))
+        if let filter = entityFilter(query.entity, last: query.last, scopes[0]) { parts.append(filter) }
+        if let condition = query.condition {
+            let text = try ConditionCompiler(scopes: scopes).compile(condition)
+            parts.append(condition.isJunction ? "(\(text))" : text)
         }
         return parts.isEmpty ? "" : " WHERE " + parts.joined(separator: " AND ")
     }
@@ -92,39 +92,22 @@ package struct SelectCompiler: Sendable {
 
     /// The number of the row breaks ties in the direction of the last key, which an index on that key gives
     /// for nothing.
-    private func order(_ terms: [SortTerm], _ scope: SelectScope) throws -> String {
-        guard let last = terms.last else { return "" }
-        var parts = try terms.map { try sortKey($0, scope) + ($0.isAscending ? "" : " DESC") }
-        parts.append(scope.column("Z_PK") + (last.isAscending ? "" : " DESC"))
+    private func order(_ keys: [BoundSort], _ scopes: LevelScopes) throws -> String {
+        guard let last = keys.last else { return "" }
+        var parts = try keys.map { try sortKey($0, scopes) + ($0.isAscending ? "" : " DESC") }
+        parts.append(scopes[0].column("Z_PK") + (last.isAscending ? "" : " DESC"))
         return " ORDER BY " + parts.joined(separator: ", ")
     }
 
-    private func sortKey(_ term: SortTerm, _ scope: SelectScope) throws -> String {
-        switch try KeyPathResolver(scope: scope).resolve(term.keyPath) {
-        case .attribute(let sql, let slot):
-            guard slot.kind == .text || slot.kind == .uri, let name = TextFunction.collation(term.comparison)
-            else {
-                return sql
-            }
-            return "\(sql) COLLATE \(name)"
-        case .key(let sql, _): return sql
-        case .number(let sql): return sql
-        case .members:
-            let name = term.keyPath.joined(separator: ".")
-            throw unsupportedSort("the to-many key path \(name)", scope.entity)
-        }
+    private func sortKey(_ key: BoundSort, _ scopes: LevelScopes) throws -> String {
+        let sql = try OperandCompiler(scopes: scopes).compile(key.operand)
+        guard key.operand.family == .text, let name = TextFunction.collation(key.comparison) else { return sql }
+        return "\(sql) COLLATE \(name)"
     }
 
-    private func unsupportedSort(_ what: String, _ entity: Entity) -> StoreError {
-        StoreError(
-            134060,
-            "A fetch of \(entity.name) sorts by \(what), which SQLite stores do not support. Sort the result in memory.",
-            entity: entity.name)
-    }
-
-    private func limit(_ plan: FetchPlan, _ builder: SelectBuilder) -> String {
-        let limit = builder.bind(.int(plan.limit > 0 ? Int64(plan.limit) : -1))
+    private func limit(_ query: Query, _ builder: SelectBuilder) -> String {
+        let limit = builder.bind(query.boundLimit)
         // Each row is counted once more for an offset, be it 0.
-        return plan.offset > 0 ? " LIMIT \(limit) OFFSET \(builder.bind(.int(Int64(plan.offset))))" : " LIMIT \(limit)"
+        return query.offset > 0 ? " LIMIT \(limit) OFFSET \(builder.bind(query.boundOffset))" : " LIMIT \(limit)"
     }
 }

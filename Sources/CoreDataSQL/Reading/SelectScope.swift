@@ -6,15 +6,17 @@ import CoreDataValues
 /// text is free.
 final class SelectBuilder {
     let map: StoreMap
-    private(set) var bindings: [Value] = []
+    private(set) var bindings: [BoundValue] = []
     private var aliases = 0
 
     init(_ map: StoreMap) { self.map = map }
 
-    func bind(_ value: Value) -> String {
+    func bind(_ value: BoundValue) -> String {
         bindings.append(value)
         return "?\(bindings.count)"
     }
+
+    func bind(_ value: Value) -> String { bind(.constant(value)) }
 
     func alias() -> String {
         defer { aliases += 1 }
@@ -58,103 +60,21 @@ final class SelectScope {
     }
 }
 
-/// What a key path comes to in SQL.
-enum SQLOperand {
-    /// A stored attribute.
-    case attribute(sql: String, slot: Slot)
-    /// A key: a to-one, or the row itself. The entity is the declared one.
-    case key(sql: String, entity: Entity)
-    /// A to-many of the row `owner` names, and what is asked of each member.
-    case members(owner: String, relationship: ResolvedRelationship, rest: [String])
-    /// A number computed by the statement.
-    case number(sql: String)
-}
+/// The rows that stand for the levels of a query while it is compiled.
+final class LevelScopes {
+    let builder: SelectBuilder
+    private var scopes: [Int: SelectScope] = [:]
+    private let row: SelectScope
 
-/// Finds the column a key path means, joining what lies between.
-struct KeyPathResolver {
-    let scope: SelectScope
-
-    func resolve(_ keyPath: [String]) throws -> SQLOperand {
-        var current = scope
-        var path =
-            keyPath.first.map { ["self", "SELF"].contains($0) } == true ? Array(keyPath.dropFirst()) : keyPath
-        if path == ["objectID"] { path = [] }
-        var walked: [String] = []
-        while let name = path.first {
-            let composite = current.entity.compositeKey(of: path)
-            let key = composite?.key ?? name
-            let rest = Array(path.dropFirst(composite?.length ?? 1))
-            walked.append(key)
-            guard let place = current.entity.places[key] else {
-                if current.entity.composites[key] != nil {
-                    throw unsupported("the composite attribute \(key) as a whole", keyPath)
-                }
-                throw missing(key, in: current.entity, keyPath)
-            }
-            switch place {
-            case .fetched: throw unsupported("the fetched property \(key)", keyPath)
-            case .toMany:
-                guard let relationship = relationship(key, of: current.entity) else {
-                    throw missing(key, in: current.entity, keyPath)
-                }
-                return try members(
-                    relationship, owner: current, rest: rest, isNested: walked.count > 1, keyPath)
-            case .slot(let slot):
-                let table = try scope.builder.map.table(of: current.entity.index)
-                guard let column = table.column(of: slot, in: current.entity.index) else {
-                    throw unsupported("the transient property \(key)", keyPath)
-                }
-                let sql = current.column(table.columns[column].name)
-                guard let relationship = relationship(key, of: current.entity) else {
-                    guard rest.isEmpty else { throw missing(rest[0], in: current.entity, keyPath) }
-                    return .attribute(sql: sql, slot: current.entity.slots[slot])
-                }
-                if rest.isEmpty || rest == ["objectID"] {
-                    return .key(sql: sql, entity: scope.schema[relationship.destination])
-                }
-                current = try scope.join(relationship, path: walked, column: sql)
-                path = rest
-            }
-        }
-        return .key(sql: current.column("Z_PK"), entity: current.entity)
+    init(_ row: SelectScope) {
+        builder = row.builder
+        self.row = row
     }
 
-    private func relationship(_ name: String, of entity: Entity) -> ResolvedRelationship? {
-        entity.relationships.lazy.map { scope.schema[$0] }.first { $0.name == name }
-    }
-
-    private func members(
-        _ relationship: ResolvedRelationship, owner: SelectScope, rest: [String], isNested: Bool,
-        _ keyPath: [String]
-    ) throws -> SQLOperand {
-        let key = owner.column("Z_PK")
-        guard rest.first?.hasPrefix("@") == true else {
-            return .members(owner: key, relationship: relationship, rest: rest)
-        }
-        guard rest == ["@count"] else {
-            throw unsupported("the collection operator \(rest.joined(separator: "."))", keyPath)
-        }
-        let inner = SelectScope(scope.builder, entity: scope.schema[relationship.destination])
-        let link = try MemberLink(scope.builder).condition(relationship, member: inner, owner: key)
-        let count = "(SELECT COUNT(*) FROM \(try inner.from())\(link.join) WHERE \(link.condition))"
-        // Nothing has no count, not even zero.
-        return .number(sql: isNested ? "(CASE WHEN \(key) IS NULL THEN NULL ELSE \(count) END)" : count)
-    }
-
-    private func missing(_ key: String, in entity: Entity, _ keyPath: [String]) -> StoreError {
-        StoreError(
-            134060,
-            "The key path “\(keyPath.joined(separator: "."))” names “\(key)”, which the entity \(entity.name) does "
-                + "not have. Correct the key path.",
-            entity: entity.name, property: key)
-    }
-
-    private func unsupported(_ what: String, _ keyPath: [String]) -> StoreError {
-        StoreError(
-            134060,
-            "The key path “\(keyPath.joined(separator: "."))” of the entity \(scope.entity.name) uses \(what), which "
-                + "SQLite stores do not support. Fetch without it and filter in memory.",
-            entity: scope.entity.name, property: keyPath.first)
+    /// A level is entered before anything in it is compiled.
+    subscript(level: Int) -> SelectScope {
+        get { scopes[level] ?? row }
+        set { scopes[level] = newValue }
     }
 }
 

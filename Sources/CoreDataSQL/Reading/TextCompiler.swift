@@ -28,57 +28,34 @@ package enum TextFunction {
 /// Forms that compare scalar by scalar, NUL included, as memory does; with `c` or `d` both sides are folded
 /// first.
 struct TextCompiler {
-    let side: SQLSide
-    let scope: SelectScope
+    let scopes: LevelScopes
+    private var builder: SelectBuilder { scopes.builder }
 
-    func compile(_ comparison: Comparison) throws -> String {
-        if comparison.op == .like || comparison.op == .matches { return try pattern(comparison) }
-        let side = self.side.folded(comparison.options)
-        guard side.family == .texts else {
-            throw unsupportedPredicate("\(comparison.op) on \(side.family.rawValue)", scope.entity)
-        }
-        guard case .constant(let constant) = comparison.right else {
-            throw unsupportedPredicate("\(comparison.op) with a computed value", scope.entity)
-        }
-        guard let value = try side.coerced(constant) else { return "0" }
-        let text: String
-        switch value {
-        case .null: return "0"
-        case .text(let needle), .uri(let needle): text = needle
-        case .bool, .int, .double, .decimal, .date, .data, .uuid, .key:
-            throw unsupportedPredicate("\(comparison.op) with a value that is no text", scope.entity)
-        }
+    func compile(_ comparison: BoundComparison) throws -> String {
+        let (left, options) = (comparison.left, comparison.options)
+        guard left.family == .text, !left.isBound, case .value(.constant(let value)) = comparison.right,
+            let text = value.text
+        else { return try OperandCompiler(scopes: scopes).test(comparison.op, left, comparison.right, options) }
+        let plain = try OperandCompiler(scopes: scopes).compile(left)
+        let side = options.isEmpty ? plain : "\(TextFunction.fold)(\(plain), \(options.rawValue))"
+        let folded = TextComparison.fold(text, options: options)
         switch comparison.op {
-        case .contains: return "instr(\(side.sql), \(scope.builder.bind(value))) > 0"
-        case .beginsWith: return prefix(text, side)
-        case .endsWith: return suffix(text, side)
-        case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual, .between, .in, .like,
-            .matches:
-            throw unsupportedPredicate("\(comparison.op)", scope.entity)
+        case .contains: return "instr(\(side), \(builder.bind(.text(folded)))) > 0"
+        case .beginsWith: return prefix(folded, side)
+        case .endsWith: return suffix(folded, side)
+        case .like: return "\(TextFunction.like)(\(plain), \(builder.bind(.text(text))), \(options.rawValue))"
+        case .matches: return "\(TextFunction.matches)(\(plain), \(builder.bind(.text(text))), \(options.rawValue))"
+        case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual, .between, .in:
+            return try OperandCompiler(scopes: scopes).test(comparison.op, left, comparison.right, options)
         }
-    }
-
-    private func pattern(_ comparison: Comparison) throws -> String {
-        guard side.family == .texts, case .constant(let constant) = comparison.right else {
-            throw unsupportedPredicate("\(comparison.op) on anything but a text and a constant", scope.entity)
-        }
-        guard let value = try side.coerced(constant), case .text(let text) = value else { return "0" }
-        if comparison.op == .matches {
-            do { _ = try RegularPattern(text, options: comparison.options) } catch {
-                throw unsupportedPredicate(
-                    "matches with “\(text)”, which is no regular expression", scope.entity)
-            }
-        }
-        let name = comparison.op == .like ? TextFunction.like : TextFunction.matches
-        return "\(name)(\(side.sql), \(scope.builder.bind(value)), \(comparison.options.rawValue))"
     }
 
     /// A range, so that an index serves it.
-    private func prefix(_ text: String, _ side: SQLSide) -> String {
-        if text.isEmpty { return "\(side.sql) IS NOT NULL" }
-        let low = "\(side.sql) >= \(scope.builder.bind(.text(text)))"
+    private func prefix(_ text: String, _ side: String) -> String {
+        if text.isEmpty { return "\(side) IS NOT NULL" }
+        let low = "\(side) >= \(builder.bind(.text(text)))"
         guard let end = Self.successor(text) else { return low }
-        return "(\(low) AND \(side.sql) < \(scope.builder.bind(.text(end))))"
+        return "(\(low) AND \(side) < \(builder.bind(.text(end))))"
     }
 
     /// The first text behind all that begin with `text`; nil when there is none.
@@ -97,11 +74,19 @@ struct TextCompiler {
     }
 
     /// By bytes: `length` and `substr` of a text would stop at a NUL.
-    private func suffix(_ text: String, _ side: SQLSide) -> String {
-        if text.isEmpty { return "\(side.sql) IS NOT NULL" }
+    private func suffix(_ text: String, _ side: String) -> String {
+        if text.isEmpty { return "\(side) IS NOT NULL" }
         let bytes = Data(text.utf8)
-        let needle = scope.builder.bind(.data(bytes))
-        return
-            "substr(CAST(\(side.sql) AS BLOB), \(scope.builder.bind(.int(Int64(-bytes.count))))) = \(needle)"
+        let needle = builder.bind(.data(bytes))
+        return "substr(CAST(\(side) AS BLOB), \(builder.bind(.int(Int64(-bytes.count))))) = \(needle)"
+    }
+}
+
+extension Value {
+    fileprivate var text: String? {
+        switch self {
+        case .text(let text), .uri(let text): text
+        case .null, .bool, .int, .double, .decimal, .date, .data, .uuid, .key: nil
+        }
     }
 }

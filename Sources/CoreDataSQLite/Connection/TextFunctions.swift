@@ -104,7 +104,7 @@ enum TextFunctions {
         Comparison.Options(rawValue: UInt8(truncatingIfNeeded: sqlite3_value_int(value)))
     }
 
-    private static func answer(_ text: String, _ context: OpaquePointer) {
+    static func answer(_ text: String, _ context: OpaquePointer) {
         var text = text
         text.withUTF8 { bytes in
             let base = UnsafeRawPointer(bytes.baseAddress ?? UnsafePointer(emptyByte))

@@ -81,7 +81,7 @@ package final class SQLiteStore: RowStore {
         let entity = schema[plan.entity]
         let last = plan.includesSubentities ? entity.last : entity.index
         let shape = try shapes.shape(entity, last: last, includesValues: plan.includesValues)
-        let selection = try selections.selection(plan) { try selects.select(plan, shape: shape) }
+        let selection = try selections.selection(plan, in: schema) { try selects.select($0, shape: shape) }
         let expected = plan.limit > 0 ? plan.limit : .max
         try pool.read { connection in
             let statement = try connection.selection(selection.number, selection.sql)
@@ -91,11 +91,12 @@ package final class SQLiteStore: RowStore {
     }
 
     package func count(_ plan: FetchPlan) throws -> Int {
-        let selection = try selects.count(plan)
+        let query = try Query(plan, in: schema)
+        let selection = try selects.count(query)
         return try pool.read { connection in
             let statement = try connection.statement(selection.sql)
             defer { statement.finish() }
-            try statement.bind(selection.bindings)
+            try statement.bind(selection.values(for: query))
             return try statement.step() ? Int(statement.int(0)) : 0
         }
     }

@@ -6,7 +6,7 @@ import Synchronization
 
 /// The SELECTs of the last shapes of fetches. To compile one takes 35,000 instructions, to find it here a thousand.
 ///
-/// Only a plan whose bindings are its values as they stand in it is kept: then another plan of its shape
+/// Only a plan whose constants are parameters (`BoundQuery.isShared`) is kept: then another plan of its shape
 /// (`FetchPlan.values(ofSameShape:)`) has the same text with its own values. May be used from any thread.
 final class SelectionCache: Sendable {
     struct Known: Sendable {
@@ -18,8 +18,14 @@ final class SelectionCache: Sendable {
 
     private struct Entry {
         let plan: FetchPlan
-        let sql: String
+        let selection: Selection
         let number: Int
+        /// Whether what is bound are the plan's values as they stand in it.
+        let bindsValues: Bool
+
+        func bindings(_ values: [Value]) -> [Value] {
+            bindsValues ? values : selection.bindings.map { $0.value(among: values) }
+        }
     }
 
     private struct State {
@@ -35,27 +41,31 @@ final class SelectionCache: Sendable {
     static let limit = 32
     private let state = Mutex(State())
 
-    func selection(_ plan: FetchPlan, _ compile: () throws -> Selection) rethrows -> Known {
+    func selection(_ plan: FetchPlan, in schema: Schema, _ compile: (Query) throws -> Selection) throws -> Known {
         if let known = state.withLock({ SelectionCache.find(plan, $0) }) { return known }
-        let made = try compile()
-        guard plan.values(ofSameShape: plan) == made.bindings else {
-            return Known(sql: made.sql, number: nil, bindings: made.bindings)
-        }
-        let number = state.withLock { SelectionCache.keep(plan, made.sql, &$0) }
-        return Known(sql: made.sql, number: number, bindings: made.bindings)
+        let query = try Query(plan, in: schema)
+        let made = try compile(query)
+        let bindings = made.values(for: query)
+        guard query.bound.isShared else { return Known(sql: made.sql, number: nil, bindings: bindings) }
+        let number = state.withLock { SelectionCache.keep(plan, made, query.values.count, &$0) }
+        return Known(sql: made.sql, number: number, bindings: bindings)
     }
 
     private static func find(_ plan: FetchPlan, _ state: State) -> Known? {
         // By place: a loop over the entries copies each.
         for place in state.entries.indices {
             guard let values = state.entries[place].plan.values(ofSameShape: plan) else { continue }
-            return Known(sql: state.entries[place].sql, number: state.entries[place].number, bindings: values)
+            return Known(
+                sql: state.entries[place].selection.sql, number: state.entries[place].number,
+                bindings: state.entries[place].bindings(values))
         }
         return nil
     }
 
-    private static func keep(_ plan: FetchPlan, _ sql: String, _ state: inout State) -> Int {
-        let entry = Entry(plan: plan, sql: sql, number: number(sql, &state))
+    private static func keep(_ plan: FetchPlan, _ selection: Selection, _ count: Int, _ state: inout State) -> Int {
+        let bindsValues = selection.bindings == (0..<count).map { .parameter($0, .none) }
+        let entry = Entry(
+            plan: plan, selection: selection, number: number(selection.sql, &state), bindsValues: bindsValues)
         if state.entries.count < limit {
             state.entries.append(entry)
         } else {

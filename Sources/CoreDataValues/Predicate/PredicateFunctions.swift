@@ -42,11 +42,19 @@ package enum PredicateFunctions {
         case ("random", 0): { _ in .value(.double(Double.random(in: 0..<1))) }
         // The words of an index; they only mean something beside `objectFrom:withIndex:`.
         case ("FIRST", 0), ("LAST", 0), ("SIZE", 0): { _ in .value(.text("\u{0}" + name)) }
+        // What a key path asks of a text; the format language has no such function.
+        case ("capitalized:", 1): { operands in operands[0].text.map { .value(.text($0.capitalized)) } ?? .null }
         case (_, 1): one[name].map { function in { function($0[0]) } }
         case (_, 2): two[name].map { function in { function($0[0], $0[1]) } }
         case (_, 3...): variadic[name]
         case (_, _): nil
         }
+    }
+
+    /// What a function comes to; null for one that is not known.
+    package static func result(of name: String, _ arguments: [Operand]) -> Value {
+        guard case .value(let value)? = named(name, count: arguments.count)?(arguments) else { return .null }
+        return value
     }
 
     private static let variadic: [String: @Sendable ([Operand]) -> Operand] = [

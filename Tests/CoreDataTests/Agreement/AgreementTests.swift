@@ -40,15 +40,19 @@ import Testing
         let evaluator = try Evaluator(
             try query.predicate(keeper.bySerial).tree { ($0 as? NSManagedObject).map { .key($0._state.key) } }
         )
-        let order = try CoreDataValues.SortOrder(try query.descriptors.map { try $0.term() })
+        let terms = try query.descriptors.map { try $0.term() }
+        let keys = try terms.map { try ExpressionEvaluator(.keyPath($0.keyPath)) }
         let isAscending = query.sort.last?.isAscending ?? true
         let all = (keeper.objects["Item"] ?? []).filter { object in
             let name = object.entity.name
             return name == query.entity || (query.entity == "Item" && query.includesSubentities)
         }
         let sorted = all.filter { evaluator.matches(ObjectSource($0), variables: [:]) }.sorted { a, b in
-            let result = order.compare(ObjectSource(a), ObjectSource(b))
-            if result != .orderedSame { return result == .orderedAscending }
+            for (key, term) in zip(keys, terms) {
+                let (x, y) = (key.value(.source(ObjectSource(a))).comparable, key.value(.source(ObjectSource(b))).comparable)
+                let result = ValueOrder.sortOrder(x, y, by: term.comparison)
+                if result != .orderedSame { return (result == .orderedAscending) == term.isAscending }
+            }
             return (ShopKeeper.serial(a) < ShopKeeper.serial(b)) == isAscending
         }
         return sorted.dropFirst(query.offset).prefix(query.limit > 0 ? query.limit : .max).map(

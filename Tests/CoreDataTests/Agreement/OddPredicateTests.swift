@@ -35,6 +35,60 @@ import Testing
         #expect(try codes(nested, stack) == [1, 3])
     }
 
+    @Test("More conditions than SQLite plans are refused in words, whichever store is asked and whatever is unsaved", arguments: types)
+    func tooMany(_ type: String) throws {
+        let stack = try stack(type)
+        let starts = NSCompoundPredicate(orPredicateWithSubpredicates: (0..<4001).map { NSPredicate(format: "name BEGINSWITH %@", "p\($0)") })
+        for isDirty in [false, true] {
+            if isDirty { _ = stack.context.make("Ward", ["name": "new"]) }
+            let error = #expect(throws: CocoaError.self) { _ = try codes(starts, stack) }
+            #expect(error?.code.rawValue == 134060)
+            #expect(error?.localizedDescription.contains("4001 conditions") == true, "\(error?.localizedDescription ?? "")")
+        }
+    }
+
+    @Test("What needs a collection is answered alike whatever is unsaved", arguments: types)
+    func collections(_ type: String) throws {
+        let stack = try stack(type)
+        let patient = try stack.context.all("Patient").sorted { ($0.value(forKey: "code") as? Int ?? 0) < ($1.value(forKey: "code") as? Int ?? 0) }[3]
+        let ward = stack.context.make("Ward", ["name": "East", "beds": 4])
+        patient.setValue(ward, forKey: "ward")
+        try stack.context.save()
+        for isDirty in [false, true] {
+            if isDirty { _ = stack.context.make("Doctor", ["name": "new"]) }
+            for (format, wanted) in [
+                ("ward.patients.@count == 1", [3]), ("SUBQUERY(ward.patients, $x, $x.code == 3).@count == 1", [3]),
+                ("ward.patients.@max.code > 2", [3]), ("ward.patients.@sum.code == 3", [3]), ("ANY ward.patients.code == 3", [3]),
+                ("3 == code", [3]), ("ANY 3 == ward.patients.code", [3]), ("'East' == ward.name", [3]), ("name.length == 2", [0, 1, 2, 3, 4]),
+                ("uppercase:(name) == 'P2'", [2]), ("code + 1 == 3", [2]), ("'1' IN name", [1]), ("code == code", [0, 1, 2, 3, 4]),
+            ] {
+                #expect(try codes(NSPredicate(format: format), stack) == wanted, "\(format), unsaved: \(isDirty)")
+            }
+        }
+    }
+
+    @Test("What means nothing is refused in the same words by every store, whatever is unsaved")
+    func sameWords() throws {
+        let formats = [
+            "nosuch == 1", "ward.nosuch == 1", "ANY ward.patients.nosuch == 1", "ward.patients.@count.code == 1", "code BETWEEN {3}",
+            "code IN 3", "code MATCHES '5'", "ANY code == 1", "ward.patients == 1", "name CONTAINS 5", "name MATCHES '('",
+            "code == $x", "ward < ward", "name == code", "SUBQUERY(code, $x, $x == 1).@count == 1", "ward.patients.@nosuch.code == 1",
+        ]
+        var words: [String: Set<String>] = [:]
+        for type in Self.types + [NSBinaryStoreType] {
+            for isDirty in [false, true] {
+                let stack = try Stack(type, undo: false)
+                if isDirty { _ = stack.context.make("Doctor", ["name": "new"]) }
+                for format in formats {
+                    let error = #expect(throws: CocoaError.self, "\(format) on \(type)") { _ = try codes(NSPredicate(format: format), stack) }
+                    #expect(error?.code.rawValue == 134060, "\(format)")
+                    words[format, default: []].insert(error?.localizedDescription ?? "")
+                }
+            }
+        }
+        for (format, sentences) in words { #expect(sentences.count == 1, "\(format): \(sentences)") }
+    }
+
     @Test("A value of another kind equals nothing, and differs from everything", arguments: types)
     func otherKind(_ type: String) throws {
         let stack = try stack(type)

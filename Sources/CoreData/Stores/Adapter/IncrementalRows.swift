@@ -57,7 +57,7 @@ final class IncrementalRows: RowStore, @unchecked Sendable {
 
     func fetch(_ plan: FetchPlan, _ receive: (RowBatch) throws -> FetchStep) throws {
         let (store, coordinator) = try parts()
-        try KeyPathCheck(schema: schema).run(plan)
+        _ = try Query(plan, in: schema)
         let rows = try Scratch.run(on: coordinator) { context in
             let request = IncrementalRequest(plan, schema: schema, context: context)
             return try request.ids(from: store).map { id in
@@ -69,7 +69,7 @@ final class IncrementalRows: RowStore, @unchecked Sendable {
 
     func count(_ plan: FetchPlan) throws -> Int {
         let (store, coordinator) = try parts()
-        try KeyPathCheck(schema: schema).run(plan)
+        _ = try Query(plan, in: schema)
         return try Scratch.run(on: coordinator) { context in
             try IncrementalRequest(plan, schema: schema, context: context).count(from: store)
         }

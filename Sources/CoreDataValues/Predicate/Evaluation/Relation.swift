@@ -2,6 +2,13 @@
 
 import Foundation
 
+extension Comparison {
+    /// Whether an operator holds between two values.
+    package static func holds(_ a: Value, _ op: Operator, _ b: Value, _ options: Options) -> Bool {
+        Relation(op: op, options: options).holds(.value(a), .value(b))
+    }
+}
+
 /// What stands between two expressions, compiled.
 struct Relation {
     let op: Comparison.Operator

@@ -63,26 +63,3 @@ package enum ValueOrder {
         }
     }
 }
-
-/// The order that a list of sort terms makes of objects or rows.
-package struct SortOrder {
-    private let terms: [(path: KeyPathReader, term: SortTerm)]
-
-    /// - Throws: `PredicateError` when a key path asks for an operator that does not exist.
-    package init(_ terms: [SortTerm]) throws(PredicateError) {
-        var compiled: [(path: KeyPathReader, term: SortTerm)] = []
-        for term in terms { compiled.append((try KeyPathReader(term.keyPath), term)) }
-        self.terms = compiled
-    }
-
-    /// Null sorts first; descending reverses the whole order, so null is then last.
-    package func compare(_ a: any EvaluationSource, _ b: any EvaluationSource) -> ComparisonResult {
-        for (path, term) in terms {
-            let x = path.read(.source(a)).comparable
-            let y = path.read(.source(b)).comparable
-            let result = ValueOrder.sortOrder(x, y, by: term.comparison)
-            if result != .orderedSame { return term.isAscending ? result : result.reversed }
-        }
-        return .orderedSame
-    }
-}

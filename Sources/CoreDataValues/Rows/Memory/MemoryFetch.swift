@@ -1,26 +1,23 @@
 // A fetch from a store in memory: filter, sort, cut, hand out.
 
-/// Answers one plan from one copy of the tables.
+/// Answers one query from one copy of the tables.
 struct MemoryFetch {
-    private let plan: FetchPlan
+    private let query: Query
     private let tables: MemoryTables
     private let schema: Schema
-    private let entity: Entity
 
-    init(_ plan: FetchPlan, tables: MemoryTables, schema: Schema) {
-        self.plan = plan
+    init(_ query: Query, tables: MemoryTables) {
+        self.query = query
         self.tables = tables
-        self.schema = schema
-        entity = schema[plan.entity]
+        schema = query.bound.schema
     }
 
-    /// *check the paths · filter · sort · cut*
-    func rows() throws -> ArraySlice<MemoryRow> {
-        try KeyPathCheck(schema: schema).run(plan)
-        let matches = try RowMatcher(plan.predicate, tables: tables, schema: schema)
-        let found = candidates().filter { matches.matches(source($0)) }
-        let kept = try sorted(found).dropFirst(max(0, plan.offset))
-        return plan.limit > 0 ? kept.prefix(plan.limit) : kept
+    /// *filter · sort · cut*
+    func rows() -> ArraySlice<MemoryRow> {
+        let evaluator = BoundEvaluator(query)
+        let found = candidates().filter { evaluator.matches(source($0)) }
+        let kept = sorted(found).dropFirst(max(0, query.offset))
+        return query.limit > 0 ? kept.prefix(query.limit) : kept
     }
 
     private func source(_ row: MemoryRow) -> MemorySource {
@@ -28,29 +25,22 @@ struct MemoryFetch {
     }
 
     private func candidates() -> [MemoryRow] {
+        let entity = query.bound.entity
         guard let tree = tables.trees[entity.root] else { return [] }
-        let last = plan.includesSubentities ? entity.last : entity.index
         return tree.numbers.compactMap { tree.rows[$0] }
-            .filter { entity.index <= $0.key.entity && $0.key.entity <= last }
+            .filter { entity.index <= $0.key.entity && $0.key.entity <= query.bound.last }
     }
 
     /// Rows that no term tells apart come by their numbers, in the direction of the last term, as a database
     /// gives them.
-    private func sorted(_ rows: [MemoryRow]) throws -> [MemoryRow] {
-        guard let last = plan.sort.last else { return rows }
-        var readers: [KeyPathReader] = []
-        for term in plan.sort {
-            do { readers.append(try KeyPathReader(term.keyPath)) } catch {
-                throw StoreError(134060, error.sentence, entity: entity.name, property: term.keyPath.first)
-            }
-        }
-        let keyed = rows.map { row in (readers.map { $0.read(.source(source(row))).comparable }, row) }
+    private func sorted(_ rows: [MemoryRow]) -> [MemoryRow] {
+        let order = BoundOrder(query)
+        if order.isEmpty { return rows }
+        let keyed = rows.map { (order.values(of: source($0)), $0) }
         return keyed.sorted { a, b in
-            for (term, (x, y)) in zip(plan.sort, zip(a.0, b.0)) {
-                let order = ValueOrder.sortOrder(x, y, by: term.comparison)
-                if order != .orderedSame { return (order == .orderedAscending) == term.isAscending }
-            }
-            return (a.1.key.number < b.1.key.number) == last.isAscending
+            let result = order.compare(a.0, b.0)
+            if result != .orderedSame { return result == .orderedAscending }
+            return (a.1.key.number < b.1.key.number) == order.isAscending
         }.map(\.1)
     }
 }

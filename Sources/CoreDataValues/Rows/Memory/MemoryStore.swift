@@ -69,7 +69,7 @@ package final class MemoryStore: RowStore {
     private func rows(of plan: FetchPlan) throws -> ArraySlice<MemoryRow> {
         let tables = try tables()
         try checkContained(plan.entity)
-        return try MemoryFetch(plan, tables: tables, schema: schema).rows()
+        return MemoryFetch(try Query(plan, in: schema), tables: tables).rows()
     }
 
     package func rows(

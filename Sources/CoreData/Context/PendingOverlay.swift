@@ -1,0 +1,196 @@
+// Unsaved changes laid over what a store finds.
+
+import CoreDataValues
+import Foundation
+
+/// The stores that one fetch asks: a child asks its parent for each of them by itself.
+private struct AskedStores {
+    let numbers: Set<UInt16>
+    /// Whether every unsaved object will be saved in one of them.
+    let areAll: Bool
+
+    init(_ stores: [NumberedStore], _ order: FetchOrder, _ context: NSManagedObjectContext) {
+        numbers = Set(stores.map(\.number))
+        areAll = order.stores == nil && stores.count == context.requiredCoordinator.stores(for: order).count
+    }
+}
+
+/// A fetch over stores and pending changes: the result is what predicate, order, offset and limit make of the merged view.
+///
+/// What the changes cannot touch is the store's answer. Only rows that changed here, and rows that lead to such by a relationship
+/// that the query follows, are judged in memory; the store is asked for as many more as these may take from its answer.
+struct PendingOverlay {
+    let context: NSManagedObjectContext
+    let order: FetchOrder
+    private let query: Query
+
+    init(context: NSManagedObjectContext, order: FetchOrder) throws {
+        self.context = context
+        self.order = order
+        do { query = try Query(order.plan, in: context.runtime.schema) } catch { throw CocoaError.reading(error) }
+    }
+
+    /// Whether an object that changed can make a difference. Pending deletions are propagated before it is asked.
+    var isNeeded: Bool {
+        let reach = query.bound.reach
+        return context.tracker.dirty.contains { $0._state.has(.dirty) && reach.includes($0._state.info.entity.index) }
+    }
+
+    func objects(from stores: [NumberedStore]) throws -> [NSManagedObject] {
+        let judged = try Judged(self, stores)
+        var plan = order.plan
+        if plan.limit > 0 { plan.limit += plan.offset + judged.storedCount }
+        plan.offset = 0
+        var found: [NSManagedObject] = []
+        for store in stores { found += try context.fetch(plan, from: store, asFaults: order.asFaults, renewing: order.renews) }
+        found.removeAll { $0._state.has([.deleted, .gone]) }
+        found = merged(found, judged, isOneStore: stores.count == 1)
+        return Array(found.dropFirst(order.plan.offset).prefix(order.plan.limit > 0 ? order.plan.limit : .max))
+    }
+
+    /// What `objects` would find, without reading rows that the changes cannot touch.
+    func count(from stores: [NumberedStore]) throws -> Int {
+        let judged = try Judged(self, stores)
+        var plan = order.plan
+        plan.limit = 0
+        plan.offset = 0
+        var count = judged.fitting.count
+        for store in stores { count += try context.counted(plan, in: store) - judged.stored(plan, in: store, context) }
+        count = max(0, count - order.plan.offset)
+        return order.plan.limit > 0 ? min(count, order.plan.limit) : count
+    }
+
+    // MARK: Order
+
+    /// Where there is no order, judged objects stay at the places that the store gave them, and new ones come last.
+    private func merged(_ found: [NSManagedObject], _ judged: Judged, isOneStore: Bool) -> [NSManagedObject] {
+        let order = BoundOrder(query)
+        guard !order.isEmpty else {
+            let fitting = Set(judged.fitting)
+            let kept = found.filter { !judged.all.contains($0) || fitting.contains($0) }
+            let seen = Set(kept)
+            return kept + judged.fitting.filter { !seen.contains($0) }
+        }
+        let rest = found.filter { !judged.all.contains($0) }
+        guard isOneStore else { return sorted(rest + judged.fitting, order).map(\.object) }
+        return inserted(sorted(judged.fitting, order), into: rest, order)
+    }
+
+    private typealias Keyed = (object: NSManagedObject, values: [Value])
+
+    private func sorted(_ objects: [NSManagedObject], _ order: BoundOrder) -> [Keyed] {
+        objects.map { ($0, order.values(of: ObjectSource($0))) }.sorted { precedes($0, $1, order) }
+    }
+
+    private func precedes(_ a: Keyed, _ b: Keyed, _ order: BoundOrder) -> Bool {
+        let result = order.compare(a.values, b.values)
+        if result != .orderedSame { return result == .orderedAscending }
+        return order.isAscending ? isOlder(a.object, b.object) : isOlder(b.object, a.object)
+    }
+
+    /// What breaks ties, as in a store: the number of the row; rows still to be written come last, as they were made.
+    private func isOlder(_ a: NSManagedObject, _ b: NSManagedObject) -> Bool {
+        let (x, y) = (a._state.key.number, b._state.key.number)
+        return (x < 0) == (y < 0) ? abs(x) < abs(y) : y < 0
+    }
+
+    /// Few objects into the many that a store has sorted: each by halves.
+    private func inserted(_ few: [Keyed], into many: [NSManagedObject], _ order: BoundOrder) -> [NSManagedObject] {
+        var result: [NSManagedObject] = []
+        result.reserveCapacity(many.count + few.count)
+        var start = 0
+        for keyed in few {
+            var (low, high) = (start, many.count)
+            while low < high {
+                let middle = (low + high) / 2
+                let other = (many[middle], order.values(of: ObjectSource(many[middle])))
+                if precedes(keyed, other, order) { high = middle } else { low = middle + 1 }
+            }
+            result += many[start..<low]
+            result.append(keyed.object)
+            start = low
+        }
+        return result + many[start...]
+    }
+
+    // MARK: What is judged here
+
+    /// The objects whose place in the result only memory knows.
+    private struct Judged {
+        private(set) var all: Set<NSManagedObject> = []
+        /// Those that the result has, in the order in which they changed.
+        private(set) var fitting: [NSManagedObject] = []
+        /// How many of them a store may find.
+        private(set) var storedCount = 0
+
+        init(_ overlay: PendingOverlay, _ stores: [NumberedStore]) throws {
+            guard overlay.order.includesPendingChanges else { return }
+            let (context, query) = (overlay.context, overlay.query)
+            let reach = query.bound.reach
+            let changed = context.tracker.dirty.filter {
+                $0._state.has(.dirty) && reach.includes($0._state.info.entity.index)
+            }
+            var candidates = changed.filter { reach.rows.contains($0._state.pointee.entity) }
+            all = Set(candidates)
+            if let plan = Judged.linked(changed, query, overlay.order.plan) {
+                for store in stores {
+                    for object in try context.fetch(plan, from: store, asFaults: true) where all.insert(object).inserted {
+                        candidates.append(object)
+                    }
+                }
+            }
+            storedCount = all.count { !$0._state.has(.inserted) }
+            let asked = AskedStores(stores, overlay.order, context)
+            let evaluator = BoundEvaluator(query)
+            fitting = candidates.filter { overlay.isWanted($0, asked) && evaluator.matches(ObjectSource($0)) }
+        }
+
+        /// Rows that lead to a changed object; nil where the query follows no relationship to one.
+        private static func linked(
+            _ changed: [NSManagedObject], _ query: Query, _ plan: FetchPlan
+        ) -> FetchPlan? {
+            let parts = query.bound.reach.links.compactMap { link -> Predicate? in
+                let keys = changed.filter { link.entities.contains($0._state.pointee.entity) && !$0._state.has(.inserted) }
+                if keys.isEmpty { return nil }
+                return .comparison(
+                    Comparison(
+                        .keyPath(link.path), .in, .list(keys.map { .constant(.key($0._state.key)) }),
+                        modifier: link.passesToMany ? .any : .direct))
+            }
+            guard !parts.isEmpty else { return nil }
+            var linked = FetchPlan(entity: plan.entity)
+            linked.includesSubentities = plan.includesSubentities
+            linked.predicate = .or(parts)
+            return linked
+        }
+
+        /// How many of them a store counts.
+        func stored(_ plan: FetchPlan, in store: NumberedStore, _ context: NSManagedObjectContext) throws -> Int {
+            // A child's parent may have objects that are in no store yet.
+            let keys = all.filter { !$0._state.has(.inserted) }.map(\._state.key)
+                .filter { $0.store == store.number || $0.store == 0 }
+            if keys.isEmpty { return 0 }
+            var judged = plan
+            let among = Predicate.comparison(Comparison(.this, .in, .list(keys.map { .constant(.key($0)) })))
+            judged.predicate = plan.predicate.map { .and([$0, among]) } ?? among
+            return try context.counted(judged, in: store)
+        }
+    }
+
+    /// A new object is found in the store that it will be saved in.
+    private func isWanted(_ object: NSManagedObject, _ stores: AskedStores) -> Bool {
+        let state = object._state
+        guard !state.has([.deleted, .gone]) else { return false }
+        let isHere =
+            state.pointee.store != 0
+            ? stores.numbers.contains(state.pointee.store)
+            : stores.areAll || stores.numbers.contains(context.home(of: object, among: order))
+        return isHere && query.bound.reach.rows.contains(state.pointee.entity)
+    }
+}
+
+extension NSManagedObjectContext {
+    fileprivate final func counted(_ plan: FetchPlan, in store: NumberedStore) throws -> Int {
+        do { return try store.rows.count(plan) } catch { throw CocoaError.reading(error) }
+    }
+}

@@ -1,0 +1,118 @@
+// Bound operands as SQL expressions.
+
+import CoreDataValues
+
+/// Compiles the sides of comparisons, sort keys and what aggregates are made of.
+struct OperandCompiler {
+    let scopes: LevelScopes
+
+    func compile(_ operand: BoundOperand) throws -> String {
+        switch operand {
+        case .value(let value): return scopes.builder.bind(value)
+        case .path(let path): return try compile(path)
+        case .aggregate(let aggregate): return try compile(aggregate)
+        case .call("random", _): return "((random() + 9223372036854775808.0) / 18446744073709551616.0)"
+        case .call(let name, let arguments):
+            let texts = try arguments.map(compile)
+            return "\(ValueFunction.call)('\(name)'\(texts.map { ", " + $0 }.joined()))"
+        }
+    }
+
+    /// The column at the end of a path, joining what lies between.
+    func compile(_ path: BoundPath) throws -> String {
+        let start = scopes[path.level]
+        var scope = start
+        var walked: [String] = []
+        for hop in path.hops {
+            walked.append(hop.name)
+            scope = try start.join(hop, path: walked, column: column(hop.slot, hop.name, in: scope))
+        }
+        switch path.end {
+        case .attribute(let slot): return try column(slot, path.entity.slots[slot].name, in: scope)
+        case .target(let relationship): return try column(relationship.slot, relationship.name, in: scope)
+        case .object: return scope.column("Z_PK")
+        }
+    }
+
+    private func column(_ slot: Int?, _ name: String, in scope: SelectScope) throws -> String {
+        let table = try scopes.builder.map.table(of: scope.entity.index)
+        guard let slot, let column = table.column(of: slot, in: scope.entity.index) else {
+            throw StoreError(
+                134060, "\(scope.entity.name).\(name) has no column in this store.", entity: scope.entity.name, property: name)
+        }
+        return scope.column(table.columns[column].name)
+    }
+
+    /// What memory answers for two values of any kind.
+    func test(
+        _ op: Comparison.Operator, _ left: BoundOperand, _ right: BoundOperand, _ options: Comparison.Options
+    ) throws -> String {
+        let number = Comparison.Operator.allCases.firstIndex(of: op) ?? 0
+        return "\(ValueFunction.test)(\(number), \(options.rawValue), \(try compile(left)), \(try compile(right)))"
+    }
+
+    // MARK: Collections
+
+    private func compile(_ aggregate: BoundAggregate) throws -> String {
+        let source = try MemberSource(aggregate.chain, scopes: scopes)
+        let operand = try aggregate.operand.map(compile) ?? ""
+        let rows = "FROM \(try source.from()) WHERE \(source.condition)"
+        let owner = aggregate.chain[0].owner
+        let sql: String
+        switch aggregate.function {
+        case .count: sql = "(SELECT COUNT(*) \(rows))"
+        case .sum: sql = "(SELECT IFNULL(SUM(\(operand)), 0) \(rows))"
+        case .average: sql = "(SELECT AVG(\(operand)) \(rows))"
+        case .minimum: sql = "(SELECT MIN(\(operand)) \(rows))"
+        case .maximum: sql = "(SELECT MAX(\(operand)) \(rows))"
+        case .item(let place): sql = "(SELECT \(operand) \(rows) ORDER BY \(source.order("ASC")) LIMIT 1 OFFSET \(place))"
+        case .last: sql = "(SELECT \(operand) \(rows) ORDER BY \(source.order("DESC")) LIMIT 1)"
+        }
+        // Nothing has no count, not even zero.
+        return owner.hops.isEmpty ? sql : "(CASE WHEN \(try compile(owner)) IS NULL THEN NULL ELSE \(sql) END)"
+    }
+}
+
+/// The functions that a store registers in SQLite. Behind each stands the code of memory.
+package enum ValueFunction {
+    /// A name of `PredicateFunctions`, its arguments.
+    package static var call: String { "COREDATA_CALL" }
+    /// The place of an operator in `Comparison.Operator.allCases`, options, two values: 0 or 1.
+    package static var test: String { "COREDATA_TEST" }
+}
+
+/// The members at the end of a chain of to-manys as the FROM and WHERE of a SELECT inside another.
+final class MemberSource {
+    private var parts: [(scope: SelectScope, join: String)] = []
+    private(set) var condition = ""
+    private var lastOrder: String?
+
+    init(_ chain: [BoundMembers], scopes: LevelScopes) throws {
+        var conditions: [String] = []
+        for members in chain {
+            let owner = try OperandCompiler(scopes: scopes).compile(members.owner)
+            let scope = SelectScope(scopes.builder, entity: scopes.builder.map.schema[members.relationship.destination])
+            scopes[members.level] = scope
+            let link = try MemberLink(scopes.builder).condition(members.relationship, member: scope, owner: owner)
+            parts.append((scope, link.join))
+            conditions.append(link.condition)
+            lastOrder = link.order
+            if let filter = members.filter {
+                let text = try ConditionCompiler(scopes: scopes).compile(filter)
+                conditions.append(filter.isJunction ? "(\(text))" : text)
+            }
+        }
+        condition = conditions.joined(separator: " AND ")
+    }
+
+    /// To be asked once everything is compiled that may join further tables.
+    func from() throws -> String {
+        try parts.map { try $0.scope.from() + $0.join }.joined(separator: ", ")
+    }
+
+    /// The order of the last members.
+    func order(_ direction: String) -> String {
+        let key = parts[parts.count - 1].scope.column("Z_PK")
+        return [lastOrder, key].compactMap { $0 }.map { "\($0) \(direction)" }.joined(separator: ", ")
+    }
+}

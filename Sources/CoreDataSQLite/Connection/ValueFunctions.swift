@@ -1,0 +1,68 @@
+// Functions that give SQL the values of memory.
+
+import CCoreDataSQLite
+import CoreDataSQL
+import CoreDataValues
+import Foundation
+
+/// Registers what calls the functions and comparisons of predicates. They are DIRECTONLY, like all that answers requests.
+enum ValueFunctions {
+    static func register(on handle: OpaquePointer) {
+        let flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY
+        sqlite3_create_function_v2(
+            handle, ValueFunction.call, -1, flags, nil,
+            { context, count, arguments in
+                guard let context, let arguments, count > 0, case .text(let name) = ValueFunctions.value(arguments[0])
+                else { return }
+                let operands = (1..<Int(count)).map { Operand.value(ValueFunctions.value(arguments[$0])) }
+                ValueFunctions.answer(PredicateFunctions.result(of: name, operands), context)
+            }, nil, nil, nil)
+        sqlite3_create_function_v2(
+            handle, ValueFunction.test, 4, flags, nil,
+            { context, _, arguments in
+                guard let context, let arguments else { return }
+                let operators = Comparison.Operator.allCases
+                let place = Int(sqlite3_value_int(arguments[0]))
+                guard operators.indices.contains(place) else { return }
+                let options = Comparison.Options(rawValue: UInt8(truncatingIfNeeded: sqlite3_value_int(arguments[1])))
+                let holds = Comparison.holds(
+                    ValueFunctions.value(arguments[2]), operators[place], ValueFunctions.value(arguments[3]), options)
+                sqlite3_result_int(context, holds ? 1 : 0)
+            }, nil, nil, nil)
+    }
+
+    private static func value(_ value: OpaquePointer?) -> Value {
+        switch sqlite3_value_type(value) {
+        case SQLITE_INTEGER: return .int(sqlite3_value_int64(value))
+        case SQLITE_FLOAT: return .double(sqlite3_value_double(value))
+        case SQLITE_TEXT:
+            guard let bytes = sqlite3_value_text(value) else { return .null }
+            let count = Int(sqlite3_value_bytes(value))
+            return .text(String(decoding: UnsafeBufferPointer(start: bytes, count: count), as: UTF8.self))
+        case SQLITE_BLOB:
+            let count = Int(sqlite3_value_bytes(value))
+            guard count > 0, let bytes = sqlite3_value_blob(value) else { return .data(Data()) }
+            return .data(Data(bytes: bytes, count: count))
+        default: return .null
+        }
+    }
+
+    private static func answer(_ value: Value, _ context: OpaquePointer) {
+        switch value {
+        case .null, .key: return
+        case .bool(let flag): sqlite3_result_int(context, flag ? 1 : 0)
+        case .int(let number): sqlite3_result_int64(context, number)
+        case .double(let number), .date(let number): sqlite3_result_double(context, number)
+        case .decimal(let number): sqlite3_result_double(context, Double(number.description) ?? .nan)
+        case .text(let text), .uri(let text): TextFunctions.answer(text, context)
+        case .data(let data): answer(data, context)
+        case .uuid(let uuid): answer(withUnsafeBytes(of: uuid.uuid) { Data($0) }, context)
+        }
+    }
+
+    private static func answer(_ data: Data, _ context: OpaquePointer) {
+        data.withUnsafeBytes { bytes in
+            coredata_sqlite_result_blob(context, bytes.baseAddress ?? UnsafeRawPointer(emptyByte), Int32(clamping: bytes.count))
+        }
+    }
+}

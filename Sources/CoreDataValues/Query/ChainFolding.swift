@@ -1,0 +1,127 @@
+// Long chains of comparisons of one property as one list or one range.
+
+/// Joins the parts of an AND or OR in n log n at most.
+enum ChainFolding {
+    /// A chain of fewer parts is as well compared one by one.
+    private static let shortest = 4
+
+    static func any(_ parts: [BoundCondition], foldsConstants: Bool) -> BoundCondition {
+        .any(foldsConstants && parts.count >= shortest ? folded(parts, .any) : parts)
+    }
+
+    static func all(_ parts: [BoundCondition], foldsConstants: Bool) -> BoundCondition {
+        .all(foldsConstants && parts.count >= shortest ? folded(parts, .all) : parts)
+    }
+
+    private enum Kind { case any, all }
+
+    /// What folds with what: the same property, compared in the same way.
+    private struct Place: Hashable {
+        enum Use: Hashable { case list, lower, upper }
+        let use: Use
+        let level: Int
+        let hops: [RelationshipIndex]
+        let end: Int
+        let options: Comparison.Options
+
+        init?(_ operand: BoundOperand, _ use: Use, _ options: Comparison.Options) {
+            guard case .path(let path) = operand else { return nil }
+            self.use = use
+            self.options = options
+            level = path.level
+            hops = path.hops.map(\.index)
+            switch path.end {
+            case .attribute(let slot): end = slot
+            case .target(let relationship): end = -2 - relationship.index.rawValue
+            case .object: end = -1
+            }
+        }
+    }
+
+    private struct Group {
+        let position: Int
+        let operand: BoundOperand
+        var values: [Value] = []
+        var bound: (op: Comparison.Operator, value: Value)?
+    }
+
+    /// The first part of a group stands for all of it.
+    private static func folded(_ parts: [BoundCondition], _ kind: Kind) -> [BoundCondition] {
+        var groups: [Place: Group] = [:]
+        var kept: [BoundCondition?] = []
+        kept.reserveCapacity(parts.count)
+        for part in parts {
+            kept.append(take(part, kind, at: kept.count, into: &groups) ? nil : part)
+        }
+        for (place, group) in groups { kept[group.position] = condition(place, group, kind) }
+        return kept.compactMap { $0 }
+    }
+
+    private static func take(
+        _ part: BoundCondition, _ kind: Kind, at position: Int, into groups: inout [Place: Group]
+    ) -> Bool {
+        switch (kind, part) {
+        case (.any, .among(let operand, let values, let options)), (.all, .not(.among(let operand, let values, let options))):
+            guard let place = Place(operand, .list, options) else { return false }
+            groups[place, default: Group(position: position, operand: operand)].values += values
+            return true
+        case (_, .compare(let comparison)):
+            guard case .value(.constant(let value)) = comparison.right else { return false }
+            return take(comparison, value, kind, at: position, into: &groups)
+        case (.any, _), (.all, _): return false
+        }
+    }
+
+    private static func take(
+        _ comparison: BoundComparison, _ value: Value, _ kind: Kind, at position: Int, into groups: inout [Place: Group]
+    ) -> Bool {
+        let use: Place.Use
+        switch (kind, comparison.op) {
+        case (.any, .equal), (.all, .notEqual): use = .list
+        case (_, .greater), (_, .greaterOrEqual): use = .lower
+        case (_, .less), (_, .lessOrEqual): use = .upper
+        case (.any, _), (.all, _): return false
+        }
+        guard let place = Place(comparison.left, use, comparison.options) else { return false }
+        var group = groups[place] ?? Group(position: position, operand: comparison.left)
+        if use == .list {
+            group.values.append(value)
+        } else if let bound = group.bound {
+            guard let isStronger = isStronger((comparison.op, value), than: bound, use, comparison.options) else { return false }
+            if isStronger == (kind == .all) { group.bound = (comparison.op, value) }
+        } else {
+            group.bound = (comparison.op, value)
+        }
+        groups[place] = group
+        return true
+    }
+
+    /// Whether fewer values satisfy one bound than another; nil where their values have no order.
+    private static func isStronger(
+        _ a: (op: Comparison.Operator, value: Value), than b: (op: Comparison.Operator, value: Value), _ use: Place.Use,
+        _ options: Comparison.Options
+    ) -> Bool? {
+        guard let order = ValueOrder.order(a.value, b.value, options: options) else { return nil }
+        switch order {
+        case .orderedSame: return a.op == .less || a.op == .greater
+        case .orderedAscending: return use == .upper
+        case .orderedDescending: return use == .lower
+        }
+    }
+
+    private static func condition(_ place: Place, _ group: Group, _ kind: Kind) -> BoundCondition {
+        if let bound = group.bound {
+            return .compare(
+                BoundComparison(
+                    left: group.operand, op: bound.op, right: .value(.constant(bound.value)), options: place.options))
+        }
+        if group.values.count == 1 {
+            return .compare(
+                BoundComparison(
+                    left: group.operand, op: kind == .any ? .equal : .notEqual, right: .value(.constant(group.values[0])),
+                    options: place.options))
+        }
+        let test = BoundCondition.among(group.operand, group.values, place.options)
+        return kind == .any ? test : .not(test)
+    }
+}

@@ -1,0 +1,152 @@
+// Expressions of a predicate as bound operands.
+
+/// Binds one side of a comparison.
+struct ExpressionBinder {
+    private let binding: Binding
+    init(_ binding: Binding) { self.binding = binding }
+
+    func bind(_ expression: Expression) throws(StoreError) -> BoundExpression {
+        switch expression {
+        case .constant(let value): return .single(.value(.constant(value)))
+        case .list(let items): return .list(items)
+        case .this: return try KeyPathBinder.bind([], from: 0, binding)
+        case .keyPath(let path): return try KeyPathBinder.bind(path, from: 0, binding)
+        case .variable(let name): return try KeyPathBinder.bind([], from: level(of: name), binding)
+        case .function(let name, let arguments): return try function(name, arguments)
+        case .subquery(let collection, let variable, let predicate):
+            return try subquery(collection, variable, predicate)
+        }
+    }
+
+    /// A value that is no collection.
+    func operand(_ expression: Expression, of use: String) throws(StoreError) -> BoundOperand {
+        switch try bind(expression) {
+        case .single(let operand):
+            if case .value = operand { return operand }
+            guard operand.family != nil else { throw binding.refusal.predicate(ExternalReference.refusal(operand.title)) }
+            return operand
+        case .many(let chain, _): throw binding.refusal.nonsense("the to-many \(chain[0].relationship.name) as a whole in \(use)")
+        case .list: throw binding.refusal.nonsense("a list in \(use)")
+        }
+    }
+
+    private func level(of variable: String) throws(StoreError) -> Int {
+        guard let level = binding.variables[variable] else {
+            throw binding.refusal.nonsense("the variable $\(variable), which has no value; substitute it first")
+        }
+        return level
+    }
+
+    // MARK: SUBQUERY
+
+    private func subquery(
+        _ collection: Expression, _ variable: String, _ predicate: Predicate
+    ) throws(StoreError) -> BoundExpression {
+        guard case .many(var chain, let member) = try bind(collection), case .path(let path) = member, case .object = path.end,
+            path.hops.isEmpty, let last = chain.popLast()
+        else { throw binding.refusal.nonsense("SUBQUERY over something else than the members of a to-many") }
+        let outer = binding.variables
+        binding.variables[variable] = last.level
+        defer { binding.variables = outer }
+        let condition = try ConditionBinder(binding).bind(predicate)
+        var filtered = last
+        filtered.filter = last.filter.map { .all([$0, condition]) } ?? condition
+        return .many(chain + [filtered], member)
+    }
+
+    // MARK: Functions
+
+    private func function(_ name: String, _ arguments: [Expression]) throws(StoreError) -> BoundExpression {
+        switch (name, arguments.count) {
+        case ("valueForKeyPath:", 2):
+            guard case .keyPath(let path) = arguments[1] else { break }
+            return try KeyPathBinder.bind(path, behind: bind(arguments[0]), binding)
+        case ("objectFrom:withIndex:", 2): return try item(arguments[0], arguments[1])
+        case ("FUNCTION", 2...):
+            guard case .constant(.text(let selector)) = arguments[1] else { break }
+            return try function(PredicateFunctions.name(ofSelector: selector), [arguments[0]] + arguments[2...])
+        case ("noindex:", 1): return try bind(arguments[0])
+        case (_, 1):
+            if let collected = try aggregate(name, arguments[0]) { return .single(collected) }
+        case (_, _): break
+        }
+        return .single(try call(name, arguments))
+    }
+
+    /// `sum:` and its like of a to-many or a list; nil for a function of one value.
+    private func aggregate(_ name: String, _ argument: Expression) throws(StoreError) -> BoundOperand? {
+        if case .list(let items) = argument, items.count > 1, BoundAggregate.Function(named: name) != nil {
+            return try call(name, items)
+        }
+        guard case .many(let chain, let operand) = try bind(argument) else { return nil }
+        guard let function = BoundAggregate.Function(named: name) else {
+            throw binding.refusal.predicate("the function \(name) of a to-many")
+        }
+        return try BoundAggregate.make(function, chain, operand, written: "\(name)(\(operand.title))", binding)
+    }
+
+    private func call(_ name: String, _ arguments: [Expression]) throws(StoreError) -> BoundOperand {
+        guard let function = PredicateFunctions.named(name, count: arguments.count), ValueFamily(ofFunction: name) != nil else {
+            throw binding.refusal.predicate("the function \(name) with \(arguments.count) arguments")
+        }
+        var operands: [BoundOperand] = []
+        for argument in arguments { operands.append(try operand(argument, of: "the function \(name)")) }
+        // Of constants alone it is one, but for those that answer anew each time.
+        let constants = operands.compactMap { operand -> Operand? in
+            if case .value(.constant(let value)) = operand { .value(value) } else { nil }
+        }
+        if constants.count == operands.count, name != "random", case .value(let value) = function(constants) {
+            return .value(.constant(value))
+        }
+        return .call(name, operands)
+    }
+
+    /// `a[0]`, `a[FIRST]`, `a[LAST]`, `a[SIZE]` of a to-many.
+    private func item(_ collection: Expression, _ index: Expression) throws(StoreError) -> BoundExpression {
+        guard case .many(let chain, let operand) = try bind(collection) else {
+            throw binding.refusal.nonsense("an index into what is no to-many")
+        }
+        let function: BoundAggregate.Function
+        switch index {
+        case .function("SIZE", []): return .single(.aggregate(BoundAggregate(function: .count, chain: chain, operand: nil)))
+        case .function("FIRST", []): function = .item(0)
+        case .function("LAST", []): function = .last
+        case .constant(.int(let place)) where place >= 0 && place <= Int32.max: function = .item(Int(place))
+        case .constant, .list, .this, .keyPath, .variable, .function, .subquery:
+            throw binding.refusal.nonsense("an index that is no number from 0 and not FIRST, LAST or SIZE")
+        }
+        guard chain.count == 1, chain[0].relationship.isOrdered else {
+            throw binding.refusal.nonsense("an index into \(chain[0].relationship.name), whose members have no order")
+        }
+        return .single(.aggregate(BoundAggregate(function: function, chain: chain, operand: operand)))
+    }
+}
+
+extension BoundAggregate.Function {
+    init?(named name: String) {
+        switch name {
+        case "count:": self = .count
+        case "sum:": self = .sum
+        case "average:": self = .average
+        case "min:": self = .minimum
+        case "max:": self = .maximum
+        default: return nil
+        }
+    }
+}
+
+extension ValueFamily {
+    /// What the functions that every store can call come to; nil for any other.
+    init?(ofFunction name: String) {
+        switch name {
+        case "add:to:", "from:subtract:", "multiply:by:", "divide:by:", "modulus:by:", "raise:toPower:", "bitwiseAnd:with:",
+            "bitwiseOr:with:", "bitwiseXor:with:", "leftshift:by:", "rightshift:by:", "onesComplement:", "sqrt:", "log:", "ln:",
+            "exp:", "ceiling:", "floor:", "trunc:", "abs:", "length:", "now", "random", "sum:", "count:", "average:", "median:",
+            "stddev:":
+            self = .number
+        case "uppercase:", "lowercase:", "canonical:", "capitalized:": self = .text
+        case "min:", "max:", "castObject:toType:": self = .unknown
+        default: return nil
+        }
+    }
+}

@@ -1,0 +1,186 @@
+// From a plan of names to a bound query, or to one refusal that holds for every store.
+
+/// *predicate · order · reach*
+enum QueryBinder {
+    /// A shape with more constants is not shared: to compare it costs as much as to bind it.
+    private static let mostParameters = 16
+
+    static func bind(_ plan: FetchPlan, in schema: Schema) throws(StoreError) -> BoundQuery {
+        let samples = plan.values(ofSameShape: plan).flatMap { $0.count <= mostParameters ? $0 : nil }
+        let binding = Binding(plan, schema, samples: samples)
+        if let name = plan.predicate?.freeVariables.min() {
+            throw binding.refusal.nonsense("the variable $\(name), which has no value; substitute it first")
+        }
+        var condition: BoundCondition?
+        if let predicate = plan.predicate, predicate != .and([]) {
+            condition = try ConditionBinder(binding).bind(predicate)
+            if case .constant(true)? = condition { condition = nil }
+        }
+        if let condition { try QuerySize(binding.refusal).check(condition) }
+        var order: [BoundSort] = []
+        for term in plan.sort { order.append(try SortBinder(binding).bind(term)) }
+        return BoundQuery(
+            schema: schema, plan: plan, condition: condition, order: order, reach: binding.reach,
+            levelCount: binding.levels.count, isShared: samples != nil)
+    }
+}
+
+/// What binding one plan knows and has found so far.
+final class Binding {
+    /// The row of the query, or a member of a collection that it goes through.
+    struct Level {
+        let entity: Entity
+        /// The relationships from the row of the query to it.
+        let path: [String]
+        let passesToMany: Bool
+        /// Levels of one number are read by one FROM clause.
+        let group: Int
+    }
+    let schema: Schema
+    let entity: Entity
+    let refusal: QueryRefusal
+    private let rows: ClosedRange<UInt16>
+    private(set) var levels: [Level]
+    /// The levels that the variables of SUBQUERY stand for.
+    var variables: [String: Int] = [:]
+    /// The values of the first query of a shared shape; nil for a query of its own.
+    private let samples: [Value]?
+    private var parameters = 0
+    private var links: [[String]: QueryReach.Link] = [:]
+    private var groups = 1
+    private var tables: [Int: Set<[String]>] = [:]
+    /// SQLite joins 64 tables at most.
+    private static let mostTables = 58
+
+    init(_ plan: FetchPlan, _ schema: Schema, samples: [Value]?) {
+        self.schema = schema
+        self.samples = samples
+        entity = schema[plan.entity]
+        refusal = QueryRefusal(entity: entity)
+        let last = plan.includesSubentities ? entity.last : entity.index
+        rows = entity.index.rawValue...last.rawValue
+        levels = [Level(entity: entity, path: [], passesToMany: false, group: 0)]
+    }
+
+    var reach: QueryReach { QueryReach(rows: rows, links: links.values.sorted { $0.path.count < $1.path.count }) }
+
+    /// A constant as it will be bound. Called for each constant of a shared shape, in the order in which they stand in it.
+    func constant(_ value: Value) -> BoundValue {
+        guard isShared else { return .constant(value) }
+        defer { parameters += 1 }
+        return .parameter(parameters, .none)
+    }
+
+    var isShared: Bool { samples != nil }
+
+    /// What a parameter is in the first query of the shape; it is of the same kind in all others.
+    func sample(_ place: Int) -> Value { samples?[place] ?? .null }
+
+    // MARK: Levels
+
+    func newGroup() -> Int {
+        defer { groups += 1 }
+        return groups
+    }
+
+    /// Goes from a level over to-ones and a to-many to its members.
+    func enter(_ relationship: ResolvedRelationship, from level: Int, over hops: [ResolvedRelationship], group: Int)
+        throws(StoreError) -> Int
+    {
+        let path = levels[level].path + hops.map(\.name) + [relationship.name]
+        note(path, relationship, passesToMany: true)
+        levels.append(
+            Level(entity: schema[relationship.destination], path: path, passesToMany: true, group: group))
+        // Its own table, and one of pairs.
+        try join(["\(levels.count)"], group)
+        try join(["\(levels.count)", "pairs"], group)
+        return levels.count - 1
+    }
+
+    /// Notes that a to-one is followed from a level, the last of `hops`.
+    func hop(_ hops: [ResolvedRelationship], from level: Int) throws(StoreError) {
+        guard let last = hops.last else { return }
+        note(levels[level].path + hops.map(\.name), last, passesToMany: levels[level].passesToMany)
+        try join(["\(level)"] + hops.map(\.name), levels[level].group)
+    }
+
+    private func join(_ table: [String], _ group: Int) throws(StoreError) {
+        tables[group, default: []].insert(table)
+        guard tables[group, default: []].count <= Binding.mostTables else {
+            throw refusal.tooMuch("a condition over more than \(Binding.mostTables) relationships")
+        }
+    }
+
+    private func note(_ path: [String], _ relationship: ResolvedRelationship, passesToMany: Bool) {
+        links[path] = QueryReach.Link(path: path, entities: relationship.destinations, passesToMany: passesToMany)
+    }
+}
+
+/// What even a chain of many parts must not exceed: SQLite's parser keeps a hundred open brackets, and plans no more than some
+/// thousands of terms.
+struct QuerySize {
+    static let mostTerms = 4000
+    static let deepest = 70
+    private let refusal: QueryRefusal
+    init(_ refusal: QueryRefusal) { self.refusal = refusal }
+
+    func check(_ condition: BoundCondition) throws(StoreError) {
+        let terms = condition.termCount
+        guard terms <= QuerySize.mostTerms else {
+            throw refusal.tooMuch("\(terms) conditions, of which \(QuerySize.mostTerms) are the most; ask for a list (IN) instead")
+        }
+        guard condition.depth <= QuerySize.deepest else {
+            throw refusal.tooMuch("conditions nested \(condition.depth) deep, where \(QuerySize.deepest) are the most")
+        }
+    }
+}
+
+extension BoundCondition {
+    /// How many comparisons it holds.
+    var termCount: Int {
+        switch self {
+        case .constant: 0
+        case .isNull, .compare, .between, .among: 1
+        case .not(let part): part.termCount
+        case .and(let parts), .or(let parts): parts.reduce(0) { $0 + $1.termCount }
+        case .exists(let chain, let part): chain.reduce(1 + part.termCount) { $0 + ($1.filter?.termCount ?? 0) }
+        }
+    }
+
+    /// How many brackets stay open at once where its deepest part is written first.
+    package var depth: Int {
+        switch self {
+        case .constant: 1
+        case .isNull(let operand), .among(let operand, _, _): operand.depth
+        case .compare(let comparison): max(comparison.left.depth, 2 + comparison.right.depth)
+        case .between(let operand, let low, let high, _): max(operand.depth, 2 + max(low.depth, high.depth))
+        case .not(let part): 1 + part.depth
+        case .and(let parts), .or(let parts):
+            {
+                let depths = parts.map { $0.depth + ($0.isJunction ? 1 : 0) }.sorted(by: >)
+                let rest = depths.dropFirst().first.map { $0 + 2 } ?? 0
+                return max(depths.first ?? 0, rest) + (parts.count > 100 ? 10 : 0)
+            }()
+        case .exists(let chain, let part):
+            10 + chain.reduce(part.depth) { max($0, $1.filter?.depth ?? 0) }
+        }
+    }
+
+    package var isJunction: Bool {
+        switch self {
+        case .and, .or: true
+        case .constant, .not, .isNull, .compare, .between, .among, .exists: false
+        }
+    }
+}
+
+extension BoundOperand {
+    var depth: Int {
+        switch self {
+        case .value, .path: 1
+        case .call(_, let arguments): 4 + (arguments.map(\.depth).max() ?? 0)
+        case .aggregate(let aggregate):
+            aggregate.chain.reduce(12 + (aggregate.operand?.depth ?? 0)) { max($0, 12 + ($1.filter?.depth ?? 0)) }
+        }
+    }
+}

@@ -1,0 +1,244 @@
+// One operator between two bound sides.
+
+import Foundation
+
+/// Says what an operator means between two sides, or refuses what means nothing.
+struct RelationBinder {
+    let op: Comparison.Operator
+    private let options: Comparison.Options
+    private let binding: Binding
+    private var refusal: QueryRefusal { binding.refusal }
+
+    init(_ binding: Binding, _ op: Comparison.Operator, _ options: Comparison.Options) {
+        self.binding = binding
+        self.op = op
+        self.options = options
+    }
+
+    private func with(_ op: Comparison.Operator) -> RelationBinder { RelationBinder(binding, op, options) }
+
+    func bind(_ left: BoundExpression, _ right: BoundExpression) throws(StoreError) -> BoundCondition {
+        switch op {
+        case .in: return try membership(of: left, in: right)
+        case .contains:
+            switch left {
+            case .many, .list: return try with(.in).bind(right, left)
+            case .single: break
+            }
+        case .between: return try between(left, right)
+        case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual, .beginsWith, .endsWith, .like, .matches: break
+        }
+        return try compare(single(left), single(right))
+    }
+
+    private func single(_ side: BoundExpression) throws(StoreError) -> BoundOperand {
+        switch side {
+        case .single(let operand): return operand
+        case .many(let chain, _):
+            let name = chain[chain.count - 1].relationship.name
+            throw refusal.nonsense("the to-many \(name) as a whole; compare its members (ANY, ALL) or its @count")
+        case .list: throw refusal.nonsense("\(op) with a list")
+        }
+    }
+
+    // MARK: IN and BETWEEN
+
+    private func membership(of left: BoundExpression, in right: BoundExpression) throws(StoreError) -> BoundCondition {
+        let value = try single(left)
+        switch right {
+        case .many(let chain, let operand): return .exists(chain, try with(.equal).compare(value, operand))
+        case .list(let items): return try among(value, items)
+        case .single(let text):
+            guard text.family == .text, !text.isConstant || value.family == .text else {
+                throw refusal.nonsense("IN with \(text.title) on its right, which is no list")
+            }
+            return try with(.contains).compare(text, value)
+        }
+    }
+
+    private func among(_ value: BoundOperand, _ items: [Expression]) throws(StoreError) -> BoundCondition {
+        var constants: [Value] = []
+        var others: [BoundCondition] = []
+        for item in items {
+            let element = try single(ExpressionBinder(binding).bind(item))
+            guard case .value(.constant(let constant)) = element, !value.isConstant else {
+                others.append(try with(.equal).compare(value, element))
+                continue
+            }
+            if constant.isNull {
+                others.append(.isNull(value))
+            } else if isFloat(value) {
+                others.append(try with(.equal).compare(value, element))
+            } else if let kept = try kept(constant, beside: value) {
+                constants.append(kept)
+            }
+        }
+        if !constants.isEmpty { others.append(.among(value, constants, options)) }
+        return .any(others)
+    }
+
+    private func between(_ left: BoundExpression, _ right: BoundExpression) throws(StoreError) -> BoundCondition {
+        guard case .list(let bounds) = right, bounds.count == 2 else {
+            throw refusal.nonsense("BETWEEN without a list of two bounds")
+        }
+        let value = try single(left)
+        if value.family == .object { throw refusal.nonsense("BETWEEN for objects") }
+        var ends: [BoundOperand] = []
+        for bound in bounds {
+            let end = try single(ExpressionBinder(binding).bind(bound))
+            guard case .value(.constant(let constant)) = end else {
+                try requireSameFamily(value, end)
+                ends.append(end)
+                continue
+            }
+            guard !constant.isNull, let kept = try kept(constant, beside: value) else { return .constant(false) }
+            let coercion: Coercion = !isFloat(value) ? .none : ends.isEmpty ? .lowestFloat : .highestFloat
+            ends.append(.value(.constant(coercion.apply(kept))))
+        }
+        if value.isConstant {
+            return .all([
+                try with(.greaterOrEqual).compare(value, ends[0]), try with(.lessOrEqual).compare(value, ends[1]),
+            ])
+        }
+        return .between(value, ends[0], ends[1], options)
+    }
+
+    // MARK: Two values
+
+    private func compare(_ left: BoundOperand, _ right: BoundOperand) throws(StoreError) -> BoundCondition {
+        if case .value(.constant(let a)) = left, case .value(.constant(let b)) = right {
+            try checkText(left, right)
+            return .constant(Relation(op: op, options: options).holds(.value(a), .value(b)))
+        }
+        if left.isConstant, let flipped { return try with(flipped).compare(right, left) }
+        if op.isOfTexts { return try text(left, right) }
+        if op.isOrder, left.family == .object || right.family == .object {
+            throw refusal.nonsense("an ordering comparison of objects")
+        }
+        switch right {
+        case .value(.constant(let constant)): return try compare(left, constant: constant)
+        case .value(.parameter(let place, _)): return try compare(left, parameter: place)
+        case .path, .aggregate, .call:
+            try requireSameFamily(left, right)
+            return .compare(BoundComparison(left: left, op: op, right: right, options: options))
+        }
+    }
+
+    private func compare(_ left: BoundOperand, constant: Value) throws(StoreError) -> BoundCondition {
+        if constant.isNull {
+            if op == .equal { return .isNull(left) }
+            return op == .notEqual ? .not(.isNull(left)) : .constant(false)
+        }
+        guard let kept = try kept(constant, beside: left) else { return .constant(op == .notEqual) }
+        return compare(left) { .constant($0.apply(kept)) }
+    }
+
+    /// A comparison with a constant; a Float attribute is compared with all numbers that it would keep alike.
+    private func compare(_ left: BoundOperand, _ right: (Coercion) -> BoundValue) -> BoundCondition {
+        func compared(_ coercion: Coercion) -> BoundCondition {
+            .compare(BoundComparison(left: left, op: op, right: .value(right(coercion)), options: options))
+        }
+        guard case .path(let path) = left, path.slot?.kind == .float else { return compared(.none) }
+        switch op {
+        case .less, .greaterOrEqual: return compared(.lowestFloat)
+        case .lessOrEqual, .greater: return compared(.highestFloat)
+        case .equal, .notEqual:
+            let same = BoundCondition.between(left, .value(right(.lowestFloat)), .value(right(.highestFloat)), options)
+            return op == .equal ? same : .not(same)
+        case .between, .in, .contains, .beginsWith, .endsWith, .like, .matches: return compared(.none)
+        }
+    }
+
+    /// Whether a value of its kind can stand beside the left side is the same for all of the shape.
+    private func compare(_ left: BoundOperand, parameter place: Int) throws(StoreError) -> BoundCondition {
+        guard let family = left.family else { throw external(left) }
+        guard family.holds(binding.sample(place)) else { return .constant(op == .notEqual) }
+        return compare(left) { .parameter(place, $0) }
+    }
+
+    private func isFloat(_ side: BoundOperand) -> Bool {
+        if case .path(let path) = side { path.slot?.kind == .float } else { false }
+    }
+
+    /// The constant as the side beside it keeps it; nil for one that can never be there, such as a text in a column of numbers:
+    /// equality with it is false.
+    private func kept(_ constant: Value, beside side: BoundOperand) throws(StoreError) -> Value? {
+        guard let family = side.family else { throw external(side) }
+        guard family.holds(constant) else { return nil }
+        if case .key(let key) = constant {
+            guard case .path(let path) = side, let entity = path.target(in: binding.schema),
+                binding.schema.entities.indices.contains(key.entity.value)
+            else { return constant }
+            return binding.schema[key.entity].root == entity.root ? constant : nil
+        }
+        return constant
+    }
+
+    private func requireSameFamily(_ left: BoundOperand, _ right: BoundOperand) throws(StoreError) {
+        guard let a = left.family else { throw external(left) }
+        guard let b = right.family else { throw external(right) }
+        guard a == b || a == .unknown || b == .unknown else {
+            throw refusal.nonsense("a comparison of \(a.rawValue) with \(b.rawValue)")
+        }
+    }
+
+    private func external(_ side: BoundOperand) -> StoreError {
+        refusal.predicate(ExternalReference.refusal(side.title), property: side.title)
+    }
+
+    /// The operator with its sides turned round; nil for one that means something else then.
+    private var flipped: Comparison.Operator? {
+        switch op {
+        case .equal, .notEqual: op
+        case .less: .greater
+        case .lessOrEqual: .greaterOrEqual
+        case .greater: .less
+        case .greaterOrEqual: .lessOrEqual
+        case .between, .in, .contains, .beginsWith, .endsWith, .like, .matches: nil
+        }
+    }
+
+    // MARK: Texts
+
+    private func text(_ left: BoundOperand, _ right: BoundOperand) throws(StoreError) -> BoundCondition {
+        try checkText(left, right)
+        if case .value(.constant(.null)) = right { return .constant(false) }
+        if case .value(.constant(.null)) = left { return .constant(false) }
+        return .compare(BoundComparison(left: left, op: op, right: right, options: options))
+    }
+
+    private func checkText(_ left: BoundOperand, _ right: BoundOperand) throws(StoreError) {
+        guard op.isOfTexts else { return }
+        for side in [left, right] {
+            if case .value(.constant(.null)) = side { continue }
+            guard let family = side.family else { throw external(side) }
+            guard family == .text || family == .unknown else {
+                throw refusal.nonsense("\(op) on \(side.isConstant ? "a value that is no text" : family.rawValue)")
+            }
+        }
+        guard op == .matches, case .value(.constant(.text(let pattern))) = right else { return }
+        do { _ = try RegularPattern(pattern, options: options) } catch {
+            throw refusal.nonsense("matches with “\(pattern)”, which is no regular expression")
+        }
+    }
+}
+
+extension Comparison.Operator {
+    var isOfTexts: Bool {
+        switch self {
+        case .contains, .beginsWith, .endsWith, .like, .matches: true
+        case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual, .between, .in: false
+        }
+    }
+
+    var isOrder: Bool {
+        switch self {
+        case .less, .lessOrEqual, .greater, .greaterOrEqual, .between: true
+        case .equal, .notEqual, .in, .contains, .beginsWith, .endsWith, .like, .matches: false
+        }
+    }
+}
+
+extension BoundOperand {
+    var isConstant: Bool { if case .value = self { true } else { false } }
+}
