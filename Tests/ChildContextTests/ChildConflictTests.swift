@@ -174,6 +174,49 @@ import Testing
         #expect(try stack.another().all("Patient").isEmpty)
     }
 
+    @Test(
+        "What a child made of a row that another writer has deleted is refused, not dropped", arguments: ["delete", "ward", "name"])
+    func deletedElsewhere(_ change: String) throws {
+        let patient = parent.make("Patient", ["name": "Ada"]), ward = parent.make("Ward", ["name": "W", "beds": 1])
+        try parent.save()
+        let mine = child.same(patient), room = child.same(ward)
+        #expect(mine.name == "Ada" && room.name == "W")
+        let other = stack.another()
+        other.delete(other.same(patient))
+        try other.save()
+        parent.refreshAllObjects()
+        room.setValue(2, forKey: "beds")
+        switch change {
+        case "delete": child.delete(mine)
+        case "ward": mine.setValue(room, forKey: "ward")
+        default: mine.setValue("Eve", forKey: "name")
+        }
+        #expect(code(child.save) == 133000)
+        #expect(!parent.hasChanges && child.hasChanges)
+        child.rollback()
+        child.same(ward).setValue(3, forKey: "beds")
+        try child.save()
+        try parent.save()
+        #expect(try stack.another().all("Ward").first?.value(forKey: "beds") as? Int == 3)
+    }
+
+    @Test("A row deleted elsewhere that a child's delete rules let go of is no reason to refuse a save", arguments: [false, true])
+    func nullifiedElsewhere(_ isMerged: Bool) throws {
+        let ward = parent.make("Ward", ["name": "W"]), patient = parent.make("Patient", ["name": "Ada", "ward": ward])
+        try parent.save()
+        let room = child.same(ward), mine = child.same(patient)
+        #expect((mine.value(forKey: "ward") as? NSManagedObject) === room)
+        let other = stack.another()
+        other.delete(other.same(patient))
+        try other.save()
+        if isMerged { NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSDeletedObjectIDsKey: [patient.objectID]], into: [parent]) }
+        parent.refreshAllObjects()
+        child.delete(room)
+        try child.save()
+        try parent.save()
+        #expect(try stack.another().all("Ward").isEmpty)
+    }
+
     @Test("7.2 A grandchild reads what the context between holds, by fetch and by ID")
     func heldBetween() throws {
         let patient = parent.make("Patient", ["name": "Ada"])

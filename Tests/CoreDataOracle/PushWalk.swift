@@ -197,7 +197,9 @@ package final class PushWalk: @unchecked Sendable {
         guard (error as? CocoaError)?.code.rawValue == 133000 else { return fail("a child could not save: \(error)") }
         note("gone")
         let reader = stack.another()
-        let areAllThere = touched.allSatisfy { (try? reader.existingObject(with: $0)) != nil }
+        // The cache may still have what a commit on its way has deleted.
+        let there = ["Patient", "Visit"].flatMap { (try? reader.all($0)) ?? [] }.map(\.objectID)
+        let areAllThere = touched.allSatisfy(there.contains)
         if areAllThere { fail("nothing was deleted, but: \(error)") }
     }
 
@@ -211,6 +213,7 @@ package final class PushWalk: @unchecked Sendable {
         // A merge drops what is pending of a patient that is gone elsewhere. Its ward changes with it each time, so that the rest is
         // refused.
         let former = patient?.value(forKey: "ward") as? NSManagedObject
+        if let patient, kind == .discharge || kind == .cancel { walker.touched += PushWalk.visits(patient).map(\.objectID) }
         if let former, [.move, .discharge, .visit, .cancel, .pair].contains(kind) { add(1, to: former, "code") }
         var (counted, change) = (0, 0)
         switch kind {

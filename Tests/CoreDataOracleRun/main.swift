@@ -1,6 +1,6 @@
 // The oracle as a program: `CoreDataOracleRun SEQUENCES STORE-TYPE…`. Exit status 1 when a sequence failed or a kind is rare.
-// `ORACLE_FIRST_SEED=20001` looks at other sequences than every run does. `ORACLE_PUSHES=200` adds as many walks of two threads; one in
-// about a hundred fails: a child's deletion of a row that another writer has deleted is dropped when it is pushed, not compared.
+// One walk of two threads follows for each hundred sequences. `ORACLE_FIRST_SEED=20001` looks at other ones than every run does;
+// `ORACLE_PUSHES=1000` sets the number of walks.
 
 import CoreData
 import CoreDataOracle
@@ -11,7 +11,7 @@ guard let count = arguments.first.flatMap(UInt64.init), count > 0, arguments.cou
     exit(2)
 }
 let first = ProcessInfo.processInfo.environment["ORACLE_FIRST_SEED"].flatMap(UInt64.init) ?? 1
-let walks = ProcessInfo.processInfo.environment["ORACLE_PUSHES"].flatMap(UInt64.init)
+let walks = ProcessInfo.processInfo.environment["ORACLE_PUSHES"].flatMap(UInt64.init) ?? count / 100
 var isSound = true
 for type in arguments.dropFirst() {
     let start = Date()
@@ -28,7 +28,7 @@ for type in arguments.dropFirst() {
         print("\(name) is less than 1 % of all moves")
         isSound = false
     }
-    if PushWalk.types.contains(type), let walks, walks > 0 {
+    if PushWalk.types.contains(type), walks > 0 {
         let start = Date()
         let report = try PushWalk.search(type, seeds: first...first + walks - 1, steps: 200)
         let seconds = Int(Date().timeIntervalSince(start).rounded())

@@ -66,7 +66,7 @@ struct ChildSave {
 
     /// Whether an object that the parent knows has another value than it had. What a transient one was no row tells; what a child
     /// below has changed may be what this context has read since, and is a change still.
-    private static func isChanged(_ object: NSManagedObject, _ slot: Int, _ transients: FormerTransients) -> Bool {
+    static func isChanged(_ object: NSManagedObject, _ slot: Int, _ transients: FormerTransients) -> Bool {
         if object._state.info.entity.slots[slot].isTransient { return transients.differ(object, slot) }
         guard let overlay = object._state.overlay, overlay.isPresent(slot) else { return false }
         return object._state.has(.based) || object.differs(slot, overlay)
@@ -74,10 +74,6 @@ struct ChildSave {
 
     private func isChanged(_ object: NSManagedObject, _ slot: Int) -> Bool {
         ChildSave.isChanged(object, slot, context.tracker.transients)
-    }
-
-    private func hasChangedValues(_ object: NSManagedObject) -> Bool {
-        object.slots.contains { ChildSave.isAttribute(object, $0) && isChanged(object, $0) }
     }
 
     // MARK: Bases
@@ -114,13 +110,8 @@ struct ChildSave {
         for (object, twin) in zip(known, found) {
             if let twin, ChildSave.isThere(twin) {
                 twins[ObjectIdentifier(object)] = twin
-            } else if !object._state.has(.deleted), hasChangedValues(object) {
-                // A relationship with an object that is gone is gone with it.
-                throw CocoaError.coreData(
-                    133000,
-                    "\(object.objectID.uriRepresentation().absoluteString) was deleted in the parent context; "
-                        + "delete it here too, or roll back.",
-                    [NSAffectedObjectsErrorKey: [object]])
+            } else {
+                try MissingTwin(of: object, in: parent).check()
             }
         }
     }
@@ -215,7 +206,7 @@ struct ChildSave {
         }
     }
 
-    private static func isAttribute(_ object: NSManagedObject, _ slot: Int) -> Bool {
+    static func isAttribute(_ object: NSManagedObject, _ slot: Int) -> Bool {
         object.kind(slot) != .toOne && object.kind(slot) != .entityTag
     }
 

@@ -190,6 +190,7 @@ struct SaveOperation {
             if state.pointee.overlay != nil { state.revertUnchanged() }
             state.leaveUnseenRow()
         }
+        if isParent, !deleted.isEmpty { context.noteDeletions(deleted) }
         deleted.borrowEach { context.withdraw($0) }
     }
 

@@ -1,4 +1,4 @@
-// Which versions a context's saves have given to rows, for the objects that its children hold.
+// What a context's saves have made of rows, for the objects that its children hold: their versions, and which are deleted.
 
 import CoreDataValues
 
@@ -14,10 +14,20 @@ final class SavedVersions {
 
     /// The latest run of each row: what stands before it is out of date anyhow.
     private var runs: [ObjectKey: Run] = [:]
+    private var deleted: Set<ObjectKey> = []
 
     func note(_ key: ObjectKey, from version: Int32, to next: Int32) {
+        // An undo may have brought it back.
+        if !deleted.isEmpty { deleted.remove(key) }
         if runs[key]?.last == version { runs[key]?.last = next } else { runs[key] = Run(first: version, last: next) }
     }
+
+    func noteDeletion(_ key: ObjectKey) {
+        runs[key] = nil
+        deleted.insert(key)
+    }
+
+    func hasDeleted(_ key: ObjectKey) -> Bool { deleted.contains(key) }
 
     /// What a version of a row has become.
     func present(_ version: Int32, of key: ObjectKey) -> Int32 {
@@ -35,6 +45,23 @@ extension NSManagedObjectContext {
         for row in written {
             let next = row.chunk._withUnsafeGuaranteedRef { $0.row(row.row).version($0.layout) }
             row.object._withUnsafeGuaranteedRef { versions.note($0._state.key, from: $0.comparedVersion, to: next) }
+        }
+    }
+
+    @inline(never)
+    final func noteDeletions(_ deleted: ContiguousArray<NSManagedObject>) {
+        let versions = savedVersions ?? SavedVersions()
+        savedVersions = versions
+        deleted.borrowEach { versions.noteDeletion($0._state.key) }
+    }
+
+    /// Whether this context or one above it has deleted an object, in a save or since. The caller holds all of them.
+    final func familyHasDeleted(_ key: ObjectKey) -> Bool {
+        var context = self
+        while true {
+            if let object = context.registered(key), object._state.has(.deleted) { return true }
+            guard let above = context.parent else { return context.savedVersions?.hasDeleted(key) ?? false }
+            context = above
         }
     }
 

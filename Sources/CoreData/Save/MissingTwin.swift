@@ -1,0 +1,55 @@
+// A child's change to an object that its parent does not find.
+
+import CoreDataValues
+import Foundation
+
+/// Decides what becomes of such a change: dropped with the object, or refused.
+///
+/// What this context or one above has deleted takes relationships and a second deletion with it. A row that another writer has deleted
+/// is another matter: what was changed together with it was decided on a row that is gone, as if the versions differed.
+struct MissingTwin {
+    private let object: NSManagedObject
+    private let parent: NSManagedObjectContext
+
+    init(of object: NSManagedObject, in parent: NSManagedObjectContext) {
+        self.object = object
+        self.parent = parent
+    }
+
+    func check() throws {
+        let isDeleted = object._state.has(.deleted)
+        guard isDeleted ? isDeletedElsewhere : hasChangedValues || hasChangedRow && isDeletedElsewhere else { return }
+        throw CocoaError.coreData(
+            133000,
+            "\(object.objectID.uriRepresentation().absoluteString) was deleted in the parent context; "
+                + (isDeleted ? "roll back, and look again at what is to be deleted." : "delete it here too, or roll back."),
+            [NSAffectedObjectsErrorKey: [object]])
+    }
+
+    private var isDeletedElsewhere: Bool {
+        guard let read = object.standing, parent.renewed(read, of: object).version > 0 else { return false }
+        return !parent.familyHasDeleted(object._state.key)
+    }
+
+    private var hasChangedValues: Bool { slots.contains { ChildSave.isAttribute(object, $0) && isChanged($0) } }
+
+    /// Whether more is changed than what delete rules have taken out of it.
+    private var hasChangedRow: Bool {
+        let targets = slots.filter { object.kind($0) == .toOne && isChanged($0) }
+        return targets.isEmpty ? object.isRowChanged : !targets.allSatisfy(isNullified)
+    }
+
+    private func isNullified(_ slot: Int) -> Bool {
+        guard object._state.overlay?.object(slot) == nil, let read = object.lastRead,
+            let target = object.targetKey(at: slot, of: read), let context = object.managedObjectContext
+        else { return false }
+        return context.registered(target)?._state.has(.deleted) == true
+    }
+
+    private var slots: Range<Int> { 0..<object._state.info.layout.slotCount }
+
+    private func isChanged(_ slot: Int) -> Bool {
+        guard let transients = object.managedObjectContext?.tracker.transients else { return false }
+        return ChildSave.isChanged(object, slot, transients)
+    }
+}
