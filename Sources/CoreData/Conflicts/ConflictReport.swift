@@ -45,7 +45,7 @@ struct ConflictReport {
                 case .changed(let version): Reason(key: key, expected: expected, found: version, names: [], values: nil)
                 case .deleted: Reason(key: key, expected: expected, found: nil, names: [], values: nil)
                 case .constraint(let names):
-                    Reason(key: key, expected: expected, found: nil, names: names, values: object(key).flatMap { values(names, of: $0) })
+                    Reason(key: key, expected: expected, found: nil, names: names, values: object(key).flatMap { claim(names, of: $0) }?.values)
                 }
             })
     }
@@ -78,6 +78,7 @@ struct ConflictReport {
     private struct Claim: Hashable {
         let owner: EntityIndex
         let names: [String]
+        let slots: [Int]
         let values: [Value]
     }
 
@@ -101,22 +102,16 @@ struct ConflictReport {
     }
 
     private func claim(_ names: [String], of object: NSManagedObject) -> Claim? {
-        let schema = context.runtime.schema
-        var entity: Entity? = object._state.info.entity
-        while let current = entity {
-            if current.draft.uniquenessConstraints.contains(names) {
-                return values(names, of: object).map { Claim(owner: current.index, names: names, values: $0) }
-            }
-            entity = current.parent.map { schema[$0] }
+        guard let constraint = object._state.info.entity.constraints.first(where: { $0.names == names }) else { return nil }
+        return values(constraint.slots, of: object).map {
+            Claim(owner: constraint.owner, names: constraint.names, slots: constraint.slots, values: $0)
         }
-        return nil
     }
 
     /// What an object claims, texts as bytes: `String` holds é and e with an accent for one, stores do not.
-    private func values(_ names: [String], of object: NSManagedObject) -> [Value]? {
+    private func values(_ slots: [Int], of object: NSManagedObject) -> [Value]? {
         var values: [Value] = []
-        for name in names {
-            guard case .slot(let slot)? = object.place(of: name) else { return nil }
+        for slot in slots {
             let value = object.value(at: slot)
             if value.isNull { return nil }
             if case .text(let text) = value { values.append(.data(Data(text.utf8))) } else { values.append(value) }
@@ -129,7 +124,7 @@ struct ConflictReport {
         let owner = schema[claim.owner]
         let all: ContiguousArray<NSManagedObject> = context.tracker.dirty.filter { object in
             object.isWritten && object.savedStore == store.number && object._state.info.entity.isKind(of: owner)
-                && values(claim.names, of: object) == claim.values
+                && values(claim.slots, of: object) == claim.values
         }
         let row = try storedRow(of: claim, owner, all)
         // One whose own row has the values was changed in something else.
@@ -149,9 +144,8 @@ struct ConflictReport {
         guard let claimant = claimants.first else { return nil }
         var plan = FetchPlan(entity: owner.index)
         plan.predicate = .and(
-            claim.names.map { name in
-                guard case .slot(let slot)? = claimant.place(of: name) else { return .constant(false) }
-                return .comparison(Comparison(.keyPath([name]), .equal, .constant(claimant.value(at: slot))))
+            zip(claim.names, claim.slots).map { name, slot in
+                .comparison(Comparison(.keyPath([name]), .equal, .constant(claimant.value(at: slot))))
             })
         var found: [RowSnapshot] = []
         do {
@@ -176,7 +170,7 @@ struct ConflictReport {
     /// Whether this save takes the values from the row.
     private func gaveUp(_ object: NSManagedObject, _ claim: Claim) -> Bool {
         if object._state.has(.deleted) { return true }
-        return object.isWritten && values(claim.names, of: object) != claim.values
+        return object.isWritten && values(claim.slots, of: object) != claim.values
     }
 }
 

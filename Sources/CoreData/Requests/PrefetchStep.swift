@@ -13,29 +13,28 @@ struct PrefetchStep {
     /// - Throws: 134060 for a path that is no chain of relationships.
     static func steps(_ keyPaths: [String], from entity: Entity, in schema: Schema) throws -> [PrefetchStep] {
         var steps: [PrefetchStep] = []
-        for keyPath in keyPaths {
-            let names = keyPath.split(separator: ".", omittingEmptySubsequences: false)
-            try take(names[...], of: keyPath, from: entity, in: schema, into: &steps)
-        }
+        for keyPath in keyPaths { add(try relationships(keyPath, from: entity, in: schema)[...], to: &steps) }
         return steps
     }
 
-    private static func take(
-        _ names: ArraySlice<Substring>, of keyPath: String, from entity: Entity, in schema: Schema,
-        into steps: inout [PrefetchStep]
-    ) throws {
-        guard let name = names.first else { return }
-        guard let index = entity.relationships.first(where: { schema[$0].name == name }) else {
-            throw CocoaError.coreData(
-                134060,
-                "The key path “\(keyPath)” cannot be prefetched: \(entity.name) has no relationship “\(name)”. "
-                    + "Name relationships of the fetched entity, separated by dots.")
-        }
-        let relationship = schema[index]
-        let known = steps.firstIndex { $0.relationship.index == index }
+    private static func relationships(
+        _ keyPath: String, from entity: Entity, in schema: Schema
+    ) throws -> [ResolvedRelationship] {
+        var why = "it does not end in a relationship."
+        do throws(StoreError) {
+            let path = keyPath.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+            if let found = try schema.relationships(along: path, from: entity), !found.isEmpty { return found }
+        } catch { why = error.sentence }
+        throw CocoaError.coreData(
+            134060,
+            "The key path “\(keyPath)” of \(entity.name) cannot be prefetched: \(why) "
+                + "Name relationships of the fetched entity, separated by dots.")
+    }
+
+    private static func add(_ path: ArraySlice<ResolvedRelationship>, to steps: inout [PrefetchStep]) {
+        guard let relationship = path.first else { return }
+        let known = steps.firstIndex { $0.relationship.index == relationship.index }
         if known == nil { steps.append(PrefetchStep(relationship: relationship)) }
-        try take(
-            names.dropFirst(), of: keyPath, from: schema[relationship.destination], in: schema,
-            into: &steps[known ?? steps.count - 1].beyond)
+        add(path.dropFirst(), to: &steps[known ?? steps.count - 1].beyond)
     }
 }

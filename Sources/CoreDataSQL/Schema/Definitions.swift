@@ -70,7 +70,7 @@ package struct Definitions: Sendable {
     /// Uniqueness constraints, fetch indexes and the legacy `indexed` flag of one entity.
     package func declaredIndexes(_ entity: Entity) throws -> [String] {
         let table = try map.table(of: entity.index)
-        let unique = try entity.draft.uniquenessConstraints.map { try constraint($0, of: entity, in: table) }
+        let unique = try entity.constraints.filter { $0.owner == entity.index }.map { try constraint($0, of: entity, in: table) }
         let fetch = try entity.draft.indexes.flatMap {
             try FetchIndexDefinition(index: $0, entity: entity, table: table, map: map).statements()
         }
@@ -89,12 +89,12 @@ package struct Definitions: Sendable {
         "Z_\(entity.name)_UNIQUE_" + attributes.joined(separator: "_")
     }
 
-    private func constraint(_ attributes: [String], of entity: Entity, in table: TableMap) throws -> String {
-        let columns = try attributes.map {
+    private func constraint(_ constraint: UniquenessConstraint, of entity: Entity, in table: TableMap) throws -> String {
+        let columns = try constraint.slots.map {
             try table.columnName($0, of: entity, use: "the uniqueness constraint") + " COLLATE BINARY ASC"
         }
         return
-            "CREATE UNIQUE INDEX \(bare(Self.constraintName(attributes, of: entity))) ON \(bare(table.name)) "
+            "CREATE UNIQUE INDEX \(bare(Self.constraintName(constraint.names, of: entity))) ON \(bare(table.name)) "
             + "(\(columns.joined(separator: ", ")))"
     }
 }

@@ -32,7 +32,9 @@ struct FetchIndexDefinition {
 
     private func column(_ element: FetchIndex.Element) throws -> String {
         guard let property = element.property else { throw unsupported(index, entity, "a computed element") }
-        return try table.columnName(property, of: entity, use: "the fetch index \(index.name)")
+        let use = "the fetch index \(index.name)"
+        guard case .slot(let slot)? = entity.places[property] else { throw table.noColumn(property, of: entity, use: use) }
+        return try table.columnName(slot, of: entity, use: use)
     }
 
     private func condition() throws -> String {
@@ -41,7 +43,11 @@ struct FetchIndexDefinition {
         do { predicate = try FormatParser.predicate(text) } catch {
             throw unsupported(index, entity, "a condition that cannot be read. \(error.sentence)")
         }
-        return " WHERE " + (try IndexCondition(index: index, entity: entity, table: table).compile(predicate))
+        let condition: BoundCondition
+        do { condition = try map.schema.condition(predicate, on: entity) } catch {
+            throw unsupported(index, entity, "a condition that means nothing to a store. \(error.sentence)")
+        }
+        return " WHERE " + (try IndexCondition(index: index, entity: entity, table: table).compile(condition))
     }
 
     /// At most five numbers, which SQLite keeps with 32 bits.
@@ -91,11 +97,13 @@ func unsupported(_ index: FetchIndex, _ entity: Entity, _ what: String) -> Store
 
 extension TableMap {
     /// The column of a stored attribute or to-one, as definitions spell it.
-    func columnName(_ property: String, of entity: Entity, use: String) throws -> String {
-        if case .slot(let slot)? = entity.places[property], let column = column(of: slot, in: entity.index) {
-            return bare(columns[column].name)
-        }
-        throw StoreError(
+    func columnName(_ slot: Int, of entity: Entity, use: String) throws -> String {
+        if let column = column(of: slot, in: entity.index) { return bare(columns[column].name) }
+        throw noColumn(entity.slots[slot].name, of: entity, use: use)
+    }
+
+    func noColumn(_ property: String, of entity: Entity, use: String) -> StoreError {
+        StoreError(
             134060,
             "\(entity.name).\(property) has no column of its own, so \(use) of \(entity.name) cannot use it. "
                 + "Name a stored attribute or a to-one relationship.",

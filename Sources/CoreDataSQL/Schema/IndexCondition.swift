@@ -11,56 +11,67 @@ struct IndexCondition {
     let table: TableMap
 
     /// - Throws: `StoreError` for what SQLite allows in no index: other objects, functions, patterns.
-    func compile(_ predicate: CoreDataValues.Predicate) throws -> String {
-        switch predicate {
-        case .constant(let flag): flag ? "1" : "0"
-        case .and: try joined(predicate.conjuncts, " AND ")
-        case .or: try joined(predicate.disjuncts, " OR ")
-        case .not(let part): "NOT (\(try compile(part)))"
-        case .comparison(let comparison): try compile(comparison)
+    func compile(_ condition: BoundCondition) throws -> String {
+        switch condition {
+        case .constant(let flag): return flag ? "1" : "0"
+        case .and(let parts): return try joined(parts, " AND ")
+        case .or(let parts): return try joined(parts, " OR ")
+        case .not(.isNull(let operand)): return "\(try column(operand)) IS NOT NULL"
+        case .not(let part): return "NOT (\(try compile(part)))"
+        case .isNull(let operand): return "\(try column(operand)) IS NULL"
+        case .compare(let comparison): return try compile(comparison)
+        case .between(let operand, let low, let high, let options):
+            try checkOptions(options)
+            return "\(try column(operand)) BETWEEN \(try constant(low)) AND \(try constant(high))"
+        case .among(let operand, let values, let options):
+            try checkOptions(options)
+            return "\(try column(operand)) IN (\(try values.map(literal).joined(separator: ", ")))"
+        case .exists: throw refusal("ANY or ALL members of a to-many")
         }
     }
 
-    private func joined(_ parts: [CoreDataValues.Predicate], _ word: String) throws -> String {
+    private func joined(_ parts: [BoundCondition], _ word: String) throws -> String {
         guard parts.count <= 100 else { throw refusal("more than 100 parts") }
         return "(" + (try parts.map(compile)).joined(separator: word) + ")"
     }
 
-    private func compile(_ comparison: Comparison) throws -> String {
-        guard comparison.modifier == .direct, comparison.options.isEmpty else { throw refusal("ANY, ALL or options") }
-        guard case .keyPath(let path) = comparison.left else { throw refusal("something else than a property on its left") }
-        let name = path.joined(separator: ".")
-        let column = try table.columnName(name, of: entity, use: "the condition of the fetch index \(index.name)")
+    private func compile(_ comparison: BoundComparison) throws -> String {
+        try checkOptions(comparison.options)
+        let word: String
         switch comparison.op {
-        case .equal: return try compared(column, "=", "IS NULL", comparison.right)
-        case .notEqual: return try compared(column, "<>", "IS NOT NULL", comparison.right)
-        case .less: return try compared(column, "<", nil, comparison.right)
-        case .lessOrEqual: return try compared(column, "<=", nil, comparison.right)
-        case .greater: return try compared(column, ">", nil, comparison.right)
-        case .greaterOrEqual: return try compared(column, ">=", nil, comparison.right)
-        case .between:
-            let bounds = try values(comparison.right)
-            guard bounds.count == 2 else { throw refusal("BETWEEN without two bounds") }
-            return "\(column) BETWEEN \(bounds[0]) AND \(bounds[1])"
-        case .in: return "\(column) IN (\(try values(comparison.right).joined(separator: ", ")))"
-        case .contains, .beginsWith, .endsWith, .like, .matches:
+        case .equal: word = "="
+        case .notEqual: word = "<>"
+        case .less: word = "<"
+        case .lessOrEqual: word = "<="
+        case .greater: word = ">"
+        case .greaterOrEqual: word = ">="
+        case .between, .in, .contains, .beginsWith, .endsWith, .like, .matches:
             throw refusal("a comparison of text other than for equality")
         }
+        return "\(try column(comparison.left)) \(word) \(try constant(comparison.right))"
     }
 
-    private func compared(_ column: String, _ word: String, _ null: String?, _ right: CoreDataValues.Expression) throws -> String {
-        guard case .constant(let value) = right else { throw refusal("something else than a constant on its right") }
-        guard value.isNull else { return "\(column) \(word) \(try literal(value))" }
-        guard let null else { throw refusal("an order of nil") }
-        return "\(column) \(null)"
+    private func checkOptions(_ options: Comparison.Options) throws {
+        if !options.isEmpty { throw refusal("the options of a comparison of texts") }
     }
 
-    private func values(_ right: CoreDataValues.Expression) throws -> [String] {
-        guard case .list(let parts) = right else { throw refusal("something else than a list") }
-        return try parts.map { part in
-            guard case .constant(let value) = part, !value.isNull else { throw refusal("a list of other than constants") }
-            return try literal(value)
+    private func column(_ operand: BoundOperand) throws -> String {
+        guard case .path(let path) = operand else { throw refusal("something else than a property on its left") }
+        let use = "the condition of the fetch index \(index.name)"
+        if let hop = path.hops.first { throw table.noColumn("\(hop.name).\(path.slot?.name ?? "")", of: entity, use: use) }
+        let slot: Int?
+        switch path.end {
+        case .attribute(let attribute): slot = attribute
+        case .target(let relationship): slot = relationship.slot
+        case .object: slot = nil
         }
+        guard let slot else { throw refusal("the object itself") }
+        return try table.columnName(slot, of: entity, use: use)
+    }
+
+    private func constant(_ operand: BoundOperand) throws -> String {
+        guard case .value(.constant(let value)) = operand else { throw refusal("something else than a constant on its right") }
+        return try literal(value)
     }
 
     private func literal(_ value: Value) throws -> String {

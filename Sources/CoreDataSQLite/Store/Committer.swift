@@ -143,13 +143,8 @@ struct ValueExchange {
     }
 
     private func constrained(_ group: UpdateGroup) -> [Int] {
-        var entity: Entity? = map.schema[group.entity]
-        var names: Set<String> = []
-        while let current = entity {
-            names.formUnion(current.draft.uniquenessConstraints.joined())
-            entity = current.parent.map { map.schema[$0] }
-        }
-        return group.slots.filter { names.contains(map.schema[group.entity].slots[$0].name) }
+        let slots = Set(map.schema[group.entity].constraints.flatMap(\.slots))
+        return group.slots.filter(slots.contains)
     }
 }
 
@@ -160,13 +155,12 @@ struct ConstraintNames: Sendable {
     init(_ map: StoreMap) throws {
         for entity in map.entities {
             let table = try map.table(of: entity.index)
-            for constraint in entity.draft.uniquenessConstraints {
-                let columns = constraint.compactMap { name -> String? in
-                    guard case .slot(let slot)? = entity.places[name] else { return nil }
-                    return table.column(of: slot, in: entity.index).map { table.columns[$0].name }
+            for constraint in entity.constraints where constraint.owner == entity.index {
+                let columns = constraint.slots.compactMap { slot in
+                    table.column(of: slot, in: entity.index).map { table.columns[$0].name }
                 }
                 let message = columns.map { "\(table.name).\($0)" }.joined(separator: ", ")
-                names["UNIQUE constraint failed: " + message] = constraint
+                names["UNIQUE constraint failed: " + message] = constraint.names
             }
         }
     }

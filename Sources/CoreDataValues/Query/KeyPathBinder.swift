@@ -89,7 +89,9 @@ struct KeyPathBinder {
             case nil where entity.composites[key] != nil:
                 throw unknown(key, "which is a composite; name one of its elements")
             case .fetched?: throw unknown(key, "which is a fetched property and not in the store")
-            case nil: throw unknown(key, "which \(entity.name) does not have as a stored property; correct the key path")
+            case nil:
+                binding.missing = Binding.MissingKey(key: key, owner: entity, attribute: nil)
+                throw unknown(key, "which \(entity.name) does not have as a stored property; correct the key path")
             }
         }
         return try end(.object)
@@ -131,6 +133,7 @@ struct KeyPathBinder {
         if key.hasPrefix("@") { return try collect(key, operand, rest.dropFirst()) }
         guard rest.count == 1, let call = KeyPathBinder.textProperty(key, of: operand) else {
             let name = if case .path(let begun) = operand { begun.slot?.name ?? "" } else { "" }
+            binding.missing = Binding.MissingKey(key: key, owner: entity, attribute: name)
             throw unknown(key, "which its attribute “\(name)” does not have")
         }
         return result(call)

@@ -36,9 +36,18 @@ final class Binding {
         /// Levels of one number are read by one FROM clause.
         let group: Int
     }
+    /// A key that is not in the model.
+    struct MissingKey {
+        let key: String
+        let owner: Entity
+        /// The attribute that it is asked of, nil for the object itself.
+        let attribute: String?
+    }
     let schema: Schema
     let entity: Entity
     let refusal: QueryRefusal
+    /// The one for which a key path was refused.
+    var missing: MissingKey?
     private let rows: ClosedRange<UInt16>
     private(set) var levels: [Level]
     /// The levels that the variables of SUBQUERY stand for.
@@ -61,6 +70,9 @@ final class Binding {
         rows = entity.index.rawValue...last.rawValue
         levels = [Level(entity: entity, path: [], passesToMany: false, group: 0)]
     }
+
+    /// For what belongs to no query.
+    convenience init(_ entity: Entity, in schema: Schema) { self.init(FetchPlan(entity: entity.index), schema, samples: nil) }
 
     var reach: QueryReach { QueryReach(rows: rows, links: links.values.sorted { $0.path.count < $1.path.count }) }
 

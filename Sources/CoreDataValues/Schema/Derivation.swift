@@ -83,78 +83,66 @@ struct DerivationReader {
         do {
             tree = try FormatParser.expression(expression)
         } catch { throw unsupported(error.sentence) }
-        switch tree {
-        case .keyPath(let path): return path.contains { $0.hasPrefix("@") } ? try aggregate(path) : try copy(path)
-        case .function(let name, let arguments): return try function(name, arguments)
-        case .constant, .list, .this, .variable, .subquery: throw undocumented()
-        }
-    }
-
-    private func function(_ name: String, _ arguments: [Expression]) throws(StoreError) -> Derivation {
-        if name == "now", arguments.isEmpty {
+        if tree == .function("now", []) {
             guard attribute.type == .date else { throw unsupported("now() needs an attribute of type Date.") }
             return .now
         }
-        guard arguments.count == 1, case .keyPath(let path) = arguments[0] else { throw undocumented() }
-        if let form = Derivation.TextForm(rawValue: name) { return try text(form, path) }
-        switch (name, path.count) {
-        case ("count:", 1): return try aggregate(path + ["@count"])
-        case ("sum:", 2): return try aggregate([path[0], "@sum", path[1]])
-        case (_, _): throw undocumented()
+        let bound: BoundExpression
+        do {
+            bound = try schema.expression(tree, on: entity)
+        } catch { throw unsupported("\(error.sentence) \(DerivationReader.documented)") }
+        guard case .single(let operand) = bound else { throw undocumented() }
+        switch operand {
+        case .path(let path): return try copy(path)
+        case .aggregate(let aggregate): return try self.aggregate(aggregate)
+        case .call(let name, let arguments): return try text(name, arguments)
+        case .value: throw undocumented()
         }
     }
 
-    private func text(_ form: Derivation.TextForm, _ path: [String]) throws(StoreError) -> Derivation {
-        guard path.count == 1 else {
+    private func text(_ name: String, _ arguments: [BoundOperand]) throws(StoreError) -> Derivation {
+        guard let form = Derivation.TextForm(rawValue: name), case .path(let path)? = arguments.first else { throw undocumented() }
+        guard path.hops.isEmpty else {
             throw unsupported("\(form.rawValue) takes an attribute of the entity itself, not a path.")
         }
-        let slot = try source(path[0], in: entity)
+        let slot = try source(path)
         guard entity.slots[slot].kind == .text, attribute.type == .string else {
             throw unsupported("\(form.rawValue) makes a String of a String.")
         }
         return .text(form, slot: slot)
     }
 
-    private func copy(_ path: [String]) throws(StoreError) -> Derivation {
-        var place = entity
-        var hops: [RelationshipIndex] = []
-        for name in path.dropLast() {
-            guard case .slot(let slot)? = place.places[name], let index = place.slots[slot].relationship,
-                !place.slots[slot].isTransient
-            else { throw unsupported("“\(name)” is no stored to-one of \(place.name).") }
-            hops.append(index)
-            place = schema[schema[index].destination]
-        }
-        guard let name = path.last else { throw undocumented() }
-        let slot = try source(name, in: place)
-        let given = place.slots[slot].kind
+    private func copy(_ path: BoundPath) throws(StoreError) -> Derivation {
+        let slot = try source(path)
+        let given = path.entity.slots[slot].kind
         guard given == kind || (given.isPlainNumber && kind.isPlainNumber) else {
-            throw unsupported("“\(name)” is no \(attribute.type.modelName).")
+            throw unsupported("“\(path.entity.slots[slot].name)” is no \(attribute.type.modelName).")
         }
-        return .copy(hops: hops, slot: slot)
+        return .copy(hops: path.hops.map(\.index), slot: slot)
     }
 
     /// `members.@count` and `members.@sum.attribute`.
-    private func aggregate(_ path: [String]) throws(StoreError) -> Derivation {
-        guard path.count >= 2, case .toMany(let place)? = entity.places[path[0]] else { throw undocumented() }
-        let relationship = schema[entity.toMany[place]]
-        guard !relationship.description.isTransient else { throw undocumented() }
+    private func aggregate(_ aggregate: BoundAggregate) throws(StoreError) -> Derivation {
+        guard aggregate.chain.count == 1, let members = aggregate.chain.first, members.owner.hops.isEmpty, members.filter == nil
+        else { throw undocumented() }
         guard kind.isPlainNumber else { throw unsupported("The attribute must be a number.") }
-        if path[1] == "@count", path.count == 2 { return .count(relationship.index) }
-        guard path[1] == "@sum", path.count == 3 else { throw undocumented() }
-        let members = schema[relationship.destination]
-        let slot = try source(path[2], in: members)
-        guard members.slots[slot].kind.isPlainNumber else { throw unsupported("“\(path[2])” is no number.") }
-        return .sum(relationship.index, slot: slot)
+        switch (aggregate.function, aggregate.operand) {
+        case (.count, nil): return .count(members.relationship.index)
+        case (.sum, .path(let path)?) where path.hops.isEmpty:
+            let slot = try source(path)
+            guard path.entity.slots[slot].kind.isPlainNumber else { throw unsupported("“\(path.entity.slots[slot].name)” is no number.") }
+            return .sum(members.relationship.index, slot: slot)
+        case (.count, _), (.sum, _), (.average, _), (.minimum, _), (.maximum, _), (.item, _), (.last, _): throw undocumented()
+        }
     }
 
     /// The slot of an attribute that is stored as it is.
-    private func source(_ name: String, in owner: Entity) throws(StoreError) -> Int {
-        guard case .slot(let slot)? = owner.places[name], let given = owner.slots[slot].attribute else {
-            throw unsupported("\(owner.name) has no attribute “\(name)”.")
+    private func source(_ path: BoundPath) throws(StoreError) -> Int {
+        guard case .attribute(let slot) = path.end, let given = path.entity.slots[slot].attribute else {
+            throw unsupported("It leads to an object, which is no value.")
         }
         guard !given.isTransient, !given.isDerived, !given.allowsExternalBinaryDataStorage else {
-            throw unsupported("\(owner.name).\(name) is transient, derived itself or stored in files.")
+            throw unsupported("\(path.entity.name).\(given.name) is transient, derived itself or stored in files.")
         }
         return slot
     }
@@ -164,11 +152,10 @@ struct DerivationReader {
         return entity.slots[slot].kind
     }
 
-    private func undocumented() -> StoreError {
-        unsupported(
-            "Use now(), canonical:(a), uppercase:(a), lowercase:(a), a key path over to-ones, toMany.@count or "
-                + "toMany.@sum.a.")
-    }
+    private static let documented =
+        "Use now(), canonical:(a), uppercase:(a), lowercase:(a), a key path over to-ones, toMany.@count or toMany.@sum.a."
+
+    private func undocumented() -> StoreError { unsupported(DerivationReader.documented) }
 
     private func unsupported(_ why: String) -> StoreError {
         StoreError(

@@ -82,6 +82,8 @@ package final class Entity: Sendable {
     package let places: [String: PropertyPlace]
     /// Own and inherited composite attributes, nested ones by their paths.
     package let composites: [String: CompositePlace]
+    /// Its own uniqueness constraints, then those of its ancestors.
+    package let constraints: [UniquenessConstraint]
     package let layout: RowLayout
     /// The hash that stores record. Meaningless for entities with derived or composite attributes.
     package let versionHash: Data
@@ -90,7 +92,8 @@ package final class Entity: Sendable {
         index: EntityIndex, name: String, className: String?, isAbstract: Bool, parent: EntityIndex?,
         root: EntityIndex, last: EntityIndex, children: [EntityIndex], draft: EntityDraft, slots: [Slot],
         toMany: [RelationshipIndex], relationships: [RelationshipIndex], fetchedProperties: [FetchedProperty],
-        places: [String: PropertyPlace], composites: [String: CompositePlace] = [:], versionHash: Data
+        places: [String: PropertyPlace], composites: [String: CompositePlace] = [:],
+        constraints: [UniquenessConstraint], versionHash: Data
     ) {
         self.index = index
         self.name = name
@@ -107,6 +110,7 @@ package final class Entity: Sendable {
         self.fetchedProperties = fetchedProperties
         self.places = places
         self.composites = composites
+        self.constraints = constraints
         self.layout = RowLayout(entity: index, kinds: slots.map(\.kind))
         self.versionHash = versionHash
     }

@@ -28,6 +28,7 @@ package final class Schema: Sendable {
         versionIdentifiers = draft.versionIdentifiers
         warnings = draft.warnings + resolved.warnings
         names = NameTable(resolved.entities.map(\.name))
+        try checkKeyPaths()
     }
 
     package subscript(index: EntityIndex) -> Entity { entities[Int(index.rawValue)] }

@@ -13,65 +13,59 @@ extension SchemaCheck {
         }
     }
 
-    /// A derivation that cannot be read, or that names what is not there. What is sound and cannot be computed is refused by
-    /// the stores.
+    /// What is sound and cannot be computed is refused by the stores.
     mutating func checkDerivation(_ attribute: Attribute, in entity: EntityDraft) {
         guard let text = attribute.derivationExpression, !text.allSatisfy(\.isWhitespace) else { return }
-        let (title, location) = ("“\(entity.name).\(attribute.name)”", attribute.location ?? entity.location)
         do throws(PredicateError) {
-            let paths = try FormatParser.expression(text).keyPaths
-            guard let flaw = paths.compactMap({ self.flaw(inPath: $0, of: entity.name) }).first else { return }
-            report(
-                "the derivation of \(title), “\(text.shortened())”, \(flaw). Correct it", entity.name, attribute.name,
-                location)
+            _ = try FormatParser.expression(text)
         } catch {
             report(
-                "the derivation of \(title) cannot be read. \(error.sentence) Correct it", entity.name, attribute.name,
-                location)
+                "the derivation of “\(entity.name).\(attribute.name)” cannot be read. \(error.sentence) Correct it", entity.name,
+                attribute.name, attribute.location ?? entity.location)
         }
     }
 
     mutating func checkCondition(of index: FetchIndex, title: String, in entity: EntityDraft) {
         guard let text = index.partialPredicate else { return }
-        let location = index.location ?? entity.location
         do throws(PredicateError) {
-            let paths = try FormatParser.predicate(text).keyPaths
-            guard let flaw = paths.compactMap({ self.flaw(inPath: $0, of: entity.name) }).first else { return }
-            report(
-                "the condition of \(title), “\(text.shortened())”, \(flaw). Correct it", entity.name, nil, location)
+            _ = try FormatParser.predicate(text)
         } catch {
-            report("the condition of \(title) cannot be read. \(error.sentence) Correct it", entity.name, nil, location)
+            report(
+                "the condition of \(title) cannot be read. \(error.sentence) Correct it", entity.name, nil,
+                index.location ?? entity.location)
+        }
+    }
+}
+
+extension Schema {
+    /// Finds derivations and conditions of indexes that name what is not in the model, once names have places.
+    func checkKeyPaths() throws(SchemaError) {
+        for entity in entities {
+            for attribute in entity.draft.attributes {
+                guard let text = attribute.derivationExpression, let tree = try? FormatParser.expression(text) else { continue }
+                try check(
+                    tree.keyPaths, entity, "the derivation of “\(entity.name).\(attribute.name)”, “\(text.shortened())”,",
+                    attribute.name, attribute.location ?? entity.draft.location)
+            }
+            for index in entity.draft.indexes {
+                guard let text = index.partialPredicate, let tree = try? FormatParser.predicate(text) else { continue }
+                try check(
+                    tree.keyPaths, entity,
+                    "the condition of the index “\(index.name)” of “\(entity.name)”, “\(text.shortened())”,", nil,
+                    index.location ?? entity.draft.location)
+            }
         }
     }
 
-    /// What a key path names that is not there; nil when all is there.
-    private func flaw(inPath path: [String], of entity: String) -> String? {
-        var (place, rest) = (entity, path[...])
-        while let name = rest.first {
-            if name.hasPrefix("@") || name.uppercased() == "SELF" {
-                rest = rest.dropFirst()
-                continue
-            }
-            if names.entity(named: place) == nil { return nil }  // reported elsewhere
-            // The elements of composites stand under their paths.
-            let lengths = (1...rest.count).reversed()
-            guard let length = lengths.first(where: { names.property(named: joined(rest, $0), in: place) != nil }),
-                let found = names.property(named: joined(rest, length), in: place)
-            else { return name == "objectID" ? nil : "names “\(name.shortened())”, which is no property of “\(place)”" }
-            rest = rest.dropFirst(length)
-            switch found.property {
-            case .relationship(let relationship): place = relationship.destinationName
-            case .fetched: return nil
-            case .attribute(let attribute):
-                guard let next = rest.first, !next.hasPrefix("@") else { return nil }
-                return "names “\(next.shortened())” of “\(place).\(attribute.name)”, which is an attribute"
-            }
-        }
-        return nil
-    }
-
-    private func joined(_ path: ArraySlice<String>, _ length: Int) -> String {
-        path.prefix(length).joined(separator: ".")
+    private func check(
+        _ paths: [[String]], _ entity: Entity, _ title: String, _ property: String?, _ location: SourceLocation?
+    ) throws(SchemaError) {
+        guard let missing = paths.compactMap({ missingKey(along: $0, from: entity) }).first else { return }
+        let (key, owner) = (missing.key.shortened(), missing.owner.name)
+        let flaw =
+            missing.attribute.map { "names “\(key)” of “\(owner).\($0)”, which is an attribute" }
+            ?? "names “\(key)”, which is no property of “\(owner)”"
+        throw SchemaError("\(title) \(flaw). Correct it", entity: entity.name, property: property, location: location)
     }
 }
 

@@ -70,9 +70,18 @@ struct SchemaResolver {
                     children: children[position], draft: entity, slots: plan.slots, toMany: plan.toMany,
                     relationships: (parent?.relationships ?? []) + plan.declared.map(\.index),
                     fetchedProperties: (parent?.fetchedProperties ?? []) + entity.fetchedProperties,
-                    places: plan.places, composites: plan.composites, versionHash: hashes[entity.name] ?? Data()))
+                    places: plan.places, composites: plan.composites,
+                    constraints: constraints(of: entity, index, plan) + (parent?.constraints ?? []),
+                    versionHash: hashes[entity.name] ?? Data()))
         }
         return Result(entities: entities, relationships: relationships.compactMap { $0 })
+    }
+
+    private func constraints(of entity: EntityDraft, _ index: EntityIndex, _ plan: Places) -> [UniquenessConstraint] {
+        entity.uniquenessConstraints.enumerated().map { position, names in
+            let slots = names.compactMap { name in if case .slot(let slot)? = plan.places[name] { slot } else { nil } }
+            return UniquenessConstraint(owner: index, position: position, names: names, slots: slots)
+        }
     }
 
     private func lastDescendants() -> [EntityIndex] {

@@ -26,26 +26,19 @@ struct ConstraintIndex: Sendable {
         for claim in claims { taken[claim] = nil }
     }
 
-    /// What a row claims: its own entity's constraints and those of its ancestors.
+    /// What a row claims.
     static func claims(of row: MemoryRow, schema: Schema) -> [Claim] {
-        var claims: [Claim] = []
-        var current: EntityIndex? = row.key.entity
-        while let index = current {
-            let entity = schema[index]
-            for (position, attributes) in entity.draft.uniquenessConstraints.enumerated() {
-                if let bytes = bytes(of: row, attributes, schema[row.key.entity]) {
-                    claims.append(Claim(name: Name(entity: index, position: position), bytes: bytes))
-                }
+        schema[row.key.entity].constraints.compactMap { constraint in
+            bytes(of: row, constraint.slots).map {
+                Claim(name: Name(entity: constraint.owner, position: constraint.position), bytes: $0)
             }
-            current = entity.parent
         }
-        return claims
     }
 
-    private static func bytes(of row: MemoryRow, _ attributes: [String], _ entity: Entity) -> [UInt8]? {
+    private static func bytes(of row: MemoryRow, _ slots: [Int]) -> [UInt8]? {
         var bytes: [UInt8] = []
-        for attribute in attributes {
-            guard case .slot(let slot)? = entity.places[attribute], !row.values[slot].isNull else { return nil }
+        for slot in slots {
+            guard !row.values[slot].isNull else { return nil }
             let content = content(row.values[slot])
             withUnsafeBytes(of: content.count) { bytes.append(contentsOf: $0) }
             bytes.append(contentsOf: content)
