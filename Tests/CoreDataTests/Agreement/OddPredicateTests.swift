@@ -35,6 +35,17 @@ import Testing
         #expect(try codes(nested, stack) == [1, 3])
     }
 
+    @Test("Sixteen thousand conditions as a text or as a list are one list for the store", arguments: types)
+    func longChains(_ type: String) throws {
+        let stack = try stack(type)
+        let texts = (0..<16_000).map { $0 % 3 == 0 ? "name == 'p\($0 * 2 + 1)'" : "code == \($0 * 2 + 1)" }
+        #expect(try codes(NSPredicate(format: texts.joined(separator: " OR ")), stack) == [1, 3])
+        let parts = texts.map { NSPredicate(format: $0) }
+        #expect(try codes(NSCompoundPredicate(orPredicateWithSubpredicates: parts), stack) == [1, 3])
+        let without = NSPredicate(format: texts.map { $0.replacing("==", with: "!=") }.joined(separator: " AND "))
+        #expect(try codes(without, stack) == [0, 2, 4])
+    }
+
     @Test("More conditions than SQLite plans are refused in words, whichever store is asked and whatever is unsaved", arguments: types)
     func tooMany(_ type: String) throws {
         let stack = try stack(type)
