@@ -116,8 +116,21 @@ def check_scale():
     return failures
 
 
-def scaled(task, rows):
-    runs = Runs(rows, {"YARDSTICK_DIRTY": str(SCALE_DIRTY)})
+# What a chain of conditions costs grows with n log n at most: 16 times the terms, 16 * 14 / 10 times the instructions.
+CHAIN_ROWS, CHAIN_TERMS, CHAIN_GROWTH = 10_000, (1_000, 16_000), 16 * 14 / 10
+
+
+def check_chain():
+    """Counts fetches by short and by long chains; answers the sentence of what fails."""
+    few, many = (scaled("chain", CHAIN_ROWS, {"YARDSTICK_TERMS": str(terms)}) for terms in CHAIN_TERMS)
+    print(f"scale         {'chain':17} {few:12.0f} at {CHAIN_TERMS[0]}, {many:12.0f} at {CHAIN_TERMS[1]} terms (x {many / few:.1f})")
+    if many / few > CHAIN_GROWTH:
+        return [f"chain costs {many / few:.1f} times as much for {CHAIN_TERMS[1]} terms as for {CHAIN_TERMS[0]}, not {CHAIN_GROWTH:.1f}."]
+    return []
+
+
+def scaled(task, rows, environment=None):
+    runs = Runs(rows, environment or {"YARDSTICK_DIRTY": str(SCALE_DIRTY)})
     output = WORK / f"callgrind-{os.getpid():08}.out"
     command = ["valgrind", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={output}"]
     runs.run_once(OURS, task, command)
@@ -240,7 +253,7 @@ def main():
         update(counts)
     failures = compare(counts)
     if set(SCALE_TASKS) <= set(options.tasks):
-        failures += check_scale()
+        failures += check_scale() + check_chain()
     if failures:
         raise Stop("budgets are exceeded:\n" + "\n".join(failures))
 

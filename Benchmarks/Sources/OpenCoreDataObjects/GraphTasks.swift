@@ -17,6 +17,7 @@ struct GraphTasks {
         case .undo: try undo()
         case .redo: try redo()
         case .saveDirty: try saveDirty()
+        case .chain: try chain()
         case .insert, .fetch, .fetchRead, .filter, .lookup, .lookupRegistered, .update, .delete, .toOne, .toMany,
             .commit, .open, .free, .memory, .seed, .request, .request1, .request32, .request1000,
             .sharedNothing, .sharedOwners, .sharedOrder:
@@ -102,6 +103,25 @@ struct GraphTasks {
         try region.measure { try context.save() }
         try stack.expectObservedSaves(1)
         return withExtendedLifetime(patients) { Checksum(whole: Int64(changed.count)) }
+    }
+
+    /// Three fetches by chains of `YARDSTICK_TERMS` conditions: as a text, as a list, and with two properties in turn.
+    private func chain() throws -> Checksum {
+        let terms = ProcessInfo.processInfo.environment["YARDSTICK_TERMS"].flatMap { Int($0) } ?? 1_000
+        func find(_ predicate: NSPredicate) throws -> Int64 {
+            let request = NSFetchRequest<Patient>(entityName: "Patient")
+            request.predicate = predicate
+            request.fetchLimit = 1
+            return Int64(try context.fetch(request).count)
+        }
+        let lone = (0..<terms).map { NSPredicate(format: "weight == %d", -1 - $0) }
+        let found = try region.measure {
+            let text = (0..<terms).map { "weight == \(-1 - $0)" }.joined(separator: " OR ")
+            let mixed = (0..<terms).map { $0 % 2 == 0 ? "weight == \(-1 - $0)" : "name == 'nobody \($0)'" }.joined(separator: " OR ")
+            return try find(NSPredicate(format: text)) + find(NSCompoundPredicate(orPredicateWithSubpredicates: lone))
+                + find(NSPredicate(format: mixed.replacing("!=", with: "==")))
+        }
+        return Checksum(whole: found)
     }
 
     /// As many objects as the task changes, evenly spread; `YARDSTICK_DIRTY` names another number.

@@ -34,7 +34,7 @@ struct OpenCoreDataObjects: Contender {
         case .commit: try commit(stack, region)
         case .free: try free(stack.context, region)
         case .memory: try memory(stack.context, region)
-        case .toOneWalk, .toManyPrefetch, .faults, .undo, .redo, .saveDirty:
+        case .toOneWalk, .toManyPrefetch, .faults, .undo, .redo, .saveDirty, .chain:
             try GraphTasks(rows: rows, stack: stack, region: region).run(task)
         case .open, .request, .request1, .request32, .request1000, .sharedNothing, .sharedOwners, .sharedOrder: throw Failure("\(task.rawValue) runs elsewhere")
         }

@@ -22,7 +22,7 @@ struct RawSwift: Contender {
         case .open: try openAndAsk(path, region)
         case .free: try free(open(path), region)
         case .memory: try memory(open(path), region)
-        case .fetch, .lookupRegistered, .toOneWalk, .toManyPrefetch, .faults, .undo, .redo, .saveDirty,
+        case .fetch, .lookupRegistered, .toOneWalk, .toManyPrefetch, .faults, .undo, .redo, .saveDirty, .chain,
             .request, .request1, .request32, .request1000, .sharedNothing, .sharedOwners, .sharedOrder:
             throw Failure.noCounterpart(task)
         }

@@ -11,6 +11,8 @@ public enum Task: String, CaseIterable, Sendable {
     /// 32 writers at once, of which each has owners of its own, or all give members to the same ones, without and with order.
     case sharedNothing, sharedOwners, sharedOrder
     case toOneWalk, toManyPrefetch, faults, undo, redo, saveDirty
+    /// Fetches by chains of conditions; only `Scripts/budgets` runs it, to count how its cost grows.
+    case chain
     case free, memory
     /// Writes the database that the other tasks start from.
     case seed
@@ -29,7 +31,7 @@ public enum Task: String, CaseIterable, Sendable {
         case .request32: 32
         case .request1000: 1000
         case .insert, .fetch, .fetchRead, .filter, .lookup, .lookupRegistered, .update, .delete, .toOne, .toMany, .commit,
-            .open, .request, .sharedNothing, .sharedOwners, .sharedOrder, .toOneWalk, .toManyPrefetch, .faults, .undo, .redo, .saveDirty, .free, .memory, .seed:
+            .open, .request, .sharedNothing, .sharedOwners, .sharedOrder, .toOneWalk, .toManyPrefetch, .faults, .undo, .redo, .saveDirty, .chain, .free, .memory, .seed:
             nil
         }
     }

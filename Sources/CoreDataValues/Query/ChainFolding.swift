@@ -45,25 +45,42 @@ enum ChainFolding {
         var bound: (op: Comparison.Operator, value: Value)?
     }
 
+    /// The groups in the order in which they begin. Their lists grow in place: taken out of a dictionary and put back, each would be
+    /// copied for each of its values.
+    private struct Groups {
+        private(set) var all: [(place: Place, group: Group)] = []
+        private var numbers: [Place: Int] = [:]
+
+        /// The number of the group of a place, which begins at a part if it is new.
+        mutating func number(_ place: Place, beginning position: Int, _ operand: BoundOperand) -> Int {
+            if let number = numbers[place] { return number }
+            numbers[place] = all.count
+            all.append((place, Group(position: position, operand: operand)))
+            return all.count - 1
+        }
+
+        mutating func append(_ value: Value, to number: Int) { all[number].group.values.append(value) }
+        mutating func append(_ values: [Value], to number: Int) { all[number].group.values += values }
+        mutating func setBound(_ bound: (op: Comparison.Operator, value: Value), of number: Int) { all[number].group.bound = bound }
+    }
+
     /// The first part of a group stands for all of it.
     private static func folded(_ parts: [BoundCondition], _ kind: Kind) -> [BoundCondition] {
-        var groups: [Place: Group] = [:]
+        var groups = Groups()
         var kept: [BoundCondition?] = []
         kept.reserveCapacity(parts.count)
         for part in parts {
             kept.append(take(part, kind, at: kept.count, into: &groups) ? nil : part)
         }
-        for (place, group) in groups { kept[group.position] = condition(place, group, kind) }
+        for (place, group) in groups.all { kept[group.position] = condition(place, group, kind) }
         return kept.compactMap { $0 }
     }
 
-    private static func take(
-        _ part: BoundCondition, _ kind: Kind, at position: Int, into groups: inout [Place: Group]
-    ) -> Bool {
+    private static func take(_ part: BoundCondition, _ kind: Kind, at position: Int, into groups: inout Groups) -> Bool {
         switch (kind, part) {
         case (.any, .among(let operand, let values, let options)), (.all, .not(.among(let operand, let values, let options))):
             guard let place = Place(operand, .list, options) else { return false }
-            groups[place, default: Group(position: position, operand: operand)].values += values
+            groups.append(values, to: groups.number(place, beginning: position, operand))
             return true
         case (_, .compare(let comparison)):
             guard case .value(.constant(let value)) = comparison.right else { return false }
@@ -73,7 +90,7 @@ enum ChainFolding {
     }
 
     private static func take(
-        _ comparison: BoundComparison, _ value: Value, _ kind: Kind, at position: Int, into groups: inout [Place: Group]
+        _ comparison: BoundComparison, _ value: Value, _ kind: Kind, at position: Int, into groups: inout Groups
     ) -> Bool {
         let use: Place.Use
         switch (kind, comparison.op) {
@@ -83,16 +100,15 @@ enum ChainFolding {
         case (.any, _), (.all, _): return false
         }
         guard let place = Place(comparison.left, use, comparison.options) else { return false }
-        var group = groups[place] ?? Group(position: position, operand: comparison.left)
+        let number = groups.number(place, beginning: position, comparison.left)
         if use == .list {
-            group.values.append(value)
-        } else if let bound = group.bound {
+            groups.append(value, to: number)
+        } else if let bound = groups.all[number].group.bound {
             guard let isStronger = isStronger((comparison.op, value), than: bound, use, comparison.options) else { return false }
-            if isStronger == (kind == .all) { group.bound = (comparison.op, value) }
+            if isStronger == (kind == .all) { groups.setBound((comparison.op, value), of: number) }
         } else {
-            group.bound = (comparison.op, value)
+            groups.setBound((comparison.op, value), of: number)
         }
-        groups[place] = group
         return true
     }
 
