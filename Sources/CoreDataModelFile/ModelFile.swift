@@ -25,18 +25,17 @@ package enum ModelFile {
         return draft
     }
 
-    /// The same, but of a package that does not say which version is current the last one that a store was written with.
+    /// The same, but of a package that does not say which version is current the one that a store was written with.
     ///
-    /// - Parameter fits: whether a store was written with a version; asked of the last one first.
-    package static func draft(at url: URL, fitting fits: (Schema) -> Bool) throws -> SchemaDraft {
+    /// - Parameter recorded: asked, only if it matters, for the hashes that the store records.
+    package static func draft(at url: URL, fitting recorded: () -> [String: Data]) throws -> SchemaDraft {
         let package = try ModelPackage(at: url)
         if package.saysCurrent { return try draft(at: url) }
-        for version in package.versions.reversed() {
-            guard var draft = try? package.draft(of: version), let schema = try? Schema(checking: draft), fits(schema) else { continue }
-            draft.warnings.append(package.guess(version, because: "with which the store was written"))
-            return draft
-        }
-        return try draft(at: url)
+        var search = VersionSearch(package, recorded: recorded())
+        guard let found = search.run() else { return try draft(at: url) }
+        var draft = found.draft
+        draft.warnings.append(package.guess(found.version, because: "with which the store was written"))
+        return draft
     }
 
     /// The versions of a package by name; a single model is its only version.
@@ -53,7 +52,9 @@ package enum ModelFile {
 }
 
 extension ModelPackage {
-    fileprivate func draft(of version: ModelVersion) throws -> SchemaDraft {
-        try ModelFile.draft(contents: contents(of: version), path: version.contents.path)
+    func draft(of version: ModelVersion) throws -> SchemaDraft {
+        var draft = try ModelFile.draft(contents: contents(of: version), path: version.contents.path)
+        draft.versions = siblings
+        return draft
     }
 }

@@ -83,8 +83,8 @@ struct Refusal: Sendable, CustomTestStringConvertible {
             }),
         Refusal(
             name: "another model", code: 134100,
-            sentence: "The model does not fit the store at PATH. Differing entities: Injury. In detail: Injury.severity was "
-                + "Integer 32 in the store. Open the store with the model that wrote it, or migrate it.",
+            sentence: "The model does not fit the store at PATH. Entities that differ: Injury. Open the store with the model "
+                + "that wrote it, or migrate it.",
             prepare: oneRow,
             schema: {
                 var draft = Triage.draft

@@ -118,7 +118,7 @@ import Testing
         draft.entities[0].attributes[1].type = .integer64
         let other = Rig(NSManagedObjectModel(draft: draft), in: rig.folder)
         let said = sentence { try other.add(type) }
-        #expect(code { try other.add(type) } == 134100 && said.contains("In detail: Patient."), "\(said)")
+        #expect(code { try other.add(type) } == 134100 && said.contains("Entities that differ: Patient. Open"), "\(said)")
         try other.add(type, options: [NSIgnorePersistentStoreVersioningOption: true])
         #expect(try other.context().all("Patient").count == 1)
     }

@@ -137,7 +137,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         _ type: String, _ configuration: String?, _ url: URL?, _ options: StoreOptions
     ) throws -> any RowStore {
         if let configuration, runtime.schema.entities(inConfiguration: configuration) == nil {
-            throw CocoaError.coreData(134020, "The model has no configuration \(configuration).")
+            throw unknownConfiguration(configuration)
         }
         switch type {
         case NSSQLiteStoreType:
@@ -147,10 +147,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
             return try MemoryStore(
                 schema: runtime.schema, configuration: configuration, uuid: UUID())
         default:
-            throw CocoaError.coreData(
-                134000,
-                "The store type \(type) is not known; it is none of \(StoreClasses.types.joined(separator: ", ")). "
-                    + "Register its class with registerStoreClass(_:forStoreType:) first.")
+            throw unknownType(type)
         }
     }
 

@@ -59,7 +59,7 @@ extension NSPersistentStoreCoordinator {
     ) throws -> NSPersistentStore {
         if storeClass is any OwnStore.Type { _ = try StoreOptions(given) }
         if let configuration, runtime.schema.entities(inConfiguration: configuration) == nil {
-            throw CocoaError.coreData(134020, "The model has no configuration \(configuration).")
+            throw unknownConfiguration(configuration)
         }
         guard let url else { throw CocoaError.coreData(134080, "A store of type \(type) needs a URL.") }
         let store = storeClass.init(

@@ -33,10 +33,7 @@ extension NSManagedObjectModel {
     /// - Parameter metadata: asked for only if the package leaves the version open.
     convenience init(loading url: URL, forStore metadata: () -> [String: Any]?) throws {
         try self.init {
-            lazy var stored = metadata()?[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
-            return try ModelFile.draft(at: url) { schema in
-                !stored.isEmpty && stored.allSatisfy { schema.versionHashes[$0.key] == $0.value }
-            }
+            try ModelFile.draft(at: url) { metadata()?[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:] }
         }
     }
 

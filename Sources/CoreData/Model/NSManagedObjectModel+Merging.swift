@@ -58,6 +58,8 @@ extension NSManagedObjectModel {
         let names = Set(chosen.compactMap(\.name))
         entities = linkedCopies(of: chosen)
         versionIdentifiers = models.reduce(into: []) { $0.formUnion($1.versionIdentifiers) }
+        // A store of several models was written with a version of each.
+        declared.versions = models.count == 1 ? models[0].declared.versions : nil
         for model in models {
             for (configuration, members) in model.configurationNames {
                 let present = configurationNames[configuration] ?? []

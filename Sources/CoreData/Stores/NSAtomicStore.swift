@@ -162,7 +162,8 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
         try loadMetadata()
         var known = metadata ?? [:]
         if known[NSStoreModelVersionHashesKey] != nil, !StoreOptions(lenient: options).sqlite.ignoresVersionHashes {
-            try StoreMetadata(known, over: new, isForeign: true).requireModel(schema, configuration, path: url?.path ?? "")
+            let recorded = try StoreMetadata(known, over: new, isForeign: true)
+            try StoreInspection(path: url?.path ?? "", metadata: recorded, schema: schema, configuration: configuration).requireFit()
         }
         known.merge(StoreMetadata.dictionary(new)) { own, made in own is NSNull ? made : own }
         known[NSStoreTypeKey] = type

@@ -68,22 +68,4 @@ extension StoreMetadata {
         let entities = schema.entities(inConfiguration: configuration) ?? []
         return Dictionary(entities.map { ($0.name, $0.versionHash) }, uniquingKeysWith: { first, _ in first })
     }
-
-    /// Compares the model with the one that the store was written with.
-    ///
-    /// - Throws: 134100, naming the entities that differ.
-    func requireModel(_ schema: Schema, _ configuration: String?, path: String) throws {
-        let expected = StoreMetadata.hashes(schema, configuration)
-        let names = Set(expected.keys).union(versionHashes.keys).sorted()
-        let differing = names.filter { expected[$0] != versionHashes[$0] }
-        guard let first = differing.first else { return }
-        let changed = differing.filter { expected[$0] != nil && versionHashes[$0] != nil }
-        let details = HashSearch(schema: schema, recorded: versionHashes).sentences(on: changed, in: schema)
-        throw StoreError(
-            134100,
-            "The model does not fit the store at \(path). Differing entities: \(differing.joined(separator: ", ")). "
-                + (details.isEmpty ? "" : "In detail: " + details.joined(separator: "; ") + ". ")
-                + "Open the store with the model that wrote it, or migrate it.",
-            path: path, entity: first)
-    }
 }

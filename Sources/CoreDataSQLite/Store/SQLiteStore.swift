@@ -51,6 +51,13 @@ package final class SQLiteStore: RowStore {
         try self.init(url: url, plan: StorePlan(schema: schema, configuration: configuration), options: options)
     }
 
+    /// What lies at a URL, and whether a model fits it; nothing is opened or changed.
+    ///
+    /// - Throws: 134080 for what is no store.
+    package static func inspect(url: URL, plan: StorePlan) throws -> StoreInspection {
+        try StoreOpener(place: FilePlace(url: url), plan: plan, options: SQLiteOptions(), counter: StatementCounter()).inspect()
+    }
+
     /// Statements prepared and run so far, over all connections.
     package var counts: StatementCounts { counter.counts }
 

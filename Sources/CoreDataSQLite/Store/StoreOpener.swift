@@ -18,7 +18,7 @@ struct OpenedStore {
     let historyWriter: HistoryWriter?
 }
 
-/// *look at the path · connect · recognise the file · create or compare · configure*
+/// Opens in two steps: *look at the path · connect · inspect*, which compares and changes nothing, and *create or refuse · configure*.
 struct StoreOpener {
     let place: FilePlace
     let plan: StorePlan
@@ -40,7 +40,7 @@ struct StoreOpener {
             try pragmas.check(connection)
             let (content, joins) = try content(connection)
             if content == .history, !options.recordsHistory, !options.isReadOnly { return try openClosed() }
-            let metadata = try recognise(content, connection, pragmas)
+            let metadata = try settle(try inspect(connection, content), connection, pragmas)
             let fitting = try fittingPlan(content == .none ? nil : joins, connection)
             try pragmas.configure(connection)
             let writer = options.recordsHistory && !options.isReadOnly ? try HistoryWriter(map) : nil
@@ -143,21 +143,14 @@ struct StoreOpener {
         }
     }
 
-    private func recognise(_ content: Content, _ connection: Connection, _ pragmas: Pragmas) throws -> StoreMetadata {
-        if content == .none {
+    /// A store that the model fits, or a new one.
+    private func settle(_ found: StoreInspection, _ connection: Connection, _ pragmas: Pragmas) throws -> StoreMetadata {
+        guard let metadata = found.metadata else {
             if options.isReadOnly { throw notAStore("holds no tables") }
             return try create(connection, pragmas)
         }
-        guard content != .other, let record = try MetadataRecord.row(connection) else {
-            throw notAStore("is a SQLite database without Core Data's metadata")
-        }
-        if let known = plan.fitting(record) { return known }
-        let metadata = try record.metadata(connection.path)
-        if options.ignoresVersionHashes { return try adopt(metadata, connection) }
-        let match = ModelMatch(map: map, metadata: metadata, connection: connection)
-        try match.check()
-        if match.isExact { plan.remember(record, metadata) }
-        return metadata
+        try found.requireFit()
+        return options.ignoresVersionHashes ? try adopt(metadata, connection) : metadata
     }
 
     /// Versioning is ignored: the model's hashes are recorded in place of the store's.
@@ -194,7 +187,7 @@ struct StoreOpener {
             let tables = try connection.run("SELECT COUNT(*) FROM sqlite_master WHERE type = 'table'")
             guard tables == "0" else {
                 if let theirs = try MetadataRecord.read(connection) { metadata = theirs }
-                try ModelMatch(map: map, metadata: metadata, connection: connection).check()
+                try StoreInspection(path: path, metadata: metadata, mismatch: mismatch(metadata, connection)).requireFit()
                 return false
             }
             for sql in definitions { try connection.run(sql) }
@@ -222,5 +215,43 @@ struct StoreOpener {
             134080,
             "The file at \(path) \(what), so it is not a Core Data store. Check the path; nothing was changed.",
             path: path)
+    }
+}
+
+// MARK: - Inspecting
+
+extension StoreOpener {
+    /// What lies at the path, and whether the plan's model fits it. A model that does not fit is an answer; nothing is changed.
+    ///
+    /// - Throws: what opening throws for a file that cannot be read, or is no store.
+    func inspect() throws -> StoreInspection {
+        guard !place.isMemory, try place.check(mustExist: false) else { return StoreInspection(nothingAt: path) }
+        var reader = self
+        reader.options.isReadOnly = true
+        let hasLog = place.hasLog
+        let (connection, _) = try reader.connect(exists: true)
+        if hasLog { connection.checkpointsOnClose(false) }
+        return try reader.inspect(connection, reader.content(connection).0)
+    }
+
+    private func inspect(_ connection: Connection, _ content: Content) throws -> StoreInspection {
+        if content == .none { return StoreInspection(nothingAt: path) }
+        guard content != .other, let record = try MetadataRecord.row(connection) else {
+            throw notAStore("is a SQLite database without Core Data's metadata")
+        }
+        if let known = plan.fitting(record) { return StoreInspection(path: path, metadata: known, mismatch: nil) }
+        let metadata = try record.metadata(path)
+        let mismatch = options.ignoresVersionHashes ? nil : try mismatch(metadata, connection)
+        if metadata.versionHashes == hashes { plan.remember(record, metadata) }
+        return StoreInspection(path: path, metadata: metadata, mismatch: mismatch)
+    }
+
+    private func mismatch(_ metadata: StoreMetadata, _ connection: Connection) throws -> StoreMismatch? {
+        let tables = DerivedTables(map: map, connection: connection)
+        let accepted = try map.entities.filter { entity in
+            guard let hash = metadata.versionHashes[entity.name] else { return false }
+            return try VersionHash.isForeign(hash, for: entity) && tables.fit(entity)
+        }
+        return StoreMismatch(map.schema, map.entities, recorded: metadata.versionHashes, accepted: Set(accepted.map(\.name)))
     }
 }

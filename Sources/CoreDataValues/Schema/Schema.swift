@@ -13,6 +13,8 @@ package final class Schema: Sendable {
     package let versionIdentifiers: [String]
     /// What was tolerated, in the file and by the checks.
     package let warnings: [SchemaWarning]
+    /// Where other versions of the model are, read when somebody asks; nil for a model made in code.
+    package let versions: (any SchemaVersions)?
     private let names: NameTable
 
     /// Checks a draft and resolves it.
@@ -27,6 +29,7 @@ package final class Schema: Sendable {
         configurations = draft.configurations
         versionIdentifiers = draft.versionIdentifiers
         warnings = draft.warnings + resolved.warnings
+        versions = draft.versions
         names = NameTable(resolved.entities.map(\.name))
         try checkKeyPaths()
     }

@@ -42,6 +42,13 @@ package struct SchemaDraft: Sendable, Codable {
     package var location: SourceLocation?
     /// What was tolerated when the draft was read.
     package var warnings: [SchemaWarning] = []
+    /// Where the other versions of the model are; nil for a model made in code or from an archive.
+    package var versions: (any SchemaVersions)?
+
+    private enum CodingKeys: CodingKey {
+        case entities, composites, fetchTemplates, configurations, configurationLocations, cloudKitConfigurations
+        case versionIdentifiers, sourceLanguage, usedWithCloudKit, location, warnings
+    }
 
     package init() {}
 }

@@ -31,7 +31,7 @@ package struct VersionHash {
     }
 
     /// A property that is stored, as it enters the hash of its entity and of the entities below.
-    struct HashedProperty {
+    private struct HashedProperty {
         let name: String
         let hash: [UInt8]
     }
@@ -43,27 +43,6 @@ package struct VersionHash {
         var isDerived: Bool
         /// Own and inherited properties that are stored.
         var properties: [HashedProperty]
-    }
-
-    /// All that enters the hash of one entity.
-    struct EntityParts {
-        var name: String
-        var isAbstract: Bool
-        var parentHash: [UInt8]
-        /// Own and inherited ones, in the order of their names.
-        var properties: [HashedProperty]
-        var modifier: String?
-        var constraints: [[String]]
-
-        func hash() -> [UInt8] {
-            var bytes = Array(name.utf8) + [isAbstract ? 1 : 0] + parentHash
-            for property in properties { bytes += property.hash }
-            bytes += Array((modifier ?? "").utf8)
-            for constraint in constraints.map({ $0.joined(separator: ".") }).sorted(by: VersionHash.precedes) {
-                bytes += Array(constraint.utf8)
-            }
-            return SHA256.hash(bytes)
-        }
     }
 
     /// Hashes an entity after its ancestors, from the root down; a cycle, which a checked draft has not, ends
@@ -82,31 +61,28 @@ package struct VersionHash {
     }
 
     private func hash(_ entity: EntityDraft, parent: Hashed?) -> Hashed {
-        let properties = sorted((parent?.properties ?? []) + ownProperties(of: entity))
-        let parts = EntityParts(
-            name: entity.name, isAbstract: entity.isAbstract, parentHash: parent?.hash ?? [], properties: properties,
-            modifier: entity.versionHashModifier, constraints: entity.uniquenessConstraints)
+        let properties = ((parent?.properties ?? []) + ownProperties(of: entity)).sorted { Self.precedes($0.name, $1.name) }
+        var bytes = Array(entity.name.utf8) + [entity.isAbstract ? 1 : 0] + (parent?.hash ?? [])
+        for property in properties { bytes += property.hash }
+        bytes += Array((entity.versionHashModifier ?? "").utf8)
+        for constraint in entity.uniquenessConstraints.map({ $0.joined(separator: ".") }).sorted(by: Self.precedes) {
+            bytes += Array(constraint.utf8)
+        }
+        let hash = SHA256.hash(bytes)
         let isDerived = parent?.isDerived == true || entity.attributes.contains { $0.isDerived }
-        let hash = parts.hash()
         return Hashed(
             hash: isDerived ? Self.derivedMark + hash.dropFirst(Self.derivedMark.count) : hash,
             isDerived: isDerived, properties: properties)
     }
 
     /// The entity's own properties that are stored, in declared order.
-    func ownProperties(of entity: EntityDraft) -> [HashedProperty] {
-        entity.attributes.filter { !$0.isTransient }.map { hashed($0) }
+    private func ownProperties(of entity: EntityDraft) -> [HashedProperty] {
+        entity.attributes.filter { !$0.isTransient }.map {
+            HashedProperty(name: $0.name, hash: Self.hash($0, elements: elements(of: $0, depth: 0)))
+        }
             + entity.relationships.filter { !$0.isTransient }.map {
                 HashedProperty(name: $0.name, hash: Self.hash($0, owner: entity.name))
             }
-    }
-
-    func hashed(_ attribute: Attribute) -> HashedProperty {
-        HashedProperty(name: attribute.name, hash: Self.hash(attribute, elements: elements(of: attribute, depth: 0)))
-    }
-
-    func sorted(_ properties: [HashedProperty]) -> [HashedProperty] {
-        properties.sorted { Self.precedes($0.name, $1.name) }
     }
 
     /// What the elements of a composite add, in the order of their names; nothing for other attributes and, in a draft that was
@@ -146,15 +122,19 @@ package struct VersionHash {
         return SHA256.hash(bytes)
     }
 
-    /// A relationship that is its own inverse is hashed as if it had none.
-    static func hash(_ relationship: Relationship, owner: String) -> [UInt8] {
+    /// The inverse as it enters the hash: a relationship that is its own is hashed as if it had none.
+    static func inverse(of relationship: Relationship, owner: String) -> String {
         let isOwnInverse =
             relationship.destinationName == owner && relationship.inverseName == relationship.name
+        return isOwnInverse ? "" : relationship.inverseName ?? ""
+    }
+
+    static func hash(_ relationship: Relationship, owner: String) -> [UInt8] {
         var bytes = common(
             relationship.name, isOptional: relationship.isOptional, isTransient: relationship.isTransient,
             modifier: relationship.versionHashModifier)
         bytes += Array(relationship.destinationName.utf8)
-        bytes += Array((isOwnInverse ? "" : relationship.inverseName ?? "").utf8)
+        bytes += Array(inverse(of: relationship, owner: owner).utf8)
         bytes += littleEndian(UInt32(truncatingIfNeeded: relationship.maxCount))
         bytes += littleEndian(UInt32(truncatingIfNeeded: relationship.minCount))
         if relationship.isOrdered { bytes += [1, 0] }

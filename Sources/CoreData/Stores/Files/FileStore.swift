@@ -69,7 +69,7 @@ class FileStore: NSAtomicStore, OwnStore, @unchecked Sendable {
             document.metadata.versionHashes = StoreMetadata.hashes(schema, configuration)
             document.metadata.modelVersionIdentifiers = schema.versionIdentifiers
         }
-        try document.metadata.requireModel(schema, configuration, path: path)
+        try StoreInspection(path: path, metadata: document.metadata, schema: schema, configuration: configuration).requireFit()
         return try empty.holding(try document.image(schema, path: path))
     }
 
