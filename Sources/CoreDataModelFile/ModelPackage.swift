@@ -88,9 +88,8 @@ extension ModelPackage {
 
     /// In bytes, at the end of all links; nil where it cannot be asked.
     private static func size(of path: String) -> Int? {
-        let file = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
-        let attributes = try? FileManager.default.attributesOfItem(atPath: file)
-        return (attributes?[.size] as? NSNumber)?.intValue
+        var facts = stat()
+        return stat(path, &facts) == 0 ? Int(facts.st_size) : nil
     }
 
     private static func oldFormat(_ path: String) -> ModelFileError {
