@@ -4,8 +4,8 @@ import Foundation
 
 /// The entities of a model file by name, each with a figure over its bytes.
 ///
-/// Where figures are equal, names and bytes are, and so is the version hash below equal parents. Nothing else is concluded: what looks
-/// odd here only makes more versions be read.
+/// Where figures are equal, names and bytes are, and so is the version hash below equal parents. Nothing else is concluded: what
+/// looks odd here only makes more versions be read.
 struct VersionOutline {
     struct Block: Hashable {
         let name: String
@@ -59,7 +59,8 @@ struct VersionOutline {
     /// Whether a tag of this name begins here.
     private static func starts(_ tag: StaticString, _ bytes: UnsafeRawBufferPointer, _ place: Int) -> Bool {
         let count = tag.utf8CodeUnitCount
-        guard let base = bytes.baseAddress, place + count < bytes.count, memcmp(base + place, tag.utf8Start, count) == 0 else { return false }
+        guard let base = bytes.baseAddress, place + count < bytes.count, memcmp(base + place, tag.utf8Start, count) == 0
+        else { return false }
         return bytes[place + count] <= 0x20 || bytes[place + count] == 0x3e
     }
 

@@ -18,7 +18,9 @@ struct SchemaChange: Sendable, CustomTestStringConvertible {
         self.change = change
     }
 
-    private static func title(_ says: String, entersHash: Bool = true, _ change: @escaping @Sendable (inout Attribute) -> Void) -> SchemaChange {
+    private static func title(
+        _ says: String, entersHash: Bool = true, _ change: @escaping @Sendable (inout Attribute) -> Void
+    ) -> SchemaChange {
         SchemaChange("Book.title " + says, entersHash: entersHash) { change(&$0.entities[1].attributes[0]) }
     }
 
@@ -78,7 +80,8 @@ struct SchemaChange: Sendable, CustomTestStringConvertible {
             $0.entities[1].relationships[0].renamingIdentifier = "author"
             $0.entities[2].relationships[0].inverseName = "writer"
         },
-        SchemaChange("Book.author (to-one to Author) was removed", "Book.author (required String) was added",
+        SchemaChange(
+            "Book.author (to-one to Author) was removed", "Book.author (required String) was added",
             "Author.books had the inverse author and has none"
         ) {
             $0.entities[1].relationships = []
@@ -100,17 +103,23 @@ struct SchemaChange: Sendable, CustomTestStringConvertible {
         SchemaChange("Thing.name was String and is URI", "Book inherits from Thing, which differs") {
             $0.entities[0].attributes[0].type = .uri
         },
-        SchemaChange("Book.name was moved from Thing.name", "Thing.name was moved to Book.name", "Book inherits from Thing, which differs") {
+        SchemaChange(
+            "Book.name was moved from Thing.name", "Thing.name was moved to Book.name", "Book inherits from Thing, which differs"
+        ) {
             $0.entities[1].attributes.append($0.entities[0].attributes.removeFirst())
         },
-        SchemaChange("Thing.title was moved from Book.title, was required and is optional", "Book.title was moved to Thing.title",
+        SchemaChange(
+            "Thing.title was moved from Book.title, was required and is optional", "Book.title was moved to Thing.title",
             "Book inherits from Thing, which differs"
         ) {
             var title = $0.entities[1].attributes.removeFirst()
             title.isOptional = true
             $0.entities[0].attributes.append(title)
         },
-        SchemaChange("Writer was called Author", "Book.author led to Author and leads to Writer", "Writer.mentor led to Author and leads to Writer") {
+        SchemaChange(
+            "Writer was called Author", "Book.author led to Author and leads to Writer",
+            "Writer.mentor led to Author and leads to Writer"
+        ) {
             $0.entities[2].name = "Writer"
             $0.entities[2].renamingIdentifier = "Author"
             $0.entities[2].relationships[1].destinationName = "Writer"

@@ -7,9 +7,10 @@ import Foundation
 extension NSPersistentStoreCoordinator {
     /// What lies where a store is to be added: which model it was written with, and whether the coordinator's fits.
     ///
-    /// A model that does not fit is an answer; `addPersistentStore` throws 134100 for it, in the words of the answer. Nothing is opened,
-    /// made or changed. A program's own class is asked for its metadata; metadata without version hashes fit any model.
-    /// - Throws: 134000 for an unknown type, 134020 for an unknown configuration, 134080 for a file that cannot be read or is no store.
+    /// A model that does not fit is an answer; `addPersistentStore` throws 134100 for it, in the words of the answer. Nothing is
+    /// opened, made or changed. A program's own class is asked for its metadata; metadata without version hashes fit any model.
+    /// - Throws: 134000 for an unknown type, 134020 for an unknown configuration, 134080 for a file that cannot be read or is no
+    ///   store.
     package final func inspectStore(
         ofType type: String, configurationName configuration: String?, at url: URL
     ) throws -> StoreInspection {
@@ -23,8 +24,8 @@ extension NSPersistentStoreCoordinator {
         guard FileManager.default.fileExists(atPath: url.path) else { return StoreInspection(nothingAt: url.path) }
         let found = try Self.metadataForPersistentStore(ofType: type, at: url, options: nil)
         let new = StoreMetadata(newStoreOf: schema, configuration: configuration, type: type)
-        return StoreInspection(
-            path: url.path, metadata: try StoreMetadata(found, over: new, isForeign: true), schema: schema, configuration: configuration)
+        let recorded = try StoreMetadata(found, over: new, isForeign: true)
+        return StoreInspection(path: url.path, metadata: recorded, schema: schema, configuration: configuration)
     }
 
     final func unknownConfiguration(_ name: String?) -> CocoaError {

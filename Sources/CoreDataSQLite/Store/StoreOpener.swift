@@ -18,7 +18,8 @@ struct OpenedStore {
     let historyWriter: HistoryWriter?
 }
 
-/// Opens in two steps: *look at the path · connect · inspect*, which compares and changes nothing, and *create or refuse · configure*.
+/// Opens in two steps: *look at the path · connect · inspect*, which compares and changes nothing, and *create or refuse ·
+/// configure*.
 struct StoreOpener {
     let place: FilePlace
     let plan: StorePlan

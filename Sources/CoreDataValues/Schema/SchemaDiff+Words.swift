@@ -92,7 +92,7 @@ extension Attribute {
     var optionality: String { isOptional ? "optional" : "required" }
     var transience: String { isTransient ? "transient" : "stored" }
     var storage: String { allowsExternalBinaryDataStorage ? "kept in files when large" : "kept in the row" }
-    var history: String { preservesValueInHistoryOnDeletion ? "kept in the history of deletions" : "not kept in the history of deletions" }
+    var history: String { (preservesValueInHistoryOnDeletion ? "" : "not ") + "kept in the history of deletions" }
 
     /// All that enters the hash of an element, and no more.
     var form: String {
