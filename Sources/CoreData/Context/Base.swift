@@ -23,7 +23,11 @@ extension NSManagedObject {
     /// What this object's values were made on: the base that came with a child's changes, else the row that was read.
     final var standing: Base? {
         if _state.has(.based), let base = managedObjectContext?.tracker.base(of: self) { return base }
-        return lastRead.map { Base($0) }
+        return lastRead.map { read in
+            // Read again for a write or a delete rule: what the program has read before counts.
+            guard _state.has(.unseen), let version = _state.registry?.version(_state.key) else { return Base(read) }
+            return Base(version: min(version, read.version), snapshot: read)
+        }
     }
 
     /// Whether a value or an order of a saved object is changed, not merely who its members are.

@@ -58,6 +58,8 @@ struct ChangeTracker {
     var redone: ContiguousArray<NSManagedObject> = []
     /// Deleted objects whose delete rules were applied to others that were refreshed since: they are applied to these anew.
     var reopened: ContiguousArray<NSManagedObject> = []
+    /// Objects whose rows were found gone when they were changed.
+    var missed: ContiguousArray<NSManagedObject> = []
     /// What transient values of changed objects were at the last save.
     private(set) var transients = FormerTransients()
     /// What changes of children were made on, for objects that are `based`.
@@ -266,6 +268,7 @@ struct ChangeTracker {
         if !pendingLogs.isEmpty { pendingLogs = [] }
         if !transients.isEmpty { transients = FormerTransients() }
         if !bases.isEmpty { bases = [:] }
+        if !missed.isEmpty { missed = [] }
         dirtyCount = 0
         reuse(&former)
     }

@@ -256,8 +256,13 @@ extension NSManagedObject {
     /// Ends the pairs that were made here and not saved: there will be no row for them to lead to.
     final func leavePendingPairs() {
         for slot in 0..<_state.info.layout.slotCount where _state.info.slotRelationships[slot] != nil {
-            if _state.overlay?.isPresent(slot) == true, target(at: slot) != nil { setTarget(slot, nil) }
+            guard _state.overlay?.isPresent(slot) == true, target(at: slot) != nil else { continue }
+            noteMissed(isPair: true)
+            setTarget(slot, nil)
         }
-        forEachToMany { index, members in for member in members.added.objects { removeMember(index, member) } }
+        forEachToMany { index, members in
+            if !members.added.isEmpty { noteMissed(isPair: true) }
+            for member in members.added.objects { removeMember(index, member) }
+        }
     }
 }

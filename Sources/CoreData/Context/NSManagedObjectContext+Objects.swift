@@ -71,7 +71,10 @@ extension NSManagedObjectContext {
 
     /// Marks an object deleted and leaves its relationships to the delete rules.
     final func remove(_ object: NSManagedObject) {
-        if object._state.isFault { object.fireUnseen() }
+        if object._state.isFault {
+            object.fireUnseen()
+            object.noteMissed()
+        }
         guard !object._state.has([.deleted, .gone]) else { return }
         // A child's save compares no versions; the parent applies the rules to what it knows.
         if object._state.pointee.toMany != nil, !isChild { unseen { object.dropMembersOlderThanRow() } }

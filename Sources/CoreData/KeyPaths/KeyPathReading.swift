@@ -8,8 +8,8 @@ import Foundation
 /// Records which keys a key path asks for, of which objects, and what they were given.
 ///
 /// A getter may ask for several keys, ask under conditions, or make something else of what it gets; only one that hands on what one
-/// key holds has a name. So the path is read twice, with other stand-ins each time, and where it may be nil once more with nil at its
-/// end, which shows what a getter does then. Objects, and what they answer, belong to one reading and the thread that makes it.
+/// key holds has a name. So the path is read twice, with other stand-ins each time, and where the model lets the last key be nil once more
+/// with nil at its end, which shows what a getter does then. Objects, and what they answer, belong to one reading and the thread that makes it.
 final class KeyPathReading {
     enum Turn: Equatable {
         case first, second
@@ -21,6 +21,8 @@ final class KeyPathReading {
         let object: ObjectIdentifier
         let key: String
         let answer: StandIn
+        /// Whether the model lets it be nil.
+        let isOptional: Bool
     }
 
     let turn: Turn
@@ -42,7 +44,7 @@ final class KeyPathReading {
         guard !isOver else { return .nothing }
         var answer = StandIn.nothing
         if turn != .empty(count: questions.count + 1) { answer = make() }
-        questions.append(Question(object: ObjectIdentifier(object), key: key, answer: answer))
+        questions.append(Question(object: ObjectIdentifier(object), key: key, answer: answer, isOptional: object.isOptional(key)))
         return answer
     }
 
@@ -60,21 +62,21 @@ final class KeyPathReading {
         if let target = unwrappedType(Swift.type(of: keyPath).valueType) as? NSManagedObject.Type {
             _ = runtime.info(for: target)
         }
-        let (first, seen) = read(keyPath, .first, type, info)
+        let (first, seen, endsInOptional) = read(keyPath, .first, type, info)
         guard let keys = first else { throw unnamed(keyPath, type, seen) }
-        let (second, others) = read(keyPath, .second, type, info)
+        let (second, others, _) = read(keyPath, .second, type, info)
         guard keys == second else { throw unnamed(keyPath, type, seen + others.filter { !seen.contains($0) }) }
-        if Swift.type(of: keyPath).valueType is any OptionalType.Type {
-            let (_, asked) = read(keyPath, .empty(count: seen.count), type, info)
+        if endsInOptional, Swift.type(of: keyPath).valueType is any OptionalType.Type {
+            let (_, asked, _) = read(keyPath, .empty(count: seen.count), type, info)
             guard asked == seen else { throw unnamed(keyPath, type, asked) }
         }
         return keys
     }
 
-    /// - Returns: the keys that the path stands for, nil when for none, and those that it asked for.
+    /// - Returns: the keys that the path stands for, nil when for none, those that it asked for, and whether the last of them may be nil.
     private static func read(
         _ keyPath: AnyKeyPath, _ turn: Turn, _ type: NSManagedObject.Type, _ info: EntityInfo
-    ) -> (keys: [String]?, seen: [String]) {
+    ) -> (keys: [String]?, seen: [String], endsInOptional: Bool) {
         let reading = KeyPathReading(keyPath, turn)
         let root = info.binding(of: type).make(info.description)
         root.takePart(in: reading)
@@ -83,7 +85,10 @@ final class KeyPathReading {
         if let set = KeyValue.unwrapped(result) as? NSSet { _ = set.count }
         // Objects hold their reading, so it must let go of them.
         defer { reading.end() }
-        return (reading.keys(from: root, to: result), reading.questions.map(\.key) + reading.unknown)
+        return (
+            reading.keys(from: root, to: result), reading.questions.map(\.key) + reading.unknown,
+            reading.questions.last?.isOptional == true
+        )
     }
 
     private func end() {
@@ -94,10 +99,11 @@ final class KeyPathReading {
     /// Whether each key was asked of the object that the one before gave, and the result is what the last one gave.
     private func keys(from root: NSManagedObject, to result: Any?) -> [String]? {
         guard let last = questions.last, unknown.isEmpty else { return nil }
-        var object = ObjectIdentifier(root)
+        var object: ObjectIdentifier? = ObjectIdentifier(root)
         for question in questions {
             guard question.object == object else { return nil }
-            if case .object(let next) = question.answer { object = ObjectIdentifier(next) }
+            // A value is the end: who asks for a second one of the same object makes something of both.
+            object = if case .object(let next) = question.answer { ObjectIdentifier(next) } else { nil }
         }
         // Elements of composite attributes have dots.
         let keys = questions.flatMap { $0.key.split(separator: ".").map(String.init) }

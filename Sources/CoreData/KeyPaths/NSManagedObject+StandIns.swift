@@ -56,6 +56,12 @@ extension NSManagedObject {
         if case .members(let objects) = answer { objects.forEach(members.link) }
     }
 
+    /// Whether the model lets a stored property be nil; an element of a composite as its composite may be.
+    final func isOptional(_ key: String) -> Bool {
+        guard case .slot(let slot)? = place(of: key) else { return true }
+        return !_state.info.entity.slots[slot].isRequired
+    }
+
     /// An object of a relationship's destination that takes part in the same reading.
     private func companion(for relationship: ResolvedRelationship, _ reading: KeyPathReading) -> NSManagedObject? {
         guard let infos = try? entity.managedObjectModel.runtime().infos else { return nil }

@@ -16,20 +16,24 @@ extension NSManagedObject {
         guard let told = context.toldEvent else {
             guard isPartOfEvent else { return [:] }
             guard context.tracker.isLogging, !_state.has(.fresh) else { return changedSinceSave }
-            return former(in: context.tracker.log).values
+            return former(in: [context.tracker.log]) { $0._state.has(.fresh) }.values
         }
         guard let log = told.log else { return isPartOfEvent || told.event.changes(self) ? changedSinceSave : [:] }
         if told.event.insertedSet.contains(self) { return changedSinceSave }
-        var former = former(in: context.tracker.log)
-        for change in log.reversed() { former.takeBack(change) }
-        return former.values
+        return former(in: [log, context.tracker.log]) { $0._state.has(.fresh) || told.event.insertedSet.contains($0) }.values
     }
 
     private var changedSinceSave: [String: Any] { committedValues(forKeys: Array(changedValues().keys)) }
 
-    private func former(in log: ContiguousArray<GraphChange>) -> FormerProperties {
+    /// - Parameters:
+    ///   - logs: the earlier one first.
+    ///   - isNew: whether an object came with these changes; what is written to such a one is not logged.
+    private func former(in logs: [ContiguousArray<GraphChange>], without isNew: (NSManagedObject) -> Bool) -> FormerProperties {
         var former = FormerProperties(self)
-        for change in log.reversed() { former.takeBack(change) }
+        forEachToMany { index, members in
+            for member in members.added.objects where isNew(member) { former.setMember(member, of: index, isMember: false) }
+        }
+        for log in logs.reversed() { for change in log.reversed() { former.takeBack(change) } }
         return former
     }
 }
@@ -96,7 +100,7 @@ private struct FormerProperties {
         targets[ObjectIdentifier(member)] = .some(old)
     }
 
-    private mutating func setMember(_ member: NSManagedObject, of index: Int, isMember: Bool) {
+    mutating func setMember(_ member: NSManagedObject, of index: Int, isMember: Bool) {
         var members = members(of: index)
         members.removeAll { $0 === member }
         if isMember { members.append(member) }

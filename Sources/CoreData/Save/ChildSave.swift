@@ -111,9 +111,14 @@ struct ChildSave {
             if let twin, ChildSave.isThere(twin) {
                 twins[ObjectIdentifier(object)] = twin
             } else {
-                try MissingTwin(of: object, in: parent).check()
+                try MissingTwin(of: object, in: parent).check(isAlone: isDeletionAlone)
             }
         }
+    }
+
+    /// Whether nothing is saved but deletions, and what their rules have let go of.
+    private var isDeletionAlone: Bool {
+        inserted.isEmpty && !updated.contains { MissingTwin(of: $0, in: parent).hasChangedRow }
     }
 
     private static func isThere(_ twin: NSManagedObject) -> Bool {

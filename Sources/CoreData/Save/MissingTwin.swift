@@ -6,7 +6,8 @@ import Foundation
 /// Decides what becomes of such a change: dropped with the object, or refused.
 ///
 /// What this context or one above has deleted takes relationships and a second deletion with it. A row that another writer has deleted
-/// is another matter: what was changed together with it was decided on a row that is gone, as if the versions differed.
+/// is another matter: what was changed together with it was decided on a row that is gone, as if the versions differed. A deletion
+/// that comes with nothing else has what it wants.
 struct MissingTwin {
     private let object: NSManagedObject
     private let parent: NSManagedObjectContext
@@ -16,14 +17,14 @@ struct MissingTwin {
         self.parent = parent
     }
 
-    func check() throws {
-        let isDeleted = object._state.has(.deleted)
-        guard isDeleted ? isDeletedElsewhere : hasChangedValues || hasChangedRow && isDeletedElsewhere else { return }
-        throw CocoaError.coreData(
-            133000,
-            "\(object.objectID.uriRepresentation().absoluteString) was deleted in the parent context; "
-                + (isDeleted ? "roll back, and look again at what is to be deleted." : "delete it here too, or roll back."),
-            [NSAffectedObjectsErrorKey: [object]])
+    /// - Parameter isAlone: whether nothing but deletions is saved.
+    func check(isAlone: @autoclosure () -> Bool) throws {
+        if object._state.has(.deleted) {
+            guard isDeletedElsewhere, !isAlone(), parent.refusesConflicts else { return }
+            throw CocoaError.deletedAbove(object, "roll back, and look again at what is to be deleted")
+        }
+        guard hasChangedValues || hasChangedRow && isDeletedElsewhere else { return }
+        throw CocoaError.deletedAbove(object, "delete it here too, or roll back")
     }
 
     private var isDeletedElsewhere: Bool {
@@ -34,7 +35,7 @@ struct MissingTwin {
     private var hasChangedValues: Bool { slots.contains { ChildSave.isAttribute(object, $0) && isChanged($0) } }
 
     /// Whether more is changed than what delete rules have taken out of it.
-    private var hasChangedRow: Bool {
+    var hasChangedRow: Bool {
         let targets = slots.filter { object.kind($0) == .toOne && isChanged($0) }
         return targets.isEmpty ? object.isRowChanged : !targets.allSatisfy(isNullified)
     }

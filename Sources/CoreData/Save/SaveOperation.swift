@@ -24,6 +24,7 @@ struct SaveOperation {
 
     mutating func run() throws {
         try callWillSave()
+        if !context.tracker.missed.isEmpty { try context.refuseMissed() }
         collect()
         try validate()
         context.post(ContextNotice.willSave)

@@ -59,6 +59,7 @@ struct ExpressionBinder {
     private func function(_ name: String, _ arguments: [Expression]) throws(StoreError) -> BoundExpression {
         switch (name, arguments.count) {
         case ("valueForKeyPath:", 2):
+            if arguments[1] == .this { return try bind(arguments[0]) }
             guard case .keyPath(let path) = arguments[1] else { break }
             return try KeyPathBinder.bind(path, behind: bind(arguments[0]), binding)
         case ("objectFrom:withIndex:", 2): return try item(arguments[0], arguments[1])

@@ -161,10 +161,16 @@ struct EvaluatorCompiler {
     }
 
     private func function(_ name: String, _ arguments: [Expression]) throws(PredicateError) -> Code {
-        if name == "valueForKeyPath:", arguments.count == 2, case .keyPath(let path) = arguments[1] {
-            let target = try code(arguments[0])
-            let reader = try KeyPathReader(path)
-            return { reader.read(target($0)) }
+        if name == "valueForKeyPath:", arguments.count == 2 {
+            switch arguments[1] {
+            case .keyPath(let path):
+                if isLenient, KeyPathReader.hasUnknownOperator(path) { return { _ in .null } }
+                let target = try code(arguments[0])
+                let reader = try KeyPathReader(path)
+                return { reader.read(target($0)) }
+            case .this: return try code(arguments[0])
+            case .constant, .list, .variable, .function, .subquery: break
+            }
         }
         var name = name
         var arguments = arguments

@@ -95,7 +95,10 @@ extension FormatParser {
         switch argument {
         case .expression(let expression): return .expression(expression)
         case .keyPath(let path):
-            if path.hasPrefix("$") { return .expression(.variable(String(path.dropFirst()))) }
+            // Elsewhere a key that a user chose would ask for a value that nobody has.
+            if path.hasPrefix("$"), variables.contains(String(path.dropFirst())) {
+                return .expression(.variable(String(path.dropFirst())))
+            }
             // As Apple does, a key path may name the object itself.
             if path.lowercased() == "self" { return .expression(.this) }
             return .expression(.keyPath(keys(path)))
@@ -190,7 +193,9 @@ extension FormatParser {
         }
         advance()
         try expect(",")
+        variables.append(variable)
         let condition = try nested { parser throws(PredicateError) in try parser.disjunction() }
+        variables.removeLast()
         let predicate = try predicate(condition)
         try expect(")")
         return .expression(.subquery(collection: collection, variable: variable, predicate: predicate))

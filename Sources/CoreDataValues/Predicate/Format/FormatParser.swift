@@ -4,7 +4,7 @@
 package enum FormatArgument {
     /// The argument of `%@`, `%d` …
     case expression(Expression)
-    /// The argument of `%K`: a dotted key path, or a `$variable`.
+    /// The argument of `%K`: a dotted key path, or the `$variable` of a SUBQUERY around it.
     case keyPath(String)
 }
 
@@ -24,6 +24,8 @@ package struct FormatParser {
     private let source: String
     private var index = 0
     private var nextArgument = 0
+    /// Those of the SUBQUERYs around.
+    var variables: [String] = []
     var depth = 0
 
     /// Reads a predicate.
