@@ -7,7 +7,7 @@ import Foundation
 ///
 /// What transformable attributes use unless they name another. Archives of arrays, dictionaries, sets, texts, numbers, dates, data,
 /// URLs and UUIDs are read and written here, those of other classes by Foundation. A subclass names the classes that it
-/// allows. Data that is damaged or holds another class answers nil, and never ends the process.
+/// allows. Data that is damaged or holds another class answers nil; of a class that Foundation reads, Foundation decides.
 open class NSSecureUnarchiveFromDataTransformer: ValueTransformer, ExplainingTransformer {
     private enum Allowance {
         case own

@@ -143,4 +143,21 @@ import Testing
         #expect(code { try child.save(); try parent.save() } == 0)  // 133000 but where the parent holds it and does not merge
         withExtendedLifetime(held) {}
     }
+
+    @Test("What a child gives to detectConflicts is compared when the parent saves", arguments: [false, true], [1, 2])
+    func checked(_ parentFetches: Bool, _ generations: Int) throws {
+        let stack = try Stack(NSSQLiteStoreType, undo: false), other = stack.another()
+        let rate = other.make("Ward", ["name": "rate", "beds": 1]), patient = other.make("Patient", ["name": "p"])
+        try other.save()
+        let parent = stack.another()
+        let line = (0..<generations).reduce(into: [parent]) { line, _ in line.append(line[line.count - 1].child()) }
+        let child = line[generations]
+        let mine = try child.existingObject(with: rate.objectID)
+        child.detectConflicts(for: mine)
+        child.object(with: patient.objectID).setValue(mine.value(forKey: "beds"), forKey: "age")
+        rate.setValue(2, forKey: "beds")
+        try other.save()
+        if parentFetches { _ = try parent.existingObject(with: rate.objectID).value(forKey: "beds") }
+        #expect(code { for context in line.reversed() { try context.save() } } == 133020)
+    }
 }

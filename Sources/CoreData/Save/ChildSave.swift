@@ -55,6 +55,7 @@ struct ChildSave {
             parent.delete(twin)
         }
         for (twin, base) in bases { parent.tracker.keep(base, for: twin) }
+        handOnChecks()
         parent.processPendingChanges()
         adopt()
     }
@@ -87,12 +88,25 @@ struct ChildSave {
         }
     }
 
+    /// What was given to `detectConflicts(for:)` here is compared when the parent saves, with what was read here.
+    private func handOnChecks() {
+        for object in context.checkedObjects {
+            guard let twin = twins[ObjectIdentifier(object)], !twin._state.has(.deleted) else { continue }
+            parent.detectConflicts(for: twin)
+            guard let base = twin.base(with: object), let read = twin.standing, base.version < read.version else { continue }
+            parent.tracker.keep(base, for: twin)
+        }
+    }
+
     // MARK: Twins
 
     /// Finds the parent's object for each changed or deleted one; rows that the parent has let go are read in
     /// one statement a table.
     private mutating func findTwins() throws {
-        let known = updated + deleted.filter { !$0._state.has(.inaccessible) }
+        let checked = context.checkedObjects.filter { !$0._state.has(.dirty) }
+        var known = updated
+        known += deleted.filter { !$0._state.has(.inaccessible) }
+        known += checked
         // New here and not in the parent: a deletion that was pushed and then undone.
         let returned = context.hasEarlyKeys ? inserted.filter { $0._state.pointee.number > 0 } : []
         let found = try readTwins(of: known + returned)
@@ -111,7 +125,8 @@ struct ChildSave {
             if let twin, ChildSave.isThere(twin) {
                 twins[ObjectIdentifier(object)] = twin
             } else {
-                try MissingTwin(of: object, in: parent).check(isAlone: isDeletionAlone)
+                try MissingTwin(of: object, in: parent)
+                    .check(isAlone: isDeletionAlone, isGiven: checked.contains { $0 === object })
             }
         }
     }

@@ -17,13 +17,15 @@ struct MissingTwin {
         self.parent = parent
     }
 
-    /// - Parameter isAlone: whether nothing but deletions is saved.
-    func check(isAlone: @autoclosure () -> Bool) throws {
+    /// - Parameters:
+    ///   - isAlone: whether nothing but deletions is saved.
+    ///   - isGiven: whether the program wants the object compared although it is not changed.
+    func check(isAlone: @autoclosure () -> Bool, isGiven: @autoclosure () -> Bool) throws {
         if object._state.has(.deleted) {
             guard isDeletedElsewhere, !isAlone(), parent.refusesConflicts else { return }
             throw CocoaError.deletedAbove(object, "roll back, and look again at what is to be deleted")
         }
-        guard hasChangedValues || hasChangedRow && isDeletedElsewhere else { return }
+        guard hasChangedValues || (hasChangedRow || isGiven()) && isDeletedElsewhere else { return }
         throw CocoaError.deletedAbove(object, "delete it here too, or roll back")
     }
 
