@@ -215,7 +215,7 @@ extension NSManagedObjectContext {
         withUnsafeTemporaryAllocation(of: Unmanaged<NSManagedObject>?.self, capacity: max(1, numbers.count)) { found in
             guard let base = found.baseAddress else { return }
             numbers.withUnsafeBufferPointer {
-                requiredRegistry.objects($0, entity: state.entity, store: state.store, into: base)
+                _ = requiredRegistry.objects($0, entity: state.entity, store: state.store, into: base)
             }
             for (index, number) in numbers.enumerated() {
                 guard let sibling = base[index]?.takeRetainedValue() else {
@@ -239,7 +239,7 @@ extension NSManagedObjectContext {
         withUnsafeTemporaryAllocation(of: Unmanaged<NSManagedObject>?.self, capacity: count) { found in
             guard let base = found.baseAddress else { return }
             numbers.withUnsafeBufferPointer {
-                requiredRegistry.objects($0, entity: chunk.layout.entity.rawValue, store: store, into: base)
+                _ = requiredRegistry.objects($0, entity: chunk.layout.entity.rawValue, store: store, into: base)
             }
             for index in 0..<count {
                 if let object = base[index]?.takeRetainedValue() {

@@ -6,7 +6,7 @@ import Foundation
 
 /// The objects of one root entity of one store, by number: pages of 64 unretained pointers found by `number >> 6`; up to 32
 /// objects lie one by one, which a short-lived context never leaves. It remembers the version in which a row was read whose object
-/// was let go: beside the page, or in a `VersionTable` where there is none.
+/// was let go: where the object lay, later beside the page, or in a `VersionTable` where there is none.
 ///
 /// Measured (YARDSTICKS §2): a dictionary of weak references costs 249–1,161 ns an insertion, this 44; removal in order from an
 /// identity-hashed table is quadratic, here it is constant. Not thread-safe by itself: `Registry` holds the lock.
@@ -20,11 +20,14 @@ struct IdentityTable: ~Copyable {
     private struct Single {
         var number: Int64
         var object: UnsafeMutableRawPointer?
+        /// The version of the row once the object is gone, if it is known.
+        var version = IdentityTable.noVersion
     }
 
-    /// Up to 32 objects in the order in which they came, some of them gone again; nil once there are pages.
+    /// Up to 32 objects in the order in which they came, some of them gone again; nil once there are pages. What is known of the
+    /// rows of gone ones is later than what `versions` knows.
     private var singles: UnsafeMutablePointer<Single>?
-    /// Where the first of them that is left stands, and where the next one goes.
+    /// Where the first of them that is left stands, and where the next one goes. The gone ones before it stay for their versions.
     private var singleStart = 0
     private var singleEnd = 0
     private static let singleLimit = 32
@@ -43,7 +46,7 @@ struct IdentityTable: ~Copyable {
     static let noVersion = Int32.min
 
     init() {
-        singles = IdentityTable.zeros(IdentityTable.singleLimit)
+        singles = IdentityTable.memory(IdentityTable.singleLimit)
     }
 
     deinit {
@@ -51,6 +54,12 @@ struct IdentityTable: ~Copyable {
         guard let entries else { return }
         for index in 0...mask { free(entries[index].page) }
         free(entries)
+    }
+
+    /// From `malloc` itself, which is cheaper than Swift's allocation.
+    private static func memory<T: ~Copyable>(_ count: Int) -> UnsafeMutablePointer<T> {
+        guard let memory = malloc(count * MemoryLayout<T>.stride) else { misuse("There is no memory left.") }
+        return memory.bindMemory(to: T.self, capacity: count)
     }
 
     /// Zeros are nil.
@@ -108,10 +117,7 @@ struct IdentityTable: ~Copyable {
     /// Removes an entry if it is still this object's, and remembers the version of its row.
     @inline(__always)
     mutating func remove(_ number: Int64, _ object: UnsafeMutableRawPointer, _ version: Int32) {
-        if let singles {
-            if version != IdentityTable.noVersion { versions.set(number, version) }
-            return removeSingle(object, singles)
-        }
+        if let singles { return removeSingle(number, object, version, singles) }
         guard let page = page(number >> 6) else { return }
         let place = Int(number & 63) &+ 1
         guard page[place] == object else { return }
@@ -143,22 +149,27 @@ struct IdentityTable: ~Copyable {
     /// The version in which a row was read last that has no object, or one whose row was not read for the program.
     mutating func version(_ number: Int64) -> Int32? {
         if let page = page(number >> 6), let known = versions.version(IdentityTable.bytes(page)[Int(number & 63)], number) { return known }
-        return versions[number]
+        return singleVersion(number) ?? versions[number]
     }
 
     /// Remembers the version of a row that was read and may never have an object.
     mutating func note(_ number: Int64, _ version: Int32) {
-        guard let page = page(number >> 6) else { return versions.set(number, version) }
+        guard let page = page(number >> 6) else {
+            forgetSingleVersion(number)
+            return versions.set(number, version)
+        }
         IdentityTable.bytes(page)[Int(number & 63)] = versions.byte(of: version, number)
     }
 
     mutating func forgetVersion(_ number: Int64) {
         if let page = page(number >> 6) { IdentityTable.bytes(page)[Int(number & 63)] = 0 }
+        forgetSingleVersion(number)
         versions.forget(number)
     }
 
     mutating func forgetVersions() {
         versions.removeAll()
+        if let singles { for place in 0..<singleEnd { singles[place].version = IdentityTable.noVersion } }
         guard let entries else { return }
         for index in 0...mask { if let page = entries[index].page { IdentityTable.bytes(page).update(repeating: 0, count: 64) } }
     }
@@ -192,25 +203,61 @@ struct IdentityTable: ~Copyable {
         return true
     }
 
-    /// Takes an object out. They mostly go in the order in which they came.
+    /// Takes an object out and leaves the version of its row there: a short-lived context never asks for it, and the keys that it
+    /// meets lie far apart (in a `VersionTable` an entry each, 150 instructions). They mostly go in the order in which they came.
     @inline(__always)
-    private mutating func removeSingle(_ object: UnsafeMutableRawPointer, _ singles: UnsafeMutablePointer<Single>) {
-        var place = singleStart
-        while place < singleEnd, singles[place].object != object { place &+= 1 }
-        guard place < singleEnd else { return }
+    private mutating func removeSingle(
+        _ number: Int64, _ object: UnsafeMutableRawPointer, _ version: Int32, _ singles: UnsafeMutablePointer<Single>
+    ) {
+        let place = singleStart
+        guard place < singleEnd, UInt(bitPattern: singles[place].object) == UInt(bitPattern: object) else {
+            return removeInside(number, object, version, singles)
+        }
         singles[place].object = nil
-        guard place == singleStart else { return }
-        while singleStart < singleEnd, singles[singleStart].object == nil { singleStart &+= 1 }
-        if singleStart == singleEnd { (singleStart, singleEnd) = (0, 0) }
+        singles[place].version = version
+        repeat { singleStart &+= 1 } while singleStart < singleEnd && singles[singleStart].object == nil
+    }
+
+    @inline(never)
+    private mutating func removeInside(
+        _ number: Int64, _ object: UnsafeMutableRawPointer, _ version: Int32, _ singles: UnsafeMutablePointer<Single>
+    ) {
+        for place in singleStart..<singleEnd where singles[place].object == object {
+            singles[place].object = nil
+            singles[place].version = version
+            return
+        }
+        // A newer one has taken its place.
+        if version != IdentityTable.noVersion { versions.set(number, version) }
+    }
+
+    /// The version that the newest gone one knows.
+    private func singleVersion(_ number: Int64) -> Int32? {
+        guard let singles else { return nil }
+        for place in (0..<singleEnd).reversed()
+        where singles[place].number == number && singles[place].version != IdentityTable.noVersion {
+            return singles[place].version
+        }
+        return nil
+    }
+
+    private func forgetSingleVersion(_ number: Int64) {
+        guard let singles else { return }
+        for place in 0..<singleEnd where singles[place].number == number { singles[place].version = IdentityTable.noVersion }
     }
 
     /// Makes room among the few; where there is none, all objects lie in pages from now on.
     @inline(never)
     private mutating func closeGaps(_ singles: UnsafeMutablePointer<Single>) -> Bool {
         var end = 0
-        for place in singleStart..<singleEnd where singles[place].object != nil {
-            singles[end] = singles[place]
-            end += 1
+        for place in 0..<singleEnd {
+            let single = singles[place]
+            if single.object != nil {
+                singles[end] = single
+                end += 1
+            } else if single.version != IdentityTable.noVersion {
+                versions.set(single.number, single.version)
+            }
         }
         (singleStart, singleEnd) = (0, end)
         guard end > IdentityTable.singleLimit / 2 else { return true }

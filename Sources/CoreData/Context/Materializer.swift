@@ -56,11 +56,11 @@ extension NSManagedObjectContext {
                         numbersBase[index] = row.key(layout)
                         row += layout.stride
                     }
-                    registry.objects(
+                    let missing = registry.objects(
                         UnsafeBufferPointer(numbers), entity: layout.entity.rawValue, store: store, into: foundBase)
                     var bornCount = 0
                     let bornNumbers = numbersBase
-                    birth.expect(found.count { $0 == nil })
+                    birth.expect(missing)
                     row = first
                     objects.append(addingCapacity: count) { span in
                         for index in 0..<count {
@@ -72,7 +72,7 @@ extension NSManagedObjectContext {
                                 object = make(birth, row)
                                 born[bornCount] = Unmanaged.passUnretained(object)
                                 bornNumbers[bornCount] = numbersBase[index]
-                                bornCount += 1
+                                bornCount &+= 1
                                 if wakes { fulfilled.append(object) }
                             }
                             span.append(object)

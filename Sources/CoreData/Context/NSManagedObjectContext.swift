@@ -182,9 +182,7 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
 
     deinit {
         if let checkpointObserver { NotificationCenter.default.removeObserver(checkpointObserver) }
-        registry?.context = nil
-        registry?.kept = nil
-        registry?.stopRemembering()
+        registry?.leaveContext()
         if lineage != nil { coordinator?.relatives.leave() }
         if !tracker.isEmpty {
             // Changed relationships hold their objects; an abandoned context must not leave such cycles behind.

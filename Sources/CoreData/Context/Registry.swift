@@ -72,14 +72,25 @@ final class Registry: @unchecked Sendable {
     }
 
     /// Looks up the rows of one table at once; each answer is retained or nil.
+    ///
+    /// - Returns: how many are nil.
+    @discardableResult
     func objects(
         _ numbers: UnsafeBufferPointer<Int64>, entity: UInt16, store: UInt16,
         into found: UnsafeMutablePointer<Unmanaged<NSManagedObject>?>
-    ) {
+    ) -> Int {
         lock.withLock { _ in
             let table = table(entity: entity, store: store)
-            guard !table.pointee.isClear else { return found.initialize(repeating: nil, count: numbers.count) }
-            for index in 0..<numbers.count { found[index] = table.pointee.retained(numbers[index]) }
+            guard !table.pointee.isClear else {
+                found.initialize(repeating: nil, count: numbers.count)
+                return numbers.count
+            }
+            var missing = 0
+            for index in 0..<numbers.count {
+                found[index] = table.pointee.retained(numbers[index])
+                if found[index] == nil { missing &+= 1 }
+            }
+            return missing
         }
     }
 
@@ -159,7 +170,9 @@ final class Registry: @unchecked Sendable {
     }
 
     /// The context is gone: nothing will be compared.
-    func stopRemembering() {
+    func leaveContext() {
+        context = nil
+        if isKeeping { kept = nil }
         lock.withLock { _ in remembers = false }
     }
 

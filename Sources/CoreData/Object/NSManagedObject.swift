@@ -25,25 +25,24 @@ open class NSManagedObject: NSObject {
     }
 
     deinit {
+        // Field by field: a copy of the state is 14 instructions longer.
         let state = _state
-        let pointee = state.pointee
-        if let registry = pointee.registry {
-            let registry = Unmanaged<Registry>.fromOpaque(registry)
-            if state.has(.registered) {
-                let pointer = Unmanaged.passUnretained(self).toOpaque()
-                registry._withUnsafeGuaranteedRef {
-                    $0.remove(
-                        pointer, number: pointee.number, entity: pointee.entity, store: pointee.store, version: state.seenVersion)
-                }
+        let registry = state.pointee.registry.map { Unmanaged<Registry>.fromOpaque($0) }
+        if let registry, state.has(.registered) {
+            let pointer = Unmanaged.passUnretained(self).toOpaque()
+            registry._withUnsafeGuaranteedRef {
+                $0.remove(
+                    pointer, number: state.pointee.number, entity: state.pointee.entity, store: state.pointee.store,
+                    version: state.seenVersion)
             }
         }
-        if pointee.overlay != nil { state.dropOverlay() }
-        if let chunk = pointee.chunk { Unmanaged<RowChunk>.fromOpaque(chunk).release() }
-        if let id = pointee.objectID { Unmanaged<NSManagedObjectID>.fromOpaque(id).release() }
-        if pointee.toMany != nil || pointee.target != nil { state.dropRelationships() }
+        if state.pointee.overlay != nil { state.dropOverlay() }
+        if let chunk = state.pointee.chunk { Unmanaged<RowChunk>.fromOpaque(chunk).release() }
+        if let id = state.pointee.objectID { Unmanaged<NSManagedObjectID>.fromOpaque(id).release() }
+        if state.pointee.toMany != nil || state.pointee.target != nil { state.dropRelationships() }
         // Last: an object that outlives its stack holds the entity's facts, which the above reads, through the
         // registry alone.
-        if let registry = pointee.registry { Unmanaged<Registry>.fromOpaque(registry).release() }
+        registry?.release()
         coredata_give_state(state)
     }
 
