@@ -26,11 +26,14 @@ struct RowValues {
         fileprivate let distance: Int
         fileprivate let handle: OpaquePointer
 
+        /// Whether `even` answers; else `asked` does.
         @inline(__always)
-        subscript(column: Int32) -> OpaquePointer? {
-            guard distance > 0 else { return sqlite3_column_value(handle, column) }
-            return OpaquePointer(UnsafeRawPointer(first) + Int(column) &* distance)
-        }
+        var isEven: Bool { distance > 0 }
+
+        @inline(__always)
+        func even(_ column: Int32) -> OpaquePointer { OpaquePointer(UnsafeRawPointer(first) + Int(column) &* distance) }
+
+        func asked(_ column: Int32) -> OpaquePointer? { sqlite3_column_value(handle, column) }
     }
 
     @inline(__always)
