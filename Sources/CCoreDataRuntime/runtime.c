@@ -85,17 +85,26 @@ void *coredata_take_state(size_t size) {
     return state;
 }
 
-void coredata_give_state(void *state) {
+static inline void keep_state(void *state) {
+    *(void **)state = kept_states;
+    kept_states = state;
+    kept_count++;
+}
+
+/// The first state of a thread, and those that are too many. Apart, so that the usual way needs no stack frame (10 instructions).
+static __attribute__((noinline)) void give_other_state(void *state) {
 #if !__has_feature(address_sanitizer)
-    if (kept_count < KEPT_STATES) {
-        if (!is_thread_known) know_thread();
-        *(void **)state = kept_states;
-        kept_states = state;
-        kept_count++;
-        return;
+    if (!is_thread_known && kept_count < KEPT_STATES) {
+        know_thread();
+        return keep_state(state);
     }
 #endif
     free(state);
+}
+
+void coredata_give_state(void *state) {
+    if (!is_thread_known || kept_count >= KEPT_STATES) return give_other_state(state);
+    keep_state(state);
 }
 
 #define CHECKED_BIT 16

@@ -185,7 +185,15 @@ extension NSManagedObject {
     }
 
     @usableFromInline final func _slowData(_ slot: Int) -> Data? {
-        if wakesSilently(), let row = _row, !_isPresent(row, slot) { return nil }
+        _ = wakesSilently()
+        if let row = _row {
+            guard _isPresent(row, slot) else { return nil }
+            let cell = row[slot]
+            // The usual one lies in the arena. Asked for by its source it costs 180 instructions more.
+            if cell &>> 63 == 0, kind(slot) == .data, let arena = _state.pointee.arena {
+                return Data(bytes: arena + Int(truncatingIfNeeded: cell &>> 32), count: Int(truncatingIfNeeded: cell & 0xffff_ffff))
+            }
+        }
         return data(at: ownSlot(slot))
     }
 
