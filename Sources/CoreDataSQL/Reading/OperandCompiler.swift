@@ -11,6 +11,7 @@ struct OperandCompiler {
         case .value(let value): return scopes.builder.bind(value)
         case .path(let path): return try compile(path)
         case .aggregate(let aggregate): return try compile(aggregate)
+        case .grouped(let value): return try scopes.text(of: value)
         case .call("random", _): return "((random() + 9223372036854775808.0) / 18446744073709551616.0)"
         case .call(let name, let arguments):
             let texts = try arguments.map(compile)
@@ -20,6 +21,15 @@ struct OperandCompiler {
 
     /// The column at the end of a path, joining what lies between.
     func compile(_ path: BoundPath) throws -> String {
+        let scope = try self.scope(behind: path)
+        switch path.end {
+        case .attribute(let slot): return try column(slot, path.entity.slots[slot].name, in: scope)
+        case .target(let relationship): return try column(relationship.slot, relationship.name, in: scope)
+        case .object: return scope.column("Z_PK")
+        }
+    }
+
+    private func scope(behind path: BoundPath) throws -> SelectScope {
         let start = scopes[path.level]
         var scope = start
         var walked: [String] = []
@@ -27,10 +37,18 @@ struct OperandCompiler {
             walked.append(hop.name)
             scope = try start.join(hop, path: walked, column: column(hop.slot, hop.name, in: scope))
         }
+        return scope
+    }
+
+    /// The column that tells the entity of the object at the end of a path; nil where it can be of one only.
+    func entity(of path: BoundPath) throws -> String? {
+        let scope = try self.scope(behind: path)
         switch path.end {
-        case .attribute(let slot): return try column(slot, path.entity.slots[slot].name, in: scope)
-        case .target(let relationship): return try column(relationship.slot, relationship.name, in: scope)
-        case .object: return scope.column("Z_PK")
+        case .attribute: return nil
+        case .target(let relationship):
+            guard relationship.hasEntityTag, let slot = relationship.slot else { return nil }
+            return try column(slot + 1, relationship.name, in: scope)
+        case .object: return path.entity.hasSubentities ? scope.column("Z_ENT") : nil
         }
     }
 
@@ -77,6 +95,8 @@ struct OperandCompiler {
 package enum ValueFunction {
     /// A name of `PredicateFunctions`, its arguments.
     package static var call: String { "COREDATA_CALL" }
+    /// The sum of decimals, added up as decimals: 0.1 and 0.2 are 0.3. Of none it is 0.
+    package static var sum: String { "COREDATA_SUM" }
     /// The place of an operator in `Comparison.Operator.allCases`, options, two values: 0 or 1.
     package static var test: String { "COREDATA_TEST" }
 }

@@ -68,7 +68,7 @@ package struct SelectCompiler: Sendable {
         return "SELECT 1 FROM \(try scope.from())\(link.join) WHERE \(link.condition) AND \(scope.column("Z_PK")) = ?2"
     }
 
-    private func condition(_ query: BoundQuery, _ scopes: LevelScopes) throws -> String {
+    func condition(_ query: BoundQuery, _ scopes: LevelScopes) throws -> String {
         var parts: [String] = []
         if let filter = entityFilter(query.entity, last: query.last, scopes[0]) { parts.append(filter) }
         if let condition = query.condition {
@@ -100,12 +100,15 @@ package struct SelectCompiler: Sendable {
     }
 
     private func sortKey(_ key: BoundSort, _ scopes: LevelScopes) throws -> String {
-        let sql = try OperandCompiler(scopes: scopes).compile(key.operand)
-        guard key.operand.family == .text, let name = TextFunction.collation(key.comparison) else { return sql }
+        collated(try OperandCompiler(scopes: scopes).compile(key.operand), key.operand, key.comparison)
+    }
+
+    func collated(_ sql: String, _ operand: BoundOperand, _ comparison: SortTerm.Comparison) -> String {
+        guard operand.family == .text, let name = TextFunction.collation(comparison) else { return sql }
         return "\(sql) COLLATE \(name)"
     }
 
-    private func limit(_ query: Query, _ builder: SelectBuilder) -> String {
+    func limit(_ query: Query, _ builder: SelectBuilder) -> String {
         let limit = builder.bind(query.boundLimit)
         // Each row is counted once more for an offset, be it 0.
         return query.offset > 0 ? " LIMIT \(limit) OFFSET \(builder.bind(query.boundOffset))" : " LIMIT \(limit)"

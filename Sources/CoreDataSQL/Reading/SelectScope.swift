@@ -65,6 +65,8 @@ final class LevelScopes {
     let builder: SelectBuilder
     private var scopes: [Int: SelectScope] = [:]
     private let row: SelectScope
+    /// The values of groups as they are compiled, by their places.
+    var groupTexts: [Int: String] = [:]
 
     init(_ row: SelectScope) {
         builder = row.builder

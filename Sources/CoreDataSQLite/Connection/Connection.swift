@@ -18,6 +18,8 @@ final class Connection: @unchecked Sendable {
     var watch: Watch?
     /// Which thread uses the connection. Under the lock of the pool.
     var thread: pthread_t = 0
+    /// Whether it has the function that adds up decimals.
+    var hasDecimalSum = false
     /// The log, for a connection that writes.
     let log = LogGauge()
     /// The only connection of a store in memory: used inside its own use, so that a statement may be running already.

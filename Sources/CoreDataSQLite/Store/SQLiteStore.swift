@@ -97,6 +97,18 @@ package final class SQLiteStore: RowStore {
         }
     }
 
+    package func fetchValues(_ plan: FetchPlan, _ receive: (ValueRows) throws -> FetchStep) throws {
+        let query = try Query(valuesOf: plan, in: schema)
+        guard let projection = query.bound.projection else { return }
+        let values = try selects.values(query, projection)
+        try pool.read { connection in
+            try connection.addsDecimals(for: values.selection.sql)
+            let statement = try connection.statement(values.selection.sql)
+            try statement.bind(values.selection.values(for: query))
+            try ValueDecoder(values.cells, projection, query.bound.entity).run(statement, receive)
+        }
+    }
+
     package func count(_ plan: FetchPlan) throws -> Int {
         let query = try Query(plan, in: schema)
         let selection = try selects.count(query)

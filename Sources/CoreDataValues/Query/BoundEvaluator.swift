@@ -56,6 +56,8 @@ package struct BoundOrder {
 /// The objects of the levels while one row is judged.
 struct Frame {
     var objects: [Operand]
+    /// The values of the group that is judged, in a projection.
+    var groups: [Operand] = []
 }
 
 /// Makes closures of bound trees.
@@ -204,6 +206,9 @@ struct BoundCompiler {
             return { _ in value }
         case .path(let path): return code(path)
         case .aggregate(let aggregate): return code(aggregate)
+        case .grouped(let value):
+            let place = value.place
+            return { $0.groups[place] }
         case .call(let name, let arguments):
             let codes = arguments.map { code($0) }
             guard let apply = PredicateFunctions.named(name, count: codes.count) else { return { _ in .null } }

@@ -32,6 +32,8 @@ package indirect enum BoundOperand: Sendable {
     case aggregate(BoundAggregate)
     /// A function of `PredicateFunctions`, by its full name.
     case call(String, [BoundOperand])
+    /// A value of a group of rows, in a projection.
+    case grouped(GroupValue)
 }
 
 /// The end of a chain of to-ones that begins at an object of the query.

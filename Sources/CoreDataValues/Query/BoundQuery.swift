@@ -21,12 +21,14 @@ package final class BoundQuery: Sendable {
     package let levelCount: Int
     /// Whether its constants are parameters, so that other queries of the shape can share it.
     package let isShared: Bool
+    /// What is wanted of the rows, where that is values without an entity; nil otherwise.
+    package let projection: BoundProjection?
 
     private static let count = Atomic<Int>(0)
 
     init(
         schema: Schema, plan: FetchPlan, condition: BoundCondition?, order: [BoundSort], reach: QueryReach, levelCount: Int,
-        isShared: Bool
+        isShared: Bool, projection: BoundProjection? = nil
     ) {
         number = BoundQuery.count.add(1, ordering: .relaxed).newValue
         self.schema = schema
@@ -38,6 +40,7 @@ package final class BoundQuery: Sendable {
         self.reach = reach
         self.levelCount = levelCount
         self.isShared = isShared
+        self.projection = projection
     }
 }
 

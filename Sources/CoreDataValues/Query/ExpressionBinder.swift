@@ -6,6 +6,7 @@ struct ExpressionBinder {
     init(_ binding: Binding) { self.binding = binding }
 
     func bind(_ expression: Expression) throws(StoreError) -> BoundExpression {
+        if let projection = binding.projection, let bound = try projection.bind(expression) { return bound }
         switch expression {
         case .constant(let value): return .single(.value(.constant(value)))
         case .list(let items): return .list(items)
@@ -91,7 +92,9 @@ struct ExpressionBinder {
             throw binding.refusal.predicate("the function \(name) with \(arguments.count) arguments")
         }
         var operands: [BoundOperand] = []
-        for argument in arguments { operands.append(try operand(argument, of: "the function \(name)")) }
+        for argument in arguments {
+            operands.append(try operand(argument, of: "the function \(name)").calculating(in: name, binding.schema))
+        }
         // Of constants alone it is one, but for those that answer anew each time.
         let constants = operands.compactMap { operand -> Operand? in
             if case .value(.constant(let value)) = operand { .value(value) } else { nil }

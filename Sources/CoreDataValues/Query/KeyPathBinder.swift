@@ -238,6 +238,7 @@ extension BoundOperand {
             case .minimum, .maximum, .item, .last: aggregate.operand?.family
             }
         case .call(let name, _): ValueFamily(ofFunction: name)
+        case .grouped(let value): value.type.family
         }
     }
 
@@ -253,6 +254,7 @@ extension BoundOperand {
             }
         case .aggregate: "a collection operator"
         case .call(let name, _): "the function \(name)"
+        case .grouped: "a value of a group"
         }
     }
 }

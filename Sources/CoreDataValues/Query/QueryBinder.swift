@@ -6,22 +6,33 @@ enum QueryBinder {
     private static let mostParameters = 16
 
     static func bind(_ plan: FetchPlan, in schema: Schema) throws(StoreError) -> BoundQuery {
+        if case .values = plan.projection { throw valuesAsked(plan, schema) }
         let samples = plan.values(ofSameShape: plan).flatMap { $0.count <= mostParameters ? $0 : nil }
         let binding = Binding(plan, schema, samples: samples)
-        if let name = plan.predicate?.freeVariables.min() {
-            throw binding.refusal.nonsense("the variable $\(name), which has no value; substitute it first")
-        }
-        var condition: BoundCondition?
-        if let predicate = plan.predicate, predicate != .and([]) {
-            condition = try ConditionBinder(binding).bind(predicate)
-            if case .constant(true)? = condition { condition = nil }
-        }
-        if let condition { try QuerySize(binding.refusal).check(condition) }
+        let condition = try condition(plan, binding)
         var order: [BoundSort] = []
         for term in plan.sort { order.append(try SortBinder(binding).bind(term)) }
         return BoundQuery(
             schema: schema, plan: plan, condition: condition, order: order, reach: binding.reach,
             levelCount: binding.levels.count, isShared: samples != nil)
+    }
+
+    /// Which rows a plan wants; nil for all.
+    static func condition(_ plan: FetchPlan, _ binding: Binding) throws(StoreError) -> BoundCondition? {
+        if let name = plan.predicate?.freeVariables.min() {
+            throw binding.refusal.nonsense("the variable $\(name), which has no value; substitute it first")
+        }
+        guard let predicate = plan.predicate, predicate != .and([]) else { return nil }
+        let condition = try ConditionBinder(binding).bind(predicate)
+        try QuerySize(binding.refusal).check(condition)
+        if case .constant(true) = condition { return nil }
+        return condition
+    }
+
+    private static func valuesAsked(_ plan: FetchPlan, _ schema: Schema) -> StoreError {
+        StoreError(
+            134060, "Rows of \(schema[plan.entity].name) were asked for by a plan for columns of values; read it by fetchValues.",
+            entity: schema[plan.entity].name)
     }
 }
 
@@ -45,9 +56,11 @@ final class Binding {
     }
     let schema: Schema
     let entity: Entity
-    let refusal: QueryRefusal
+    var refusal: QueryRefusal
     /// The one for which a key path was refused.
     var missing: MissingKey?
+    /// What aggregates and keys of groups mean; nil outside of a projection.
+    var projection: ProjectionScope?
     private let rows: ClosedRange<UInt16>
     private(set) var levels: [Level]
     /// The levels that the variables of SUBQUERY stand for.
@@ -190,6 +203,11 @@ extension BoundOperand {
     var depth: Int {
         switch self {
         case .value, .path: 1
+        case .grouped(let value):
+            switch value.source {
+            case .key(let operand): operand.depth
+            case .aggregate(let aggregate): 4 + (aggregate.operand?.depth ?? 0)
+            }
         case .call(_, let arguments): 4 + (arguments.map(\.depth).max() ?? 0)
         case .aggregate(let aggregate):
             aggregate.chain.reduce(12 + (aggregate.operand?.depth ?? 0)) { max($0, 12 + ($1.filter?.depth ?? 0)) }

@@ -3,17 +3,24 @@
 /// Words of refusals.
 struct QueryRefusal {
     let entity: Entity
+    /// What is refused, at the start of a sentence.
+    var subject: String
+
+    init(entity: Entity) {
+        self.entity = entity
+        subject = "The predicate on \(entity.name)"
+    }
 
     func predicate(_ what: String, property: String? = nil) -> StoreError {
         StoreError(
             134060,
-            "The predicate on \(entity.name) uses \(what), which no store supports. Fetch without it and filter in memory.",
+            "\(subject) uses \(what), which no store supports. Fetch without it and filter in memory.",
             entity: entity.name, property: property)
     }
 
     /// Something that means nothing.
     func nonsense(_ what: String, property: String? = nil) -> StoreError {
-        StoreError(134060, "The predicate on \(entity.name) uses \(what).", entity: entity.name, property: property)
+        StoreError(134060, "\(subject) uses \(what).", entity: entity.name, property: property)
     }
 
     func unknown(_ path: [String], _ key: String, of owner: Entity, _ why: String) -> StoreError {
@@ -30,6 +37,6 @@ struct QueryRefusal {
     }
 
     func tooMuch(_ what: String) -> StoreError {
-        StoreError(134060, "The predicate on \(entity.name) has \(what).", entity: entity.name)
+        StoreError(134060, "\(subject) has \(what).", entity: entity.name)
     }
 }

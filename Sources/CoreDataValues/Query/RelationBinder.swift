@@ -118,7 +118,7 @@ struct RelationBinder {
         switch right {
         case .value(.constant(let constant)): return try compare(left, constant: constant)
         case .value(.parameter(let place, _)): return try compare(left, parameter: place)
-        case .path, .aggregate, .call:
+        case .path, .aggregate, .call, .grouped:
             try requireSameFamily(left, right)
             return .compare(BoundComparison(left: left, op: op, right: right, options: options))
         }

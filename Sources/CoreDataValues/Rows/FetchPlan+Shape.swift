@@ -11,7 +11,7 @@ extension FetchPlan {
     package func values(ofSameShape other: FetchPlan) -> [Value]? {
         let isPart = limit > 0 || offset > 0
         guard entity == other.entity, includesSubentities == other.includesSubentities,
-            includesValues == other.includesValues, isPart == (other.limit > 0 || other.offset > 0),
+            projection.isSameRows(as: other.projection), isPart == (other.limit > 0 || other.offset > 0),
             (offset > 0) == (other.offset > 0), sort == other.sort
         else { return nil }
         var values: [Value] = []

@@ -20,6 +20,9 @@ package protocol RowStore: AnyObject, Sendable {
     func fetch(_ plan: FetchPlan, _ receive: (RowBatch) throws -> FetchStep) throws
     /// Counts what `fetch` would find, limit and offset included.
     func count(_ plan: FetchPlan) throws -> Int
+    /// Finds values without an entity: what a plan whose projection is `.values` makes of the rows. Batches arrive in the plan's
+    /// order, where it has one; `receive` may stop the fetch.
+    func fetchValues(_ plan: FetchPlan, _ receive: (ValueRows) throws -> FetchStep) throws
     /// Reads single rows by key. Rows that are gone are left out. The keys are of one entity tree (`root`), each key's entity
     /// only a hint: the row found tells the true one.
     func rows(for numbers: [Int64], in root: EntityIndex, _ receive: (RowBatch) throws -> FetchStep) throws
@@ -89,9 +92,14 @@ package struct FetchPlan: Sendable {
     /// 0 for no limit.
     package var limit = 0
     package var offset = 0
-    /// Whether cells are wanted; without them only keys, versions and entities are read.
-    package var includesValues = true
+    package var projection = Projection.rows
     package init(entity: EntityIndex) { self.entity = entity }
+
+    /// Whether cells are wanted; without them only keys, versions and entities are read.
+    package var includesValues: Bool {
+        get { if case .rows = projection { true } else { false } }
+        set { projection = newValue ? .rows : .keys }
+    }
 
     /// Whether it finds all rows of its entity.
     package var isEverything: Bool { predicate == nil && limit == 0 && offset == 0 }

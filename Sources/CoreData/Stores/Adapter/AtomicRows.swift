@@ -59,6 +59,10 @@ final class AtomicRows: RowStore, @unchecked Sendable {
         try rows().fetch(plan, receive)
     }
 
+    func fetchValues(_ plan: FetchPlan, _ receive: (ValueRows) throws -> FetchStep) throws {
+        try rows().fetchValues(plan, receive)
+    }
+
     func count(_ plan: FetchPlan) throws -> Int { try rows().count(plan) }
 
     func rows(

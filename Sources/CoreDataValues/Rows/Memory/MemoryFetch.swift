@@ -20,6 +20,19 @@ struct MemoryFetch {
         return query.limit > 0 ? kept.prefix(query.limit) : kept
     }
 
+    /// *filter · project*
+    func values(_ projection: BoundProjection, _ receive: (ValueRows) throws -> FetchStep) throws {
+        let condition = BoundEvaluator(query)
+        var evaluator = ProjectionEvaluator(query, projection)
+        for row in candidates() {
+            let source = source(row)
+            guard condition.matches(source) else { continue }
+            try evaluator.take(source)
+            if evaluator.isComplete { break }
+        }
+        try evaluator.hand(receive)
+    }
+
     private func source(_ row: MemoryRow) -> MemorySource {
         MemorySource(row: row, tables: tables, schema: schema)
     }

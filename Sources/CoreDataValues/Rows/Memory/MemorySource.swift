@@ -1,9 +1,20 @@
-// A row of a store in memory, as predicates and sort orders see it.
+// A row as predicates, sort orders and projections see it.
+
+/// Where the relationships of a row lead.
+protocol RelatedRows {
+    func row(_ number: Int64, in root: EntityIndex) -> MemoryRow?
+    func members(of relationship: ResolvedRelationship, owner: Int64, in schema: Schema) -> [MemoryRow]
+}
+
+extension MemoryTables: RelatedRows {}
+
+/// A row of a store in memory.
+typealias MemorySource = RowSource<MemoryTables>
 
 /// One row with the tables its relationships lead into.
-struct MemorySource: EvaluationSource {
+struct RowSource<Tables: RelatedRows>: EvaluationSource {
     let row: MemoryRow
-    let tables: MemoryTables
+    let tables: Tables
     let schema: Schema
 
     var identity: Value {
@@ -23,7 +34,7 @@ struct MemorySource: EvaluationSource {
             let relationship = schema[entity.toMany[position]]
             return .collection(
                 tables.members(of: relationship, owner: row.key.number, in: schema).map {
-                    .source(MemorySource(row: $0, tables: tables, schema: schema))
+                    .source(RowSource(row: $0, tables: tables, schema: schema))
                 })
         case nil where key == "objectID": return .value(identity)
         case nil where !entity.composites.isEmpty:
@@ -36,7 +47,7 @@ struct MemorySource: EvaluationSource {
     private func target(of relationship: ResolvedRelationship, _ value: Value) -> Operand {
         guard case .int(let number) = value else { return .value(.null) }
         if let row = tables.row(number, in: schema[relationship.destination].root) {
-            return .source(MemorySource(row: row, tables: tables, schema: schema))
+            return .source(RowSource(row: row, tables: tables, schema: schema))
         }
         return .value(.key(ObjectKey(number: number, entity: relationship.destination, store: 0)))
     }

@@ -64,6 +64,14 @@ package final class MemoryStore: RowStore {
         try BatchPacker(schema: schema, includesValues: plan.includesValues).pack(rows, receive)
     }
 
+    package func fetchValues(_ plan: FetchPlan, _ receive: (ValueRows) throws -> FetchStep) throws {
+        let tables = try tables()
+        try checkContained(plan.entity)
+        let query = try Query(valuesOf: plan, in: schema)
+        guard let projection = query.bound.projection else { return }
+        try MemoryFetch(query, tables: tables).values(projection, receive)
+    }
+
     package func count(_ plan: FetchPlan) throws -> Int { try rows(of: plan).count }
 
     private func rows(of plan: FetchPlan) throws -> ArraySlice<MemoryRow> {

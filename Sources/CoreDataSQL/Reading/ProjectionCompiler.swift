@@ -1,0 +1,124 @@
+// Columns of values as one SELECT: aggregates, groups, distinct rows.
+
+import CoreDataValues
+
+/// A statement whose rows are values, and how each is read.
+package struct ValueSelection: Sendable {
+    /// One column of the projection in the statement's result.
+    package struct Cell: Sendable {
+        package let type: ValueType
+        package let column: Int32
+        /// Of a key, the column of `Z_ENT`, if the objects may be of several entities.
+        package let entityColumn: Int32?
+        /// The entities that it may name; others are noise.
+        package let entities: ClosedRange<Int64>
+    }
+    package let selection: Selection
+    package let cells: [Cell]
+}
+
+extension SelectCompiler {
+    /// The rows of values of a query, in its order.
+    package func values(_ query: Query, _ projection: BoundProjection) throws -> ValueSelection {
+        let builder = SelectBuilder(map)
+        let scope = SelectScope(builder, entity: query.bound.entity)
+        let scopes = LevelScopes(scope)
+        let columns = try ProjectionCompiler(projection, scopes).columns()
+        let condition = try self.condition(query.bound, scopes)
+        let grouping = try projection.groupValues[..<projection.keyCount].map { try scopes.text(of: $0) }
+        let having = try projection.having.map { try ConditionCompiler(scopes: scopes).compile($0) }
+        let order = try projection.order.map { key in
+            let text = try key.column.map { columns.texts[$0] } ?? OperandCompiler(scopes: scopes).compile(key.operand)
+            return collated(text, key.operand, key.comparison) + (key.isAscending ? "" : " DESC")
+        }
+        var sql = "SELECT \(projection.isDistinct ? "DISTINCT " : "")\(columns.list) FROM \(try scope.from())\(condition)"
+        if !grouping.isEmpty { sql += " GROUP BY " + grouping.joined(separator: ", ") }
+        if let having { sql += " HAVING " + having }
+        if !order.isEmpty { sql += " ORDER BY " + order.joined(separator: ", ") }
+        if query.isPart { sql += limit(query, builder) }
+        return ValueSelection(selection: Selection(sql: sql, bindings: builder.bindings), cells: columns.cells)
+    }
+}
+
+/// Compiles the columns of a projection.
+private struct ProjectionCompiler {
+    private let projection: BoundProjection
+    private let scopes: LevelScopes
+    private var schema: Schema { scopes.builder.map.schema }
+
+    init(_ projection: BoundProjection, _ scopes: LevelScopes) {
+        self.projection = projection
+        self.scopes = scopes
+    }
+
+    struct Columns {
+        /// The text of each column, also for the order: who asks for distinct rows may order by nothing else.
+        var texts: [String] = []
+        var cells: [ValueSelection.Cell] = []
+        fileprivate var all: [String] = []
+        var list: String { all.joined(separator: ", ") }
+    }
+
+    func columns() throws -> Columns {
+        var columns = Columns()
+        for column in projection.columns {
+            let text = try OperandCompiler(scopes: scopes).compile(column.operand)
+            let place = Int32(columns.all.count)
+            columns.texts.append(text)
+            columns.all.append(text)
+            var entityColumn: Int32?
+            if let entity = try entity(of: column.operand) {
+                entityColumn = Int32(columns.all.count)
+                columns.all.append(entity)
+            }
+            columns.cells.append(
+                ValueSelection.Cell(
+                    type: column.type, column: place, entityColumn: entityColumn, entities: entities(column.type)))
+        }
+        return columns
+    }
+
+    private func entities(_ type: ValueType) -> ClosedRange<Int64> {
+        guard case .key(let index) = type else { return 0...0 }
+        return Int64(index.number)...Int64(schema[index].last.number)
+    }
+
+    /// What tells the entity of an object; nil where its type tells, and for what is no object.
+    private func entity(of operand: BoundOperand) throws -> String? {
+        switch operand {
+        case .path(let path): return try OperandCompiler(scopes: scopes).entity(of: path)
+        // All rows of the group have the same.
+        case .grouped(let value):
+            guard case .key(let key) = value.source else { return nil }
+            return try entity(of: key).map { "MIN(\($0))" }
+        case .value, .aggregate, .call: return nil
+        }
+    }
+}
+
+extension LevelScopes {
+    /// A key or an aggregate of the groups, compiled once: a key must stand in the columns as it stands in the grouping.
+    func text(of value: GroupValue) throws -> String {
+        if let known = groupTexts[value.place] { return known }
+        let text: String
+        switch value.source {
+        case .key(let operand): text = try OperandCompiler(scopes: self).compile(operand)
+        case .aggregate(let aggregate): text = try self.text(of: aggregate)
+        }
+        groupTexts[value.place] = text
+        return text
+    }
+
+    private func text(of aggregate: GroupAggregate) throws -> String {
+        guard let operand = aggregate.operand else { return "COUNT(*)" }
+        let text = (aggregate.isDistinct ? "DISTINCT " : "") + (try OperandCompiler(scopes: self).compile(operand))
+        let isDecimal = ValueType(of: operand, in: builder.map.schema) == .decimal
+        switch aggregate.function {
+        case .count: return "COUNT(\(text))"
+        case .sum: return isDecimal ? "\(ValueFunction.sum)(\(text))" : "COALESCE(SUM(\(text)), 0)"
+        case .average: return isDecimal ? "\(ValueFunction.sum)(\(text)) / NULLIF(COUNT(\(text)), 0)" : "AVG(\(text))"
+        case .minimum: return "MIN(\(text))"
+        case .maximum: return "MAX(\(text))"
+        }
+    }
+}
