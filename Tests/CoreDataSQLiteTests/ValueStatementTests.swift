@@ -2,6 +2,7 @@
 
 import CoreDataValues
 import Foundation
+import Synchronization
 import Testing
 
 @testable import CoreDataSQL
@@ -82,7 +83,7 @@ struct ValueStatementTests {
                 Column("a", path("@sum.age")), Column("b", path("@avg.age")), Column("c", path("@avg.weight")), Column("d", path("@min.name")),
             ]))
         #expect(text == """
-            SELECT COALESCE(SUM(t0."ZAGE"), 0), AVG(t0."ZAGE"), COREDATA_SUM(t0."ZWEIGHT") / NULLIF(COUNT(t0."ZWEIGHT"), 0), \
+            SELECT COALESCE(SUM(t0."ZAGE"), 0), AVG(t0."ZAGE"), COREDATA_AVERAGE(t0."ZWEIGHT"), \
             MIN(t0."ZNAME") FROM "ZCASUALTY" t0
             """)
     }
@@ -105,5 +106,23 @@ struct ValueStatementTests {
         }
         let after = store.counts
         #expect(after.prepared - before.prepared == 1 && after.run - before.run == 3 && after.rows - before.rows == 12)
+    }
+
+    @Test("Threads that read sums of decimals at once each have a connection that knows them")
+    func threads() throws {
+        let folder = try Folder()
+        let store = try folder.store()
+        try store.insert("Casualty", (1...100).map { ($0, ["weight": .decimal(Decimal($0) / 10)]) })
+        var plan = FetchPlan(entity: try #require(store.schema.index(ofEntity: "Casualty")))
+        plan.projection = .values(ValueProjection([Column("w", path("@sum.weight"))]))
+        let asked = plan
+        let sums = Mutex<[Value]>([])
+        DispatchQueue.concurrentPerform(iterations: 24) { _ in
+            try? store.fetchValues(asked) { batch in
+                sums.withLock { $0.append(batch.value(row: 0, column: 0)) }
+                return .more
+            }
+        }
+        #expect(sums.withLock { $0 } == Array(repeating: .decimal(505), count: 24))
     }
 }

@@ -84,6 +84,20 @@ import Testing
         ]])
     }
 
+    @Test("Decimals are added up as decimals, of a group and of members", arguments: StoreMaker.all)
+    func decimals(_ maker: StoreMaker) throws {
+        let subject = try Subject(maker)
+        let ann = try subject.insert("Person", [["name": .text("Ann")]])[0]
+        let tenth = try #require(Decimal(string: "0.1"))
+        try subject.insert("Item", (0..<3).map { _ in ["price": .decimal(tenth), "owner": target(ann)] })
+        let sum = Value.decimal(try #require(Decimal(string: "0.3")))
+        let one = Value.decimal(tenth)
+        #expect(try subject.values("Item", [column("s", path("@sum.price")), column("a", path("@avg.price"))]) == [[sum, one]])
+        #expect(try subject.values("Person", [column("s", path("items.@sum.price"))]) == [[sum]])
+        #expect(try subject.values("Person", [column("s", call("max:", path("items.@sum.price")))]) == [[sum]])
+        #expect(try subject.values("Item", [column("s", call("sum:", call("distinct:", path("price"))))]) == [[one]])
+    }
+
     private static let aggregates = [
         column("rows", path("@count")), column("self", call("count:", .this)), column("labels", call("count:", path("label"))),
         column("different", call("count:", call("distinct:", path("label")))), column("sum", call("sum:", path("serial"))),

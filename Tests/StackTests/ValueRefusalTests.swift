@@ -101,6 +101,9 @@ struct ValueRefusal: Sendable, CustomTestStringConvertible {
             sentence: "The column “x” of Item uses the function median of with 1 arguments, which no store supports. Fetch without it and "
                 + "filter in memory.", columns: [column("x", call("median of", path("serial")))]),
         ValueRefusal(
+            sentence: "The column “x” of Item uses the function stddev: over rows, which no store supports. Fetch without it and filter in "
+                + "memory.", columns: [column("x", call("stddev:", path("serial")))]),
+        ValueRefusal(
             sentence: "The column “first” of Folder uses a member by its place; name one of its properties.", entity: "Folder",
             columns: [column("first", .function("objectFrom:withIndex:", [path("entries"), .constant(.int(0))]))]),
         ValueRefusal(
@@ -132,7 +135,7 @@ struct ValueRefusal: Sendable, CustomTestStringConvertible {
         let subject = try Subject(maker)
         var plan = FetchPlan(entity: try subject.entity("Note").index)
         let rows = #expect(throws: StoreError.self) { try subject.values(plan) }
-        #expect(rows?.sentence == "The predicate on Note uses no columns; ask for its rows or their number instead.")
+        #expect(rows?.sentence == "The projection of Note uses no columns; ask for its rows or their number instead.")
         plan.projection = .values(ValueProjection([column("text")]))
         let values = #expect(throws: StoreError.self) { try subject.fetch(plan) }
         #expect(

@@ -79,7 +79,7 @@ struct OperandCompiler {
         let sql: String
         switch aggregate.function {
         case .count: sql = "(SELECT COUNT(*) \(rows))"
-        case .sum: sql = "(SELECT IFNULL(SUM(\(operand)), 0) \(rows))"
+        case .sum: sql = "(SELECT \(scopes.sum(operand, of: aggregate.operand)) \(rows))"
         case .average: sql = "(SELECT AVG(\(operand)) \(rows))"
         case .minimum: sql = "(SELECT MIN(\(operand)) \(rows))"
         case .maximum: sql = "(SELECT MAX(\(operand)) \(rows))"
@@ -97,6 +97,8 @@ package enum ValueFunction {
     package static var call: String { "COREDATA_CALL" }
     /// The sum of decimals, added up as decimals: 0.1 and 0.2 are 0.3. Of none it is 0.
     package static var sum: String { "COREDATA_SUM" }
+    /// The average of decimals, calculated as decimals.
+    package static var average: String { "COREDATA_AVERAGE" }
     /// The place of an operator in `Comparison.Operator.allCases`, options, two values: 0 or 1.
     package static var test: String { "COREDATA_TEST" }
 }

@@ -23,6 +23,7 @@ extension SelectCompiler {
         let builder = SelectBuilder(map)
         let scope = SelectScope(builder, entity: query.bound.entity)
         let scopes = LevelScopes(scope)
+        scopes.addsDecimals = true
         let columns = try ProjectionCompiler(projection, scopes).columns()
         let condition = try self.condition(query.bound, scopes)
         let grouping = try projection.groupValues[..<projection.keyCount].map { try scopes.text(of: $0) }
@@ -112,13 +113,18 @@ extension LevelScopes {
     private func text(of aggregate: GroupAggregate) throws -> String {
         guard let operand = aggregate.operand else { return "COUNT(*)" }
         let text = (aggregate.isDistinct ? "DISTINCT " : "") + (try OperandCompiler(scopes: self).compile(operand))
-        let isDecimal = ValueType(of: operand, in: builder.map.schema) == .decimal
         switch aggregate.function {
         case .count: return "COUNT(\(text))"
-        case .sum: return isDecimal ? "\(ValueFunction.sum)(\(text))" : "COALESCE(SUM(\(text)), 0)"
-        case .average: return isDecimal ? "\(ValueFunction.sum)(\(text)) / NULLIF(COUNT(\(text)), 0)" : "AVG(\(text))"
+        case .sum: return sum(text, of: operand)
+        case .average: return "\(isDecimal(operand) ? ValueFunction.average : "AVG")(\(text))"
         case .minimum: return "MIN(\(text))"
         case .maximum: return "MAX(\(text))"
         }
     }
+    /// The sum of a text that an operand was compiled to; 0 of none.
+    func sum(_ text: String, of operand: BoundOperand?) -> String {
+        addsDecimals && operand.map(isDecimal) == true ? "\(ValueFunction.sum)(\(text))" : "COALESCE(SUM(\(text)), 0)"
+    }
+
+    private func isDecimal(_ operand: BoundOperand) -> Bool { ValueType(of: operand, in: builder.map.schema) == .decimal }
 }

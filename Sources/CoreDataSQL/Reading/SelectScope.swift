@@ -67,6 +67,8 @@ final class LevelScopes {
     private let row: SelectScope
     /// The values of groups as they are compiled, by their places.
     var groupTexts: [Int: String] = [:]
+    /// Whether decimals are added up as decimals: a column shows their sum, a condition only compares it.
+    var addsDecimals = false
 
     init(_ row: SelectScope) {
         builder = row.builder

@@ -1,4 +1,4 @@
-// The aggregate that adds up decimals.
+// The aggregates that add up decimals.
 
 import CCoreDataSQLite
 import CoreDataSQL
@@ -6,12 +6,23 @@ import CoreDataValues
 import Foundation
 
 extension Connection {
-    /// Registers the sum of decimals before the first statement that asks for it: opening a store is not to pay for it.
+    /// Registers sum and average of decimals before the first statement that asks for one: opening a store is not to pay for it.
     func addsDecimals(for sql: String) throws {
-        guard !hasDecimalSum, sql.contains(ValueFunction.sum) else { return }
-        let code = sqlite3_create_function_v2(
-            handle, ValueFunction.sum, 1, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, nil, nil,
-            { context, _, arguments in DecimalSum.step(context, arguments?[0]) }, { DecimalSum.end($0) }, nil)
+        guard !hasDecimalSum, sql.contains(ValueFunction.sum) || sql.contains(ValueFunction.average) else { return }
+        let flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY
+        var code = sqlite3_create_function_v2(
+            handle, ValueFunction.sum, 1, flags, nil, nil,
+            { context, _, arguments in DecimalSum.step(context, arguments?[0]) },
+            { DecimalSum.answer(DecimalSum.end($0)?.total ?? 0, $0) }, nil)
+        if code == SQLITE_OK {
+            code = sqlite3_create_function_v2(
+                handle, ValueFunction.average, 1, flags, nil, nil,
+                { context, _, arguments in DecimalSum.step(context, arguments?[0]) },
+                { context in
+                    guard let sum = DecimalSum.end(context), sum.count > 0 else { return }
+                    DecimalSum.answer(sum.total / Decimal(sum.count), context)
+                }, nil)
+        }
         guard code == SQLITE_OK else { throw error(code, doing: "Registering a function", sql: nil) }
         hasDecimalSum = true
     }
@@ -19,7 +30,8 @@ extension Connection {
 
 /// Adds up reals as the decimals that they were before they were stored.
 private final class DecimalSum {
-    private var total = Decimal(0)
+    private(set) var total = Decimal(0)
+    private(set) var count = 0
 
     private func add(_ value: OpaquePointer?) {
         switch sqlite3_value_numeric_type(value) {
@@ -27,6 +39,7 @@ private final class DecimalSum {
         case SQLITE_INTEGER: total += Decimal(sqlite3_value_int64(value))
         default: total += Decimal(cell: "\(sqlite3_value_double(value))") ?? .nan
         }
+        count += 1
     }
 
     private static func state(_ context: OpaquePointer?, makes: Bool) -> UnsafeMutablePointer<Unmanaged<DecimalSum>?>? {
@@ -41,12 +54,14 @@ private final class DecimalSum {
         sum.takeUnretainedValue().add(value)
     }
 
-    static func end(_ context: OpaquePointer?) {
-        guard let state = state(context, makes: false), let sum = state.pointee else {
-            sqlite3_result_double(context, 0)
-            return
-        }
+    /// nil where no row was there.
+    static func end(_ context: OpaquePointer?) -> DecimalSum? {
+        guard let state = state(context, makes: false), let sum = state.pointee else { return nil }
         state.pointee = nil
-        sqlite3_result_double(context, Double(sum.takeRetainedValue().total.description) ?? .nan)
+        return sum.takeRetainedValue()
+    }
+
+    static func answer(_ number: Decimal, _ context: OpaquePointer?) {
+        sqlite3_result_double(context, Double(number.description) ?? .nan)
     }
 }

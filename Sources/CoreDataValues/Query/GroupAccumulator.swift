@@ -33,12 +33,18 @@ struct GroupAccumulator {
         }
     }
 
+    /// Of decimals as decimals, then as the double that a store would keep.
+    private var average: Double {
+        if case .decimal(let sum) = total { return Number.decimal(sum / Decimal(count)).double }
+        return total.double / Double(count)
+    }
+
     /// nil for a whole number that does not fit.
     var result: Value? {
         switch aggregate.function {
         case .count: .int(count)
         case .sum: type.value(.value(total.value))
-        case .average: count == 0 ? .null : type.value(.value(.double(total.double / Double(count))))
+        case .average: count == 0 ? .null : type.value(.value(.double(average)))
         case .minimum, .maximum: type.value(.value(best))
         }
     }

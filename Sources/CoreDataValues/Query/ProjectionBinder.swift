@@ -11,7 +11,9 @@ struct ProjectionBinder {
     /// - Throws: 134060 for what no store can answer.
     static func bind(_ plan: FetchPlan, in schema: Schema) throws(StoreError) -> BoundQuery {
         guard case .values(let projection) = plan.projection else {
-            throw QueryRefusal(entity: schema[plan.entity]).nonsense("no columns; ask for its rows or their number instead")
+            var refusal = QueryRefusal(entity: schema[plan.entity])
+            refusal.subject = "The projection of \(refusal.entity.name)"
+            throw refusal.nonsense("no columns; ask for its rows or their number instead")
         }
         let binding = Binding(plan, schema, samples: nil)
         let condition = try QueryBinder.condition(plan, binding)

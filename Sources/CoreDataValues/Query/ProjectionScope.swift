@@ -45,8 +45,11 @@ final class ProjectionScope {
         switch expression {
         case .keyPath(let path): return try collected(path)
         case .function(let name, let arguments):
-            guard arguments.count == 1, let function = GroupAggregate.Function(named: name) else { return nil }
-            return try aggregate(function, arguments[0], written: name)
+            guard arguments.count == 1 else { return nil }
+            if let function = GroupAggregate.Function(named: name) { return try aggregate(function, arguments[0], written: name) }
+            // Of the one value of a row they would be that value or 0.
+            guard ["median:", "mode:", "stddev:"].contains(name) else { return nil }
+            throw binding.refusal.predicate("the function \(name) over rows")
         case .variable(let name):
             guard let columns, binding.variables[name] == nil else { return nil }
             guard let column = columns[name], !isInside else {
