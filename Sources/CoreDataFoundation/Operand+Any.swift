@@ -36,7 +36,7 @@ extension Value {
     /// An object whose very type is known. An `Any` holds what fits three words in its first words; a cast takes 300 instructions.
     @inline(__always)
     private static func inside<T>(_ object: Any, _ type: T.Type = T.self) -> T {
-        withUnsafePointer(to: object) { UnsafeRawPointer($0).load(as: T.self) }
+        withUnsafeBytes(of: object) { $0.load(as: T.self) }
     }
 
     private init?(native object: Any) {
