@@ -49,12 +49,17 @@ import Testing
     @Test("Ranges of one property in a chain come to the widest or the narrowest of them", arguments: types)
     func ranges(_ type: String) throws {
         let stack = try stack(type)
-        for (format, wanted) in [
-            ("code > 3 OR code > 1 OR code > 2 OR code > 9", [2, 3, 4]), ("code > 0 AND code > 2 AND code > 1 AND code > -1", [3, 4]),
-            ("code < 1 OR code < 3 OR code < 2 OR code < 0", [0, 1, 2]), ("code < 4 AND code < 2 AND code < 3 AND code < 9", [0, 1]),
-            ("code > 2 OR code >= 2 OR code > 3 OR code >= 3", [2, 3, 4]), ("code < 2 AND code <= 2 AND code < 9 AND code <= 9", [0, 1]),
-            ("code > 0 AND code < 4 AND code >= 2 AND code <= 3", [2, 3]), ("code < 1 OR code > 3 OR code <= 0 OR code >= 4", [0, 4]),
-        ] { #expect(try codes(NSPredicate(format: format), stack) == wanted, "\(format)") }
+        // Fewer conditions share their statement with others and stay as they are.
+        for (format, filler, wanted) in [
+            ("code > 3 OR code > 1 OR code > 2", " OR code > 5", [2, 3, 4]), ("code > 0 AND code > 2 AND code > 1", " AND code > -5", [3, 4]),
+            ("code < 1 OR code < 3 OR code < 2", " OR code < -5", [0, 1, 2]), ("code < 4 AND code < 2 AND code < 3", " AND code < 50", [0, 1]),
+            ("code > 2 OR code >= 2 OR code > 3", " OR code >= 30", [2, 3, 4]), ("code < 2 AND code <= 2", " AND code <= 90", [0, 1]),
+            ("code > 0 AND code < 4 AND code >= 2 AND code <= 3", " AND code > -7", [2, 3]),
+            ("code < 1 OR code > 3 OR code <= 0 OR code >= 4", " OR code > 70", [0, 4]),
+        ] {
+            let chain = format + String(repeating: filler, count: 20)
+            #expect(try codes(NSPredicate(format: chain), stack) == wanted, "\(format)")
+        }
     }
 
     @Test("More conditions than SQLite plans are refused in words, whichever store is asked and whatever is unsaved", arguments: types)
