@@ -32,8 +32,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     private let temporaryNumber = Atomic<Int64>(0)
     /// In the order they were added.
     private let stores = Mutex<[NSPersistentStore]>([])
-    /// The only store, when there is one: what nearly every save asks for.
-    private let onlyStore = Mutex<NumberedStore?>(nil)
+    /// The only store, when there is one: what nearly every fetch and save asks for. A list, which a fetch hands on as it is.
+    private let onlyStore = Mutex<[NumberedStore]>([])
     private let lastStore = Atomic<UInt16>(0)
     /// Rises whenever stores come or go, so that contexts may remember one.
     final let storesVersion = Atomic<Int>(0)
@@ -257,7 +257,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     private func storesChanged() {
         let traits = stores.withLock { stores in
             let only = stores.count == 1 ? stores.first : nil
-            onlyStore.withLock { $0 = only.map(NumberedStore.init) }
+            onlyStore.withLock { $0 = only.map { [NumberedStore($0)] } ?? [] }
             return (stores.count > 1 ? 1 : 0) | (stores.contains { $0.numbersObjects } ? 2 : 0)
         }
         saveTraits.store(traits, ordering: .relaxed)
@@ -271,13 +271,16 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     }
 
     final func numberedStore(_ number: UInt16) -> NumberedStore? {
-        if let only = onlyStore.withLock({ $0 }), only.number == number { return only }
+        if let only = onlyStore.withLock({ $0.first }), only.number == number { return only }
         return store(numbered: number).map(NumberedStore.init)
     }
 
     /// The stores that a fetch asks.
     final func stores(for order: FetchOrder) -> [NumberedStore] {
-        if order.stores == nil, let only = onlyStore.withLock({ $0 }), only.store.holds(order.info) { return [only] }
+        if order.stores == nil {
+            let only = onlyStore.withLock { $0 }
+            if !only.isEmpty, only[0].store.holds(order.info) { return only }
+        }
         return persistentStores.compactMap { store in
             guard store.holds(order.info), order.stores?.contains(where: { $0 === store }) ?? true else { return nil }
             return NumberedStore(store)
@@ -286,7 +289,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
 
     /// Where a new object goes: the first writable store that has its entity.
     final func store(for info: EntityInfo) throws -> NumberedStore {
-        if let only = onlyStore.withLock({ $0 }), !only.store.isReadOnly, only.store.holds(info) { return only }
+        if let only = onlyStore.withLock({ $0.first }), !only.store.isReadOnly, only.store.holds(info) { return only }
         guard let store = persistentStores.first(where: { !$0.isReadOnly && $0.holds(info) }) else {
             throw CocoaError.coreData(
                 134070,
