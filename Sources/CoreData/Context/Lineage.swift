@@ -59,6 +59,13 @@ extension NSManagedObjectContext {
 
     final var isChild: Bool { lineage != nil }
 
+    /// The context above all, which saves into the stores; this one if it has no parent.
+    final var topmost: NSManagedObjectContext {
+        var top = self
+        while let above = top.parent { top = above }
+        return top
+    }
+
     /// Holds this context's parent and all contexts above it, and takes over the keys that saves have given
     /// since.
     ///

@@ -29,7 +29,7 @@ extension NSManagedObject {
     final func fireUnseen(writing slot: Int? = nil) {
         guard let context = managedObjectContext else { return fire() }
         context.unseen { if let slot { fire(reading: slot) } else { fire() } }
-        if slot != nil, _state.has(.inaccessible) { noteMissed() }
+        if slot != nil { noteMissed() }
     }
 
     /// Says of a fault whose row came unasked what it is read for now.

@@ -333,7 +333,7 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
-    fileprivate final var slots: Range<Int> { 0..<_state.info.layout.slotCount }
+    final var slots: Range<Int> { 0..<_state.info.layout.slotCount }
 
     /// Puts the entity's default values where nothing is yet.
     fileprivate final func setDefaults() {

@@ -33,11 +33,7 @@ extension NSManagedObjectContext {
     }
 
     /// Whether the context that saves into the store has no policy that settles conflicts.
-    final var refusesConflicts: Bool {
-        var top = self
-        while let above = top.parent { top = above }
-        return (top.chosenPolicy ?? .error).onlyThrows
-    }
+    final var refusesConflicts: Bool { (topmost.chosenPolicy ?? .error).onlyThrows }
 }
 
 extension CocoaError {

@@ -34,11 +34,11 @@ struct MissingTwin {
         return !parent.familyHasDeleted(object._state.key)
     }
 
-    private var hasChangedValues: Bool { slots.contains { ChildSave.isAttribute(object, $0) && isChanged($0) } }
+    private var hasChangedValues: Bool { object.slots.contains { ChildSave.isAttribute(object, $0) && isChanged($0) } }
 
     /// Whether more is changed than what delete rules have taken out of it.
     var hasChangedRow: Bool {
-        let targets = slots.filter { object.kind($0) == .toOne && isChanged($0) }
+        let targets = object.slots.filter { object.kind($0) == .toOne && isChanged($0) }
         return targets.isEmpty ? object.isRowChanged : !targets.allSatisfy(isNullified)
     }
 
@@ -48,8 +48,6 @@ struct MissingTwin {
         else { return false }
         return context.registered(target)?._state.has(.deleted) == true
     }
-
-    private var slots: Range<Int> { 0..<object._state.info.layout.slotCount }
 
     private func isChanged(_ slot: Int) -> Bool {
         guard let transients = object.managedObjectContext?.tracker.transients else { return false }

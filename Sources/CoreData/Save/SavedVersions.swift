@@ -40,8 +40,7 @@ extension NSManagedObjectContext {
     /// Notes what versions a save has given, before the written rows become those of their objects.
     @inline(never)
     final func noteVersions(of written: some Sequence<WrittenRow>) {
-        let versions = savedVersions ?? SavedVersions()
-        savedVersions = versions
+        let versions = versionsToNote()
         for row in written {
             let next = row.chunk._withUnsafeGuaranteedRef { $0.row(row.row).version($0.layout) }
             row.object._withUnsafeGuaranteedRef { versions.note($0._state.key, from: $0.comparedVersion, to: next) }
@@ -50,9 +49,14 @@ extension NSManagedObjectContext {
 
     @inline(never)
     final func noteDeletions(_ deleted: ContiguousArray<NSManagedObject>) {
+        let versions = versionsToNote()
+        deleted.borrowEach { versions.noteDeletion($0._state.key) }
+    }
+
+    private final func versionsToNote() -> SavedVersions {
         let versions = savedVersions ?? SavedVersions()
         savedVersions = versions
-        deleted.borrowEach { versions.noteDeletion($0._state.key) }
+        return versions
     }
 
     /// Whether this context or one above it has deleted an object, in a save or since. The caller holds all of them.
@@ -67,9 +71,7 @@ extension NSManagedObjectContext {
 
     /// A base as the saves of the topmost context have left it. The caller holds that context.
     final func renewed(_ base: Base, of object: NSManagedObject) -> Base {
-        var top = self
-        while let above = top.parent { top = above }
-        guard let versions = top.savedVersions else { return base }
+        guard let versions = topmost.savedVersions else { return base }
         return Base(version: versions.present(base.version, of: object._state.key), snapshot: base.snapshot)
     }
 }

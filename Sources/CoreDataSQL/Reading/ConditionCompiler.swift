@@ -65,14 +65,14 @@ struct ConditionCompiler {
         }
         let (left, right) = (comparison.left, comparison.right)
         // Of what no schema describes only the values tell how they compare.
-        if left.family == .unknown || (right.family == .unknown && !right.isBound) {
+        if left.family == .unknown || (right.family == .unknown && !right.isConstant) {
             return try operands.test(comparison.op, left, right, comparison.options)
         }
         let text = try side(left, comparison.options)
         let other = try side(right, comparison.options)
         switch comparison.op {
         // `=` finds rows by index and cannot match NULL; `IS NOT` is true of NULL, as in memory.
-        case .equal: return "\(text) \(right.isBound ? "=" : "IS") \(other)"
+        case .equal: return "\(text) \(right.isConstant ? "=" : "IS") \(other)"
         case .notEqual: return "\(text) IS NOT \(other)"
         case .less: return "\(text) < \(other)"
         case .lessOrEqual: return "\(text) <= \(other)"
@@ -86,7 +86,7 @@ struct ConditionCompiler {
     private func between(
         _ operand: BoundOperand, _ low: BoundOperand, _ high: BoundOperand, _ options: Comparison.Options
     ) throws -> String {
-        if [operand, low, high].contains(where: { $0.family == .unknown && !$0.isBound }) {
+        if [operand, low, high].contains(where: { $0.family == .unknown && !$0.isConstant }) {
             return try operands.test(.greaterOrEqual, operand, low, options) + " AND "
                 + operands.test(.lessOrEqual, operand, high, options)
         }
@@ -107,11 +107,6 @@ struct ConditionCompiler {
         case .null, .bool, .int, .double, .decimal, .date, .data, .uuid: value
         }
     }
-}
-
-extension BoundOperand {
-    /// Whether it is a constant or a parameter.
-    var isBound: Bool { if case .value = self { true } else { false } }
 }
 
 /// `IN` with a list of constants.

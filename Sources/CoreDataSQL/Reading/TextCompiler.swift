@@ -33,7 +33,7 @@ struct TextCompiler {
 
     func compile(_ comparison: BoundComparison) throws -> String {
         let (left, options) = (comparison.left, comparison.options)
-        guard left.family == .text, !left.isBound, case .value(.constant(let value)) = comparison.right,
+        guard left.family == .text, !left.isConstant, case .value(.constant(let value)) = comparison.right,
             let text = value.text
         else { return try OperandCompiler(scopes: scopes).test(comparison.op, left, comparison.right, options) }
         let plain = try OperandCompiler(scopes: scopes).compile(left)

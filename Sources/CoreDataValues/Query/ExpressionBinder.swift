@@ -128,14 +128,8 @@ struct ExpressionBinder {
 
 extension BoundAggregate.Function {
     init?(named name: String) {
-        switch name {
-        case "count:": self = .count
-        case "sum:": self = .sum
-        case "average:": self = .average
-        case "min:": self = .minimum
-        case "max:": self = .maximum
-        default: return nil
-        }
+        guard let function = GroupAggregate.Function(named: name) else { return nil }
+        self = function.ofMembers
     }
 }
 

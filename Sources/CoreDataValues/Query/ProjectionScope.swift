@@ -178,7 +178,8 @@ extension GroupAggregate.Function {
         }
     }
 
-    fileprivate var ofMembers: BoundAggregate.Function {
+    /// The same of members instead of rows.
+    var ofMembers: BoundAggregate.Function {
         switch self {
         case .count: .count
         case .sum: .sum

@@ -240,5 +240,5 @@ extension Comparison.Operator {
 }
 
 extension BoundOperand {
-    var isConstant: Bool { if case .value = self { true } else { false } }
+    package var isConstant: Bool { if case .value = self { true } else { false } }
 }
