@@ -73,8 +73,8 @@ import Testing
     func storeError() {
         let error = CocoaError(
             StoreError(
-                134180, "The disk is full.", path: "/a/b.sqlite", entity: "Book", sqliteCode: 13,
-                sqliteMessage: "database or disk is full", sql: "INSERT"))
+                134180, "The disk is full.", path: "/a/b.sqlite", entity: "Book",
+                engine: EngineError(name: "SQLite", code: "13", message: "database or disk is full"), sql: "INSERT"))
         let bridged = error as NSError
         #expect(bridged.domain == NSCocoaErrorDomain)
         #expect(bridged.code == 134180)
@@ -84,6 +84,15 @@ import Testing
         #expect(bridged.userInfo[NSSQLiteMessageErrorKey] as? String == "database or disk is full")
         #expect(bridged.userInfo[NSSQLStatementErrorKey] as? String == "INSERT")
         #expect(bridged.userInfo[NSEntityNameErrorKey] as? String == "Book")
+    }
+
+    @Test("Another engine's code is not told as SQLite's")
+    func otherEngine() {
+        let engine = EngineError(name: "PostgreSQL", code: "53100", message: "could not extend file")
+        let bridged = CocoaError(StoreError(134180, "The disk is full.", engine: engine, sql: "INSERT")) as NSError
+        #expect(bridged.userInfo[NSSQLiteErrorDomain] == nil)
+        #expect(bridged.userInfo[NSSQLiteMessageErrorKey] == nil)
+        #expect(bridged.userInfo[NSSQLStatementErrorKey] as? String == "INSERT")
     }
 
     @Test("A model's error says file, line and column")

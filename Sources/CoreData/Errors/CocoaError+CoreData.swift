@@ -1,6 +1,7 @@
 // Errors of the lower layers as the errors that programs catch, and what they carry.
 
 import CoreDataModelFile
+import CoreDataSQLite
 import CoreDataValues
 import Foundation
 
@@ -16,14 +17,16 @@ public let NSModelLineErrorKey: String = "NSModelLine"
 public let NSModelColumnErrorKey: String = "NSModelColumn"
 
 extension CocoaError {
-    /// What a store said, with its code, sentence, file, SQLite code and statement.
+    /// What a store said, with its code, sentence, file, statement, and SQLite's code and message.
     package init(_ error: StoreError) {
         var info = CocoaError.saying(error.sentence)
         info[NSFilePathErrorKey] = error.path
         info[NSEntityNameErrorKey] = error.entity
         info[NSValidationKeyErrorKey] = error.property
-        info[NSSQLiteErrorDomain] = error.sqliteCode.map { NSNumber(value: $0) }
-        info[NSSQLiteMessageErrorKey] = error.sqliteMessage
+        if let code = error.sqliteCode {
+            info[NSSQLiteErrorDomain] = NSNumber(value: code)
+            info[NSSQLiteMessageErrorKey] = error.engine?.message
+        }
         info[NSSQLStatementErrorKey] = error.sql
         self.init(CocoaError.Code(rawValue: error.code), userInfo: info)
     }

@@ -6,13 +6,16 @@ import CoreDataValues
 /// Says what SQLite could not do: Core Data's code, a sentence with the cause and the cure, SQLite's own code
 /// and message.
 enum SQLiteError {
+    /// The name under which errors carry SQLite's code and message.
+    static let engine = "SQLite"
+
     static func make(
         _ code: Int32, message: String, doing what: String, path: String, sql: String? = nil
     ) -> StoreError {
         let (coreDataCode, reason) = meaning(code & 0xff, message)
         return StoreError(
-            coreDataCode, "\(what) failed for the store at \(path): \(reason)", path: path, sqliteCode: code,
-            sqliteMessage: message, sql: sql)
+            coreDataCode, "\(what) failed for the store at \(path): \(reason)", path: path,
+            engine: EngineError(name: engine, code: String(code), message: message), sql: sql)
     }
 
     private static func meaning(_ code: Int32, _ message: String) -> (Int, String) {
@@ -58,5 +61,13 @@ enum SQLiteError {
 
     static func closed(_ path: String) -> StoreError {
         StoreError(134070, "The store at \(path) is closed. Open it again before using it.", path: path)
+    }
+}
+
+extension StoreError {
+    /// SQLite's extended code; nil where SQLite did not say anything.
+    package var sqliteCode: Int32? {
+        guard let engine, engine.name == SQLiteError.engine else { return nil }
+        return Int32(engine.code)
     }
 }

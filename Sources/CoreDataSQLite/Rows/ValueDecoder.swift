@@ -43,7 +43,7 @@ struct ValueDecoder {
         if code == SQLITE_ROW { return true }
         if code == SQLITE_DONE { return false }
         let error = statement.connection.error(code, doing: "Fetching values", sql: statement.sql)
-        throw error.sqliteMessage == "integer overflow" ? StoreError.overflow(entity) : error
+        throw error.engine?.message == "integer overflow" ? StoreError.overflow(entity) : error
     }
 
     private func decode(_ cell: ValueSelection.Cell, _ column: Int, _ statement: Statement, _ batch: inout ValueRows) throws {

@@ -148,7 +148,7 @@ struct RowWriter {
             try run(sql, keys: keys)
             return nil
         } catch let error as StoreError where error.sqliteCode == Self.uniqueFailed {
-            guard let attributes = constraints[error.sqliteMessage ?? ""] else { throw error }
+            guard let attributes = constraints[error.engine?.message ?? ""] else { throw error }
             return attributes
         }
     }
@@ -158,7 +158,7 @@ struct RowWriter {
             _ = try statement.step()
             return nil
         } catch let error as StoreError where error.sqliteCode == Self.uniqueFailed {
-            guard let attributes = constraints[error.sqliteMessage ?? ""] else { throw error }
+            guard let attributes = constraints[error.engine?.message ?? ""] else { throw error }
             return Conflict(key: key, expected: expected, kind: .constraint(attributes))
         }
     }

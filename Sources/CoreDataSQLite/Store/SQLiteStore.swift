@@ -250,7 +250,7 @@ package final class SQLiteStore: RowStore {
             history == .closed
             ? "keeps a history and was opened without asking for it (NSPersistentHistoryTrackingKey). Open it with that option"
             : "was opened read-only. Open it without that option"
-        throw StoreError(134030, "\(what): the store at \(url.path) \(why).", path: url.path, sqliteCode: nil)
+        throw StoreError(134030, "\(what): the store at \(url.path) \(why).", path: url.path)
     }
 }
 

@@ -11,23 +11,37 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
     package var path: String?
     package var entity: String?
     package var property: String?
-    package var sqliteCode: Int32?
-    package var sqliteMessage: String?
+    /// What the database beneath the store said, if one did.
+    package var engine: EngineError?
     package var sql: String?
 
     package init(
         _ code: Int, _ sentence: String, path: String? = nil, entity: String? = nil, property: String? = nil,
-        sqliteCode: Int32? = nil, sqliteMessage: String? = nil, sql: String? = nil
+        engine: EngineError? = nil, sql: String? = nil
     ) {
         self.code = code
         self.sentence = sentence
         self.path = path
         self.entity = entity
         self.property = property
-        self.sqliteCode = sqliteCode
-        self.sqliteMessage = sqliteMessage
+        self.engine = engine
         self.sql = sql
     }
 
     package var description: String { sentence }
+}
+
+/// What a database's engine said of a statement, in its own words.
+package struct EngineError: Sendable, Hashable {
+    /// `SQLite` …
+    package let name: String
+    /// As the engine spells it: a number for SQLite, five characters where a standard's are used.
+    package let code: String
+    package let message: String
+
+    package init(name: String, code: String, message: String) {
+        self.name = name
+        self.code = code
+        self.message = message
+    }
 }
