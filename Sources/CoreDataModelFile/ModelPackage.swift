@@ -166,11 +166,14 @@ extension ModelPackage {
         guard let name = entry.text else {
             throw ModelFileError("this file names no version under _XCCurrentVersionName", path: url.path)
         }
-        guard names.contains(name) else {
+        if names.contains(name) { return name }
+        // Made where file names do not tell capital letters.
+        let alike = names.filter { $0.lowercased() == name.lowercased() }
+        guard alike.count == 1 else {
             throw ModelFileError(
                 "the current version is “\(name)”, which the package does not hold. It holds: "
                     + names.joined(separator: ", "), path: url.path)
         }
-        return name
+        return alike[0]
     }
 }

@@ -58,6 +58,11 @@ class Person: NSManagedObject {
     var capped: Int64 { min(age, 100) }
     var stranger: String? { value(forKey: "stranger") as? String }
     var stored = "stored"
+    var forefather: Person? {
+        var known = father
+        while let next = known?.father { known = next }
+        return known
+    }
     var oldestKid: Person? { kids.max { $0.age < $1.age } }
 
     override class var additionalKeys: [String: AnyKeyPath] {

@@ -78,6 +78,7 @@ final class Ghost: NSManagedObject {
             (\Person.isAdult, ["age"]), (\Person.name?.count, ["name"]), (\Person.display, ["nickname", "name"]),
             (\Person.either, ["isAwake", "name"]), (\Person.loud, ["name"]), (\Person.plain, ["name"]), (\Person.isAsleep, ["isAwake"]),
             (\Person.capped, ["age"]), (\Person.stranger, ["stranger"]), (\Person.oldestKid, ["kids", "age"]),
+            (\Person.forefather, ["father"]),
             (\Person.kids.isEmpty, ["kids"]), (\Person.kids.first, ["kids"]), (\Person.rank?.rawValue, ["rank"]), (\Person.stored, []), (\Person.self, []),
             (\Person.objectID, []), (\Person.isDeleted, []), (\Person["stranger"], ["stranger"]), (\String.count, []),
         ]

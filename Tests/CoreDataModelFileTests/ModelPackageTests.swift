@@ -40,6 +40,8 @@ struct ModelPackageTests {
             #expect(Set(versions.map(\.name)) == ["A", "A 2", "A 10"])
             #expect(versions.filter(\.isCurrent).map(\.name) == ["A 2"])
             #expect(versions.map(\.name).filter { $0 != "A" } == ["A 2", "A 10"])
+            try folder.write(Self.current("a 10.XCDataModel"), to: "A.xcdatamodeld/.xccurrentversion")
+            #expect(try Self.entities(package) == ["New"], "written where file names do not tell capital letters")
         }
     }
 

@@ -74,7 +74,7 @@ extension SaveOperation {
         if !constraints.isEmpty { try policy.resolve(constraintConflicts: constraints) }
     }
 
-    private func error(of refusal: Refusal) throws -> any Error {
+    func error(of refusal: Refusal) throws -> any Error {
         let report = report(refusal)
         let merges = try report.merges()
         return merges.isEmpty ? ConflictError.error(try report.constraints()) : ConflictError.error(merges)

@@ -32,6 +32,9 @@ final class KeyPathReading {
     private var unknown: [String] = []
     private var isOver = false
 
+    /// A getter that follows a chain of objects to its end finds it here.
+    private static let mostAnswers = 1000
+
     private init(_ keyPath: AnyKeyPath, _ turn: Turn) {
         self.turn = turn
         valueType = unwrappedType(type(of: keyPath).valueType)
@@ -39,9 +42,13 @@ final class KeyPathReading {
 
     // MARK: What objects tell
 
-    /// An object's answer to a question, nil after the reading.
+    /// An object's answer to a question, nil after the reading or a thousand others.
     func answer(_ object: NSManagedObject, _ key: String, _ make: () -> StandIn) -> StandIn {
         guard !isOver else { return .nothing }
+        guard questions.count < KeyPathReading.mostAnswers else {
+            unknown.append(key)
+            return .nothing
+        }
         var answer = StandIn.nothing
         if turn != .empty(count: questions.count + 1) { answer = make() }
         questions.append(Question(object: ObjectIdentifier(object), key: key, answer: answer, isOptional: object.isOptional(key)))
@@ -112,7 +119,9 @@ final class KeyPathReading {
     }
 
     private static func unnamed(_ keyPath: AnyKeyPath, _ type: NSManagedObject.Type, _ seen: [String]) -> PredicateError {
-        let asked = seen.isEmpty ? "It reads no property of the model" : "It reads “\(seen.joined(separator: "”, “"))”"
+        var known: Set<String> = []
+        let names = seen.filter { known.insert($0).inserted }
+        let asked = names.isEmpty ? "It reads no property of the model" : "It reads “\(names.joined(separator: "”, “"))”"
         return PredicateError(
             "A key path from \(Swift.type(of: keyPath).rootType) to \(Swift.type(of: keyPath).valueType) has no name. \(asked), and "
                 + "what it gives is not just what one property holds. Fetch by properties of the model; for predicates and sort "

@@ -102,6 +102,7 @@ struct SaveOperation {
             guard !object._state.has(.inaccessible) else { return }
             Validation.collect(&errors) { try object.validateForDelete() }
         }
+        if !errors.isEmpty { errors = try withoutOvertaken(errors) }
         try Validation.throwing(errors)
     }
 

@@ -10,7 +10,7 @@ context.undoManager = UndoManager()
 
 let injury = NSEntityDescription.insertNewObject(forEntityName: "Injury", into: context)
 injury.setValue(1, forKey: "id")
-injury.setValue("Burn of \(Date())", forKey: "name")
+injury.setValue("Burn of \(UUID())", forKey: "name")
 context.undo()
 print("after undo:", context.insertedObjects.count)
 context.redo()

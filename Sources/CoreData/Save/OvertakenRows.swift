@@ -1,0 +1,51 @@
+// Complaints about the members of objects whose rows another writer has changed since.
+
+import CoreDataValues
+import Foundation
+
+extension SaveOperation {
+    /// Leaves out complaints about how many members an object has if its row is not the one that the context has last read.
+    ///
+    /// An object that is held keeps the members that it was read with, one that was let go reads those of now: whether a rule denies its
+    /// deletion would depend on what the program holds. Both are the conflict that the row is. A child's save leaves it to the save
+    /// into the store, which judges again. Reads the rows of these objects from the store, and only if there are such complaints.
+    ///
+    /// - Throws: 133020 in a context that saves into stores.
+    func withoutOvertaken(_ errors: [any Error]) throws -> [any Error] {
+        guard context.refusesConflicts, let coordinator = context.persistentStoreCoordinator else { return errors }
+        var overtaken: Set<ObjectIdentifier> = []
+        let owners = Dictionary(grouping: errors.compactMap(owner), by: \.savedStore)
+        for (number, owners) in owners.sorted(by: { $0.key < $1.key }) {
+            guard let store = coordinator.numberedStore(number) else { continue }
+            let rows = try StoredRows(owners.map(\.savedKey), in: store.rows)
+            let conflicts = owners.compactMap { owner in
+                conflict(owner, with: rows[owner.savedKey]).map { (owner, $0) }
+            }
+            if conflicts.isEmpty { continue }
+            guard context.isChild else { throw try error(of: Refusal(store: store, conflicts: conflicts.map(\.1))) }
+            overtaken.formUnion(conflicts.map { ObjectIdentifier($0.0) })
+        }
+        if overtaken.isEmpty { return errors }
+        return errors.filter { error in owner(error).map { !overtaken.contains(ObjectIdentifier($0)) } ?? true }
+    }
+
+    /// The saved object with too many or too few members, or with some that its rule denies.
+    private func owner(_ error: any Error) -> NSManagedObject? {
+        guard let error = error as? CocoaError, [1580, 1590, 1600].contains(error.code.rawValue),
+            let object = error.userInfo[NSValidationObjectErrorKey] as? NSManagedObject,
+            object.managedObjectContext === context, object._state.has(.persistent), !object._state.has([.inserted, .gone]),
+            object.savedKey.number > 0
+        else { return nil }
+        return object
+    }
+
+    private func conflict(_ owner: NSManagedObject, with stored: StoredRow) -> Conflict? {
+        let expected =
+            context.isChild
+            ? context.withParent { _ in owner.standing.map { context.renewed($0, of: owner).version } ?? owner.comparedVersion }
+            : owner.comparedVersion
+        guard let row = stored.row else { return Conflict(key: owner.savedKey, expected: expected, kind: .deleted) }
+        return row.version == expected
+            ? nil : Conflict(key: owner.savedKey, expected: expected, kind: .changed(version: row.version))
+    }
+}
