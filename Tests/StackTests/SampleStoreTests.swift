@@ -13,6 +13,8 @@ final class ListeningStore: NSIncrementalStore, @unchecked Sendable {
     nonisolated(unsafe) var failure: (any Error)?
     nonisolated(unsafe) var added = 0
     nonisolated(unsafe) var removed = 0
+    /// Called within a save, with the context that the store is given.
+    nonisolated(unsafe) var saving: ((NSManagedObjectContext) -> Void)?
     nonisolated(unsafe) private var kept: [String: (entity: NSEntityDescription, values: [String: Any], version: UInt64)] = [:]
 
     override func loadMetadata() throws {
@@ -30,6 +32,7 @@ final class ListeningStore: NSIncrementalStore, @unchecked Sendable {
     override func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
         if let failure { throw failure }
         if let save = request as? NSSaveChangesRequest {
+            if let context { saving?(context) }
             if save.insertedObjects == nil, save.updatedObjects == nil, save.deletedObjects == nil, save.lockedObjects == nil {
                 lines.append("metadata \(metadata["note"] ?? "")")
             }
@@ -293,17 +296,22 @@ final class ListeningStore: NSIncrementalStore, @unchecked Sendable {
     func scratch() throws {
         let (rig, store) = try listening()
         let context = rig.context()
-        _ = context.make("Doctor", ["name": "Ada"])
+        let ada = context.make("Doctor", ["name": "Ada"])
+        let other = context.make("Doctor", ["name": "Bob"])
         try context.save()
-        let rows = PendingRowsProbe.rows(store)
-        #expect(throws: StoreError.self) { try rows.allocateKeys(1, in: EntityIndex(0)) }
-        #expect(throws: StoreError.self) { try rows.commit(ChangeBatch()) }
-    }
-}
-
-enum PendingRowsProbe {
-    static func rows(_ store: NSPersistentStore) -> any RowStore {
-        (try? PendingRows(ChangeBatch(), over: store.rows)) ?? store.rows
+        let id = other.objectID
+        nonisolated(unsafe) var said: [String] = []
+        store.saving = { given in
+            given.object(with: id).setValue("Max", forKey: "name")
+            said.append(sentence { try given.save() })
+            let doctor = given.make("Doctor", ["name": "Eve"])
+            said.append(sentence { try given.obtainPermanentIDs(for: [doctor]) })
+            said.append(sentence { try given.save() })
+        }
+        ada.setValue("Ann", forKey: "name")
+        try context.save()
+        #expect(said.count == 3 && said.allSatisfy { $0.contains("write to the store itself") }, "\(said)")
+        #expect(try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Doctor")).map(\.name).sorted() == ["Ann", "Bob"])
     }
 }
 

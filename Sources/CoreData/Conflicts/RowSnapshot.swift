@@ -43,7 +43,7 @@ struct StoredRows {
     private let schema: Schema
 
     /// - Throws: what the store says.
-    init(_ keys: [RowKey], in store: any RowStore) throws {
+    init(_ keys: [RowKey], in store: any StoreReader) throws {
         schema = store.schema
         let schema = schema
         for (root, group) in Dictionary(grouping: keys, by: { schema[$0.entity].root }) {

@@ -306,7 +306,8 @@ extension NSManagedObjectContext {
 
     private func read(_ relationship: RelationshipIndex, of owner: ObjectKey) throws -> ToMany.Base {
         guard let store = try storedRows(of: owner.store) else { return .fault }
-        if let keys = try store.memberKeys(of: relationship, owner: owner.row) {
+        if store.capabilities.contains(.memberKeys) {
+            let keys = try store.memberKeys(of: relationship, owner: owner.row)
             return .keys(ContiguousArray(keys.map { ObjectKey(number: $0.number, entity: $0.entity, store: owner.store) }))
         }
         var batches: [RowBatch] = []

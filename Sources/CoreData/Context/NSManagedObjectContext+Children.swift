@@ -17,8 +17,8 @@ extension NSManagedObjectContext {
     }
 
     /// A store's rows as the parent has them.
-    final func parentRows(_ store: UInt16) -> any RowStore {
-        ParentRows(child: self, number: store, below: requiredCoordinator.rowStore(store))
+    final func parentRows(_ store: UInt16) -> any StoreReader {
+        ParentRows(child: self, number: store, below: requiredCoordinator.rows(of: store))
     }
 
     // MARK: The parent's side

@@ -42,7 +42,7 @@ extension NSManagedObjectContext {
         var given: [(NSManagedObject, ObjectKey)] = []
         for (table, group) in groups {
             do {
-                let numbers = try group.store.rows.allocateKeys(group.objects.count, in: table.root)
+                let numbers = try group.store.writer.allocateKeys(group.objects.count, in: table.root)
                 for (object, number) in zip(group.objects, numbers) {
                     let entity = object._state.key.entity
                     given.append((object, ObjectKey(number: number, entity: entity, store: table.store)))

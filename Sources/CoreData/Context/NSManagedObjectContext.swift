@@ -47,7 +47,7 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
     /// The class that `init(context:)` was last called for.
     private final var lastClass: (type: ObjectIdentifier, info: EntityInfo)?
     private final var temporaryNumbers: Range<Int64> = 0..<0
-    private final var lastStore: (number: UInt16, version: Int, rows: any RowStore)?
+    private final var lastStore: (number: UInt16, version: Int, rows: any StoreReader)?
     final var comparesOwners = false
     /// nil for `NSMergePolicy.error`.
     final var chosenPolicy: NSMergePolicy?
@@ -246,10 +246,10 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
     }
 
     /// The rows of a store, remembered as long as no store comes or goes.
-    final func rows(of store: UInt16) -> (any RowStore)? {
+    final func rows(of store: UInt16) -> (any StoreReader)? {
         let version = requiredCoordinator.storesVersion.load(ordering: .acquiring)
         if let lastStore, lastStore.number == store, lastStore.version == version { return lastStore.rows }
-        guard let rows = isChild ? parentRows(store) : requiredCoordinator.rowStore(store) else { return nil }
+        guard let rows = isChild ? parentRows(store) : requiredCoordinator.rows(of: store) else { return nil }
         lastStore = (store, version, rows)
         return rows
     }
@@ -257,7 +257,7 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
     /// The rows of the store that an object was saved in; nil for one that was never saved.
     ///
     /// - Throws: 134070 when the store was removed: its rows are not gone, they cannot be reached.
-    final func storedRows(of store: UInt16) throws -> (any RowStore)? {
+    final func storedRows(of store: UInt16) throws -> (any StoreReader)? {
         if let rows = rows(of: store) { return rows }
         guard store != 0 else { return nil }
         throw CocoaError.removedStore(requiredCoordinator.identities.uuid(of: store))

@@ -8,31 +8,22 @@ import Foundation
 /// A row that the parent has not changed comes from below as it is; an object that the parent holds is packed
 /// anew. Rows of unsaved objects have numbers below zero; a fetch finds them in the store that they will be saved in. Each call
 /// holds the parent, and all contexts above it.
-final class ParentRows: RowStore, @unchecked Sendable {
+final class ParentRows: StoreReader, @unchecked Sendable {
     private unowned let child: NSManagedObjectContext
     /// The store's number in the coordinator, which may have removed it; 0 for unsaved objects alone.
     private let number: UInt16
-    private let below: (any RowStore)?
+    private let below: (any StoreReader)?
     let schema: Schema
 
-    init(child: NSManagedObjectContext, number: UInt16, below: (any RowStore)?) {
+    init(child: NSManagedObjectContext, number: UInt16, below: (any StoreReader)?) {
         self.child = child
         self.number = number
         self.below = below
         schema = child.runtime.schema
     }
 
-    var identifier: String { below?.identifier ?? "" }
-
-    private func requireBelow() throws -> any RowStore {
-        guard let below else {
-            throw StoreError(134060, "Unsaved objects are in no store yet; save the parent context first.")
-        }
-        return below
-    }
-
-    func metadata() throws -> StoreMetadata { try requireBelow().metadata() }
-    func setMetadata(_ metadata: StoreMetadata) throws { try requireBelow().setMetadata(metadata) }
+    /// What the parent asks the store for where it knows no better.
+    var capabilities: StoreCapabilities { below?.capabilities.intersection(.membership) ?? [] }
 
     func fetch(_ plan: FetchPlan, _ receive: (RowBatch) throws -> FetchStep) throws {
         try hand(child.withParent { try $0.batches(of: plan, from: number) }, receive)
@@ -56,7 +47,7 @@ final class ParentRows: RowStore, @unchecked Sendable {
         try hand(batches, receive)
     }
 
-    func isMember(_ member: RowKey, of relationship: RelationshipIndex, owner: RowKey) throws -> Bool? {
+    func isMember(_ member: RowKey, of relationship: RelationshipIndex, owner: RowKey) throws -> Bool {
         try child.withParent { parent in
             try parent.isMember(
                 ObjectKey(number: member.number, entity: member.entity, store: number), of: relationship,
@@ -96,20 +87,6 @@ final class ParentRows: RowStore, @unchecked Sendable {
             if try receive(batch) == .stop { return }
         }
     }
-
-    /// The files lie beside the store, and rows that the parent packs name them.
-    func externalData(named name: String) throws -> Data { try requireBelow().externalData(named: name) }
-    func externalSize(named name: String) -> Int? { below?.externalSize(named: name) }
-
-    func allocateKeys(_ count: Int, in root: EntityIndex) throws -> Range<Int64> {
-        try requireBelow().allocateKeys(count, in: root)
-    }
-
-    func commit(_ batch: ChangeBatch) throws -> CommitOutcome {
-        throw StoreError(134060, "A child context saves objects into its parent, not rows; use save().")
-    }
-
-    func close() throws {}
 }
 
 /// Packs objects as the rows that a child reads, in the order given.

@@ -36,7 +36,7 @@ extension NSManagedObjectContext {
         guard object._state.has(.inserted) else {
             misuse("The \(name) given to assign(_:to:) is saved already; an object cannot move to another store.")
         }
-        guard requiredCoordinator.rowStore(store.number) === store.rows else {
+        guard requiredCoordinator.isOwn(store) else {
             misuse("assign(_:to:) was given a store that is not one of the context's coordinator.")
         }
         guard store.holds(object._state.info) else {

@@ -15,7 +15,7 @@ extension NSPersistentStoreCoordinator {
     public final func close() throws {
         let isFirst = !isClosed.exchange(true, ordering: .acquiringAndReleasing)
         var failure: (any Error)?
-        for store in persistentStores {
+        for store in persistentStores where isOwn(store) {
             if isFirst {
                 store.willRemove(from: self)
                 if store.postsRemoteChanges { RemoteChanges.remove(store) }
@@ -53,7 +53,14 @@ extension NSPersistentStore {
     /// - Throws: 134030 if something lies at the URL already or the copy cannot be written; `unsupported` for stores of other
     ///   types.
     public final func backup(to url: URL) throws {
-        do { try rows.backup(to: url) } catch { throw CocoaError.presenting(error) }
+        do {
+            guard let copier = rows.copier else {
+                throw StoreError(
+                    134060,
+                    "unsupported: a copy of an open store that is not SQLite. Copy its file, or use migratePersistentStore.")
+            }
+            try copier.backup(to: url)
+        } catch { throw CocoaError.presenting(error) }
     }
 }
 

@@ -72,7 +72,7 @@ extension NSPersistentStoreCoordinator {
     ///
     /// A SQLite store keeps writing to the file that it has open, so for it this only answers false; remove and add the store.
     public final func setURL(_ url: URL, for store: NSPersistentStore) -> Bool {
-        guard rowStore(store.number) === store.rows, store is NSAtomicStore || store is NSIncrementalStore else { return false }
+        guard isOwn(store), store is NSAtomicStore || store is NSIncrementalStore else { return false }
         store.url = url
         return true
     }

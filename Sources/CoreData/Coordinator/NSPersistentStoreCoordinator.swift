@@ -34,6 +34,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     private let stores = Mutex<[NSPersistentStore]>([])
     /// The only store, when there is one: what nearly every fetch and save asks for. A list, which a fetch hands on as it is.
     private let onlyStore = Mutex<[NumberedStore]>([])
+    /// What a view of a coordinator reads in the place of its store.
+    private let shown: (any StoreReader)?
     private let lastStore = Atomic<UInt16>(0)
     /// Rises whenever stores come or go, so that contexts may remember one.
     final let storesVersion = Atomic<Int>(0)
@@ -47,6 +49,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// Freezes the model. A model that contradicts itself is a misuse here; `NSManagedObjectModel(loading:)` checks it first.
     public init(managedObjectModel model: NSManagedObjectModel) {
         managedObjectModel = model
+        shown = nil
         identities = StoreIdentities()
         do {
             runtime = try model.runtime()
@@ -86,18 +89,16 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         return store
     }
 
-    /// A view of another coordinator for which one store has other rows; its object IDs are the same.
-    init(viewing other: NSPersistentStoreCoordinator, store number: UInt16, as rows: any RowStore) {
+    /// A view of another coordinator in which something else is read in the place of one store; its object IDs are the same.
+    init(viewing other: NSPersistentStoreCoordinator, store: NSPersistentStore, as rows: any StoreReader) {
+        shown = rows
         managedObjectModel = other.managedObjectModel
         runtime = other.runtime
         identities = other.identities
         rowCache = RowCache(runtime)
         super.init()
         rowCache.limit = 0
-        let shown = NSPersistentStore(
-            rows: rows, type: "View", url: nil, configurationName: nil, number: number,
-            options: StoreOptions(lenient: nil), coordinator: self)
-        stores.withLock { $0 = [shown] }
+        stores.withLock { $0 = [store] }
     }
 
     /// Opens or creates a store without adding it.
@@ -176,7 +177,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
 
     /// - Throws: 134070 for a store of another coordinator.
     final func requireOwn(_ store: NSPersistentStore) throws {
-        guard rowStore(store.number) === store.rows else {
+        guard isOwn(store) else {
             throw CocoaError.coreData(134070, "The store \(store.identifier ?? "") is not one of this coordinator's.")
         }
     }
@@ -257,22 +258,34 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     private func storesChanged() {
         let traits = stores.withLock { stores in
             let only = stores.count == 1 ? stores.first : nil
-            onlyStore.withLock { $0 = only.map { [NumberedStore($0)] } ?? [] }
+            onlyStore.withLock { $0 = only.map { [numbered($0)] } ?? [] }
             return (stores.count > 1 ? 1 : 0) | (stores.contains { $0.numbersObjects } ? 2 : 0)
         }
         saveTraits.store(traits, ordering: .relaxed)
         storesVersion.wrappingAdd(1, ordering: .releasing)
     }
 
-    final func rowStore(_ number: UInt16) -> (any RowStore)? { store(numbered: number)?.rows }
+    /// Where a store is read.
+    final func rows(of number: UInt16) -> (any StoreReader)? {
+        store(numbered: number).map { shown ?? $0.rows }
+    }
 
-    private func store(numbered number: UInt16) -> NSPersistentStore? {
+    /// Whether a store is one that this coordinator opened; a view's is not.
+    final func isOwn(_ store: NSPersistentStore) -> Bool {
+        shown == nil && self.store(numbered: store.number) === store
+    }
+
+    private func numbered(_ store: NSPersistentStore) -> NumberedStore {
+        NumberedStore(number: store.number, rows: shown ?? store.rows, store: store)
+    }
+
+    final func store(numbered number: UInt16) -> NSPersistentStore? {
         stores.withLock { stores in stores.first { $0.number == number } }
     }
 
     final func numberedStore(_ number: UInt16) -> NumberedStore? {
         if let only = onlyStore.withLock({ $0.first }), only.number == number { return only }
-        return store(numbered: number).map(NumberedStore.init)
+        return store(numbered: number).map { numbered($0) }
     }
 
     /// The stores that a fetch asks.
@@ -283,7 +296,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         }
         return persistentStores.compactMap { store in
             guard store.holds(order.info), order.stores?.contains(where: { $0 === store }) ?? true else { return nil }
-            return NumberedStore(store)
+            return numbered(store)
         }
     }
 
@@ -295,6 +308,6 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
                 134070,
                 "No writable store of the coordinator has the entity \(info.entity.name); add one before saving.")
         }
-        return NumberedStore(store)
+        return numbered(store)
     }
 }

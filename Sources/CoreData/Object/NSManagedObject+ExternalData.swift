@@ -18,8 +18,8 @@ extension NSManagedObject {
         _ value: Data, _ row: UnsafeMutablePointer<UInt64>, _ chunk: RowChunk, _ slot: Int
     ) -> Bool {
         if let name = chunk.withBytes(of: row[slot], ExternalReference.name) {
-            let store = managedObjectContext?.rows(of: _state.pointee.store)
-            guard store?.externalSize(named: name) == value.count else { return true }
+            let store = managedObjectContext?.requiredCoordinator.store(numbered: _state.pointee.store)
+            guard store?.rows.externalSize(named: name) == value.count else { return true }
         }
         return data(.row(row, chunk), slot) != value
     }
@@ -41,11 +41,11 @@ extension NSManagedObject {
     private func externalData(named name: String, _ slot: Int) -> Data? {
         guard let context = managedObjectContext else { return nil }
         do {
-            return try context.storedRows(of: _state.pointee.store)?.externalData(named: name)
+            return try context.keeper(of: _state.pointee.store)?.externalData(named: name)
         } catch {
             // Another save may have replaced the value, and its file with it, since the row was read.
             if context.isChild, let value = parentData(slot, context) { return value }
-            if let store = context.rows(of: _state.pointee.store), let present = presentData(in: store, slot, insteadOf: name) {
+            if let present = presentData(context, slot, insteadOf: name) {
                 return present
             }
             if context.readError == nil {
@@ -66,8 +66,9 @@ extension NSManagedObject {
     }
 
     /// The value that the store has now; nil when its row still names the same file.
-    private func presentData(in store: any RowStore, _ slot: Int, insteadOf name: String) -> Data? {
+    private func presentData(_ context: NSManagedObjectContext, _ slot: Int, insteadOf name: String) -> Data? {
         let (state, info) = (_state, _state.info)
+        guard let store = context.rows(of: state.pointee.store) else { return nil }
         var found: RowChunk?
         try? store.rows(for: [state.pointee.number], in: info.schema[info.entity.index].root) { batch in
             found = batch.first
@@ -79,6 +80,17 @@ extension NSManagedObject {
         guard let present = chunk.withBytes(of: row[slot], ExternalReference.name) else {
             return NSManagedObject.data(.row(row, chunk), slot, .externalData)
         }
-        return present == name ? nil : try? store.externalData(named: present)
+        return present == name ? nil : try? context.keeper(of: state.pointee.store)?.externalData(named: present)
+    }
+}
+
+extension NSManagedObjectContext {
+    /// What keeps the files of a store, which lie beside it whatever context reads its rows; nil for an object that was never saved.
+    ///
+    /// - Throws: 134070 when the store was removed.
+    fileprivate final func keeper(of store: UInt16) throws -> (any StoreKeeper)? {
+        if let found = requiredCoordinator.store(numbered: store) { return found.rows }
+        guard store != 0 else { return nil }
+        throw CocoaError.removedStore(requiredCoordinator.identities.uuid(of: store))
     }
 }

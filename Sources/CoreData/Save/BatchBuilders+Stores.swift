@@ -28,7 +28,7 @@ extension BatchBuilders {
         var counts: [EntityIndex: Int] = [:]
         for object in objects { counts[object._state.info.entity.root, default: 0] += 1 }
         var next = try counts.reduce(into: [EntityIndex: Int64]()) { next, entry in
-            next[entry.key] = try store.rows.allocateKeys(entry.value, in: entry.key).lowerBound
+            next[entry.key] = try store.writer.allocateKeys(entry.value, in: entry.key).lowerBound
         }
         return objects.map { object in
             let root = object._state.info.entity.root

@@ -3,17 +3,6 @@
 import CoreDataValues
 import Foundation
 
-/// A store with its number in the coordinator.
-struct NumberedStore: Sendable {
-    let number: UInt16
-    let rows: any RowStore
-    let store: NSPersistentStore
-}
-
-extension NumberedStore {
-    init(_ store: NSPersistentStore) { self.init(number: store.number, rows: store.rows, store: store) }
-}
-
 /// What a save hands to one store, and which object each row belongs to. A class, because copying it would retain a dozen lists.
 final class StoreBatch {
     let store: NumberedStore
@@ -126,7 +115,7 @@ struct BatchBuilders {
         let home = try context.requiredCoordinator.store(for: info)
         var next: Int64
         do {
-            next = try home.rows.allocateKeys(inserted.count, in: info.entity.root).lowerBound
+            next = try home.writer.allocateKeys(inserted.count, in: info.entity.root).lowerBound
         } catch { throw CocoaError.saving(error) }
         inserted.borrowEach { object in
             object._state.pointee.assigned = next
@@ -142,9 +131,9 @@ struct BatchBuilders {
     }
 
     private func firstKey(_ count: Int, in family: Family) throws -> Int64 {
-        guard let store = context.requiredCoordinator.rowStore(family.store) else { return 0 }
+        guard let store = context.requiredCoordinator.numberedStore(family.store) else { return 0 }
         do {
-            return try store.allocateKeys(count, in: family.root).lowerBound
+            return try store.writer.allocateKeys(count, in: family.root).lowerBound
         } catch { throw CocoaError.saving(error) }
     }
 

@@ -146,7 +146,7 @@ struct SaveOperation {
                     guard let store = coordinator.numberedStore(batch.store.number) else {
                         throw StoreError(134070, "The store was removed while the save ran; its objects stay unsaved.")
                     }
-                    return (store, try store.rows.commit(store.store.recordsHistory ? noted(batch) : batch.batch))
+                    return (store, try store.writer.commit(store.store.recordsHistory ? noted(batch) : batch.batch))
                 }
             } catch {
                 throw CocoaError.saving(error)

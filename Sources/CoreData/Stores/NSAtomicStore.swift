@@ -182,7 +182,7 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
         let caches = former.mapValues { $0.propertyCache?.mutableCopy() as? NSMutableDictionary }
         do {
             let pending = try PendingRows(batch, over: rowsInMemory)
-            try Scratch.run(on: coordinator, store: number, as: next) { try change(batch, pending, in: $0) }
+            try Scratch.run(on: coordinator, showing: self, as: next) { try change(batch, pending, in: $0) }
             try save()
         } catch {
             lock.withLock {

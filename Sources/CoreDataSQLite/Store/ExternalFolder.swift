@@ -5,7 +5,7 @@ import Foundation
 
 /// `.<name>_SUPPORT/_EXTERNAL_DATA` next to the store's file; `<name>` is the file's name without extension
 /// (store format §12).
-package struct ExternalFolder: Sendable {
+package struct ExternalFolder: ValueFiles {
     /// `.<name>_SUPPORT`, which other things of the store may share.
     package let support: URL
     package let files: URL
@@ -26,7 +26,7 @@ package struct ExternalFolder: Sendable {
     // MARK: Files
 
     /// Reads a file whole.
-    func read(_ name: String) throws -> Data {
+    package func read(_ name: String) throws -> Data {
         do {
             return try Data(contentsOf: file(name))
         } catch {
@@ -37,7 +37,7 @@ package struct ExternalFolder: Sendable {
         }
     }
 
-    func size(_ name: String) -> Int? {
+    package func size(_ name: String) -> Int? {
         var facts = stat()
         return stat(file(name).path, &facts) == 0 ? Int(facts.st_size) : nil
     }

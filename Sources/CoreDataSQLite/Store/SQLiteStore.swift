@@ -10,8 +10,9 @@ import Synchronization
 /// Opening creates the file with all its tables in one transaction, or compares the model with the one the
 /// file was written with; a refusal (`StoreError`) leaves the file as it was. Reads and writes may come from
 /// any thread: there is one writer, and a reader never waits for it.
-package final class SQLiteStore: RowStore {
+package final class SQLiteStore: RowStore, StoreCopier {
     package let schema: Schema
+    package var capabilities: StoreCapabilities { .membership }
     package let url: URL
     package let options: SQLiteOptions
     package let identifier: String
@@ -157,7 +158,7 @@ package final class SQLiteStore: RowStore {
         }
     }
 
-    package func isMember(_ member: RowKey, of relationship: RelationshipIndex, owner: RowKey) throws -> Bool? {
+    package func isMember(_ member: RowKey, of relationship: RelationshipIndex, owner: RowKey) throws -> Bool {
         try pool.read { connection in
             let statement = try connection.statement(.membership(relationship)) {
                 try selects.membership(in: schema[relationship])
@@ -236,11 +237,8 @@ package final class SQLiteStore: RowStore {
         history == .recorded ? try pool.read { try HistoryWriter.lastTransaction($0) } : nil
     }
 
-    package func externalData(named name: String) throws -> Data {
-        try ExternalFolder(store: url).read(name)
-    }
-
-    package func externalSize(named name: String) -> Int? { ExternalFolder(store: url).size(name) }
+    package var valueFiles: (any ValueFiles)? { ExternalFolder(store: url) }
+    package var copier: (any StoreCopier)? { self }
 
     package func close() throws { try pool.close() }
 

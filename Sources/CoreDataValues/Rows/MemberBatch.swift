@@ -14,7 +14,7 @@ package struct MemberBatch: Sendable {
     }
 }
 
-extension RowStore {
+extension StoreReader {
     package func targets(
         of relationship: RelationshipIndex, fromAll owners: [Int64], _ receive: (MemberBatch) throws -> FetchStep
     ) throws {

@@ -11,6 +11,7 @@ import Synchronization
 /// only when the store has written it down, so that nobody sees what a failed write would take back.
 final class AtomicRows: RowStore, @unchecked Sendable {
     let schema: Schema
+    var capabilities: StoreCapabilities { .membership }
     private let writing = NSLock()
     private let current = Mutex<MemoryStore?>(nil)
     /// Set while the store is made, before anything is read.
@@ -77,7 +78,7 @@ final class AtomicRows: RowStore, @unchecked Sendable {
         try rows().members(of: relationship, owner: owner, receive)
     }
 
-    func isMember(_ member: RowKey, of relationship: RelationshipIndex, owner: RowKey) throws -> Bool? {
+    func isMember(_ member: RowKey, of relationship: RelationshipIndex, owner: RowKey) throws -> Bool {
         try rows().isMember(member, of: relationship, owner: owner)
     }
 

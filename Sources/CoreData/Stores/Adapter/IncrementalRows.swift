@@ -11,6 +11,7 @@ import Synchronization
 /// save request with objects that read as they will be.
 final class IncrementalRows: RowStore, @unchecked Sendable {
     let schema: Schema
+    var capabilities: StoreCapabilities { .memberKeys }
     private let writing = NSLock()
     private let versions = Mutex<[RowKey: RowVersion]>([:])
     private let isClosed = Atomic<Bool>(false)
@@ -156,7 +157,7 @@ final class IncrementalRows: RowStore, @unchecked Sendable {
     }
 
     /// The store names members by their IDs; whether their rows are there shows when they are read (4.12).
-    func memberKeys(of relationship: RelationshipIndex, owner: RowKey) throws -> [RowKey]? {
+    func memberKeys(of relationship: RelationshipIndex, owner: RowKey) throws -> [RowKey] {
         let (store, coordinator) = try parts()
         return try Scratch.run(on: coordinator) { try members(of: relationship, owner, store, $0) }
     }
@@ -194,7 +195,7 @@ final class IncrementalRows: RowStore, @unchecked Sendable {
             try requireNew(pending, in: store)
             for key in pending.inserted { store.references.setEntity(key) }
             let touched = try pending.touchedByRelations()
-            try Scratch.run(on: coordinator, store: store.number, as: pending) { context in
+            try Scratch.run(on: coordinator, showing: store, as: pending) { context in
                 let objects = SavedObjects(pending, store: store.number, context: context)
                 _ = try store.execute(try objects.request(touched), with: context)
             }

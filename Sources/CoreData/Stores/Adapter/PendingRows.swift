@@ -4,9 +4,10 @@ import CoreDataValues
 import Foundation
 
 /// Shows another's store its own future while it saves. Only rows and members are asked of it.
-final class PendingRows: RowStore, @unchecked Sendable {
+final class PendingRows: StoreReader, @unchecked Sendable {
     let schema: Schema
-    let base: any RowStore
+    var capabilities: StoreCapabilities { [] }
+    let base: any StoreReader
     private let batch: ChangeBatch
     /// Inserted and updated rows, by tree and number.
     private(set) var rows: [RowKey: MemoryRow] = [:]
@@ -20,7 +21,7 @@ final class PendingRows: RowStore, @unchecked Sendable {
     private(set) var conflicts: [Conflict] = []
 
     /// Reads the batch and compares it with what is there.
-    init(_ batch: ChangeBatch, over base: any RowStore) throws {
+    init(_ batch: ChangeBatch, over base: any StoreReader) throws {
         self.batch = batch
         self.base = base
         schema = base.schema
@@ -149,10 +150,8 @@ final class PendingRows: RowStore, @unchecked Sendable {
         return owners
     }
 
-    // MARK: RowStore
+    // MARK: Reading
 
-    var identifier: String { base.identifier }
-    func metadata() throws -> StoreMetadata { try base.metadata() }
     func fetch(_ plan: FetchPlan, _ receive: (RowBatch) throws -> FetchStep) throws { try base.fetch(plan, receive) }
     func count(_ plan: FetchPlan) throws -> Int { try base.count(plan) }
 
@@ -191,13 +190,7 @@ final class PendingRows: RowStore, @unchecked Sendable {
     }
 
     private func baseMembers(of relationship: RelationshipIndex, _ owner: RowKey) throws -> [RowKey] {
-        if let keys = try base.memberKeys(of: relationship, owner: owner) { return keys }
-        var keys: [RowKey] = []
-        try base.members(of: relationship, owner: owner) { batch in
-            keys += batch.keys(inStore: 0).map(\.row)
-            return .more
-        }
-        return keys
+        try base.memberKeys(of: relationship, owner: owner)
     }
 
     /// What the batch changes of the members.
@@ -224,14 +217,6 @@ final class PendingRows: RowStore, @unchecked Sendable {
         numbers += change.added.filter { !present.contains($0) }
     }
 
-    func setMetadata(_ metadata: StoreMetadata) throws { throw refusal }
-    func allocateKeys(_ count: Int, in root: EntityIndex) throws -> Range<Int64> { throw refusal }
-    func commit(_ batch: ChangeBatch) throws -> CommitOutcome { throw refusal }
-    func close() throws {}
-
-    private var refusal: StoreError {
-        StoreError(134070, "A store's method tried to write through the context it was given; write to the store itself.")
-    }
 }
 
 /// Members that come and go.

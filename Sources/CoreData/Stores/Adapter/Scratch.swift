@@ -23,7 +23,7 @@ enum Scratch {
 
     /// The same with objects that read one store's rows from another place: from what a save is about to make of them.
     static func run<R>(
-        on coordinator: NSPersistentStoreCoordinator, store: UInt16, as rows: any RowStore,
+        on coordinator: NSPersistentStoreCoordinator, showing store: NSPersistentStore, as rows: any StoreReader,
         _ body: (NSManagedObjectContext) throws -> R
     ) throws -> R {
         let view = NSPersistentStoreCoordinator(viewing: coordinator, store: store, as: rows)

@@ -16,6 +16,7 @@ package final class MemoryStore: RowStore {
     }
 
     package let schema: Schema
+    package var capabilities: StoreCapabilities { .membership }
     package let identifier: String
     let state: Mutex<State>
     /// nil when no attribute is derived.
@@ -99,7 +100,7 @@ package final class MemoryStore: RowStore {
         try BatchPacker(schema: schema).pack(members[...], receive)
     }
 
-    package func isMember(_ member: RowKey, of relationship: RelationshipIndex, owner: RowKey) throws -> Bool? {
+    package func isMember(_ member: RowKey, of relationship: RelationshipIndex, owner: RowKey) throws -> Bool {
         try tables().isMember(member.number, of: toMany(relationship), owner: owner.number, in: schema)
     }
 

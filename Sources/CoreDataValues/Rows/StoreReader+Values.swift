@@ -1,6 +1,6 @@
 // Values without an entity, from a store that only has rows.
 
-extension RowStore {
+extension StoreReader {
     /// Reads the rows and what the columns lead to, each row once: what a store does that knows nothing better.
     package func fetchValues(_ plan: FetchPlan, _ receive: (ValueRows) throws -> FetchStep) throws {
         let query = try Query(valuesOf: plan, in: schema)
@@ -28,13 +28,13 @@ private final class RelatedReader: RelatedRows {
         let relationship: RelationshipIndex
         let owner: Int64
     }
-    private let store: any RowStore
+    private let store: any StoreReader
     private var rows: [RowKey: MemoryRow?] = [:]
     private var members: [Place: [MemoryRow]] = [:]
     /// Sources cannot throw.
     private var failure: (any Error)?
 
-    init(_ store: any RowStore) { self.store = store }
+    init(_ store: any StoreReader) { self.store = store }
 
     func throwFailure() throws { if let failure { throw failure } }
 

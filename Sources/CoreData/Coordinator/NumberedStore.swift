@@ -1,0 +1,25 @@
+// A store with its number in the coordinator.
+
+import CoreDataValues
+
+/// What contexts and saves use of a store.
+struct NumberedStore: Sendable {
+    let number: UInt16
+    /// Where it is read: the store's own rows, or what stands for them, a parent context or a batch laid over them.
+    let rows: any StoreReader
+    let store: NSPersistentStore
+
+    /// Where it is written.
+    ///
+    /// - Throws: 134070 where something else stands for the store: the contexts that programs' own stores are given do not write.
+    var writer: any StoreWriter {
+        get throws {
+            guard rows === store.rows else { throw NumberedStore.refusal }
+            return store.rows
+        }
+    }
+
+    private static var refusal: StoreError {
+        StoreError(134070, "A store's method tried to write through the context it was given; write to the store itself.")
+    }
+}

@@ -1,0 +1,55 @@
+// The third role of a store: keeping what is beside the rows, and closing.
+
+import Foundation
+
+/// Knows a store's identity, metadata, history and files.
+package protocol StoreKeeper: StoreRole {
+    /// The store's identity (`NSStoreUUID`) as it was when the store was opened; costs nothing.
+    var identifier: String { get }
+    /// The store's identity (`NSStoreUUID`) and what else is recorded beside the rows.
+    func metadata() throws -> StoreMetadata
+    /// Replaces the application's own metadata; written with the next commit or at once.
+    func setMetadata(_ metadata: StoreMetadata) throws
+    /// What becomes of history; known when the store is open.
+    var history: HistoryKeeping { get }
+    /// The number of the last transaction in the history, 0 for none; nil for a store that records none.
+    func lastTransaction() throws -> Int64?
+    /// The files of large values; nil for a store that keeps every value in its row.
+    var valueFiles: (any ValueFiles)? { get }
+    /// Makes copies while the store is in use; nil for a store of which there are none.
+    var copier: (any StoreCopier)? { get }
+    /// Ends the work that has begun, then releases files and connections. Later calls throw.
+    func close() throws
+}
+
+/// The side files of values that cells only refer to (`ExternalReference`).
+package protocol ValueFiles: Sendable {
+    func read(_ name: String) throws -> Data
+    /// How many bytes that would be, without reading them; nil when there is no such file.
+    func size(_ name: String) -> Int?
+}
+
+package protocol StoreCopier: AnyObject, Sendable {
+    /// Writes a copy of the store, as it is at one moment, to a file that does not exist yet.
+    func backup(to target: URL) throws
+}
+
+extension StoreKeeper {
+    package var history: HistoryKeeping { .none }
+    package func lastTransaction() throws -> Int64? { nil }
+    package var valueFiles: (any ValueFiles)? { nil }
+    package var copier: (any StoreCopier)? { nil }
+
+    /// Reads the side file of a value.
+    ///
+    /// - Throws: 134060 for a store that has no such files.
+    package func externalData(named name: String) throws -> Data {
+        guard let valueFiles else {
+            throw StoreError(134060, "This kind of store keeps every value in its row and has no file \(name).")
+        }
+        return try valueFiles.read(name)
+    }
+
+    /// How many bytes that would be, without reading them; nil when there is no such file.
+    package func externalSize(named name: String) -> Int? { valueFiles?.size(name) }
+}
