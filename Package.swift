@@ -76,7 +76,7 @@ let package = Package(
         .testTarget(
             name: "CoreDataSQLiteTests",
             dependencies: ["CoreDataSQLite", "CoreDataSQL", "CoreDataValues", "CCoreDataSQLite", "CCoreDataLog", "CoreDataSeeds"],
-            exclude: ["Dialects/Statements.sqlite.txt"],
+            exclude: ["Dialects/Statements.sqlite.txt", "Dialects/Statements.postgres.txt"],
             swiftSettings: strict),
         .testTarget(
             name: "CoreDataFoundationTests", dependencies: ["CoreDataFoundation", "CoreDataValues", "CoreDataSeeds"],

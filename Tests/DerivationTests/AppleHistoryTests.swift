@@ -1,6 +1,7 @@
 // Histories that Apple's Core Data wrote: their tables, what their masks mean, and a store of Apple's that goes on here.
 
 import CoreDataSQL
+import CoreDataSQLite
 import CoreDataTestSupport
 import CoreDataValues
 import Foundation
@@ -31,8 +32,8 @@ import Testing
         guard let url = try copy(path, in: folder) else { return }
         let theirs = try Raw(url).texts(
             "SELECT sql FROM sqlite_master WHERE tbl_name IN ('ACHANGE', 'ATRANSACTION', 'ATRANSACTIONSTRING') ORDER BY rowid")
-        let tables = HistoryTables(tombstones: tombstones)
-        let ours = HistoryTables.Table.allCases.map(tables.definition) + HistoryTables.indexes
+        let tables = HistoryTables(tombstones: tombstones, dialect: SQLiteDialect())
+        let ours = HistoryTables.Table.allCases.map(tables.definition) + tables.indexes
         #expect(ours.map { $0.replacing(" IF NOT EXISTS", with: "") } == theirs.compactMap { $0 })
     }
 

@@ -1,5 +1,8 @@
 // The tables of a history, as Core Data's own files have them (store format §11).
 
+import CoreDataValues
+import Foundation
+
 /// Names and definitions of the three tables. Pure text; nothing is run here.
 package struct HistoryTables: Sendable {
     package enum Table: Int, Sendable, CaseIterable {
@@ -21,29 +24,32 @@ package struct HistoryTables: Sendable {
 
     package struct Field: Sendable {
         package let name: String
-        package let type: String
-        /// As a definition spells it.
-        package var definition: String { "\(name) \(type)" }
-        init(_ name: String, _ type: String) { (self.name, self.type) = (name, type) }
+        package let kind: SlotKind
+        init(_ name: String, _ kind: SlotKind) { (self.name, self.kind) = (name, kind) }
     }
 
     /// How many values of a deleted row a change has room for.
     package let tombstones: Int
-    package init(tombstones: Int) { self.tombstones = tombstones }
+    private let dialect: any SQLDialect
+
+    package init(tombstones: Int, dialect: any SQLDialect) {
+        self.tombstones = tombstones
+        self.dialect = dialect
+    }
 
     /// All columns but `Z_PK`.
     package func fields(of table: Table) -> [Field] {
         let own: [Field] =
             switch table {
             case .change:
-                ["ZCHANGETYPE", "ZENTITY", "ZENTITYPK", "ZTRANSACTIONID"].map { Field($0, "INTEGER") }
-                    + [Field("ZCOLUMNS", "BLOB")] + (0..<tombstones).map { Field("ZTOMBSTONE\($0)", "BLOB") }
+                ["ZCHANGETYPE", "ZENTITY", "ZENTITYPK", "ZTRANSACTIONID"].map { Field($0, .int) }
+                    + [Field("ZCOLUMNS", .data)] + (0..<tombstones).map { Field("ZTOMBSTONE\($0)", .data) }
             case .transaction:
-                Self.names.map { Field($0 + "TS", "INTEGER") } + [Field("ZTIMESTAMP", "FLOAT")]
-                    + Self.names.map { Field($0, "VARCHAR") } + [Field("ZQUERYGEN", "BLOB")]
-            case .string: [Field("ZNAME", "VARCHAR")]
+                Self.names.map { Field($0 + "TS", .int) } + [Field("ZTIMESTAMP", .double)]
+                    + Self.names.map { Field($0, .text) } + [Field("ZQUERYGEN", .data)]
+            case .string: [Field("ZNAME", .text)]
             }
-        return ["Z_ENT", "Z_OPT"].map { Field($0, "INTEGER") } + own
+        return ["Z_ENT", "Z_OPT"].map { Field($0, .int) } + own
     }
 
     /// What a transaction says of its origin: the columns ending in TS hold numbers of texts, which the first versions of
@@ -51,58 +57,105 @@ package struct HistoryTables: Sendable {
     private static let names = ["ZAUTHOR", "ZBUNDLEID", "ZCONTEXTNAME", "ZPROCESSID"]
 
     package func definition(of table: Table) -> String {
-        let columns = ["Z_PK INTEGER PRIMARY KEY"] + fields(of: table).map(\.definition)
-        return "CREATE TABLE IF NOT EXISTS \(table.name) ( \(columns.joined(separator: ", ")) )"
+        let key = "\(dialect.defined("Z_PK")) \(dialect.type(.int)) PRIMARY KEY"
+        let columns = [key] + fields(of: table).map(definition)
+        return "CREATE TABLE IF NOT EXISTS \(dialect.defined(table.name)) ( \(columns.joined(separator: ", ")) )"
     }
 
-    package static let indexes: [String] =
-        ["CREATE INDEX IF NOT EXISTS ACHANGE_ZTRANSACTIONID_INDEX ON ACHANGE (ZTRANSACTIONID)"]
-        + names.map { "CREATE INDEX IF NOT EXISTS ATRANSACTION_\($0)TS_INDEX ON ATRANSACTION (\($0)TS)" } + [
-            "CREATE INDEX IF NOT EXISTS Z_TRANSACTION_TransactionAuthorIndex ON ATRANSACTION (ZAUTHOR COLLATE BINARY ASC)",
-            "CREATE INDEX IF NOT EXISTS Z_TRANSACTION_TransactionTimestampIndex ON ATRANSACTION (ZTIMESTAMP COLLATE BINARY ASC)",
-            "CREATE UNIQUE INDEX IF NOT EXISTS Z_TRANSACTIONSTRING_UNIQUE_NAME ON ATRANSACTIONSTRING (ZNAME COLLATE BINARY ASC)",
+    /// Adds a column that is missing.
+    package func addition(of field: Field, to table: Table) -> String {
+        "ALTER TABLE \(dialect.defined(table.name)) ADD COLUMN \(definition(field))"
+    }
+
+    private func definition(_ field: Field) -> String { "\(dialect.defined(field.name)) \(dialect.type(field.kind))" }
+
+    package var indexes: [String] {
+        let strings = Self.names.map { index("ATRANSACTION_\($0)TS_INDEX", .transaction, dialect.defined("\($0)TS")) }
+        return [index("ACHANGE_ZTRANSACTIONID_INDEX", .change, dialect.defined("ZTRANSACTIONID"))] + strings + [
+            index("Z_TRANSACTION_TransactionAuthorIndex", .transaction, ascending("ZAUTHOR", .text)),
+            index("Z_TRANSACTION_TransactionTimestampIndex", .transaction, ascending("ZTIMESTAMP", .double)),
+            index("Z_TRANSACTIONSTRING_UNIQUE_NAME", .string, ascending("ZNAME", .text), isUnique: true),
         ]
+    }
+
+    private func index(_ name: String, _ table: Table, _ column: String, isUnique: Bool = false) -> String {
+        "CREATE \(isUnique ? "UNIQUE " : "")INDEX IF NOT EXISTS \(dialect.defined(name)) ON \(dialect.defined(table.name)) (\(column))"
+    }
+
+    private func ascending(_ column: String, _ kind: SlotKind) -> String {
+        dialect.indexed(dialect.defined(column), kind, isAscending: true)
+    }
 }
 
 /// Statements that write to these tables. Parameters are numbered as the comments give them.
-package enum HistoryStatements {
+package struct HistoryStatements: Sendable {
+    private let dialect: any SQLDialect
+    package init(_ dialect: any SQLDialect) { self.dialect = dialect }
+
+    private func name(_ name: String) -> String { dialect.defined(name) }
+    private func names(_ names: [String]) -> String { names.map(dialect.defined).joined(separator: ", ") }
+    /// A parameter to which a whole number is bound.
+    private func number(_ number: Int) -> String { dialect.parameter(number, like: .int(0)) }
+
     /// Count. Answers the highest number handed out afterwards; the table's row in `Z_PRIMARYKEY` is made when it is missing.
-    package static func allocate(_ table: HistoryTables.Table) -> String {
-        "INSERT INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (\(table.rawValue), '\(table.entity)', 0, "
-            + "COALESCE((SELECT MAX(Z_PK) FROM \(table.name)), 0) + ?1) "
-            + "ON CONFLICT (Z_ENT) DO UPDATE SET Z_MAX = MAX(COALESCE(Z_MAX, 0) + ?1, excluded.Z_MAX) RETURNING Z_MAX"
+    package func allocate(_ table: HistoryTables.Table) -> String {
+        let (keys, last) = (name("Z_PRIMARYKEY"), name("Z_MAX"))
+        let held = "COALESCE(\(dialect.held(last, in: keys)), 0) + \(number(1))"
+        return "INSERT INTO \(keys) (\(names(["Z_ENT", "Z_NAME", "Z_SUPER", "Z_MAX"]))) VALUES (\(table.rawValue), '\(table.entity)', 0, "
+            + "COALESCE((SELECT MAX(\(name("Z_PK"))) FROM \(name(table.name))), 0) + \(number(1))) "
+            + "ON CONFLICT (\(name("Z_ENT"))) DO UPDATE SET \(last) = \(dialect.larger(held, "excluded.\(last)")) RETURNING \(last)"
     }
 
     /// Text. Answers its number.
-    package static let findString = "SELECT Z_PK FROM ATRANSACTIONSTRING WHERE ZNAME = ?1"
+    package var findString: String {
+        "SELECT \(name("Z_PK")) FROM \(name("ATRANSACTIONSTRING")) WHERE \(name("ZNAME")) = \(dialect.parameter(1, like: .text("")))"
+    }
 
     /// Number, text.
-    package static let addString =
-        "INSERT INTO ATRANSACTIONSTRING (Z_PK, Z_ENT, ZNAME) VALUES (?1, \(HistoryTables.Table.string.rawValue), ?2)"
+    package var addString: String {
+        "INSERT INTO \(name("ATRANSACTIONSTRING")) (\(names(["Z_PK", "Z_ENT", "ZNAME"]))) "
+            + "VALUES (\(number(1)), \(HistoryTables.Table.string.rawValue), \(dialect.parameter(2, like: .text(""))))"
+    }
 
     /// Number, time, then the numbers of author, bundle identifier, context name and process name.
-    package static let addTransaction =
-        "INSERT INTO ATRANSACTION (Z_PK, Z_ENT, ZTIMESTAMP, ZAUTHORTS, ZBUNDLEIDTS, ZCONTEXTNAMETS, ZPROCESSIDTS) "
-        + "VALUES (?1, \(HistoryTables.Table.transaction.rawValue), ?2, ?3, ?4, ?5, ?6)"
+    package var addTransaction: String {
+        let columns = ["Z_PK", "Z_ENT", "ZTIMESTAMP", "ZAUTHORTS", "ZBUNDLEIDTS", "ZCONTEXTNAMETS", "ZPROCESSIDTS"]
+        return "INSERT INTO \(name("ATRANSACTION")) (\(names(columns))) VALUES (\(number(1)), "
+            + "\(HistoryTables.Table.transaction.rawValue), \(dialect.parameter(2, like: .double(0))), "
+            + (3...6).map(number).joined(separator: ", ") + ")"
+    }
 
-    /// First number, transaction, kind, entity, mask, rows as a JSON list.
-    package static let addChanges =
-        "INSERT INTO ACHANGE (Z_PK, Z_ENT, ZTRANSACTIONID, ZCHANGETYPE, ZENTITY, ZCOLUMNS, ZENTITYPK) "
-        + "SELECT ?1 + key, \(HistoryTables.Table.change.rawValue), ?2, ?3, ?4, ?5, value FROM json_each(?6)"
+    private static let change = ["Z_PK", "Z_ENT", "ZTRANSACTIONID", "ZCHANGETYPE", "ZENTITY", "ZCOLUMNS", "ZENTITYPK"]
+
+    private func change(_ place: String) -> String {
+        "SELECT \(number(1)) + \(place), \(HistoryTables.Table.change.rawValue), \(number(2)), \(number(3)), \(number(4)), "
+            + dialect.parameter(5, like: .data(Data()))
+    }
+
+    private var rows: SQLList { SQLList(dialect.parameter(6, like: dialect.list([Int64(0)]))) }
+
+    /// First number, transaction, kind, entity, mask, a list of rows.
+    package var addChanges: String {
+        let list = dialect.rows(of: rows, as: nil)
+        return "INSERT INTO \(name("ACHANGE")) (\(names(Self.change))) \(change(list.place)), \(list.value) FROM \(list.source)"
+    }
 
     /// The same parameters: what is to be kept of the rows is copied from them, so they must still be there.
     ///
     /// - Parameter columns: the columns of the table that tombstones keep, in their order; not empty.
-    package static func addDeletions(keeping columns: [String], of table: String) -> String {
-        let kept = columns.indices.map { "ZTOMBSTONE\($0)" }.joined(separator: ", ")
-        return "INSERT INTO ACHANGE (Z_PK, Z_ENT, ZTRANSACTIONID, ZCHANGETYPE, ZENTITY, ZCOLUMNS, ZENTITYPK, \(kept)) "
-            + "SELECT ?1 + gone.key, \(HistoryTables.Table.change.rawValue), ?2, ?3, ?4, ?5, gone.value, "
-            + columns.map { "t.\(quoted($0))" }.joined(separator: ", ")
-            + " FROM json_each(?6) AS gone LEFT JOIN \(quoted(table)) AS t ON t.\"Z_PK\" = gone.value"
+    package func addDeletions(keeping columns: [String], of table: String) -> String {
+        let list = dialect.rows(of: rows, as: "gone")
+        let kept = names(columns.indices.map { "ZTOMBSTONE\($0)" })
+        return "INSERT INTO \(name("ACHANGE")) (\(names(Self.change)), \(kept)) \(change(list.place)), \(list.value), "
+            + columns.map { dialect.tombstone("t.\(dialect.quoted($0))") }.joined(separator: ", ")
+            + " FROM \(list.source) LEFT JOIN \(dialect.quoted(table)) AS t ON t.\"Z_PK\" = \(list.value)"
     }
 
     /// Answers the number of the last transaction, 0 for none.
-    package static let lastTransaction =
-        "SELECT MAX(COALESCE((SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = \(HistoryTables.Table.transaction.rawValue)), 0), "
-        + "COALESCE((SELECT MAX(Z_PK) FROM ATRANSACTION), 0))"
+    package var lastTransaction: String {
+        let transaction = HistoryTables.Table.transaction
+        let taken = "SELECT \(name("Z_MAX")) FROM \(name("Z_PRIMARYKEY")) WHERE \(name("Z_ENT")) = \(transaction.rawValue)"
+        let written = "SELECT MAX(\(name("Z_PK"))) FROM \(name(transaction.name))"
+        return "SELECT " + dialect.larger("COALESCE((\(taken)), 0)", "COALESCE((\(written)), 0)")
+    }
 }

@@ -14,8 +14,8 @@ package struct Column: Sendable, Hashable {
         case owner(RelationshipIndex)
     }
     package let name: String
-    /// `INTEGER`, `VARCHAR` …
-    package let type: String
+    /// What its values are; a dialect says of which type the column is then.
+    package let kind: SlotKind
     package let role: Role
     /// The entity that declares the property.
     package let entity: EntityIndex
@@ -37,20 +37,6 @@ enum ColumnGroup: Int, CaseIterable {
         case .uuid: self = .uuids
         case .transformable: self = .transformables
         case .data, .externalData: self = .blobs
-        }
-    }
-}
-
-extension SlotKind {
-    /// The declared type of its column.
-    var columnType: String {
-        switch self {
-        case .int, .bool, .toOne, .entityTag: "INTEGER"
-        case .decimal: "DECIMAL"
-        case .double, .float: "FLOAT"
-        case .date: "TIMESTAMP"
-        case .text, .uri: "VARCHAR"
-        case .uuid, .data, .externalData, .transformable: "BLOB"
         }
     }
 }

@@ -5,6 +5,8 @@ import CoreDataValues
 /// Where a store keeps everything of a schema: computed once when a store is opened, then only read.
 package final class StoreMap: Sendable {
     package let schema: Schema
+    /// In whose words statements over these tables are made.
+    package let dialect: any SQLDialect
     /// The entities the store keeps: all, or those of a configuration.
     package let entities: [Entity]
     /// One table for each root entity that the store keeps.
@@ -18,7 +20,7 @@ package final class StoreMap: Sendable {
     private let joinOfRelationship: [RelationshipIndex: Int]
 
     /// - Throws: `StoreError` for a configuration that is not there and for attributes that cannot be stored.
-    package init(schema: Schema, configuration: String?) throws {
+    package init(schema: Schema, configuration: String?, dialect: any SQLDialect) throws {
         guard let kept = schema.entities(inConfiguration: configuration) else {
             throw StoreError(
                 134060,
@@ -26,6 +28,7 @@ package final class StoreMap: Sendable {
                     + "\(schema.configurations.keys.sorted()) or none.")
         }
         self.schema = schema
+        self.dialect = dialect
         entities = kept
         let roots = Set(kept.map(\.root))
         try StorableCheck(schema: schema).run(roots)
@@ -60,6 +63,7 @@ package final class StoreMap: Sendable {
     /// - Parameter joins: one for each of the other map's, in their order.
     package init(_ map: StoreMap, joins: [JoinTable]) {
         schema = map.schema
+        dialect = map.dialect
         entities = map.entities
         tables = map.tables
         derived = map.derived

@@ -84,7 +84,7 @@ struct ColumnPlan {
                 for place in named[entity].indices where named[entity][place].isElement == isElement {
                     let column = named[entity][place].column
                     named[entity][place].column = Column(
-                        name: names.take(column.name), type: column.type, role: column.role,
+                        name: names.take(column.name), kind: column.kind, role: column.role,
                         entity: column.entity, property: column.property)
                 }
             }
@@ -127,7 +127,7 @@ struct ColumnPlan {
             }
             return Candidate(
                 column: Column(
-                    name: name, type: slot.kind.columnType, role: .slot(index), entity: entity.index,
+                    name: name, kind: slot.kind, role: .slot(index), entity: entity.index,
                     property: slot.name),
                 group: ColumnGroup(slot.kind), isElement: slot.composite != nil)
         }
@@ -141,7 +141,7 @@ struct ColumnPlan {
             else { return nil }
             return Candidate(
                 column: Column(
-                    name: "Z" + ownerName(relationship), type: "INTEGER", role: .owner(relationship.index),
+                    name: "Z" + ownerName(relationship), kind: .toOne, role: .owner(relationship.index),
                     entity: entity.index, property: relationship.name),
                 group: .toOnes)
         }
@@ -161,7 +161,7 @@ struct ColumnPlan {
             }
             return Candidate(
                 column: Column(
-                    name: "Z_FOK_" + name, type: "INTEGER", role: .order(relationship.index), entity: entity.index,
+                    name: "Z_FOK_" + name, kind: .int, role: .order(relationship.index), entity: entity.index,
                     property: property),
                 group: .orders)
         }

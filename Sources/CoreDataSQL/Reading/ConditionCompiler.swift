@@ -10,10 +10,11 @@ struct ConditionCompiler {
     let scopes: LevelScopes
     private var builder: SelectBuilder { scopes.builder }
     private var operands: OperandCompiler { OperandCompiler(scopes: scopes) }
+    private var dialect: any SQLDialect { scopes.builder.map.dialect }
 
     func compile(_ condition: BoundCondition) throws -> String {
         switch condition {
-        case .constant(let value): return value ? "1" : "0"
+        case .constant(let value): return dialect.condition(value)
         case .and(let parts): return try join(parts, " AND ")
         case .or(let parts): return try join(parts, " OR ")
         case .not(.exists(let chain, let part)): return "NOT \(try exists(chain, part))"
@@ -22,8 +23,8 @@ struct ConditionCompiler {
         case .compare(let comparison): return try compare(comparison)
         case .between(let operand, let low, let high, let options): return try between(operand, low, high, options)
         case .among(let operand, let values, let options):
-            let list = MembershipCompiler(builder: builder).list(values.map { folded($0, options) })
-            return "\(try side(operand, options)) IN \(list)"
+            let test = MembershipCompiler(builder: builder).test(values.map { folded($0, options) })
+            return "\(try side(operand, options)) \(test)"
         case .exists(let chain, let part): return try exists(chain, part)
         }
     }
@@ -52,7 +53,7 @@ struct ConditionCompiler {
         let source = try MemberSource(chain, scopes: scopes)
         let condition = try compile(part)
         return "EXISTS (SELECT 1 FROM \(try source.from()) WHERE \(source.condition)"
-            + (condition == "1" ? ")" : " AND \(part.isJunction ? "(\(condition))" : condition))")
+            + (condition == dialect.condition(true) ? ")" : " AND \(part.isJunction ? "(\(condition))" : condition))")
     }
 
     // MARK: Comparisons
@@ -71,9 +72,9 @@ struct ConditionCompiler {
         let text = try side(left, comparison.options)
         let other = try side(right, comparison.options)
         switch comparison.op {
-        // `=` finds rows by index and cannot match NULL; `IS NOT` is true of NULL, as in memory.
-        case .equal: return "\(text) \(right.isConstant ? "=" : "IS") \(other)"
-        case .notEqual: return "\(text) IS NOT \(other)"
+        // `=` finds rows by index and cannot match NULL; an inequality is true of NULL, as in memory.
+        case .equal: return right.isConstant ? "\(text) = \(other)" : dialect.isSame(text, other)
+        case .notEqual: return dialect.isOther(text, other)
         case .less: return "\(text) < \(other)"
         case .lessOrEqual: return "\(text) <= \(other)"
         case .greater: return "\(text) > \(other)"
@@ -97,7 +98,7 @@ struct ConditionCompiler {
     private func side(_ operand: BoundOperand, _ options: Comparison.Options) throws -> String {
         if case .value(.constant(let value)) = operand { return builder.bind(folded(value, options)) }
         let text = try operands.compile(operand)
-        return options.isEmpty || operand.family != .text ? text : "\(TextFunction.fold)(\(text), \(options.rawValue))"
+        return options.isEmpty || operand.family != .text ? text : dialect.folded(text, options)
     }
 
     private func folded(_ value: Value, _ options: Comparison.Options) -> Value {
@@ -111,52 +112,30 @@ struct ConditionCompiler {
 
 /// `IN` with a list of constants.
 ///
-/// Lists of whole numbers and of texts travel as one JSON value, so that the statement is the same for any
-/// length. Other values are bound one by one, the list filled up to a power of two with its last value, for
-/// few statements.
+/// A list that the database takes as one value is one parameter, so that the statement is the same for any length. Others are bound
+/// value by value, the list filled up to a power of two with its last one, for few statements.
 struct MembershipCompiler {
     let builder: SelectBuilder
 
-    func list(_ values: [Value]) -> String {
-        if let json = Self.json(values) {
-            return "(SELECT value FROM json_each(\(builder.bind(.text(json)))))"
+    /// What follows the value that is to be in the list.
+    func test(_ values: [Value]) -> String {
+        let dialect = builder.map.dialect
+        if let list = dialect.list(values) {
+            return dialect.isIn(SQLList(builder.bind(list), isText: values.contains { $0.isText }))
         }
         var padded = values
         var size = 1
         while size < values.count { size *= 2 }
         padded += Array(repeating: values[values.count - 1], count: size - values.count)
-        return "(" + padded.map { builder.bind($0) }.joined(separator: ", ") + ")"
+        return "IN (" + padded.map { builder.bind($0) }.joined(separator: ", ") + ")"
     }
+}
 
-    /// nil when a value has no JSON form that SQLite reads back unchanged: reals, blobs, texts with a NUL.
-    private static func json(_ values: [Value]) -> String? {
-        var result = "["
-        for value in values {
-            if result.utf8.count > 1 { result += "," }
-            switch value {
-            case .int(let number): result += String(number)
-            case .bool(let flag): result += flag ? "1" : "0"
-            case .text(let text), .uri(let text):
-                guard let literal = jsonLiteral(text) else { return nil }
-                result += literal
-            case .null, .double, .decimal, .date, .data, .uuid, .key: return nil
-            }
+extension Value {
+    fileprivate var isText: Bool {
+        switch self {
+        case .text, .uri: true
+        case .null, .bool, .int, .double, .decimal, .date, .data, .uuid, .key: false
         }
-        return result + "]"
-    }
-
-    private static func jsonLiteral(_ text: String) -> String? {
-        var result = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar.value {
-            case 0: return nil
-            case 0x22: result += "\\\""
-            case 0x5c: result += "\\\\"
-            case 1..<0x20:
-                result += "\\u00" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result + "\""
     }
 }

@@ -5,6 +5,7 @@ import CoreDataValues
 /// Compiles the sides of comparisons, sort keys and what aggregates are made of.
 struct OperandCompiler {
     let scopes: LevelScopes
+    private var dialect: any SQLDialect { scopes.builder.map.dialect }
 
     func compile(_ operand: BoundOperand) throws -> String {
         switch operand {
@@ -12,10 +13,9 @@ struct OperandCompiler {
         case .path(let path): return try compile(path)
         case .aggregate(let aggregate): return try compile(aggregate)
         case .grouped(let value): return try scopes.text(of: value)
-        case .call("random", _): return "((random() + 9223372036854775808.0) / 18446744073709551616.0)"
+        case .call("random", _): return dialect.random
         case .call(let name, let arguments):
-            let texts = try arguments.map(compile)
-            return "\(ValueFunction.call)('\(name)'\(texts.map { ", " + $0 }.joined()))"
+            return dialect.call(name, try arguments.map(compile), result: ValueType(of: operand, in: scopes.builder.map.schema))
         }
     }
 
@@ -65,8 +65,7 @@ struct OperandCompiler {
     func test(
         _ op: Comparison.Operator, _ left: BoundOperand, _ right: BoundOperand, _ options: Comparison.Options
     ) throws -> String {
-        let number = Comparison.Operator.allCases.firstIndex(of: op) ?? 0
-        return "\(ValueFunction.test)(\(number), \(options.rawValue), \(try compile(left)), \(try compile(right)))"
+        dialect.test(op, options, try compile(left), try compile(right))
     }
 
     // MARK: Collections
@@ -83,24 +82,12 @@ struct OperandCompiler {
         case .average: sql = "(SELECT AVG(\(operand)) \(rows))"
         case .minimum: sql = "(SELECT MIN(\(operand)) \(rows))"
         case .maximum: sql = "(SELECT MAX(\(operand)) \(rows))"
-        case .item(let place): sql = "(SELECT \(operand) \(rows) ORDER BY \(source.order("ASC")) LIMIT 1 OFFSET \(place))"
-        case .last: sql = "(SELECT \(operand) \(rows) ORDER BY \(source.order("DESC")) LIMIT 1)"
+        case .item(let place): sql = "(SELECT \(operand) \(rows) ORDER BY \(source.order(isAscending: true)) LIMIT 1 OFFSET \(place))"
+        case .last: sql = "(SELECT \(operand) \(rows) ORDER BY \(source.order(isAscending: false)) LIMIT 1)"
         }
         // Nothing has no count, not even zero.
         return owner.hops.isEmpty ? sql : "(CASE WHEN \(try compile(owner)) IS NULL THEN NULL ELSE \(sql) END)"
     }
-}
-
-/// The functions that a store registers in SQLite. Behind each stands the code of memory.
-package enum ValueFunction {
-    /// A name of `PredicateFunctions`, its arguments.
-    package static var call: String { "COREDATA_CALL" }
-    /// The sum of decimals, added up as decimals: 0.1 and 0.2 are 0.3. Of none it is 0.
-    package static var sum: String { "COREDATA_SUM" }
-    /// The average of decimals, calculated as decimals.
-    package static var average: String { "COREDATA_AVERAGE" }
-    /// The place of an operator in `Comparison.Operator.allCases`, options, two values: 0 or 1.
-    package static var test: String { "COREDATA_TEST" }
 }
 
 /// The members at the end of a chain of to-manys as the FROM and WHERE of a SELECT inside another.
@@ -133,8 +120,10 @@ final class MemberSource {
     }
 
     /// The order of the last members.
-    func order(_ direction: String) -> String {
-        let key = parts[parts.count - 1].scope.column("Z_PK")
-        return [lastOrder, key].compactMap { $0 }.map { "\($0) \(direction)" }.joined(separator: ", ")
+    func order(isAscending: Bool) -> String {
+        let last = parts[parts.count - 1].scope
+        let word = isAscending ? " ASC" : " DESC"
+        let key = last.column("Z_PK") + word
+        return lastOrder.map { $0 + word + last.builder.map.dialect.nullOrder(isAscending: isAscending) + ", " + key } ?? key
     }
 }

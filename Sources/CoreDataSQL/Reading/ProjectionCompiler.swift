@@ -20,7 +20,7 @@ package struct ValueSelection: Sendable {
 extension SelectCompiler {
     /// The rows of values of a query, in its order.
     package func values(_ query: Query, _ projection: BoundProjection) throws -> ValueSelection {
-        let builder = SelectBuilder(map)
+        let builder = SelectBuilder(map, query.values)
         let scope = SelectScope(builder, entity: query.bound.entity)
         let scopes = LevelScopes(scope)
         scopes.addsDecimals = true
@@ -30,12 +30,19 @@ extension SelectCompiler {
         let having = try projection.having.map { try ConditionCompiler(scopes: scopes).compile($0) }
         let order = try projection.order.map { key in
             let text = try key.column.map { columns.texts[$0] } ?? OperandCompiler(scopes: scopes).compile(key.operand)
-            return collated(text, key.operand, key.comparison) + (key.isAscending ? "" : " DESC")
+            return (key: key, text: text, suffix: try direction(key.operand, key.comparison, isAscending: key.isAscending))
         }
-        var sql = "SELECT \(projection.isDistinct ? "DISTINCT " : "")\(columns.list) FROM \(try scope.from())\(condition)"
-        if !grouping.isEmpty { sql += " GROUP BY " + grouping.joined(separator: ", ") }
-        if let having { sql += " HAVING " + having }
-        if !order.isEmpty { sql += " ORDER BY " + order.joined(separator: ", ") }
+        var source = "\(try scope.from())\(condition)"
+        if !grouping.isEmpty { source += " GROUP BY " + grouping.joined(separator: ", ") }
+        if let having { source += " HAVING " + having }
+        var sql: String
+        if projection.isDistinct {
+            let keys = order.map { SQLDistinctOrder(column: columns.places[$0.key.column ?? 0], suffix: $0.suffix, text: $0.text) }
+            sql = map.dialect.distinct(columns.all, from: source, by: keys)
+        } else {
+            sql = "SELECT \(columns.all.joined(separator: ", ")) FROM " + source
+            if !order.isEmpty { sql += " ORDER BY " + order.map { $0.text + $0.suffix }.joined(separator: ", ") }
+        }
         if query.isPart { sql += limit(query, builder) }
         return ValueSelection(selection: Selection(sql: sql, bindings: builder.bindings), cells: columns.cells)
     }
@@ -56,8 +63,10 @@ private struct ProjectionCompiler {
         /// The text of each column, also for the order: who asks for distinct rows may order by nothing else.
         var texts: [String] = []
         var cells: [ValueSelection.Cell] = []
-        fileprivate var all: [String] = []
-        var list: String { all.joined(separator: ", ") }
+        /// With those that tell the entities of objects.
+        var all: [String] = []
+        /// Where each column stands among them.
+        var places: [Int] = []
     }
 
     func columns() throws -> Columns {
@@ -66,6 +75,7 @@ private struct ProjectionCompiler {
             let text = try OperandCompiler(scopes: scopes).compile(column.operand)
             let place = Int32(columns.all.count)
             columns.texts.append(text)
+            columns.places.append(columns.all.count)
             columns.all.append(text)
             var entityColumn: Int32?
             if let entity = try entity(of: column.operand) {
@@ -116,15 +126,17 @@ extension LevelScopes {
         switch aggregate.function {
         case .count: return "COUNT(\(text))"
         case .sum: return sum(text, of: operand)
-        case .average: return "\(isDecimal(operand) ? ValueFunction.average : "AVG")(\(text))"
+        case .average: return isDecimal(operand) ? dialect.decimalAverage(text) : "AVG(\(text))"
         case .minimum: return "MIN(\(text))"
         case .maximum: return "MAX(\(text))"
         }
     }
     /// The sum of a text that an operand was compiled to; 0 of none.
     func sum(_ text: String, of operand: BoundOperand?) -> String {
-        addsDecimals && operand.map(isDecimal) == true ? "\(ValueFunction.sum)(\(text))" : "COALESCE(SUM(\(text)), 0)"
+        addsDecimals && operand.map(isDecimal) == true ? dialect.decimalSum(text) : "COALESCE(SUM(\(text)), 0)"
     }
+
+    private var dialect: any SQLDialect { builder.map.dialect }
 
     private func isDecimal(_ operand: BoundOperand) -> Bool { ValueType(of: operand, in: builder.map.schema) == .decimal }
 }

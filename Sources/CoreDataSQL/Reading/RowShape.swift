@@ -74,7 +74,7 @@ package final class RowShape: @unchecked Sendable {
             }
             return Target(layout: member.layout, cells: cells)
         }
-        columnList = names.map { "\(alias).\(quoted($0))" }.joined(separator: ", ")
+        columnList = names.map { "\(alias).\(map.dialect.quoted($0))" }.joined(separator: ", ")
     }
 
     deinit {

@@ -9,7 +9,7 @@ package struct SelectCompiler: Sendable {
 
     /// The rows of a query, in its order.
     package func select(_ query: Query, shape: RowShape) throws -> Selection {
-        let builder = SelectBuilder(map)
+        let builder = SelectBuilder(map, query.values)
         let scope = SelectScope(builder, entity: query.bound.entity)
         let scopes = LevelScopes(scope)
         let condition = try self.condition(query.bound, scopes)
@@ -21,7 +21,7 @@ package struct SelectCompiler: Sendable {
 
     /// How many rows a query finds, limit and offset included.
     package func count(_ query: Query) throws -> Selection {
-        let builder = SelectBuilder(map)
+        let builder = SelectBuilder(map, query.values)
         let scope = SelectScope(builder, entity: query.bound.entity)
         let condition = try self.condition(query.bound, LevelScopes(scope))
         guard query.isPart else {
@@ -29,43 +29,49 @@ package struct SelectCompiler: Sendable {
                 sql: "SELECT COUNT(*) FROM \(try scope.from())\(condition)", bindings: builder.bindings)
         }
         let rows = "SELECT 1 FROM \(try scope.from())\(condition)\(limit(query, builder))"
-        return Selection(sql: "SELECT COUNT(*) FROM (\(rows))", bindings: builder.bindings)
+        return Selection(sql: map.dialect.count(of: rows), bindings: builder.bindings)
     }
 
-    /// One row of a tree by its number (`?1`).
+    /// One row of a tree by its number.
     package func row(in root: Entity, shape: RowShape) throws -> String {
-        try rows(in: root, shape: shape, test: "= ?1")
+        try rows(in: root, shape: shape, test: "= \(firstKey)")
     }
 
-    /// Rows of a tree by their numbers, a JSON list (`?1`).
+    /// Rows of a tree by a list of their numbers.
     package func rows(in root: Entity, shape: RowShape) throws -> String {
-        try rows(in: root, shape: shape, test: "IN (SELECT value FROM json_each(?1))")
+        try rows(in: root, shape: shape, test: isInKeys)
     }
+
+    /// The first parameter, where it is a key.
+    private var firstKey: String { map.dialect.parameter(1, like: .int(0)) }
+
+    /// Whether a value is in the list of keys that is the first parameter.
+    var isInKeys: String { map.dialect.isIn(SQLList(map.dialect.parameter(1, like: map.dialect.list([Int64(0)])))) }
 
     private func rows(in root: Entity, shape: RowShape, test: String) throws -> String {
         let table = try map.table(of: root.index)
-        return "SELECT \(shape.columnList) FROM \(quoted(table.name)) t0 WHERE t0.\"Z_PK\" \(test)"
+        return "SELECT \(shape.columnList) FROM \(map.dialect.quoted(table.name)) t0 WHERE t0.\"Z_PK\" \(test)"
     }
 
-    /// The members of a to-many of the object `?1`.
+    /// The members of a to-many of the object whose key is the first parameter.
     package func members(of relationship: ResolvedRelationship, shape: RowShape) throws -> String {
         let builder = SelectBuilder(map)
         let scope = SelectScope(builder, entity: map.schema[relationship.destination])
-        let link = try MemberLink(builder).condition(relationship, member: scope, owner: "?1")
+        let link = try MemberLink(builder).condition(relationship, member: scope, owner: firstKey)
         var sql = "SELECT \(shape.columnList) FROM \(try scope.from())\(link.join) WHERE \(link.condition)"
         if let entities = entityFilter(scope.entity, last: scope.entity.last, scope) {
             sql += " AND \(entities)"
         }
-        if let order = link.order { sql += " ORDER BY \(order), \(scope.column("Z_PK"))" }
+        if let order = link.order { sql += " ORDER BY \(order)\(map.dialect.nullOrder(isAscending: true)), \(scope.column("Z_PK"))" }
         return sql
     }
 
-    /// A row if the row `?2` is a member of a to-many of the object `?1`.
+    /// A row if the second parameter is the key of a member of a to-many of the object whose key is the first.
     package func membership(in relationship: ResolvedRelationship) throws -> String {
         let builder = SelectBuilder(map)
         let scope = SelectScope(builder, entity: map.schema[relationship.destination])
-        let link = try MemberLink(builder).condition(relationship, member: scope, owner: "?1")
-        return "SELECT 1 FROM \(try scope.from())\(link.join) WHERE \(link.condition) AND \(scope.column("Z_PK")) = ?2"
+        let link = try MemberLink(builder).condition(relationship, member: scope, owner: firstKey)
+        return "SELECT 1 FROM \(try scope.from())\(link.join) WHERE \(link.condition) AND \(scope.column("Z_PK")) = \(map.dialect.parameter(2, like: .int(0)))"
     }
 
     func condition(_ query: BoundQuery, _ scopes: LevelScopes) throws -> String {
@@ -78,39 +84,37 @@ package struct SelectCompiler: Sendable {
         return parts.isEmpty ? "" : " WHERE " + parts.joined(separator: " AND ")
     }
 
-    /// Rows of other entities of the table, and of none, stay unseen. For a whole tree the test cannot select
-    /// anything, so a unary plus keeps it from being answered by the index on `Z_ENT` instead of a better
-    /// one.
+    /// Rows of other entities of the table, and of none, stay unseen. For a whole tree the test cannot select anything, so it is kept
+    /// from being answered by the index on `Z_ENT` instead of a better one.
     func entityFilter(_ entity: Entity, last: EntityIndex, _ scope: SelectScope) -> String? {
         let root = map.schema[entity.root]
         guard root.hasSubentities else { return nil }
         let column = scope.column("Z_ENT")
         if last == entity.index { return "\(column) = \(entity.index.number)" }
-        let plus = entity.index == root.index && last == root.last ? "+" : ""
-        return "\(plus)\(column) BETWEEN \(entity.index.number) AND \(last.number)"
+        let isWhole = entity.index == root.index && last == root.last
+        return "\(isWhole ? map.dialect.unindexed(column) : column) BETWEEN \(entity.index.number) AND \(last.number)"
     }
 
     /// The number of the row breaks ties in the direction of the last key, which an index on that key gives
     /// for nothing.
     private func order(_ keys: [BoundSort], _ scopes: LevelScopes) throws -> String {
         guard let last = keys.last else { return "" }
-        var parts = try keys.map { try sortKey($0, scopes) + ($0.isAscending ? "" : " DESC") }
+        var parts = try keys.map { key in
+            try OperandCompiler(scopes: scopes).compile(key.operand)
+                + direction(key.operand, key.comparison, isAscending: key.isAscending)
+        }
         parts.append(scopes[0].column("Z_PK") + (last.isAscending ? "" : " DESC"))
         return " ORDER BY " + parts.joined(separator: ", ")
     }
 
-    private func sortKey(_ key: BoundSort, _ scopes: LevelScopes) throws -> String {
-        collated(try OperandCompiler(scopes: scopes).compile(key.operand), key.operand, key.comparison)
-    }
-
-    func collated(_ sql: String, _ operand: BoundOperand, _ comparison: SortTerm.Comparison) -> String {
-        guard operand.family == .text, let name = TextFunction.collation(comparison) else { return sql }
-        return "\(sql) COLLATE \(name)"
+    /// What follows a sort key: collation, direction and the place of null.
+    func direction(_ operand: BoundOperand, _ comparison: SortTerm.Comparison, isAscending: Bool) throws -> String {
+        let collation = operand.family == .text ? map.dialect.collation(comparison) : ""
+        return collation + (isAscending ? "" : " DESC") + map.dialect.nullOrder(isAscending: isAscending)
     }
 
     func limit(_ query: Query, _ builder: SelectBuilder) -> String {
         let limit = builder.bind(query.boundLimit)
-        // Each row is counted once more for an offset, be it 0.
-        return query.offset > 0 ? " LIMIT \(limit) OFFSET \(builder.bind(query.boundOffset))" : " LIMIT \(limit)"
+        return map.dialect.part(limit: limit, offset: query.offset > 0 ? builder.bind(query.boundOffset) : nil)
     }
 }

@@ -6,14 +6,19 @@ import CoreDataValues
 /// text is free.
 final class SelectBuilder {
     let map: StoreMap
+    /// Of a query of the shape.
+    private let values: [Value]
     private(set) var bindings: [BoundValue] = []
     private var aliases = 0
 
-    init(_ map: StoreMap) { self.map = map }
+    init(_ map: StoreMap, _ values: [Value] = []) {
+        self.map = map
+        self.values = values
+    }
 
     func bind(_ value: BoundValue) -> String {
         bindings.append(value)
-        return "?\(bindings.count)"
+        return map.dialect.parameter(bindings.count, like: value.value(among: values))
     }
 
     func bind(_ value: Value) -> String { bind(.constant(value)) }
@@ -40,12 +45,12 @@ final class SelectScope {
 
     var schema: Schema { builder.map.schema }
 
-    func column(_ name: String) -> String { "\(alias).\(quoted(name))" }
+    func column(_ name: String) -> String { "\(alias).\(builder.map.dialect.quoted(name))" }
 
     /// `"ZPAGE" t0 LEFT JOIN "ZBOOK" t1 ON …`
     func from() throws -> String {
         let table = try builder.map.table(of: entity.index)
-        return ([quoted(table.name) + " " + alias] + joins).joined(separator: " ")
+        return ([builder.map.dialect.quoted(table.name) + " " + alias] + joins).joined(separator: " ")
     }
 
     /// The destination of a to-one, joined once however often it is named.
@@ -54,7 +59,7 @@ final class SelectScope {
         let target = SelectScope(builder, entity: schema[relationship.destination])
         let table = try builder.map.table(of: relationship.destination)
         joins.append(
-            "LEFT JOIN \(quoted(table.name)) \(target.alias) ON \(target.column("Z_PK")) = \(column)")
+            "LEFT JOIN \(builder.map.dialect.quoted(table.name)) \(target.alias) ON \(target.column("Z_PK")) = \(column)")
         joined[path] = target
         return target
     }
@@ -101,7 +106,7 @@ struct MemberLink {
     ) throws -> (join: String, owner: String, order: String?) {
         if let table = builder.map.join(of: relationship.index) {
             let side = table.side(of: relationship.index)
-            let alias = builder.alias()
+            let (alias, quoted) = (builder.alias(), builder.map.dialect.quoted)
             return (
                 " JOIN \(quoted(table.name)) \(alias) ON \(alias).\(quoted(side.member)) = \(member.column("Z_PK"))",
                 "\(alias).\(quoted(side.owner))", side.order.map { "\(alias).\(quoted($0))" }

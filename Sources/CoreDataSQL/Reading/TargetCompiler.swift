@@ -3,7 +3,7 @@
 import CoreDataValues
 
 extension SelectCompiler {
-    /// How to read the members of a to-many of the owners in `?1`, a JSON list.
+    /// How to read the members of a to-many of the owners in a list, the first parameter.
     package struct Targets: Sendable {
         package let sql: String
         /// The slot of a member that holds its owner's number; nil when the owner is the result's last column.
@@ -21,9 +21,9 @@ extension SelectCompiler {
         let slot = link.join.isEmpty ? inverse?.slot : nil
         let columns = slot == nil ? "\(shape.columnList), \(link.owner)" : shape.columnList
         var sql = "SELECT \(columns) FROM \(try scope.from())\(link.join)"
-        sql += " WHERE \(link.owner) IN (SELECT value FROM json_each(?1))"
+        sql += " WHERE \(link.owner) \(isInKeys)"
         if let entities = entityFilter(scope.entity, last: scope.entity.last, scope) { sql += " AND \(entities)" }
-        let order = [link.owner, link.order, scope.column("Z_PK")].compactMap { $0 }
+        let order = [link.owner, link.order.map { $0 + map.dialect.nullOrder(isAscending: true) }, scope.column("Z_PK")].compactMap { $0 }
         sql += " ORDER BY \(order.joined(separator: ", "))"
         return Targets(sql: sql, ownerSlot: slot)
     }
@@ -44,8 +44,8 @@ extension SelectCompiler {
         let sql = """
             WITH gate(isMost) AS MATERIALIZED (SELECT (SELECT COUNT(*) FROM \(table) WHERE \(link.owner) IS NOT NULL) * 4 > \
             (SELECT MAX(\(scope.column("Z_PK"))) FROM \(table))) \
-            \(rows) isMost AND +\(link.owner) IS NOT NULL\(entities) UNION ALL \
-            \(rows) NOT isMost AND \(link.owner) IN (SELECT value FROM json_each(?1))\(entities)
+            \(rows) isMost AND \(map.dialect.unindexed(link.owner)) IS NOT NULL\(entities) UNION ALL \
+            \(rows) NOT isMost AND \(link.owner) \(isInKeys)\(entities)
             """
         return Targets(sql: sql, ownerSlot: slot)
     }

@@ -3,33 +3,12 @@
 import CoreDataValues
 import Foundation
 
-/// The functions and collations that a store registers in SQLite. Behind each stands the code that memory
-/// compares with.
-package enum TextFunction {
-    /// Text, options: the text that stands for all texts equal to it.
-    package static var fold: String { "COREDATA_FOLD" }
-    /// Text, pattern, options.
-    package static var like: String { "COREDATA_LIKE" }
-    /// Text, pattern, options.
-    package static var matches: String { "COREDATA_MATCHES" }
-
-    /// nil for SQLite's own BINARY.
-    package static func collation(_ comparison: SortTerm.Comparison) -> String? {
-        switch comparison {
-        case .binary: nil
-        case .caseInsensitive: "COREDATA_CASE"
-        case .localized: "COREDATA_LOCALE"
-        case .localizedCaseInsensitive: "COREDATA_LOCALE_CASE"
-        case .localizedStandard: "COREDATA_LOCALE_STANDARD"
-        }
-    }
-}
-
 /// Forms that compare scalar by scalar, NUL included, as memory does; with `c` or `d` both sides are folded
 /// first.
 struct TextCompiler {
     let scopes: LevelScopes
     private var builder: SelectBuilder { scopes.builder }
+    private var dialect: any SQLDialect { scopes.builder.map.dialect }
 
     func compile(_ comparison: BoundComparison) throws -> String {
         let (left, options) = (comparison.left, comparison.options)
@@ -37,14 +16,14 @@ struct TextCompiler {
             let text = value.text
         else { return try OperandCompiler(scopes: scopes).test(comparison.op, left, comparison.right, options) }
         let plain = try OperandCompiler(scopes: scopes).compile(left)
-        let side = options.isEmpty ? plain : "\(TextFunction.fold)(\(plain), \(options.rawValue))"
+        let side = options.isEmpty ? plain : dialect.folded(plain, options)
         let folded = TextComparison.fold(text, options: options)
         switch comparison.op {
-        case .contains: return "instr(\(side), \(builder.bind(.text(folded)))) > 0"
+        case .contains: return dialect.contains(side, builder.bind(.text(folded)))
         case .beginsWith: return prefix(folded, side)
         case .endsWith: return suffix(folded, side)
-        case .like: return "\(TextFunction.like)(\(plain), \(builder.bind(.text(text))), \(options.rawValue))"
-        case .matches: return "\(TextFunction.matches)(\(plain), \(builder.bind(.text(text))), \(options.rawValue))"
+        case .like: return dialect.isLike(plain, builder.bind(.text(text)), options)
+        case .matches: return dialect.matches(plain, builder.bind(.text(text)), options)
         case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual, .between, .in:
             return try OperandCompiler(scopes: scopes).test(comparison.op, left, comparison.right, options)
         }
@@ -73,12 +52,8 @@ struct TextCompiler {
         return nil
     }
 
-    /// By bytes: `length` and `substr` of a text would stop at a NUL.
     private func suffix(_ text: String, _ side: String) -> String {
-        if text.isEmpty { return "\(side) IS NOT NULL" }
-        let bytes = Data(text.utf8)
-        let needle = builder.bind(.data(bytes))
-        return "substr(CAST(\(side) AS BLOB), \(builder.bind(.int(Int64(-bytes.count))))) = \(needle)"
+        text.isEmpty ? "\(side) IS NOT NULL" : dialect.hasSuffix(side, text) { builder.bind($0) }
     }
 }
 

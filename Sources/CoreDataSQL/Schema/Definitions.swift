@@ -6,6 +6,10 @@ import CoreDataValues
 package struct Definitions: Sendable {
     package let map: StoreMap
     package init(_ map: StoreMap) { self.map = map }
+    private var integer: String { map.dialect.type(.int) }
+    private var text: String { map.dialect.type(.text) }
+    private var data: String { map.dialect.type(.data) }
+    private func bare(_ name: String) -> String { map.dialect.defined(name) }
 
     /// All statements in the order they are run.
     ///
@@ -22,25 +26,27 @@ package struct Definitions: Sendable {
 
     private func fixed() -> [String] {
         [
-            "CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR, Z_SUPER INTEGER, Z_MAX INTEGER)",
-            "CREATE TABLE Z_METADATA (Z_VERSION INTEGER PRIMARY KEY, Z_UUID VARCHAR(255), Z_PLIST BLOB)",
-            "CREATE TABLE Z_MODELCACHE (Z_CONTENT BLOB)",
+            "CREATE TABLE \(bare("Z_PRIMARYKEY")) (\(bare("Z_ENT")) \(integer) PRIMARY KEY, \(bare("Z_NAME")) \(text), "
+                + "\(bare("Z_SUPER")) \(integer), \(bare("Z_MAX")) \(integer))",
+            "CREATE TABLE \(bare("Z_METADATA")) (\(bare("Z_VERSION")) \(integer) PRIMARY KEY, \(bare("Z_UUID")) VARCHAR(255), "
+                + "\(bare("Z_PLIST")) \(data))",
+            "CREATE TABLE \(bare("Z_MODELCACHE")) (\(bare("Z_CONTENT")) \(data))",
         ]
     }
 
     package func table(_ table: TableMap) -> String {
-        let columns = table.columns.map { ", \(bare($0.name)) \($0.type)" }.joined()
+        let columns = table.columns.map { ", \(bare($0.name)) \(map.dialect.type($0.kind))" }.joined()
         return "CREATE TABLE \(bare(table.name)) "
-            + "( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER\(columns) )"
+            + "( \(bare("Z_PK")) \(integer) PRIMARY KEY, \(bare("Z_ENT")) \(integer), \(bare("Z_OPT")) \(integer)\(columns) )"
     }
 
     package func join(_ table: JoinTable) -> String {
         let (a, b) = (bare(table.side.owner), bare(table.side.member))
         var orders = [table.side.order]
         if !table.isReflexive { orders.append(table.inverseSide.order) }
-        let extra = orders.compactMap { $0 }.map { ", \(bare($0)) INTEGER" }.joined()
+        let extra = orders.compactMap { $0 }.map { ", \(bare($0)) \(integer)" }.joined()
         return
-            "CREATE TABLE \(bare(table.name)) ( \(a) INTEGER, \(b) INTEGER\(extra), PRIMARY KEY (\(a), \(b)) )"
+            "CREATE TABLE \(bare(table.name)) ( \(a) \(integer), \(b) \(integer)\(extra), PRIMARY KEY (\(a), \(b)) )"
     }
 
     package func joinIndex(_ table: JoinTable) -> String {
@@ -91,7 +97,8 @@ package struct Definitions: Sendable {
 
     private func constraint(_ constraint: UniquenessConstraint, of entity: Entity, in table: TableMap) throws -> String {
         let columns = try constraint.slots.map {
-            try table.columnName($0, of: entity, use: "the uniqueness constraint") + " COLLATE BINARY ASC"
+            let column = try table.column($0, of: entity, use: "the uniqueness constraint")
+            return map.dialect.indexed(bare(column.name), column.kind, isAscending: true)
         }
         return
             "CREATE UNIQUE INDEX \(bare(Self.constraintName(constraint.names, of: entity))) ON \(bare(table.name)) "

@@ -11,15 +11,22 @@ import CoreDataValues
 package struct DerivedTriggers: Sendable {
     package let map: StoreMap
     package init(_ map: StoreMap) { self.map = map }
+    private var dialect: any SQLDialect { map.dialect }
+    private func bare(_ name: String) -> String { map.dialect.defined(name) }
+    /// The row that changed, or rows with its key.
+    private var key: String { bare("Z_PK") }
+    private var newKey: String { "NEW." + bare("Z_PK") }
 
-    package func statements() throws -> [String] {
+    package func statements() throws -> [String] { try triggers().flatMap(map.dialect.trigger) }
+
+    private func triggers() throws -> [SQLTrigger] {
         try map.derived.flatMap { derived in
             let table = try map.table(of: derived.entity)
-            guard let column = table.column(of: derived.slot, in: derived.entity) else { return [String]() }
+            guard let column = table.column(of: derived.slot, in: derived.entity) else { return [SQLTrigger]() }
             let entity = map.schema[derived.entity]
             let target = Target(
-                table: table.name, column: table.columns[column].name, entity: entity.name, attribute: derived.name,
-                entities: entity.parent == nil ? nil : entity.index.number...entity.last.number)
+                dialect: map.dialect, table: table.name, column: table.columns[column].name, entity: entity.name,
+                attribute: derived.name, entities: entity.parent == nil ? nil : entity.index.number...entity.last.number)
             switch derived.derivation {
             case .now: return now(target)
             case .text: return []
@@ -32,32 +39,32 @@ package struct DerivedTriggers: Sendable {
 
     // MARK: Forms
 
-    private func now(_ target: Target) -> [String] {
-        let row = "Z_PK = NEW.Z_PK"
+    private func now(_ target: Target) -> [SQLTrigger] {
+        let row = "\(key) = \(newKey)"
         return [
-            target.trigger(nil, "INSERT", .insert, set: "NSCoreDataNow()", where: row, isInsert: true),
-            target.trigger(nil, "UPDATE", .update(["Z_OPT"]), set: "NSCoreDataNow()", where: row),
+            target.trigger(nil, "INSERT", .insert, set: dialect.now, where: row, isInsert: true),
+            target.trigger(nil, "UPDATE", .update(["Z_OPT"]), set: dialect.now, where: row),
         ]
     }
 
-    private func count(_ target: Target, _ members: Members) -> [String] {
+    private func count(_ target: Target, _ members: Members) -> [SQLTrigger] {
         let (table, owner) = (bare(members.table), bare(members.owner))
-        let counted = "(SELECT IFNULL(COUNT(\(owner)), 0) FROM \(table) WHERE \(owner) = NEW.Z_PK)"
+        let counted = "(SELECT \(dialect.value("COUNT(\(owner))", or: "0")) FROM \(table) WHERE \(owner) = \(newKey))"
         return steps(
             target, members, columns: [members.owner],
-            up: "IFNULL(\(target.value), 0) + 1", more: "\(target.value) + 1", less: "\(target.value) - 1")
-            + [target.trigger(nil, "SOURCE_INSERT", .insert, set: counted, where: "Z_PK = NEW.Z_PK", isInsert: true)]
+            up: "\(dialect.value(target.value, or: "0")) + 1", more: "\(target.value) + 1", less: "\(target.value) - 1")
+            + [target.trigger(nil, "SOURCE_INSERT", .insert, set: counted, where: "\(key) = \(newKey)", isInsert: true)]
     }
 
     /// Adds and takes away, a member at a time.
     private func steps(
         _ target: Target, _ members: Members, columns: [String], up: String, more: String, less: String
-    ) -> [String] {
+    ) -> [SQLTrigger] {
         let owner = bare(members.owner)
-        let (new, old) = ("Z_PK = NEW.\(owner)", "Z_PK = OLD.\(owner)")
-        let (isNew, wasOld) = ("NEW.\(owner) NOT NULL", "OLD.\(owner) NOT NULL")
+        let (new, old) = ("\(key) = NEW.\(owner)", "\(key) = OLD.\(owner)")
+        let (isNew, wasOld) = (dialect.isPresent("NEW.\(owner)"), dialect.isPresent("OLD.\(owner)"))
         // A row that is its own member is counted by SOURCE_INSERT already.
-        let isOther = members.table == target.table ? "\(isNew) AND NEW.\(owner) <> NEW.Z_PK" : isNew
+        let isOther = members.table == target.table ? "\(isNew) AND NEW.\(owner) <> \(newKey)" : isNew
         return [
             target.trigger(members.table, "PARAMETER_INSERT", .insert, when: isOther, set: up, where: new),
             target.trigger(
@@ -70,46 +77,46 @@ package struct DerivedTriggers: Sendable {
 
     /// Whole numbers are added and taken away; of others, whose sum depends on the order, the sum is made
     /// anew.
-    private func sum(_ target: Target, _ members: Members, _ slot: Int) throws -> [String] {
+    private func sum(_ target: Target, _ members: Members, _ slot: Int) throws -> [SQLTrigger] {
         let relationship = members.relationship
         let memberTable = try map.table(of: relationship.destination)
         guard let position = memberTable.column(of: slot, in: relationship.destination) else { return [] }
         let column = bare(memberTable.columns[position].name)
         let total = members.total(of: column, in: bare(memberTable.name))
         let source = target.trigger(
-            nil, "SOURCE_INSERT", .insert, set: total("NEW.Z_PK"), where: "Z_PK = NEW.Z_PK", isInsert: true)
+            nil, "SOURCE_INSERT", .insert, set: total(newKey), where: "\(key) = \(newKey)", isInsert: true)
         let kind = map.schema[relationship.destination].slots[slot].kind
         if members.member == nil, kind == .int || kind == .bool {
-            let (new, old) = ("IFNULL(NEW.\(column), 0)", "IFNULL(OLD.\(column), 0)")
+            let (new, old) = (dialect.value("NEW.\(column)", or: "0"), dialect.value("OLD.\(column)", or: "0"))
+            let held = dialect.value(target.value, or: "0")
             return steps(
                 target, members, columns: [members.owner, memberTable.columns[position].name],
-                up: "IFNULL(\(target.value), 0) + \(new)", more: "IFNULL(\(target.value), 0) + \(new)",
-                less: "IFNULL(\(target.value), 0) - \(old)") + [source]
+                up: "\(held) + \(new)", more: "\(held) + \(new)", less: "\(held) - \(old)") + [source]
         }
         let owner = bare(members.owner)
-        let anew = total("\(bare(target.table)).Z_PK")
+        let anew = total("\(bare(target.table)).\(key)")
         let updated = members.member == nil ? [members.owner, memberTable.columns[position].name] : [members.owner]
         var triggers = [
-            target.trigger(members.table, "PARAMETER_INSERT", .insert, set: anew, where: "Z_PK = NEW.\(owner)"),
+            target.trigger(members.table, "PARAMETER_INSERT", .insert, set: anew, where: "\(key) = NEW.\(owner)"),
             target.trigger(
                 members.table, "PARAMETER_UPDATE", .update(updated), set: anew,
-                where: "Z_PK IN (NEW.\(owner), OLD.\(owner))"),
-            target.trigger(members.table, "PARAMETER_DELETE", .delete, set: anew, where: "Z_PK = OLD.\(owner)"),
+                where: "\(key) IN (NEW.\(owner), OLD.\(owner))"),
+            target.trigger(members.table, "PARAMETER_DELETE", .delete, set: anew, where: "\(key) = OLD.\(owner)"),
         ]
         if let member = members.member {
             triggers.append(
                 target.trigger(
                     memberTable.name, "PARAMETER_VALUE", .update([memberTable.columns[position].name]), set: anew,
-                    where: "Z_PK IN (SELECT \(owner) FROM \(bare(members.table)) WHERE \(bare(member)) = NEW.Z_PK)"))
+                    where: "\(key) IN (SELECT \(owner) FROM \(bare(members.table)) WHERE \(bare(member)) = \(newKey))"))
         }
         return triggers + [source]
     }
 
     private func copy(
         _ target: Target, from entity: EntityIndex, hops: [RelationshipIndex], slot: Int
-    ) throws -> [String] {
+    ) throws -> [SQLTrigger] {
         let path = try Path(from: entity, hops: hops, slot: slot, map: map)
-        let row = "Z_PK = NEW.Z_PK"
+        let row = "\(key) = \(newKey)"
         var triggers = [
             target.trigger(nil, "SOURCE_INSERT", .insert, set: path.value(after: 0), where: row, isInsert: true),
             target.trigger(nil, "SOURCE_UPDATE", .update([path.columns[0]]), set: path.value(after: 0), where: row),
@@ -129,13 +136,9 @@ package struct DerivedTriggers: Sendable {
     }
 }
 
-/// The column that a trigger writes, and the trigger's text around it.
+/// The column that triggers write.
 private struct Target {
-    enum Event {
-        case insert
-        case update([String])
-        case delete
-    }
+    let dialect: any SQLDialect
     let table: String
     let column: String
     let entity: String
@@ -143,46 +146,36 @@ private struct Target {
     /// The entities of the table that have the attribute, nil for all.
     let entities: ClosedRange<Int>?
 
-    var value: String { bare(column) }
+    var value: String { dialect.defined(column) }
 
     /// - Parameters:
     ///   - other: the table that is watched, nil for the attribute's own.
     ///   - isInsert: whether the rows are told as changed by an insertion.
     func trigger(
-        _ other: String?, _ role: String, _ event: Event, when: String? = nil, set expression: String,
+        _ other: String?, _ role: String, _ event: SQLTrigger.Event, when: String? = nil, set expression: String,
         where rows: String, isInsert: Bool = false
-    ) -> String {
+    ) -> SQLTrigger {
         var (when, rows) = (when.map { "(\($0))" }, rows)
         // The form of older stores (framework 1044); newer ones have none where an attribute belongs to the
         // whole table.
         if let entities {
+            let number = dialect.defined("Z_ENT")
             if other == nil {
-                when = "\(entities.lowerBound) <= NEW.Z_ENT AND NEW.Z_ENT <= \(entities.upperBound)"
+                when = "\(entities.lowerBound) <= NEW.\(number) AND NEW.\(number) <= \(entities.upperBound)"
             } else {
-                rows += " AND \(entities.lowerBound) <= Z_ENT AND Z_ENT <= \(entities.upperBound)"
+                rows += " AND \(entities.lowerBound) <= \(number) AND \(number) <= \(entities.upperBound)"
             }
         }
         let watched = other ?? table
-        let name = bare("Z_DA_\(watched)_\(entity)_\(attribute)_\(role)")
-        let moment =
-            switch event {
-            case .insert: "AFTER INSERT"
-            case .update(let columns): "AFTER UPDATE OF " + columns.map(bare).joined(separator: ", ")
-            case .delete: "AFTER DELETE"
-            }
-        let notice = "NSCoreDataDATrigger\(isInsert ? "Insert" : "")UpdatedAffectedObjectValue"
-        let condition = when.map { " WHEN \($0)" } ?? ""
-        return "CREATE TRIGGER \(name) \(moment) ON \(bare(watched)) FOR EACH ROW\(condition) BEGIN "
-            + "UPDATE \(bare(table)) SET \(value) = \(expression) WHERE \(rows); "
-            + "SELECT \(notice)(\(literal(table)), Z_ENT, Z_PK, \(literal(attribute)), \(value)) "
-            + "FROM \(bare(table)) WHERE \(rows); END"
+        return SQLTrigger(
+            name: "Z_DA_\(watched)_\(entity)_\(attribute)_\(role)", watched: watched, event: event, condition: when, table: table,
+            column: column, attribute: attribute, expression: expression, rows: rows, isInsertion: isInsert)
     }
-
-    private func literal(_ text: String) -> String { "'" + text.replacing("'", with: "''") + "'" }
 }
 
 /// Where the members of a to-many are written down.
 private struct Members {
+    let dialect: any SQLDialect
     let relationship: ResolvedRelationship
     let table: String
     /// The column with the owner's key.
@@ -191,6 +184,7 @@ private struct Members {
     let member: String?
 
     init(_ index: RelationshipIndex, _ map: StoreMap) throws {
+        dialect = map.dialect
         relationship = map.schema[index]
         if let join = map.join(of: index) {
             let side = join.side(of: index)
@@ -215,25 +209,26 @@ private struct Members {
 
     /// The sum of a column over the members of the owner that a piece of SQL names.
     func total(of column: String, in members: String) -> (String) -> String {
-        let (table, owner) = (bare(self.table), bare(self.owner))
-        guard let member else {
-            return { "(SELECT IFNULL(SUM(m.\(column)), 0) FROM \(table) AS m WHERE m.\(owner) = \($0))" }
+        let (table, owner) = (dialect.defined(self.table), dialect.defined(self.owner))
+        let total = dialect.value("SUM(m.\(column))", or: "0")
+        guard let member = member.map(dialect.defined) else {
+            return { "(SELECT \(total) FROM \(table) AS m WHERE m.\(owner) = \($0))" }
         }
-        return {
-            "(SELECT IFNULL(SUM(m.\(column)), 0) FROM \(table) AS j JOIN \(members) AS m "
-                + "ON m.Z_PK = j.\(bare(member)) WHERE j.\(owner) = \($0))"
-        }
+        let key = dialect.defined("Z_PK")
+        return { "(SELECT \(total) FROM \(table) AS j JOIN \(members) AS m ON m.\(key) = j.\(member) WHERE j.\(owner) = \($0))" }
     }
 }
 
 /// A path over to-ones as tables and columns.
 private struct Path {
+    private let dialect: any SQLDialect
     /// The attribute's own table, then the table each hop leads to.
     private(set) var tables: [String]
     /// In each table the column that leads on; in the last the value.
     private(set) var columns: [String] = []
 
     init(from entity: EntityIndex, hops: [RelationshipIndex], slot: Int, map: StoreMap) throws {
+        dialect = map.dialect
         var table = try map.table(of: entity)
         var place = entity
         tables = [table.name]
@@ -251,19 +246,21 @@ private struct Path {
 
     /// The value at the end, seen from a changed row of the table after `hop` hops.
     func value(after hop: Int) -> String {
-        var value = "NEW.\(bare(columns[hop]))"
+        var value = "NEW.\(dialect.defined(columns[hop]))"
         for next in hop + 1..<max(tables.count, hop + 1) {
-            value = "(SELECT \(bare(columns[next])) FROM \(bare(tables[next])) WHERE Z_PK = \(value))"
+            value = "(SELECT \(dialect.defined(columns[next])) FROM \(dialect.defined(tables[next])) WHERE \(key) = \(value))"
         }
         return value
     }
 
     /// The rows whose path comes by the changed row of the table after `hop` hops.
     func rows(before hop: Int) -> String {
-        var rows = "\(bare(columns[hop - 1])) = NEW.Z_PK"
+        var rows = "\(dialect.defined(columns[hop - 1])) = NEW.\(key)"
         for table in (1..<max(hop, 1)).reversed() {
-            rows = "\(bare(columns[table - 1])) IN (SELECT Z_PK FROM \(bare(tables[table])) WHERE \(rows))"
+            rows = "\(dialect.defined(columns[table - 1])) IN (SELECT \(key) FROM \(dialect.defined(tables[table])) WHERE \(rows))"
         }
         return rows
     }
+
+    private var key: String { dialect.defined("Z_PK") }
 }

@@ -18,9 +18,10 @@ struct FetchIndexDefinition {
         if elements.isEmpty { return [] }
         let columns = try elements.map(column)
         if elements.contains(where: \.isRTree) { return try tree(elements, columns) }
-        let parts = zip(columns, elements).map { "\($0) COLLATE BINARY \($1.isAscending ? "ASC" : "DESC")" }
+        let dialect = map.dialect
+        let parts = zip(columns, elements).map { dialect.indexed(dialect.defined($0.name), $0.kind, isAscending: $1.isAscending) }
         return [
-            "CREATE INDEX \(bare("Z_\(entity.name)_\(index.name)")) ON \(bare(table.name)) "
+            "CREATE INDEX \(dialect.defined("Z_\(entity.name)_\(index.name)")) ON \(dialect.defined(table.name)) "
                 + "(\(parts.joined(separator: ", ")))" + (try condition())
         ]
     }
@@ -30,11 +31,11 @@ struct FetchIndexDefinition {
         return true
     }
 
-    private func column(_ element: FetchIndex.Element) throws -> String {
+    private func column(_ element: FetchIndex.Element) throws -> Column {
         guard let property = element.property else { throw unsupported(index, entity, "a computed element") }
         let use = "the fetch index \(index.name)"
         guard case .slot(let slot)? = entity.places[property] else { throw table.noColumn(property, of: entity, use: use) }
-        return try table.columnName(slot, of: entity, use: use)
+        return try table.column(slot, of: entity, use: use)
     }
 
     private func condition() throws -> String {
@@ -47,36 +48,19 @@ struct FetchIndexDefinition {
         do { condition = try map.schema.condition(predicate, on: entity) } catch {
             throw unsupported(index, entity, "a condition that means nothing to a store. \(error.sentence)")
         }
-        return " WHERE " + (try IndexCondition(index: index, entity: entity, table: table).compile(condition))
+        return " WHERE " + (try IndexCondition(index: index, entity: entity, table: table, dialect: map.dialect).compile(condition))
     }
 
-    /// At most five numbers, which SQLite keeps with 32 bits.
-    private func tree(_ elements: [FetchIndex.Element], _ columns: [String]) throws -> [String] {
+    /// At most five numbers.
+    private func tree(_ elements: [FetchIndex.Element], _ columns: [Column]) throws -> [String] {
         if index.partialPredicate != nil { throw unsupported(index, entity, "an R-tree with a condition") }
         if elements.contains(where: { !$0.isRTree }) { throw unsupported(index, entity, "an R-tree with binary elements") }
         if columns.count > 5 { throw unsupported(index, entity, "an R-tree of more than five elements") }
         for element in elements where !isNumber(element) {
             throw unsupported(index, entity, "an R-tree of something that is no number")
         }
-        let (name, rows) = ("Z_RT_\(entity.name)_\(index.name)", bare(table.name))
-        let bounds = columns.flatMap { [bounded($0, "_MIN"), bounded($0, "_MAX")] }
-        let values = columns.map { "NEW.\($0) ,NEW.\($0)" }.joined(separator: ", ")
-        let insertion =
-            "INTO \(bare(name)) (Z_PK, \(bounds.joined(separator: ", "))) VALUES (NEW.Z_PK, \(values)) ; END"
-        func trigger(_ event: String, _ body: String) -> String {
-            "CREATE TRIGGER \(bare("\(name)_\(event)")) AFTER \(event) ON \(rows) FOR EACH ROW BEGIN \(body)"
-        }
-        return [
-            "CREATE VIRTUAL TABLE \(bare(name)) USING RTREE (Z_PK INTEGER PRIMARY KEY, "
-                + bounds.map { "\($0) FLOAT" }.joined(separator: ", ") + ")",
-            trigger("INSERT", "INSERT OR REPLACE " + insertion),
-            trigger("UPDATE", "DELETE FROM \(bare(name)) WHERE Z_PK = NEW.Z_PK ; INSERT " + insertion),
-            trigger("DELETE", "DELETE FROM \(bare(name)) WHERE Z_PK = OLD.Z_PK ; END"),
-        ]
-    }
-
-    private func bounded(_ column: String, _ end: String) -> String {
-        column.hasSuffix("\"") ? column.dropLast() + end + "\"" : column + end
+        return map.dialect.spatialIndex(
+            SQLSpatialIndex(name: "Z_RT_\(entity.name)_\(index.name)", table: table.name, columns: columns.map(\.name)))
     }
 
     private func isNumber(_ element: FetchIndex.Element) -> Bool {
@@ -96,9 +80,9 @@ func unsupported(_ index: FetchIndex, _ entity: Entity, _ what: String) -> Store
 }
 
 extension TableMap {
-    /// The column of a stored attribute or to-one, as definitions spell it.
-    func columnName(_ slot: Int, of entity: Entity, use: String) throws -> String {
-        if let column = column(of: slot, in: entity.index) { return bare(columns[column].name) }
+    /// The column of a stored attribute or to-one.
+    func column(_ slot: Int, of entity: Entity, use: String) throws -> Column {
+        if let column = column(of: slot, in: entity.index) { return columns[column] }
         throw noColumn(entity.slots[slot].name, of: entity, use: use)
     }
 

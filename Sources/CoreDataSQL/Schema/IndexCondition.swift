@@ -4,16 +4,17 @@ import CoreDataValues
 import Foundation
 
 /// Compiles comparisons of the entity's own columns with constants, as Core Data's files spell them. Which rows an index
-/// holds never shows in a result: SQLite reads it only where a fetch asks for no others.
+/// holds never shows in a result: a database reads it only where a fetch asks for no others.
 struct IndexCondition {
     let index: FetchIndex
     let entity: Entity
     let table: TableMap
+    let dialect: any SQLDialect
 
-    /// - Throws: `StoreError` for what SQLite allows in no index: other objects, functions, patterns.
+    /// - Throws: `StoreError` for what is allowed in no index: other objects, functions, patterns.
     func compile(_ condition: BoundCondition) throws -> String {
         switch condition {
-        case .constant(let flag): return flag ? "1" : "0"
+        case .constant(let flag): return dialect.condition(flag)
         case .and(let parts): return try joined(parts, " AND ")
         case .or(let parts): return try joined(parts, " OR ")
         case .not(.isNull(let operand)): return "\(try column(operand)) IS NOT NULL"
@@ -66,7 +67,7 @@ struct IndexCondition {
         case .object: slot = nil
         }
         guard let slot else { throw refusal("the object itself") }
-        return try table.columnName(slot, of: entity, use: use)
+        return dialect.defined(try table.column(slot, of: entity, use: use).name)
     }
 
     private func constant(_ operand: BoundOperand) throws -> String {
@@ -76,7 +77,7 @@ struct IndexCondition {
 
     private func literal(_ value: Value) throws -> String {
         switch value {
-        case .bool(let flag): return flag ? "1" : "0"
+        case .bool(let flag): return dialect.literal(flag)
         case .int(let number): return String(number)
         case .double(let number), .date(let number):
             guard number.isFinite else { throw refusal("a number that is not finite") }

@@ -14,6 +14,7 @@ package struct DerivedTexts: Sendable {
     package let isEmpty: Bool
 
     package init(_ map: StoreMap) throws {
+        let dialect = map.dialect
         var texts: [[Text]] = Array(repeating: [], count: map.schema.entities.count)
         for derived in map.derived {
             guard case .text(let form, let source) = derived.derivation else { continue }
@@ -22,9 +23,9 @@ package struct DerivedTexts: Sendable {
                 let to = table.column(of: derived.slot, in: derived.entity)
             else { continue }
             let sql =
-                "UPDATE \(quoted(table.name)) SET \(quoted(table.columns[to].name)) = "
-                + "\(Self.function(form))(\(quoted(table.columns[from].name))) "
-                + "WHERE \"Z_PK\" IN (SELECT value FROM json_each(?1))"
+                "UPDATE \(dialect.quoted(table.name)) SET \(dialect.quoted(table.columns[to].name)) = "
+                + "\(dialect.derived(form, of: dialect.quoted(table.columns[from].name))) WHERE \"Z_PK\" "
+                + dialect.isIn(SQLList(dialect.parameter(1, like: dialect.list([Int64(0)]))))
             for entity in derived.entity.value...map.schema[derived.entity].last.value {
                 texts[entity].append(Text(source: source, sql: sql))
             }
@@ -33,18 +34,9 @@ package struct DerivedTexts: Sendable {
         isEmpty = texts.allSatisfy(\.isEmpty)
     }
 
-    /// The statements for rows of an entity, of which these slots were written, nil for all. Each takes keys
-    /// as a JSON list.
+    /// The statements for rows of an entity, of which these slots were written, nil for all. Each takes a
+    /// list of keys.
     package func statements(for entity: EntityIndex, slots: [Int]?) -> [String] {
         texts[entity.value].filter { slots?.contains($0.source) ?? true }.map(\.sql)
-    }
-
-    /// The SQL function of a form.
-    package static func function(_ form: Derivation.TextForm) -> String {
-        switch form {
-        case .canonical: "CoreDataCanonical"
-        case .uppercase: "CoreDataUppercase"
-        case .lowercase: "CoreDataLowercase"
-        }
     }
 }

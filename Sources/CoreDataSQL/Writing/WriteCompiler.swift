@@ -2,16 +2,22 @@
 
 import CoreDataValues
 
-/// Compiles writes over one store's map. Parameters are plain `?`, in the order the comments give.
+/// Compiles writes over one store's map. Parameters are bound in the order the comments give.
 package struct WriteCompiler: Sendable {
     package let map: StoreMap
     package init(_ map: StoreMap) { self.map = map }
+    private var dialect: any SQLDialect { map.dialect }
+    private func quoted(_ name: String) -> String { map.dialect.quoted(name) }
+    private func next(_ number: Int) -> String { map.dialect.next(number) }
+    private var isInKeys: String { dialect.isIn(SQLList(dialect.parameter(1, like: dialect.list([Int64(0)])))) }
+    /// The same in a statement whose parameters stand in their order.
+    private func isInKeys(_ number: Int) -> String { dialect.isIn(SQLList(dialect.next(number))) }
 
     /// How many rows the next INSERT carries when `left` are left: the largest power of two up to 32, so that a remainder takes
     /// few statements and an entity has six texts at most.
     ///
     /// Ten rows a statement take 0.76 of the time of single ones, fifty 0.70 (YARDSTICKS §3); chunks hold multiples of 32.
-    /// - Parameter parameters: parameters a row; SQLite takes at most 32,766 a statement everywhere.
+    /// - Parameter parameters: parameters a row; SQLite takes at most 32,766 a statement everywhere, others 65,535.
     package static func rowsOfInsert(left: Int, parameters: Int) -> Int {
         var rows = 32
         while rows > 1, rows > left || rows * parameters > 30_000 { rows /= 2 }
@@ -31,43 +37,56 @@ package struct WriteCompiler: Sendable {
     package func insert(_ entity: Entity, rows: Int) throws -> String {
         let table = try map.table(of: entity.index)
         let columns = try columnNames(storedSlots(of: entity), of: entity, in: table)
-        let row = "(?, \(entity.index.number), ?" + String(repeating: ", ?", count: columns.count) + ")"
+        let width = columns.count + 2
+        let values = (0..<rows).map { row in
+            let numbers = (1...width).map { next(row * width + $0) }
+            return "(\(([numbers[0], String(entity.index.number)] + numbers.dropFirst()).joined(separator: ", ")))"
+        }
         return "INSERT INTO \(quoted(table.name)) "
             + "(\((["Z_PK", "Z_ENT", "Z_OPT"] + columns).map(quoted).joined(separator: ", "))) VALUES "
-            + Array(repeating: row, count: rows).joined(separator: ", ")
+            + values.joined(separator: ", ")
     }
 
     /// The new version, the slots that are stored, key, old version.
     package func update(_ entity: Entity, slots: [Int]) throws -> String {
         let table = try map.table(of: entity.index)
-        let columns = try columnNames(slots, of: entity, in: table)
-        let assignments = (["Z_OPT"] + columns).map { "\(quoted($0)) = ?" }.joined(separator: ", ")
-        return "UPDATE \(quoted(table.name)) SET \(assignments) WHERE \"Z_PK\" = ? AND \"Z_OPT\" IS ?"
+        let columns = try ["Z_OPT"] + columnNames(slots, of: entity, in: table)
+        let assignments = columns.enumerated().map { "\(quoted($1)) = \(next($0 + 1))" }.joined(separator: ", ")
+        let (key, version) = (next(columns.count + 1), next(columns.count + 2))
+        return "UPDATE \(quoted(table.name)) SET \(assignments) WHERE \"Z_PK\" = \(key) AND \(dialect.isSame("\"Z_OPT\"", version))"
     }
 
-    /// A key, or a JSON list of keys. Answers each row that is there with its new version.
+    /// A key, or a list of keys. Answers each row that is there with its new version.
     package func touch(_ entity: Entity, isSingle: Bool) throws -> String {
-        "UPDATE \(quoted(try map.table(of: entity.index).name)) SET \"Z_OPT\" = ifnull(\"Z_OPT\", 0) + 1 "
-            + "WHERE \"Z_PK\" \(isSingle ? "= ?" : "IN (SELECT value FROM json_each(?))") RETURNING \"Z_PK\", \"Z_OPT\""
+        "UPDATE \(quoted(try map.table(of: entity.index).name)) SET \"Z_OPT\" = \(dialect.risen("\"Z_OPT\"")) "
+            + "WHERE \"Z_PK\" \(isSingle ? "= \(next(1))" : isInKeys(1)) RETURNING \"Z_PK\", \"Z_OPT\""
     }
 
     /// The expected version, then the keys.
     package func delete(_ entity: Entity, rows: Int) throws -> String {
-        let keys = rows == 1 ? "= ?" : "IN (" + Array(repeating: "?", count: rows).joined(separator: ", ") + ")"
-        return "DELETE FROM \(quoted(try map.table(of: entity.index).name)) WHERE \"Z_OPT\" IS ? AND \"Z_PK\" \(keys)"
+        let keys = rows == 1 ? "= \(next(2))" : "IN (" + (0..<rows).map { next($0 + 2) }.joined(separator: ", ") + ")"
+        return "DELETE FROM \(quoted(try map.table(of: entity.index).name)) WHERE \(dialect.isSame("\"Z_OPT\"", next(1))) "
+            + "AND \"Z_PK\" \(keys)"
     }
 
     /// Key. Answers the version a row has now.
     package func version(_ entity: Entity) throws -> String {
-        "SELECT \"Z_OPT\" FROM \(quoted(try map.table(of: entity.index).name)) WHERE \"Z_PK\" = ?"
+        "SELECT \"Z_OPT\" FROM \(quoted(try map.table(of: entity.index).name)) WHERE \"Z_PK\" = \(next(1))"
     }
 
-    /// Deleted keys as a JSON list: takes their pairs out of every join table they may be in.
+    /// A list of keys: the columns become NULL.
+    package func clear(_ entity: Entity, slots: [Int]) throws -> String {
+        let table = try map.table(of: entity.index)
+        let assignments = try columnNames(slots, of: entity, in: table).map { "\(quoted($0)) = NULL" }.joined(separator: ", ")
+        return "UPDATE \(quoted(table.name)) SET \(assignments) WHERE \"Z_PK\" \(isInKeys)"
+    }
+
+    /// A list of deleted keys: takes their pairs out of every join table they may be in.
     package func unlink(_ entity: Entity) -> [String] {
         entity.toMany.compactMap { relationship in
             guard let table = map.join(of: relationship) else { return nil }
             let side = table.side(of: relationship)
-            let keys = "IN (SELECT value FROM json_each(?1))"
+            let keys = isInKeys
             let both = table.isReflexive ? " OR \(quoted(side.member)) \(keys)" : ""
             return "DELETE FROM \(quoted(table.name)) WHERE \(quoted(side.owner)) \(keys)\(both)"
         }
@@ -77,54 +96,53 @@ package struct WriteCompiler: Sendable {
     package func link(_ side: JoinTable.Side, other: JoinTable.Side, in table: JoinTable) -> String {
         let orders = (table.isReflexive ? [side] : [side, other]).compactMap(\.order)
         let columns = ([side.owner, side.member] + orders).map(quoted)
-        return "INSERT OR IGNORE INTO \(quoted(table.name)) (\(columns.joined(separator: ", "))) "
-            + "VALUES (\(columns.map { _ in "?" }.joined(separator: ", ")))"
+        return dialect.insertNew(into: quoted(table.name), columns, columns.indices.map { next($0 + 1) })
     }
 
     /// Owner, member.
     package func unlink(_ side: JoinTable.Side, in table: JoinTable) -> String {
-        "DELETE FROM \(quoted(table.name)) WHERE \(quoted(side.owner)) = ? AND \(quoted(side.member)) = ?"
+        "DELETE FROM \(quoted(table.name)) WHERE \(quoted(side.owner)) = \(next(1)) AND \(quoted(side.member)) = \(next(2))"
     }
 
     /// Owner. Answers the highest position among its members.
     package func lastPosition(_ columns: PositionColumns) -> String {
-        "SELECT MAX(\(quoted(columns.position))) FROM \(quoted(columns.table)) WHERE \(quoted(columns.owner)) = ?"
+        "SELECT MAX(\(quoted(columns.position))) FROM \(quoted(columns.table)) WHERE \(quoted(columns.owner)) = \(next(1))"
     }
 
     /// Owner. Answers each member with its position.
     package func positions(_ columns: PositionColumns) -> String {
         "SELECT \(quoted(columns.member)), \(quoted(columns.position)) FROM \(quoted(columns.table)) "
-            + "WHERE \(quoted(columns.owner)) = ?"
+            + "WHERE \(quoted(columns.owner)) = \(next(1))"
     }
 
     /// Member, owner. Answers the position.
     package func position(_ columns: PositionColumns) -> String {
         "SELECT \(quoted(columns.position)) FROM \(quoted(columns.table)) "
-            + "WHERE \(quoted(columns.member)) = ? AND \(quoted(columns.owner)) = ?"
+            + "WHERE \(quoted(columns.member)) = \(next(1)) AND \(quoted(columns.owner)) = \(next(2))"
     }
 
     /// Position, member, owner.
     package func order(_ columns: PositionColumns) -> String {
-        "UPDATE \(quoted(columns.table)) SET \(quoted(columns.position)) = ? "
-            + "WHERE \(quoted(columns.member)) = ? AND \(quoted(columns.owner)) = ?"
+        "UPDATE \(quoted(columns.table)) SET \(quoted(columns.position)) = \(next(1)) "
+            + "WHERE \(quoted(columns.member)) = \(next(2)) AND \(quoted(columns.owner)) = \(next(3))"
     }
 
     /// Owner, member: a member enters a to-many without inverse.
     package func adopt(_ column: Column, in table: TableMap) -> String {
-        "UPDATE \(quoted(table.name)) SET \(quoted(column.name)) = ? WHERE \"Z_PK\" = ?"
+        "UPDATE \(quoted(table.name)) SET \(quoted(column.name)) = \(next(1)) WHERE \"Z_PK\" = \(next(2))"
     }
 
     /// Member, owner: a member leaves, if it still is this owner's.
     package func release(_ column: Column, in table: TableMap) -> String {
         "UPDATE \(quoted(table.name)) SET \(quoted(column.name)) = NULL "
-            + "WHERE \"Z_PK\" = ? AND \(quoted(column.name)) IS ?"
+            + "WHERE \"Z_PK\" = \(next(1)) AND \(dialect.isSame(quoted(column.name), next(2)))"
     }
 
     /// Count, root entity number. Answers the highest number handed out afterwards.
     package func allocate(_ root: Entity) throws -> String {
         let table = quoted(try map.table(of: root.index).name)
-        return "UPDATE \"Z_PRIMARYKEY\" SET \"Z_MAX\" = MAX(COALESCE(\"Z_MAX\", 0), "
-            + "COALESCE((SELECT MAX(\"Z_PK\") FROM \(table)), 0)) + ? WHERE \"Z_ENT\" = ? RETURNING \"Z_MAX\""
+        let last = dialect.larger("COALESCE(\"Z_MAX\", 0)", "COALESCE((SELECT MAX(\"Z_PK\") FROM \(table)), 0)")
+        return "UPDATE \"Z_PRIMARYKEY\" SET \"Z_MAX\" = \(last) + \(next(1)) WHERE \"Z_ENT\" = \(next(2)) RETURNING \"Z_MAX\""
     }
 
     private func columnNames(_ slots: [Int], of entity: Entity, in table: TableMap) throws -> [String] {

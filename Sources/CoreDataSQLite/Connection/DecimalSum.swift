@@ -1,7 +1,6 @@
 // The aggregates that add up decimals.
 
 import CCoreDataSQLite
-import CoreDataSQL
 import CoreDataValues
 import Foundation
 

@@ -44,7 +44,15 @@ enum DerivedFunctions {
             handle, "NSCoreDataNow", 0, flags, nil,
             { context, _, _ in sqlite3_result_double(context, Date().timeIntervalSinceReferenceDate) }, nil, nil, nil)
         for form in Derivation.TextForm.allCases {
-            register(form, named: DerivedTexts.function(form), on: handle, flags: SQLITE_UTF8 | SQLITE_DIRECTONLY)
+            register(form, named: name(of: form), on: handle, flags: SQLITE_UTF8 | SQLITE_DIRECTONLY)
+        }
+    }
+
+    static func name(of form: Derivation.TextForm) -> String {
+        switch form {
+        case .canonical: "CoreDataCanonical"
+        case .uppercase: "CoreDataUppercase"
+        case .lowercase: "CoreDataLowercase"
         }
     }
 

@@ -1,9 +1,29 @@
 // Functions and collations that give SQL the texts of memory.
 
 import CCoreDataSQLite
-import CoreDataSQL
 import CoreDataValues
 import Foundation
+
+/// The functions and collations that statements name. Behind each stands the code that memory compares with.
+enum TextFunction {
+    /// Text, options: the text that stands for all texts equal to it.
+    static var fold: String { "COREDATA_FOLD" }
+    /// Text, pattern, options.
+    static var like: String { "COREDATA_LIKE" }
+    /// Text, pattern, options.
+    static var matches: String { "COREDATA_MATCHES" }
+
+    /// nil for SQLite's own BINARY.
+    static func collation(_ comparison: SortTerm.Comparison) -> String? {
+        switch comparison {
+        case .binary: nil
+        case .caseInsensitive: "COREDATA_CASE"
+        case .localized: "COREDATA_LOCALE"
+        case .localizedCaseInsensitive: "COREDATA_LOCALE_CASE"
+        case .localizedStandard: "COREDATA_LOCALE_STANDARD"
+        }
+    }
+}
 
 /// Registers the text functions on a connection. They answer NULL for NULL and are DIRECTONLY: no trigger or
 /// view of a foreign file can call them.

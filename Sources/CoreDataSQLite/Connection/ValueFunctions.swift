@@ -1,9 +1,20 @@
 // Functions that give SQL the values of memory.
 
 import CCoreDataSQLite
-import CoreDataSQL
 import CoreDataValues
 import Foundation
+
+/// The functions that statements name. Behind each stands the code of memory.
+enum ValueFunction {
+    /// A name of `PredicateFunctions`, its arguments.
+    static var call: String { "COREDATA_CALL" }
+    /// The sum of decimals, added up as decimals: 0.1 and 0.2 are 0.3. Of none it is 0.
+    static var sum: String { "COREDATA_SUM" }
+    /// The average of decimals, calculated as decimals.
+    static var average: String { "COREDATA_AVERAGE" }
+    /// The place of an operator in `Comparison.Operator.allCases`, options, two values: 0 or 1.
+    static var test: String { "COREDATA_TEST" }
+}
 
 /// Registers what calls the functions and comparisons of predicates. They are DIRECTONLY, like all that answers requests.
 enum ValueFunctions {

@@ -129,14 +129,9 @@ struct ValueExchange {
         try batch.updates.compactMap { group in
             let slots = constrained(group)
             if slots.isEmpty { return nil }
-            let table = try map.table(of: group.entity)
-            let columns = slots.compactMap { table.column(of: $0, in: group.entity) }.map {
-                table.columns[$0].name
-            }
             let layout = group.chunk.layout
             return (
-                "UPDATE \(quoted(table.name)) SET \(columns.map { "\(quoted($0)) = NULL" }.joined(separator: ", ")) "
-                    + "WHERE \"Z_PK\" IN (SELECT value FROM json_each(?1))",
+                try WriteCompiler(map).clear(map.schema[group.entity], slots: slots),
                 (0..<group.chunk.count).map { group.chunk.row($0).key(layout) }
             )
         }

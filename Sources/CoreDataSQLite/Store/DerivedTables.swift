@@ -27,7 +27,7 @@ struct DerivedTables {
     private func haveColumns(_ table: TableMap) throws -> Bool {
         let rows = try rows(
             "SELECT name, upper(type) FROM pragma_table_info(?) WHERE name NOT IN ('Z_PK', 'Z_ENT', 'Z_OPT')", table.name)
-        return Set(rows) == Set(table.columns.map { [$0.name, $0.type] })
+        return Set(rows) == Set(table.columns.map { [$0.name, map.dialect.type($0.kind)] })
     }
 
     private func haveConstraints(_ table: TableMap) throws -> Bool {

@@ -60,15 +60,12 @@ struct ExternalColumns: Sendable {
 
     /// The files that rows refer to at present in these slots.
     func names(in slots: [Int], of entity: EntityIndex, keys: [Int64], _ connection: Connection) throws -> [String] {
-        let table = quoted(try map.table(of: entity).name)
+        let statements = FileStatements(map.dialect)
+        let table = try map.table(of: entity).name
         return try slots.flatMap { slot -> [String] in
-            let column = quoted(try name(of: slot, in: entity))
-            let statement = try connection.statement(
-                "SELECT CAST(substr(\(column), 2, 36) AS TEXT) FROM \(table) "
-                    + "WHERE \"Z_PK\" IN (SELECT value FROM json_each(?1)) "
-                    + "AND length(\(column)) = \(ExternalReference.size) AND substr(\(column), 1, 1) = x'02'")
+            let statement = try connection.statement(statements.names(in: try name(of: slot, in: entity), of: table))
             defer { statement.finish() }
-            try statement.bind(1, .text(keysAsJSON(keys)))
+            try statement.bind(1, map.dialect.list(keys))
             var names: [String] = []
             while try statement.step() {
                 if let name = statement.text(0), UUID(uuidString: name) != nil { names.append(name) }
@@ -94,8 +91,8 @@ struct ExternalColumns: Sendable {
 
     private func isReferred(_ name: String, _ connection: Connection) throws -> Bool {
         for place in try columns() {
-            let statement = try Statement(
-                "SELECT 1 FROM \(quoted(place.table)) WHERE \(quoted(place.column)) = ?1 LIMIT 1", on: connection)
+            let sql = FileStatements(map.dialect).isReferred(in: place.column, of: place.table)
+            let statement = try Statement(sql, on: connection)
             defer { statement.finish() }
             try statement.bind(1, .data(ExternalReference.cell(named: name)))
             if try statement.step() { return true }

@@ -13,6 +13,8 @@ struct HistoryWriter: Sendable {
     /// By entity: how its deletions are written.
     private let deletions: [String]
     private let tables: HistoryTables
+    private let statements: HistoryStatements
+    private let dialect: any SQLDialect
     private let bundle: String
     private let process: String
 
@@ -20,19 +22,22 @@ struct HistoryWriter: Sendable {
         masks = map.schema.entities.map { ChangeMask($0, map.schema) }
         process = ProcessInfo.processInfo.processName
         bundle = Bundle.main.bundleIdentifier ?? process
+        let statements = HistoryStatements(map.dialect)
         var (deletions, most) = ([String](), 0)
         for entity in map.schema.entities {
             let slots = masks[entity.index.value].tombstones
             guard !slots.isEmpty, let table = try? map.table(of: entity.index) else {
-                deletions.append(HistoryStatements.addChanges)
+                deletions.append(statements.addChanges)
                 continue
             }
             let columns = slots.compactMap { table.column(of: $0, in: entity.index) }.map { table.columns[$0].name }
-            deletions.append(HistoryStatements.addDeletions(keeping: columns, of: table.name))
+            deletions.append(statements.addDeletions(keeping: columns, of: table.name))
             most = max(most, columns.count)
         }
         self.deletions = deletions
-        tables = HistoryTables(tombstones: most)
+        tables = HistoryTables(tombstones: most, dialect: map.dialect)
+        self.statements = statements
+        dialect = map.dialect
     }
 
     // MARK: Opening
@@ -44,9 +49,9 @@ struct HistoryWriter: Sendable {
             // Another process may have been faster, and a table that is not there yet is made whole.
             for table in HistoryTables.Table.allCases { try connection.run(tables.definition(of: table)) }
             for (table, field) in try missing(connection) {
-                try connection.run("ALTER TABLE \(table.name) ADD COLUMN \(field.definition)")
+                try connection.run(tables.addition(of: field, to: table))
             }
-            for sql in HistoryTables.indexes { try connection.run(sql) }
+            for sql in tables.indexes { try connection.run(sql) }
             return true
         }
     }
@@ -83,20 +88,20 @@ struct HistoryWriter: Sendable {
         let origin = try [note?.author, bundle, note?.contextName, process].map { try number(of: $0, connection) }
         let transaction = try take(1, of: .transaction, connection)
         let time = Value.date(Date().timeIntervalSinceReferenceDate)
-        try run(HistoryStatements.addTransaction, [.int(transaction), time] + origin, connection)
+        try run(statements.addTransaction, [.int(transaction), time] + origin, connection)
         return transaction
     }
 
     private func add(
         _ group: RecordedChanges.Group, _ transaction: Int64, from first: Int64, _ connection: Connection
     ) throws {
-        let sql = group.kind == .delete ? deletions[group.entity.value] : HistoryStatements.addChanges
+        let sql = group.kind == .delete ? deletions[group.entity.value] : statements.addChanges
         let mask = group.mask.map { Value.data(Data($0)) } ?? .null
         try run(
             sql,
             [
                 .int(first), .int(transaction), .int(group.kind.rawValue), .int(Int64(group.entity.number)), mask,
-                .text(keysAsJSON(group.numbers)),
+                dialect.list(group.numbers),
             ], connection)
     }
 
@@ -104,18 +109,18 @@ struct HistoryWriter: Sendable {
     /// remove texts.
     private func number(of text: String?, _ connection: Connection) throws -> Value {
         guard let text else { return .null }
-        let known = try connection.statement(HistoryStatements.findString)
+        let known = try connection.statement(statements.findString)
         defer { known.finish() }
         try known.bind(1, .text(text))
         if try known.step() { return .int(known.int(0)) }
         let number = try take(1, of: .string, connection)
-        try run(HistoryStatements.addString, [.int(number), .text(text)], connection)
+        try run(statements.addString, [.int(number), .text(text)], connection)
         return .int(number)
     }
 
     /// Answers the first of `count` new numbers.
     private func take(_ count: Int, of table: HistoryTables.Table, _ connection: Connection) throws -> Int64 {
-        let statement = try connection.statement(HistoryStatements.allocate(table))
+        let statement = try connection.statement(statements.allocate(table))
         defer { statement.finish() }
         try statement.bind(1, Int64(count))
         _ = try statement.step()
@@ -133,7 +138,7 @@ struct HistoryWriter: Sendable {
 
     /// The number of the last transaction, 0 for none.
     static func lastTransaction(_ connection: Connection) throws -> Int64 {
-        let statement = try connection.statement(HistoryStatements.lastTransaction)
+        let statement = try connection.statement(HistoryStatements(SQLiteDialect()).lastTransaction)
         defer { statement.finish() }
         return try statement.step() ? statement.int(0) : 0
     }

@@ -1,5 +1,6 @@
 // The row of Z_METADATA and its property list.
 
+import CoreDataSQL
 import CoreDataValues
 import Foundation
 
@@ -20,9 +21,8 @@ struct MetadataRecord {
 
     /// nil when the database has no metadata row.
     static func row(_ connection: Connection) throws -> MetadataRecord? {
-        let limit = ArchiveLimits.metadataBytes
-        let statement = try Statement(
-            "SELECT Z_UUID, CASE WHEN length(Z_PLIST) <= \(limit) THEN Z_PLIST END, length(Z_PLIST) FROM Z_METADATA", on: connection)
+        let sql = MetadataStatements(SQLiteDialect()).read(limit: ArchiveLimits.metadataBytes)
+        let statement = try Statement(sql, on: connection)
         defer { statement.finish() }
         guard try statement.step() else { return nil }
         return MetadataRecord(uuid: statement.text(0) ?? "", plist: statement.data(1), length: Int(statement.int(2)))
@@ -64,8 +64,7 @@ struct MetadataRecord {
         values["NSStoreModelVersionIdentifiers"] = metadata.modelVersionIdentifiers
         values["_NSAutoVacuumLevel"] = "2"
         for (key, value) in ModelFigures.values(of: schema, recorded: metadata.versionHashes) { values[key] = value }
-        let statement = try Statement(
-            "INSERT OR REPLACE INTO Z_METADATA (Z_VERSION, Z_UUID, Z_PLIST) VALUES (1, ?, ?)", on: connection)
+        let statement = try Statement(MetadataStatements(SQLiteDialect()).write, on: connection)
         defer { statement.finish() }
         try statement.bind(1, .text(metadata.uuid))
         try statement.bind(2, .data(plist(values)))

@@ -69,7 +69,7 @@ extension RowWriter {
     private func touch(_ numbers: [Int64], _ entity: EntityIndex) throws -> [Int64: Int32] {
         let statement = try statement(entity, isSingle: false)
         defer { statement.finish() }
-        try statement.bind(1, .text(keysAsJSON(numbers)))
+        try statement.bind(1, plan.map.dialect.list(numbers))
         var versions: [Int64: Int32] = [:]
         while try statement.step() { versions[statement.int(0)] = statement.version(1) }
         return versions

@@ -136,7 +136,7 @@ struct RowWriter {
     func run(_ sql: String, keys: [Int64]) throws {
         let statement = try connection.statement(sql)
         defer { statement.finish() }
-        try statement.bind(1, .text(keysAsJSON(keys)))
+        try statement.bind(1, map.dialect.list(keys))
         _ = try statement.step()
     }
 
@@ -189,9 +189,4 @@ struct RowWriter {
         let kind: Conflict.Kind = try statement.step() ? .changed(version: statement.version(0)) : .deleted
         return Conflict(key: key, expected: expected, kind: kind)
     }
-}
-
-/// `[1,2,3]`
-func keysAsJSON(_ keys: some Sequence<Int64>) -> String {
-    "[" + keys.map(String.init).joined(separator: ",") + "]"
 }

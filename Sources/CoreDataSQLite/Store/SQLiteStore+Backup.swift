@@ -140,11 +140,7 @@ extension ExternalColumns {
     fileprivate func names(_ connection: Connection) throws -> [String] {
         var names: Set<String> = []
         for place in try columns() {
-            let column = quoted(place.column)
-            let statement = try Statement(
-                "SELECT CAST(substr(\(column), 2, 36) AS TEXT) FROM \(quoted(place.table)) "
-                    + "WHERE length(\(column)) = \(ExternalReference.size) AND substr(\(column), 1, 1) = x'02'",
-                on: connection)
+            let statement = try Statement(FileStatements(map.dialect).allNames(in: place.column, of: place.table), on: connection)
             defer { statement.finish() }
             while try statement.step() {
                 if let name = statement.text(0), UUID(uuidString: name) != nil { names.insert(name) }

@@ -137,7 +137,7 @@ package final class SQLiteStore: RowStore, StoreCopier {
                 statement = try connection.statement(.rows(shape.first, values: true)) {
                     try selects.rows(in: schema[shape.first], shape: shape)
                 }
-                try statement.bind(1, .text(keysAsJSON(numbers)))
+                try statement.bind(1, plan.map.dialect.list(numbers))
             }
             try RowDecoder(shape: shape, schema: schema).run(statement, expected: numbers.count, receive)
         }
@@ -179,7 +179,7 @@ package final class SQLiteStore: RowStore, StoreCopier {
         let targets = try selects.targets(of: resolved, shape: shape)
         try pool.read { connection in
             let statement = try connection.statement(.targets(relationship)) { targets.sql }
-            try statement.bind(1, .text(keysAsJSON(owners)))
+            try statement.bind(1, plan.map.dialect.list(owners))
             let decoder = MemberDecoder(shape: shape, schema: schema)
             if let slot = targets.ownerSlot {
                 try decoder.run(statement, ownerSlot: slot, receive)
@@ -200,7 +200,7 @@ package final class SQLiteStore: RowStore, StoreCopier {
         }
         try pool.read { connection in
             let statement = try connection.statement(.targetsOfAll(relationship)) { targets.sql }
-            try statement.bind(1, .text(keysAsJSON(owners)))
+            try statement.bind(1, plan.map.dialect.list(owners))
             try MemberDecoder(shape: shape, schema: schema).run(statement, ownerSlot: slot, receive)
         }
     }

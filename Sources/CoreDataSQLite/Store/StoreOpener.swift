@@ -200,8 +200,7 @@ struct StoreOpener {
     }
 
     private func writeEntityNumbers(_ connection: Connection) throws {
-        let statement = try connection.statement(
-            "INSERT INTO Z_PRIMARYKEY (Z_ENT, Z_NAME, Z_SUPER, Z_MAX) VALUES (?, ?, ?, 0)")
+        let statement = try connection.statement(MetadataStatements(map.dialect).addEntity)
         for entity in map.schema.entities {
             defer { statement.finish() }
             try statement.bind(1, Int64(entity.index.number))

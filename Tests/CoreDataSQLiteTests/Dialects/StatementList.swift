@@ -82,7 +82,7 @@ struct StatementList {
 
     func lines() throws -> [Line] {
         let definitions = try Definitions(map).statements().enumerated().map { Line(defines: true, title: "define \($0 + 1)", sql: $1) }
-        return try definitions + history() + fetches() + values() + relations() + writes() + links()
+        return try definitions + history() + records() + fetches() + values() + relations() + writes() + links()
     }
 
     // MARK: Reads
@@ -250,6 +250,7 @@ struct StatementList {
             add("delete 1", try writes.delete(entity, rows: 1))
             add("delete 2", try writes.delete(entity, rows: 2))
             add("version", try writes.version(entity))
+            add("clear", try writes.clear(entity, slots: Array(slots.prefix(2))))
             for sql in writes.unlink(entity) { add("unlink", sql) }
             if entity.parent == nil { add("allocate", try writes.allocate(entity)) }
             for sql in try DerivedTexts(map).statements(for: entity.index, slots: nil) { add("derive", sql) }
@@ -283,17 +284,31 @@ struct StatementList {
         return lines
     }
 
+    /// Of what the store says about itself, and of values in files.
+    private func records() throws -> [Line] {
+        let (records, files) = (MetadataStatements(map.dialect), FileStatements(map.dialect))
+        let casualty = try map.table(of: entity("Casualty").index)
+        return [
+            Line(title: "read metadata", sql: records.read(limit: 1000)), Line(title: "write metadata", sql: records.write),
+            Line(title: "add an entity's number", sql: records.addEntity),
+            Line(title: "files of rows", sql: files.names(in: "ZPHOTO", of: casualty.name)),
+            Line(title: "files of all rows", sql: files.allNames(in: "ZPHOTO", of: casualty.name)),
+            Line(title: "rows of a file", sql: files.isReferred(in: "ZPHOTO", of: casualty.name)),
+        ]
+    }
+
     private func history() throws -> [Line] {
-        let tables = HistoryTables(tombstones: 1)
-        let definitions = HistoryTables.Table.allCases.map(tables.definition) + HistoryTables.indexes
+        let tables = HistoryTables(tombstones: 1, dialect: map.dialect)
+        let statements = HistoryStatements(map.dialect)
+        let definitions = HistoryTables.Table.allCases.map(tables.definition) + tables.indexes
         let casualty = try map.table(of: entity("Casualty").index)
         return definitions.enumerated().map { Line(defines: true, title: "define history \($0 + 1)", sql: $1) }
-            + HistoryTables.Table.allCases.map { Line(title: "take numbers of \($0)", sql: HistoryStatements.allocate($0)) } + [
-                Line(title: "find a text", sql: HistoryStatements.findString), Line(title: "add a text", sql: HistoryStatements.addString),
-                Line(title: "add a transaction", sql: HistoryStatements.addTransaction),
-                Line(title: "add changes", sql: HistoryStatements.addChanges),
-                Line(title: "add deletions", sql: HistoryStatements.addDeletions(keeping: ["ZNAME"], of: casualty.name)),
-                Line(title: "last transaction", sql: HistoryStatements.lastTransaction),
+            + HistoryTables.Table.allCases.map { Line(title: "take numbers of \($0)", sql: statements.allocate($0)) } + [
+                Line(title: "find a text", sql: statements.findString), Line(title: "add a text", sql: statements.addString),
+                Line(title: "add a transaction", sql: statements.addTransaction),
+                Line(title: "add changes", sql: statements.addChanges),
+                Line(title: "add deletions", sql: statements.addDeletions(keeping: ["ZNAME"], of: casualty.name)),
+                Line(title: "last transaction", sql: statements.lastTransaction),
             ]
     }
 }

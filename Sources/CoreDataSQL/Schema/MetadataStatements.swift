@@ -1,0 +1,28 @@
+// Statements over the tables that say what a store holds.
+
+import CoreDataValues
+
+/// Reads and writes `Z_METADATA` and `Z_PRIMARYKEY`.
+package struct MetadataStatements: Sendable {
+    private let dialect: any SQLDialect
+    package init(_ dialect: any SQLDialect) { self.dialect = dialect }
+    private func name(_ name: String) -> String { dialect.defined(name) }
+
+    /// Answers the identifier, the property list unless it is longer than so many bytes, and its length.
+    package func read(limit: Int) -> String {
+        let (identifier, list) = (name("Z_UUID"), name("Z_PLIST"))
+        return "SELECT \(identifier), CASE WHEN length(\(list)) <= \(limit) THEN \(list) END, length(\(list)) FROM \(name("Z_METADATA"))"
+    }
+
+    /// Identifier, property list.
+    package var write: String {
+        dialect.replace(
+            in: name("Z_METADATA"), ["Z_VERSION", "Z_UUID", "Z_PLIST"].map(dialect.defined), ["1", dialect.next(1), dialect.next(2)])
+    }
+
+    /// Number, name, number of the parent or 0.
+    package var addEntity: String {
+        "INSERT INTO \(name("Z_PRIMARYKEY")) (\(["Z_ENT", "Z_NAME", "Z_SUPER", "Z_MAX"].map(dialect.defined).joined(separator: ", "))) "
+            + "VALUES (\((1...3).map(dialect.next).joined(separator: ", ")), 0)"
+    }
+}

@@ -1,0 +1,229 @@
+// SQLite's words, in the form in which Core Data's own files have them.
+
+import CoreDataSQL
+import CoreDataValues
+import Foundation
+
+package struct SQLiteDialect: SQLDialect {
+    package init() {}
+
+    // MARK: Names, types, constants
+
+    package func quoted(_ name: String) -> String {
+        // Looked at first: replacing nothing takes 7,000 instructions a name.
+        let plain = name.utf8.contains(UInt8(ascii: "\"")) ? name.replacing("\"", with: "\"\"") : name
+        return "\"" + plain + "\""
+    }
+
+    /// Bare where Core Data's own files have it bare.
+    package func defined(_ name: String) -> String {
+        let isPlain = name.utf8.allSatisfy { byte in
+            byte >= 0x80 || byte == UInt8(ascii: "_") || (0x30...0x39).contains(byte) || (0x41...0x5a).contains(byte)
+                || (0x61...0x7a).contains(byte)
+        }
+        return isPlain ? name : quoted(name)
+    }
+
+    package func type(_ kind: SlotKind) -> String {
+        switch kind {
+        case .int, .bool, .toOne, .entityTag: "INTEGER"
+        case .decimal: "DECIMAL"
+        case .double, .float: "FLOAT"
+        case .date: "TIMESTAMP"
+        case .text, .uri: "VARCHAR"
+        case .uuid, .data, .externalData, .transformable: "BLOB"
+        }
+    }
+
+    package func condition(_ holds: Bool) -> String { holds ? "1" : "0" }
+    package func literal(_ flag: Bool) -> String { flag ? "1" : "0" }
+
+    // MARK: Parameters
+
+    package func parameter(_ number: Int, like example: Value) -> String { "?\(number)" }
+    package func next(_ number: Int) -> String { "?" }
+    package func list(_ keys: [Int64]) -> Value { .text(keysAsJSON(keys)) }
+
+    /// Lists of whole numbers and of texts travel as one JSON value, so that the statement is the same for any length. nil where a
+    /// value has no JSON form that SQLite reads back unchanged: reals, blobs, texts with a NUL.
+    package func list(_ values: [Value]) -> Value? {
+        var result = "["
+        for value in values {
+            if result.utf8.count > 1 { result += "," }
+            switch value {
+            case .int(let number): result += String(number)
+            case .bool(let flag): result += flag ? "1" : "0"
+            case .text(let text), .uri(let text):
+                guard let literal = jsonLiteral(text) else { return nil }
+                result += literal
+            case .null, .double, .decimal, .date, .data, .uuid, .key: return nil
+            }
+        }
+        return .text(result + "]")
+    }
+
+    private func jsonLiteral(_ text: String) -> String? {
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar.value {
+            case 0: return nil
+            case 0x22: result += "\\\""
+            case 0x5c: result += "\\\\"
+            case 1..<0x20:
+                result += "\\u00" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result + "\""
+    }
+
+    package func isIn(_ list: SQLList) -> String { "IN (SELECT value FROM json_each(\(list.parameter)))" }
+
+    package func rows(of list: SQLList, as alias: String?) -> SQLListRows {
+        guard let alias else { return SQLListRows(source: "json_each(\(list.parameter))", place: "key", value: "value") }
+        return SQLListRows(source: "json_each(\(list.parameter)) AS \(alias)", place: "\(alias).key", value: "\(alias).value")
+    }
+
+    // MARK: Comparisons and functions
+
+    package func isSame(_ a: String, _ b: String) -> String { "\(a) IS \(b)" }
+    package func isOther(_ a: String, _ b: String) -> String { "\(a) IS NOT \(b)" }
+    package func isPresent(_ value: String) -> String { "\(value) NOT NULL" }
+    package func value(_ value: String, or other: String) -> String { "IFNULL(\(value), \(other))" }
+    package func risen(_ version: String) -> String { "ifnull(\(version), 0) + 1" }
+    package func larger(_ a: String, _ b: String) -> String { "MAX(\(a), \(b))" }
+
+    package func folded(_ text: String, _ options: Comparison.Options) -> String { "\(TextFunction.fold)(\(text), \(options.rawValue))" }
+
+    package func isLike(_ text: String, _ pattern: String, _ options: Comparison.Options) -> String {
+        "\(TextFunction.like)(\(text), \(pattern), \(options.rawValue))"
+    }
+
+    package func matches(_ text: String, _ pattern: String, _ options: Comparison.Options) -> String {
+        "\(TextFunction.matches)(\(text), \(pattern), \(options.rawValue))"
+    }
+
+    package func contains(_ text: String, _ part: String) -> String { "instr(\(text), \(part)) > 0" }
+
+    /// By bytes: `length` and `substr` of a text would stop at a NUL.
+    package func hasSuffix(_ text: String, _ suffix: String, bind: (Value) -> String) -> String {
+        let bytes = Data(suffix.utf8)
+        let needle = bind(.data(bytes))
+        return "substr(CAST(\(text) AS BLOB), \(bind(.int(Int64(-bytes.count))))) = \(needle)"
+    }
+
+    package func call(_ name: String, _ arguments: [String], result: ValueType?) -> String {
+        "\(ValueFunction.call)('\(name)'\(arguments.map { ", " + $0 }.joined()))"
+    }
+
+    package func test(_ op: Comparison.Operator, _ options: Comparison.Options, _ a: String, _ b: String) -> String {
+        let number = Comparison.Operator.allCases.firstIndex(of: op) ?? 0
+        return "\(ValueFunction.test)(\(number), \(options.rawValue), \(a), \(b))"
+    }
+
+    package var random: String { "((random() + 9223372036854775808.0) / 18446744073709551616.0)" }
+    package var now: String { "NSCoreDataNow()" }
+    package func decimalSum(_ values: String) -> String { "\(ValueFunction.sum)(\(values))" }
+    package func decimalAverage(_ values: String) -> String { "\(ValueFunction.average)(\(values))" }
+    package func derived(_ form: Derivation.TextForm, of text: String) -> String { "\(DerivedFunctions.name(of: form))(\(text))" }
+
+    package func tombstone(_ column: String) -> String { column }
+
+    package func fileReference(_ column: String) -> (condition: String, name: String) {
+        (
+            "length(\(column)) = \(ExternalReference.size) AND substr(\(column), 1, 1) = x'02'",
+            "CAST(substr(\(column), 2, 36) AS TEXT)"
+        )
+    }
+
+    // MARK: Selecting
+
+    package func collation(_ comparison: SortTerm.Comparison) -> String {
+        TextFunction.collation(comparison).map { " COLLATE \($0)" } ?? ""
+    }
+
+    package func nullOrder(isAscending: Bool) -> String { "" }
+    package func unindexed(_ column: String) -> String { "+" + column }
+
+    /// Each row is counted once more for an offset, be it 0.
+    package func part(limit: String, offset: String?) -> String { offset.map { " LIMIT \(limit) OFFSET \($0)" } ?? " LIMIT \(limit)" }
+
+    package func count(of rows: String) -> String { "SELECT COUNT(*) FROM (\(rows))" }
+
+    package func distinct(_ columns: [String], from source: String, by order: [SQLDistinctOrder]) -> String {
+        "SELECT DISTINCT \(columns.joined(separator: ", ")) FROM \(source)"
+            + (order.isEmpty ? "" : " ORDER BY " + order.map { $0.text + $0.suffix }.joined(separator: ", "))
+    }
+
+    // MARK: Writing
+
+    package func insertNew(into table: String, _ columns: [String], _ values: [String]) -> String {
+        "INSERT OR IGNORE INTO \(table) (\(columns.joined(separator: ", "))) VALUES (\(values.joined(separator: ", ")))"
+    }
+
+    package func replace(in table: String, _ columns: [String], _ values: [String]) -> String {
+        "INSERT OR REPLACE INTO \(table) (\(columns.joined(separator: ", "))) VALUES (\(values.joined(separator: ", ")))"
+    }
+
+    package func held(_ column: String, in table: String) -> String { column }
+
+    // MARK: Defining
+
+    package func indexed(_ column: String, _ kind: SlotKind, isAscending: Bool) -> String {
+        "\(column) COLLATE BINARY \(isAscending ? "ASC" : "DESC")"
+    }
+
+    /// Core Data's triggers, to the letter (store format §10).
+    package func trigger(_ trigger: SQLTrigger) -> [String] {
+        let moment =
+            switch trigger.event {
+            case .insert: "AFTER INSERT"
+            case .update(let columns): "AFTER UPDATE OF " + columns.map(defined).joined(separator: ", ")
+            case .delete: "AFTER DELETE"
+            }
+        let notice = "NSCoreDataDATrigger\(trigger.isInsertion ? "Insert" : "")UpdatedAffectedObjectValue"
+        let (table, column) = (defined(trigger.table), defined(trigger.column))
+        return [
+            "CREATE TRIGGER \(defined(trigger.name)) \(moment) ON \(defined(trigger.watched)) FOR EACH ROW"
+                + (trigger.condition.map { " WHEN \($0)" } ?? "") + " BEGIN UPDATE \(table) SET \(column) = \(trigger.expression) "
+                + "WHERE \(trigger.rows); SELECT \(notice)(\(literal(trigger.table)), Z_ENT, Z_PK, \(literal(trigger.attribute)), "
+                + "\(column)) FROM \(table) WHERE \(trigger.rows); END"
+        ]
+    }
+
+    private func literal(_ text: String) -> String { "'" + text.replacing("'", with: "''") + "'" }
+
+    /// An R-tree with the triggers that keep it (store format §9): at most five numbers, which SQLite keeps with 32 bits.
+    package func spatialIndex(_ index: SQLSpatialIndex) -> [String] {
+        let (name, rows, columns) = (defined(index.name), defined(index.table), index.columns.map(defined))
+        let bounds = columns.flatMap { [bounded($0, "_MIN"), bounded($0, "_MAX")] }
+        let values = columns.map { "NEW.\($0) ,NEW.\($0)" }.joined(separator: ", ")
+        let insertion = "INTO \(name) (Z_PK, \(bounds.joined(separator: ", "))) VALUES (NEW.Z_PK, \(values)) ; END"
+        func trigger(_ event: String, _ body: String) -> String {
+            "CREATE TRIGGER \(defined("\(index.name)_\(event)")) AFTER \(event) ON \(rows) FOR EACH ROW BEGIN \(body)"
+        }
+        return [
+            "CREATE VIRTUAL TABLE \(name) USING RTREE (Z_PK INTEGER PRIMARY KEY, "
+                + bounds.map { "\($0) FLOAT" }.joined(separator: ", ") + ")",
+            trigger("INSERT", "INSERT OR REPLACE " + insertion),
+            trigger("UPDATE", "DELETE FROM \(name) WHERE Z_PK = NEW.Z_PK ; INSERT " + insertion),
+            trigger("DELETE", "DELETE FROM \(name) WHERE Z_PK = OLD.Z_PK ; END"),
+        ]
+    }
+
+    private func bounded(_ column: String, _ end: String) -> String {
+        column.hasSuffix("\"") ? column.dropLast() + end + "\"" : column + end
+    }
+}
+
+extension StoreMap {
+    /// A schema as tables of a SQLite file.
+    package convenience init(schema: Schema, configuration: String?) throws {
+        try self.init(schema: schema, configuration: configuration, dialect: SQLiteDialect())
+    }
+}
+
+/// `[1,2,3]`
+func keysAsJSON(_ keys: some Sequence<Int64>) -> String {
+    "[" + keys.map(String.init).joined(separator: ",") + "]"
+}
