@@ -191,6 +191,21 @@ final class RowCache: Sendable {
         }
     }
 
+    /// Forgets all rows of the trees of some entities.
+    func forget(_ entities: Set<EntityIndex>, store: UInt16) {
+        guard !entities.isEmpty else { return }
+        let concerned = Set(entities.map { place($0, store) })
+        state.withLock { state in
+            let count = saves.wrappingAdd(1, ordering: .acquiringAndReleasing).newValue
+            state.queue.drop { concerned.contains($0) }
+            for place in concerned {
+                let table = state.table(place)
+                table.pointee = RowCacheTable()
+                table.pointee.lastSave = count
+            }
+        }
+    }
+
     private func forget(_ numbers: [Int64], _ place: Int, _ count: Int, _ state: inout State) {
         let table = state.table(place)
         if !table.pointee.forget(numbers, before: state.queue.next) {

@@ -30,7 +30,7 @@ package struct HistoryTables: Sendable {
 
     /// How many values of a deleted row a change has room for.
     package let tombstones: Int
-    private let dialect: any SQLDialect
+    let dialect: any SQLDialect
 
     package init(tombstones: Int, dialect: any SQLDialect) {
         self.tombstones = tombstones
@@ -89,11 +89,11 @@ package struct HistoryTables: Sendable {
 
 /// Statements that write to these tables. Parameters are numbered as the comments give them.
 package struct HistoryStatements: Sendable {
-    private let dialect: any SQLDialect
+    let dialect: any SQLDialect
     package init(_ dialect: any SQLDialect) { self.dialect = dialect }
 
-    private func name(_ name: String) -> String { dialect.defined(name) }
-    private func names(_ names: [String]) -> String { names.map(dialect.defined).joined(separator: ", ") }
+    func name(_ name: String) -> String { dialect.defined(name) }
+    func names(_ names: [String]) -> String { names.map(dialect.defined).joined(separator: ", ") }
     /// A parameter to which a whole number is bound.
     private func number(_ number: Int) -> String { dialect.parameter(number, like: .int(0)) }
 
@@ -125,9 +125,9 @@ package struct HistoryStatements: Sendable {
             + (3...6).map(number).joined(separator: ", ") + ")"
     }
 
-    private static let change = ["Z_PK", "Z_ENT", "ZTRANSACTIONID", "ZCHANGETYPE", "ZENTITY", "ZCOLUMNS", "ZENTITYPK"]
+    static let change = ["Z_PK", "Z_ENT", "ZTRANSACTIONID", "ZCHANGETYPE", "ZENTITY", "ZCOLUMNS", "ZENTITYPK"]
 
-    private func change(_ place: String) -> String {
+    func change(_ place: String) -> String {
         "SELECT \(number(1)) + \(place), \(HistoryTables.Table.change.rawValue), \(number(2)), \(number(3)), \(number(4)), "
             + dialect.parameter(5, like: .data(Data()))
     }

@@ -9,10 +9,12 @@ package struct FileStatements: Sendable {
     package init(_ dialect: any SQLDialect) { self.dialect = dialect }
 
     /// A list of keys. Answers the names of the files that these rows refer to.
-    package func names(in column: String, of table: String) -> String {
+    ///
+    /// - Parameter rows: instead of the list, what follows the number of a row as a condition.
+    package func names(in column: String, of table: String, rows: String? = nil) -> String {
         let reference = dialect.fileReference(dialect.quoted(column))
-        let keys = SQLList(dialect.parameter(1, like: dialect.list([Int64(0)])))
-        return "SELECT \(reference.name) FROM \(dialect.quoted(table)) WHERE \"Z_PK\" \(dialect.isIn(keys)) AND \(reference.condition)"
+        let keys = rows ?? dialect.isIn(SQLList(dialect.parameter(1, like: dialect.list([Int64(0)]))))
+        return "SELECT \(reference.name) FROM \(dialect.quoted(table)) WHERE \"Z_PK\" \(keys) AND \(reference.condition)"
     }
 
     /// Answers the names of the files that any row refers to.

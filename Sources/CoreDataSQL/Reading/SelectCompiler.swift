@@ -97,7 +97,7 @@ package struct SelectCompiler: Sendable {
 
     /// The number of the row breaks ties in the direction of the last key, which an index on that key gives
     /// for nothing.
-    private func order(_ keys: [BoundSort], _ scopes: LevelScopes) throws -> String {
+    func order(_ keys: [BoundSort], _ scopes: LevelScopes) throws -> String {
         guard let last = keys.last else { return "" }
         var parts = try keys.map { key in
             try OperandCompiler(scopes: scopes).compile(key.operand)

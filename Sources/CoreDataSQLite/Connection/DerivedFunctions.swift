@@ -13,9 +13,26 @@ final class TouchedRows {
         let number: Int64
     }
     private(set) var rows: Set<Row> = []
+    /// The entities (`Z_ENT`) of rows that were too many to be kept.
+    private(set) var entities: Set<Int64> = []
+    /// How many rows are kept one by one.
+    var limit = Int.max
 
-    func insert(_ row: Row) { rows.insert(row) }
-    func clear() { if !rows.isEmpty { rows = [] } }
+    func insert(_ row: Row) {
+        rows.insert(row)
+        if rows.count > limit { forgetRows() }
+    }
+
+    func clear() {
+        if !rows.isEmpty { rows = [] }
+        if !entities.isEmpty { entities = [] }
+    }
+
+    @inline(never)
+    private func forgetRows() {
+        for row in rows { entities.insert(row.entity) }
+        rows = []
+    }
 }
 
 /// Registers what Core Data's own triggers call: notices of changed rows, and the time. They are INNOCUOUS,

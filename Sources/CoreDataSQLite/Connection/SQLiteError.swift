@@ -18,6 +18,9 @@ enum SQLiteError {
             engine: EngineError(name: engine, code: String(code), message: message), sql: sql)
     }
 
+    /// Whether a constraint of uniqueness was broken.
+    static func isUniqueness(_ error: StoreError) -> Bool { error.sqliteCode == SQLITE_CONSTRAINT | (8 << 8) }
+
     private static func meaning(_ code: Int32, _ message: String) -> (Int, String) {
         switch code {
         case SQLITE_BUSY, SQLITE_LOCKED:

@@ -60,12 +60,19 @@ struct ExternalColumns: Sendable {
 
     /// The files that rows refer to at present in these slots.
     func names(in slots: [Int], of entity: EntityIndex, keys: [Int64], _ connection: Connection) throws -> [String] {
+        try names(in: slots, of: entity, rows: nil, connection) { try $0.bind(1, map.dialect.list(keys)) }
+    }
+
+    /// The same for the rows of a condition that follows their number.
+    func names(
+        in slots: [Int], of entity: EntityIndex, rows: String?, _ connection: Connection, bind: (Statement) throws -> Void = { _ in }
+    ) throws -> [String] {
         let statements = FileStatements(map.dialect)
         let table = try map.table(of: entity).name
         return try slots.flatMap { slot -> [String] in
-            let statement = try connection.statement(statements.names(in: try name(of: slot, in: entity), of: table))
+            let statement = try connection.statement(statements.names(in: try name(of: slot, in: entity), of: table, rows: rows))
             defer { statement.finish() }
-            try statement.bind(1, map.dialect.list(keys))
+            try bind(statement)
             var names: [String] = []
             while try statement.step() {
                 if let name = statement.text(0), UUID(uuidString: name) != nil { names.append(name) }

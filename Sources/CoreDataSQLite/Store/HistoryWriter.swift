@@ -9,11 +9,11 @@ import Foundation
 /// Numbers are taken in the transaction of the commit, not from blocks: a higher number is a later commit, whichever process made
 /// it, so that a token misses none.
 struct HistoryWriter: Sendable {
-    private let masks: [ChangeMask]
+    let masks: [ChangeMask]
     /// By entity: how its deletions are written.
     private let deletions: [String]
     private let tables: HistoryTables
-    private let statements: HistoryStatements
+    let statements: HistoryStatements
     private let dialect: any SQLDialect
     private let bundle: String
     private let process: String
@@ -84,7 +84,7 @@ struct HistoryWriter: Sendable {
         }
     }
 
-    private func addTransaction(_ note: HistoryNote?, _ connection: Connection) throws -> Int64 {
+    func addTransaction(_ note: HistoryNote?, _ connection: Connection) throws -> Int64 {
         let origin = try [note?.author, bundle, note?.contextName, process].map { try number(of: $0, connection) }
         let transaction = try take(1, of: .transaction, connection)
         let time = Value.date(Date().timeIntervalSinceReferenceDate)
@@ -119,7 +119,7 @@ struct HistoryWriter: Sendable {
     }
 
     /// Answers the first of `count` new numbers.
-    private func take(_ count: Int, of table: HistoryTables.Table, _ connection: Connection) throws -> Int64 {
+    func take(_ count: Int, of table: HistoryTables.Table, _ connection: Connection) throws -> Int64 {
         let statement = try connection.statement(statements.allocate(table))
         defer { statement.finish() }
         try statement.bind(1, Int64(count))

@@ -13,8 +13,6 @@ struct RowWriter {
     private var compiler: WriteCompiler { plan.writes }
     private var constraints: ConstraintNames { plan.constraints }
 
-    private static var uniqueFailed: Int32 { SQLITE_CONSTRAINT | (8 << 8) }
-
     // MARK: Insert
 
     func insert(_ chunk: RowChunk, _ conflicts: inout [Conflict]) throws {
@@ -147,7 +145,7 @@ struct RowWriter {
         do {
             try run(sql, keys: keys)
             return nil
-        } catch let error as StoreError where error.sqliteCode == Self.uniqueFailed {
+        } catch let error as StoreError where SQLiteError.isUniqueness(error) {
             guard let attributes = constraints[error.engine?.message ?? ""] else { throw error }
             return attributes
         }
@@ -157,7 +155,7 @@ struct RowWriter {
         do {
             _ = try statement.step()
             return nil
-        } catch let error as StoreError where error.sqliteCode == Self.uniqueFailed {
+        } catch let error as StoreError where SQLiteError.isUniqueness(error) {
             guard let attributes = constraints[error.engine?.message ?? ""] else { throw error }
             return Conflict(key: key, expected: expected, kind: .constraint(attributes))
         }

@@ -17,7 +17,7 @@ package final class SQLiteStore: RowStore, StoreCopier {
     package let options: SQLiteOptions
     package let identifier: String
     package let history: HistoryKeeping
-    private let historyWriter: HistoryWriter?
+    let historyWriter: HistoryWriter?
     let plan: StorePlan
     /// nil when no attribute may be stored in files.
     let externals: ExternalColumns?
@@ -242,7 +242,7 @@ package final class SQLiteStore: RowStore, StoreCopier {
 
     package func close() throws { try pool.close() }
 
-    private func refuseIfReadOnly(_ what: String) throws {
+    func refuseIfReadOnly(_ what: String) throws {
         guard options.isReadOnly else { return }
         let why =
             history == .closed
@@ -258,18 +258,24 @@ struct KeyReservation {
     let compiler: WriteCompiler
 
     func take(_ count: Int, on connection: Connection) throws -> Range<Int64> {
-        var end: Int64 = 0
+        var numbers: Range<Int64> = 0..<0
         try connection.transaction {
-            let statement = try connection.statement(.allocate(entity.index)) {
-                try compiler.allocate(entity)
-            }
-            defer { statement.finish() }
-            try statement.bind(1, Int64(count))
-            try statement.bind(2, Int64(entity.index.number))
-            guard try statement.step() else { throw missing(connection.path) }
-            end = statement.int(0)
+            numbers = try taken(count, on: connection)
             return true
         }
+        return numbers
+    }
+
+    /// The same inside a transaction.
+    func taken(_ count: Int, on connection: Connection) throws -> Range<Int64> {
+        let statement = try connection.statement(.allocate(entity.index)) {
+            try compiler.allocate(entity)
+        }
+        defer { statement.finish() }
+        try statement.bind(1, Int64(count))
+        try statement.bind(2, Int64(entity.index.number))
+        guard try statement.step() else { throw missing(connection.path) }
+        let end = statement.int(0)
         return (end - Int64(count) + 1)..<(end + 1)
     }
 

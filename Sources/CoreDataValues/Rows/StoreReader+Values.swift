@@ -23,7 +23,7 @@ extension StoreReader {
 }
 
 /// Reads the rows that others lead to, and keeps them while one query is answered.
-private final class RelatedReader: RelatedRows {
+final class RelatedReader: RelatedRows {
     private struct Place: Hashable {
         let relationship: RelationshipIndex
         let owner: Int64
@@ -70,7 +70,7 @@ private final class RelatedReader: RelatedRows {
 
 extension RowBatch {
     /// The rows as values, in order.
-    fileprivate var memoryRows: [MemoryRow] {
+    var memoryRows: [MemoryRow] {
         let chunks = chunks
         let order = order ?? (0..<first.count).map { Reference(chunk: 0, row: $0) }
         return order.map { place in

@@ -6,4 +6,6 @@ package protocol StoreWriter: StoreRole {
     func allocateKeys(_ count: Int, in root: EntityIndex) throws -> Range<Int64>
     /// Writes a batch as one transaction: all of it or nothing.
     func commit(_ batch: ChangeBatch) throws -> CommitOutcome
+    /// Changes a set of rows as one transaction: all of it or nothing.
+    func apply(_ change: SetChange) throws -> SetOutcome
 }

@@ -130,16 +130,18 @@ package final class MemoryStore: RowStore {
     }
 
     package func commit(_ batch: ChangeBatch) throws -> CommitOutcome {
-        try withState { state in
-            let (changes, overtaken): (MemoryChanges, [RowKey])
-            do {
-                let commit = try MemoryCommit(batch, tables: state.tables, schema: schema, derived: derived)
-                guard commit.conflicts.isEmpty else { return .conflicts(commit.conflicts) }
-                (changes, overtaken) = (commit.changes(), commit.overtaken)
-            }
-            let touched = changes.apply(to: &state.tables, schema: schema, derived: derived)
-            return .committed(touched: touched, overtaken: overtaken)
+        try withState { state in try commit(batch, to: &state) }
+    }
+
+    func commit(_ batch: ChangeBatch, to state: inout State) throws -> CommitOutcome {
+        let (changes, overtaken): (MemoryChanges, [RowKey])
+        do {
+            let commit = try MemoryCommit(batch, tables: state.tables, schema: schema, derived: derived)
+            guard commit.conflicts.isEmpty else { return .conflicts(commit.conflicts) }
+            (changes, overtaken) = (commit.changes(), commit.overtaken)
         }
+        let touched = changes.apply(to: &state.tables, schema: schema, derived: derived)
+        return .committed(touched: touched, overtaken: overtaken)
     }
 
     package func close() throws {

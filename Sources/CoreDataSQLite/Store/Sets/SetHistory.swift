@@ -1,0 +1,61 @@
+// What a set change leaves in the history: one transaction, its changes added as they are made.
+
+import CoreDataSQL
+import CoreDataValues
+import Foundation
+
+/// Records the changes of one set change inside its transaction. Nothing is recorded until there is a first change.
+final class SetHistory {
+    private let writer: HistoryWriter
+    private let note: HistoryNote?
+    private let map: StoreMap
+    private let connection: Connection
+    private var transaction: Int64?
+
+    /// nil for a store that keeps no history.
+    init?(_ writer: HistoryWriter?, _ note: HistoryNote?, _ map: StoreMap, _ connection: Connection) {
+        guard let writer else { return nil }
+        self.writer = writer
+        self.note = note
+        self.map = map
+        self.connection = connection
+    }
+
+    /// Records one change for each row of a SELECT.
+    ///
+    /// - Parameter keys: in brackets, its column is `k`.
+    func add(
+        _ kind: RecordedChanges.Kind, _ entity: EntityIndex, mask: [UInt8]? = nil, count: Int, of keys: String
+    ) throws {
+        var sql = writer.statements.addChanges(of: keys)
+        let tombstones = writer.masks[entity.value].tombstones
+        if kind == .delete, !tombstones.isEmpty, let table = try? map.table(of: entity) {
+            let columns = tombstones.compactMap { table.column(of: $0, in: entity) }.map { table.columns[$0].name }
+            sql = writer.statements.addDeletions(of: keys, keeping: columns, of: table.name)
+        }
+        try run(sql, kind, entity, mask, count, [])
+    }
+
+    /// Records one change for each of some rows.
+    func add(_ kind: RecordedChanges.Kind, _ entity: EntityIndex, mask: [UInt8]? = nil, _ numbers: [Int64]) throws {
+        try run(writer.statements.addChanges, kind, entity, mask, numbers.count, [map.dialect.list(numbers)])
+    }
+
+    func mask(_ entity: EntityIndex, _ slots: [Int]) -> [UInt8] { writer.masks[entity.value].bytes(slots: slots) }
+
+    private func run(
+        _ sql: String, _ kind: RecordedChanges.Kind, _ entity: EntityIndex, _ mask: [UInt8]?, _ count: Int, _ further: [Value]
+    ) throws {
+        if count == 0 { return }
+        let number = try transaction ?? writer.addTransaction(note, connection)
+        transaction = number
+        let first = try writer.take(count, of: .change, connection)
+        let values: [Value] = [
+            .int(first), .int(number), .int(kind.rawValue), .int(Int64(entity.number)), mask.map { .data(Data($0)) } ?? .null,
+        ]
+        let statement = try Statement(sql, on: connection)
+        defer { statement.finish() }
+        try statement.bind(values + further)
+        _ = try statement.step()
+    }
+}

@@ -1,0 +1,185 @@
+// Insertions from a stream of rows: one chunk in memory at a time.
+
+import CCoreDataSQLite
+import CoreDataSQL
+import CoreDataValues
+
+extension SetWriter {
+    /// *next chunk · check · number · move large values · insert, keep or update · record · derive*, until there is none.
+    func insert(_ next: () throws -> RowChunk?, _ uniqueness: SetChange.Uniqueness) throws -> SetOutcome {
+        let stream = StreamWriter(self, uniqueness)
+        while let chunk = try next() { if chunk.count > 0 { try stream.write(chunk) } }
+        return stream.outcome
+    }
+}
+
+/// Writes the chunks of one stream.
+private final class StreamWriter {
+    private let writer: SetWriter
+    private let uniqueness: SetChange.Uniqueness
+    private let rules: StreamRules
+    private let inserts: SetInsertCompiler
+    private var numbers: [EntityIndex: Range<Int64>] = [:]
+    private var blockSize: Int64 = 256
+    private(set) var outcome = SetOutcome()
+    private var connection: Connection { writer.connection }
+    private var schema: Schema { writer.schema }
+
+    init(_ writer: SetWriter, _ uniqueness: SetChange.Uniqueness) {
+        self.writer = writer
+        self.uniqueness = uniqueness
+        rules = StreamRules(uniqueness, in: writer.schema)
+        inserts = SetInsertCompiler(writer.map)
+    }
+
+    func write(_ chunk: RowChunk) throws {
+        let entity = schema[chunk.layout.entity]
+        try rules.check(chunk)
+        let slots = try rules.updated(entity)
+        try number(chunk, entity)
+        try writer.files?.move(chunk)
+        var new = Array(0..<chunk.count)
+        var changed: [Int64] = []
+        if uniqueness == .fail || entity.constraints.isEmpty {
+            try insertAll(chunk, entity)
+        } else {
+            (new, changed) = try insertOrMeet(chunk, entity, slots)
+        }
+        outcome.count += new.count
+        try record(chunk, entity, new, changed, slots)
+    }
+
+    // MARK: Numbers
+
+    private func number(_ chunk: RowChunk, _ entity: Entity) throws {
+        var left = numbers[entity.root] ?? 0..<0
+        for index in 0..<chunk.count {
+            if left.isEmpty { left = try block(schema[entity.root], atLeast: chunk.count - index) }
+            chunk.number(row: index, left.lowerBound, version: 1)
+            left = (left.lowerBound + 1)..<left.upperBound
+        }
+        numbers[entity.root] = left
+    }
+
+    /// Numbers that nobody else gets; what is left of them at the end is lost.
+    private func block(_ root: Entity, atLeast count: Int) throws -> Range<Int64> {
+        let size = max(blockSize, Int64(count))
+        blockSize = min(2 * blockSize, 4096)
+        return try KeyReservation(entity: root, compiler: writer.plan.writes).taken(Int(size), on: connection)
+    }
+
+    // MARK: Rows
+
+    private func insertAll(_ chunk: RowChunk, _ entity: Entity) throws {
+        var conflicts: [Conflict] = []
+        try RowWriter(plan: writer.plan, connection: connection).insert(chunk, &conflicts)
+        if case .constraint(let names)? = conflicts.first?.kind { throw StoreError.notUnique(entity, names) }
+        guard writer.answer != .count else { return }
+        for index in 0..<chunk.count { note(key(chunk, index), .inserted) }
+    }
+
+    /// Inserts rows whose unique values are free, and does with the others what the rule says.
+    ///
+    /// - Returns: the places of the new rows, and the numbers of rows that were there and changed.
+    private func insertOrMeet(_ chunk: RowChunk, _ entity: Entity, _ slots: [Int]) throws -> (new: [Int], changed: [Int64]) {
+        var (new, changed): ([Int], [Int64]) = ([], [])
+        var start = 0
+        while start < chunk.count {
+            // With one constraint an update frees no value that a row beside it waits for.
+            let rows = entity.constraints.count == 1
+                ? WriteCompiler.rowsOfInsert(left: chunk.count - start, parameters: entity.slots.count + 2) : 1
+            let written = try insert(start..<(start + rows), of: chunk, entity)
+            for index in start..<(start + rows) {
+                if written.contains(key(chunk, index).number) {
+                    new.append(index)
+                    note(key(chunk, index), .inserted)
+                } else if let met = try meet(chunk, index, entity, slots) {
+                    changed.append(met)
+                }
+            }
+            start += rows
+        }
+        return (new, changed)
+    }
+
+    /// Answers the numbers of those that were inserted.
+    private func insert(_ range: Range<Int>, of chunk: RowChunk, _ entity: Entity) throws -> Set<Int64> {
+        let binder = try connection.binder(of: entity) { try writer.plan.writes.storedSlots(of: entity) }
+        let statement = try connection.statement(inserts.insert(entity, rows: range.count))
+        defer { statement.finish() }
+        var parameter = 1
+        for index in range {
+            try binder.bindWhole(chunk.row(index), of: chunk, to: statement, from: parameter)
+            parameter += 2 + binder.slots.count
+        }
+        var written: Set<Int64> = []
+        while try statement.step() { written.insert(statement.int(0)) }
+        return written
+    }
+
+    /// A row whose unique values are taken: answers the number of the row that took its values, if one did.
+    private func meet(_ chunk: RowChunk, _ index: Int, _ entity: Entity, _ slots: [Int]) throws -> Int64? {
+        guard let holder = try holder(chunk, index, entity) else {
+            throw StoreError.notUnique(entity, entity.constraints.first?.names ?? [])
+        }
+        guard case .update = uniqueness else {
+            note(holder, .kept)
+            return nil
+        }
+        guard holder.entity == entity.index else { throw rules.otherEntity(entity, holder.entity) }
+        let statement = try connection.statement(inserts.update(entity, slots: slots))
+        defer { statement.finish() }
+        try RowBinder(entity: entity, slots: slots).bind(chunk.row(index), of: chunk, to: statement, from: 1)
+        try statement.bind(1 + slots.count, holder.number)
+        try writer.files?.replace(holder, slots: slots, connection)
+        _ = try writer.unique(entity) { try statement.step() }
+        outcome.count += 1
+        note(holder, .updated)
+        if writer.answer == .count { outcome.touched.entities.insert(entity.index) } else { outcome.touched.changed.append(holder) }
+        return holder.number
+    }
+
+    private func holder(_ chunk: RowChunk, _ index: Int, _ entity: Entity) throws -> RowKey? {
+        for constraint in entity.constraints {
+            let values = constraint.slots.map { chunk.value(row: index, slot: $0) }
+            if values.contains(.null) { continue }
+            let statement = try connection.statement(inserts.find(constraint, of: entity))
+            defer { statement.finish() }
+            try statement.bind(values)
+            guard try statement.step() else { continue }
+            let found = statement.isNull(1) ? entity.index : writer.entity(statement.int(1)) ?? entity.index
+            return RowKey(entity: found, number: statement.int(0))
+        }
+        return nil
+    }
+
+    // MARK: What follows
+
+    private func record(_ chunk: RowChunk, _ entity: Entity, _ new: [Int], _ changed: [Int64], _ slots: [Int]) throws {
+        if let history = writer.history {
+            try history.add(.insert, entity.index, new.map { key(chunk, $0).number })
+            try history.add(.update, entity.index, mask: history.mask(entity.index, slots), changed)
+        }
+        guard !writer.plan.derivedTexts.isEmpty else { return }
+        try derive(entity, new.map { key(chunk, $0).number }, slots: nil)
+        try derive(entity, changed, slots: slots)
+    }
+
+    private func derive(_ entity: Entity, _ numbers: [Int64], slots: [Int]?) throws {
+        if numbers.isEmpty { return }
+        let rows = RowWriter(plan: writer.plan, connection: connection)
+        for sql in writer.plan.derivedTexts.statements(for: entity.index, slots: slots) {
+            if let names = try rows.conflict(in: sql, keys: numbers) { throw StoreError.notUnique(entity, names) }
+        }
+    }
+
+    private func key(_ chunk: RowChunk, _ index: Int) -> RowKey {
+        RowKey(entity: chunk.layout.entity, number: chunk.row(index).key(chunk.layout))
+    }
+
+    private func note(_ key: RowKey, _ effect: SetOutcome.Effect) {
+        if writer.answer == .count { return }
+        outcome.keys.append(key)
+        if writer.answer == .effects { outcome.effects.append(effect) }
+    }
+}

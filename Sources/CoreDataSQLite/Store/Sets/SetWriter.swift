@@ -1,0 +1,151 @@
+// Set changes as statements, inside one transaction of a connection that writes.
+
+import CCoreDataSQLite
+import CoreDataSQL
+import CoreDataValues
+import Foundation
+
+/// Runs one set change. Its rows wait in temporary tables, so that neither memory nor the number of statements grows with them; only
+/// answers do.
+struct SetWriter {
+    let plan: StorePlan
+    let connection: Connection
+    let files: SetFiles?
+    let history: SetHistory?
+    let answer: SetChange.Answer
+    var map: StoreMap { plan.map }
+    var schema: Schema { plan.map.schema }
+
+    /// As many rows that triggers changed are told one by one.
+    private static var mostTouched: Int { 10_000 }
+
+    /// - Parameter body: what to do inside the transaction.
+    func transaction(_ body: () throws -> SetOutcome) throws -> SetOutcome {
+        connection.touched.clear()
+        connection.ends.clear()
+        connection.touched.limit = answer == .count ? 0 : SetWriter.mostTouched
+        defer { connection.touched.limit = .max }
+        var outcome = SetOutcome()
+        try connection.transaction {
+            outcome = try body()
+            addTouched(&outcome)
+            return true
+        }
+        return outcome
+    }
+
+    // MARK: Update
+
+    /// *stage rows and values · check · record · vacate · write · derive · answer*
+    func update(_ update: BoundUpdate) throws -> SetOutcome {
+        let compiler = try SetUpdateCompiler(update, map)
+        for target in try compiler.targets where try !isFound(target.sql, [.int(target.key.number)]) {
+            throw StoreError.noTarget(target.relationship, update.entity)
+        }
+        try run(compiler.definition)
+        defer { _ = try? run(KeyTable.drop(KeyTable.rows)) }
+        let fill = try plan.selects.fill(update.query, compiler.operands)
+        let count = try run(fill.sql, fill.values(for: update.query))
+        for check in compiler.checks.missing where try isFound(check.sql) {
+            throw StoreError(missing: update.entity.slots[check.slot].name, of: update.entity)
+        }
+        for check in compiler.checks.overflows where try isFound(check.sql) {
+            throw StoreError.overflow(of: update.entity.slots[check.slot], update.entity)
+        }
+        if count > 0 { try write(update, compiler) }
+        var outcome = SetOutcome()
+        outcome.count = count
+        if answer == .count {
+            outcome.touched.entities = Set((update.entity.index.value...update.query.bound.last.value).map { EntityIndex($0) })
+        } else {
+            outcome.keys = try keys(KeyTable.keys(round: 0))
+            outcome.touched.changed = outcome.keys
+        }
+        if answer == .effects { outcome.effects = outcome.keys.map { _ in .updated } }
+        return outcome
+    }
+
+    private func write(_ update: BoundUpdate, _ compiler: SetUpdateCompiler) throws {
+        let numbers = KeyTable.numbers(of: update.entity.root)
+        try files?.replace(update.entity.index, slots: update.slots, keys: numbers, connection)
+        for (entity, count) in try entities() {
+            try history?.add(
+                .update, entity, mask: history?.mask(entity, update.slots), count: count,
+                of: KeyTable.numbers(of: update.entity.root, where: "e = \(entity.number)"))
+        }
+        try unique(update.entity) {
+            if let vacating = compiler.vacating { try run(vacating) }
+            let statement = compiler.statement
+            try run(statement.sql, statement.values)
+            var derived: Set<String> = []
+            for value in update.entity.index.value...update.query.bound.last.value {
+                let texts = plan.derivedTexts.statements(for: EntityIndex(value), slots: update.slots, rows: "IN \(numbers)")
+                for sql in texts where derived.insert(sql).inserted { try run(sql) }
+            }
+        }
+    }
+
+    // MARK: Statements
+
+    /// Answers how many rows it changed.
+    @discardableResult
+    func run(_ sql: String, _ values: [Value] = []) throws -> Int {
+        let statement = try Statement(sql, on: connection)
+        defer { statement.finish() }
+        try statement.bind(values)
+        _ = try statement.step()
+        return Int(sqlite3_changes(connection.handle))
+    }
+
+    func isFound(_ sql: String, _ values: [Value] = []) throws -> Bool {
+        let statement = try Statement(sql, on: connection)
+        defer { statement.finish() }
+        try statement.bind(values)
+        return try statement.step()
+    }
+
+    func keys(_ sql: String) throws -> [RowKey] {
+        let statement = try Statement(sql, on: connection)
+        defer { statement.finish() }
+        var keys: [RowKey] = []
+        while try statement.step() {
+            if let entity = entity(statement.int(1)) { keys.append(RowKey(entity: entity, number: statement.int(0))) }
+        }
+        return keys
+    }
+
+    /// The entities of the rows that were staged, with their numbers.
+    func entities() throws -> [(EntityIndex, Int)] {
+        let statement = try Statement(KeyTable.entities, on: connection)
+        defer { statement.finish() }
+        var counts: [(EntityIndex, Int)] = []
+        while try statement.step() {
+            if let entity = entity(statement.int(0)) { counts.append((entity, Int(statement.int(1)))) }
+        }
+        return counts
+    }
+
+    /// nil for a number that is no entity of the model.
+    func entity(_ number: Int64) -> EntityIndex? {
+        (1...Int64(max(1, schema.entities.count))).contains(number) ? EntityIndex(Int(number) - 1) : nil
+    }
+
+    /// Runs what may break a constraint.
+    func unique<R>(_ entity: Entity, _ body: () throws -> R) throws -> R {
+        do { return try body() } catch let error as StoreError where SQLiteError.isUniqueness(error) {
+            throw StoreError.notUnique(entity, plan.constraints[error.engine?.message ?? ""] ?? [])
+        }
+    }
+
+    /// What triggers reported.
+    private func addTouched(_ outcome: inout SetOutcome) {
+        outcome.touched.entities.formUnion(connection.touched.entities.compactMap { entity($0) })
+        if connection.touched.rows.isEmpty { return }
+        let known = Set(outcome.touched.changed + outcome.touched.deleted + outcome.keys)
+        for row in connection.touched.rows {
+            guard let entity = entity(row.entity) else { continue }
+            let key = RowKey(entity: entity, number: row.number)
+            if !known.contains(key) { outcome.touched.changed.append(key) }
+        }
+    }
+}
