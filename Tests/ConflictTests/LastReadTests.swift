@@ -99,6 +99,79 @@ import Testing
         #expect(!rivals.mine.hasChanges)
     }
 
+    /// What is done to the ordered visits of a patient that was read, let go, and changed by another writer.
+    enum Act: String, CaseIterable, Sendable {
+        case add, insert, remove, exchange, move, addSaved, addThenDelete, removeMember, memberAgain
+    }
+
+    @Test(
+        "6.2 A live set that is taken to be written is no reading, whatever the program holds",
+        arguments: [Rivalry.sqlite, .memory, .otherCoordinator], Act.allCases)
+    func written(_ rivalry: Rivalry, by act: Act) throws {
+        for isHeld in [true, false] {
+            let rivals = try Rivals(rivalry)
+            let owner = rivals.theirs.make("Patient", ["name": "a"])
+            let visits = ["1", "2", "3"].map { rivals.theirs.make("Visit", ["note": $0, "patient": owner]) }
+            try rivals.theirs.save()
+            func mine(_ object: NSManagedObject) throws -> NSManagedObject {
+                let url = object.objectID.uriRepresentation()
+                let id = rivals.mine.persistentStoreCoordinator?.managedObjectID(forURIRepresentation: url)
+                return rivals.mine.object(with: try #require(id))
+            }
+            func visit() -> NSManagedObject { rivals.mine.make("Visit", ["note": "new"]) }
+            var held = try [mine(owner)]
+            _ = held[0].text("name")
+            held += held[0].ordered("visits")
+            for object in held.dropFirst() { _ = object.text("note") }
+            if !isHeld { held = [] }
+            let changed = [Act.removeMember, .memberAgain].contains(act) ? (visits[0], "note") : (owner, "name")
+            changed.0.set(changed.1, "theirs")
+            try rivals.theirs.save()
+            func live() throws -> NSMutableOrderedSet { try mine(owner).mutableOrderedSetValue(forKey: "visits") }
+            let error = refusal {
+                switch act {
+                case .add: try live().add(visit())
+                case .insert: try live().insert(visit(), at: 0)
+                case .remove: try live().remove(mine(visits[1]))
+                case .exchange: try live().exchangeObject(at: 0, withObjectAt: 2)
+                case .move: try live().moveObjects(at: [0, 1], to: 1)
+                case .addSaved, .addThenDelete:
+                    try live().add(visit())
+                    try rivals.mine.save()
+                case .removeMember: try live().remove(mine(visits[0]))
+                case .memberAgain: try live().add(mine(visits[0]))
+                }
+                switch act {
+                case .addThenDelete: rivals.mine.delete(try mine(owner))
+                case .removeMember: break
+                case .memberAgain: try mine(visits[0]).set("note", "mine")
+                default: try mine(owner).set("name", "mine")
+                }
+                try rivals.mine.save()
+            }
+            #expect(error?.code.rawValue == 133020, "held: \(isHeld)")
+            withExtendedLifetime(held) {}
+        }
+    }
+
+    @Test("6.2 A live ordered set that the program asks is reading", arguments: [false, true])
+    func asked(_ isSaved: Bool) throws {
+        let rivals = try Rivals(.sqlite)
+        let patient = rivals.theirs.make("Patient", ["name": "a"])
+        try rivals.theirs.save()
+        let id = patient.objectID
+        _ = rivals.mine.object(with: id).text("name")
+        patient.set("name", "b")
+        try rivals.theirs.save()
+        let set = rivals.mine.object(with: id).mutableOrderedSetValue(forKey: "visits")
+        #expect(set.count == 0)
+        set.add(rivals.mine.make("Visit", ["note": "x"]))
+        if isSaved { try rivals.mine.save() }
+        rivals.mine.object(with: id).set("name", "c")
+        try rivals.mine.save()
+        #expect(rivals.reader().object(with: id).text("name") == "c")
+    }
+
     @Test("A context remembers versions of rows far apart, large ones and NULL, and forgets them with a reset")
     func table() {
         var table = VersionTable()

@@ -98,6 +98,7 @@ extension NSManagedObject {
         }
         switch _state.info.schema[inverse].place {
         case .slot(let slot):
+            if member._state.isFault { member.fireUnseen(writing: slot) }
             if member.target(at: slot) === self { admit(member, toMany: index, slot) } else { member.setTarget(slot, self) }
         case .toMany(let opposite):
             guard !isMember(member, at: index) || isMember(of: member, at: index, opposite) == false else { return }
@@ -118,6 +119,7 @@ extension NSManagedObject {
         }
         switch _state.info.schema[inverse].place {
         case .slot(let slot):
+            if member._state.isFault { member.fireUnseen(writing: slot) }
             if member.target(at: slot) === self {
                 member.setTarget(slot, nil)
             } else if toManyState(index)?.isFault == false, isMember(member, at: index) {
@@ -201,7 +203,7 @@ extension NSManagedObject {
 
     /// Gives an ordered to-many an order of its own, which is then changed in place.
     private func openOrder(of members: ToMany, at index: Int) {
-        if !members.hasOrder { members.order = ContiguousArray(self.members(at: index)) }
+        if !members.hasOrder { members.order = ContiguousArray(membersToWrite(at: index)) }
     }
 
     /// Moves a member of an ordered to-many to a place.

@@ -26,6 +26,8 @@ final class MutableOrderedMembers: NSMutableOrderedSet {
     private var isCopying = false
     /// Whether it was asked or written since it was handed out. If not, a `for` loop over it may be running.
     private(set) var wasUsed = false
+    /// Whether all reading so far was for the sake of writing.
+    private var isUnread = true
 
     /// More members than these are written all at once, in a pass over all that there are.
     private static let few = 16
@@ -33,7 +35,7 @@ final class MutableOrderedMembers: NSMutableOrderedSet {
     init(of owner: NSManagedObject, _ index: Int) {
         self.owner = owner
         self.index = index
-        super.init(capacity: owner.countOfMembers(at: index))
+        super.init(capacity: 0)
     }
 
     required init?(coder: NSCoder) { return nil }
@@ -42,7 +44,9 @@ final class MutableOrderedMembers: NSMutableOrderedSet {
         misuse("An ordered set of a relationship comes from mutableOrderedSetValue(forKey:) alone.")
     }
 
-    private var members: [NSManagedObject] { owner.members(at: index) }
+    private var members: [NSManagedObject] {
+        isUnread ? owner.membersToWrite(at: index) : owner.members(at: index)
+    }
     private var context: NSManagedObjectContext? { owner._state.registry?.context }
 
     // MARK: Keeping in step
@@ -103,12 +107,22 @@ final class MutableOrderedMembers: NSMutableOrderedSet {
 
     // MARK: Asking
 
+    /// The program looks at the members: what was read for a write is read by it now, unless something is written on it already.
+    private func noteAsked() {
+        guard isUnread, !isCopying, !owner._state.has(.dirty) else { return }
+        isUnread = false
+        owner._state.clear([.unasked, .unseen])
+        _ = owner.members(at: index)
+    }
+
     override var count: Int {
+        noteAsked()
         follow()
         return shown.count
     }
 
     override func object(at place: Int) -> Any {
+        noteAsked()
         follow()
         return super.object(at: place)
     }
@@ -116,8 +130,13 @@ final class MutableOrderedMembers: NSMutableOrderedSet {
     override func index(of object: Any) -> Int {
         guard !isCopying else { return super.index(of: object) }
         guard let object = object as? NSManagedObject else { return NSNotFound }
+        noteAsked()
+        return place(of: object) ?? NSNotFound
+    }
+
+    private func place(of member: NSManagedObject) -> Int? {
         follow()
-        guard let place = shown.place(of: ObjectIdentifier(object), near: found) else { return NSNotFound }
+        guard let place = shown.place(of: ObjectIdentifier(member), near: found) else { return nil }
         found = place
         return place
     }
@@ -168,16 +187,21 @@ final class MutableOrderedMembers: NSMutableOrderedSet {
     }
 
     override func setObject(_ object: Any, at place: Int) {
-        if place == count { insert(object, at: place) } else { replaceObject(at: place, with: object) }
+        if place == presentCount { insert(object, at: place) } else { replaceObject(at: place, with: object) }
     }
 
-    override func add(_ object: Any) { insert(object, at: count) }
+    override func add(_ object: Any) { insert(object, at: presentCount) }
+
+    private var presentCount: Int {
+        follow()
+        return shown.count
+    }
 
     override func remove(_ object: Any) {
-        let place = index(of: object)
-        if place != NSNotFound { return removeObject(at: place) }
+        guard let member = object as? NSManagedObject else { return }
+        if let place = place(of: member) { return removeObject(at: place) }
         // Its own side may say that it is one.
-        if let member = object as? NSManagedObject, owner.mayHold(member, at: index) { owner.removeMember(index, member) }
+        if owner.mayHold(member, at: index) { owner.removeMember(index, member) }
     }
 
     // MARK: Writing several
@@ -189,7 +213,9 @@ final class MutableOrderedMembers: NSMutableOrderedSet {
 
     override func insert(_ objects: [Any], at indexes: IndexSet) {
         guard objects.count > Self.few else {
-            for (object, place) in zip(objects, indexes) where !contains(object) { insert(object, at: Swift.min(place, count)) }
+            for (object, place) in zip(objects, indexes) where !contains(object) {
+                insert(object, at: Swift.min(place, presentCount))
+            }
             return
         }
         var new = members

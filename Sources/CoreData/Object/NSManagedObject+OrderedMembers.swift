@@ -16,7 +16,8 @@ extension NSManagedObject {
     public final func _mutableOrderedSet(_ index: Int) -> NSMutableOrderedSet {
         checkQueue()
         if let open = _state.registry?.context?.openSet(of: self, index) { return open }
-        if _state.isFault { fire() }
+        // It may be asked for in order to write: what is read now counts as read by the program once it asks the set.
+        if _state.isFault { fireUnseen() }
         let made = MutableOrderedMembers(of: self, index)
         made.follow()
         return made
@@ -34,7 +35,7 @@ extension NSManagedObject {
         var new: ContiguousArray<NSManagedObject> = []
         for object in objects { if isMember(object, at: index) { addMember(index, object) } else { new.append(object) } }
         if new.count == 1 { return insertMember(index, new[0], at: place) }
-        var order = ContiguousArray(members(at: index))
+        var order = ContiguousArray(membersToWrite(at: index))
         order.insert(contentsOf: new, at: min(place, order.count))
         setMembers(index, order)
     }
@@ -42,13 +43,13 @@ extension NSManagedObject {
     /// Takes the member at a place out of an ordered to-many.
     public final func _remove(at place: Int, toMany index: Int) {
         checkQueue()
-        removeMember(index, toManyState(index)?.order?[place] ?? members(at: index)[place])
+        removeMember(index, toManyState(index)?.order?[place] ?? membersToWrite(at: index)[place])
     }
 
     /// Puts another member in the place of one.
     public final func _replace(at place: Int, toMany index: Int, with object: NSManagedObject) {
         checkQueue()
-        var members = ContiguousArray(members(at: index))
+        var members = ContiguousArray(membersToWrite(at: index))
         members[place] = object
         setMembers(index, members)
     }

@@ -187,6 +187,12 @@ extension NSManagedObject {
         return present
     }
 
+    /// The same for a write: rows that are read for it do not count as read by the program.
+    final func membersToWrite(at index: Int) -> [NSManagedObject] {
+        guard let context = _state.registry?.context else { return members(at: index) }
+        return context.unseen { members(at: index) }
+    }
+
     /// The same for the program: as any value is, they are read with the row of a fault.
     final func shownMembers(at index: Int) -> [NSManagedObject] {
         if _state.isFault { fire() }
