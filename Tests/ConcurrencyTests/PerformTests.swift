@@ -210,7 +210,7 @@ struct PerformTests {
         let store = try #require(stack.coordinator.persistentStores.first)
         let entity = try #require(context.runtime.schema.entity(named: "Doctor"))
         var batches = 0
-        try store.rows.fetch(FetchPlan(entity: entity.index)) { batch in
+        try store.rows.fetch(FetchPlan(entity: entity.index), .latest) { batch in
             batches += 1
             guard batches == 1 else { return .more }
             let outcomes = Mutex<[String]>([])

@@ -47,7 +47,7 @@ final class LongRead: Sendable {
         worker = Worker {
             defer { entered.signal() }
             guard let index else { return }
-            try rows.fetch(FetchPlan(entity: index)) { _ in
+            try rows.fetch(FetchPlan(entity: index), .latest) { _ in
                 entered.signal()
                 leaving.wait()
                 return .stop

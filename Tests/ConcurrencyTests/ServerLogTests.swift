@@ -63,7 +63,7 @@ struct ServerLogTests {
                 usleep(UInt32(number) * 5_000)
                 while !state.withLock({ $0.isDone }) {
                     // A read of 20 ms, begun by one of the four every 5 ms.
-                    try rows.fetch(FetchPlan(entity: doctor)) { _ in
+                    try rows.fetch(FetchPlan(entity: doctor), .latest) { _ in
                         usleep(20_000)
                         return .stop
                     }

@@ -104,10 +104,10 @@ struct ServerMemoryTests {
         let rows = coordinator.persistentStores[0].rows
         let plan = FetchPlan(entity: try #require(rows.schema.entity(named: "Doctor")).index)
         var (seen, inner, batches) = (0, 0, 0)
-        try rows.fetch(plan) { batch in
+        try rows.fetch(plan, .latest) { batch in
             seen += batch.keys(inStore: 0).count
             batches += 1
-            try rows.fetch(plan) {
+            try rows.fetch(plan, .latest) {
                 inner += $0.keys(inStore: 0).count
                 return .more
             }

@@ -61,8 +61,8 @@ struct ServerPoolTests {
         let rows = stack.coordinator.persistentStores[0].rows
         let plan = FetchPlan(entity: try #require(rows.schema.entity(named: "Doctor")).index)
         var inner = 0
-        try rows.fetch(plan) { _ in
-            inner = try rows.count(plan)
+        try rows.fetch(plan, .latest) { _ in
+            inner = try rows.count(plan, .latest)
             return .stop
         }
         #expect(inner == 1)
@@ -102,11 +102,12 @@ struct ServerPoolTests {
         "A value that does not fit an option is refused",
         arguments: [
             SQLiteReaderLimitOption, SQLiteIdleReadersOption, SQLiteConnectionTimeoutOption, SQLiteLogLimitOption,
+            SQLitePinnedViewLimitOption,
         ])
     func options(_ name: String) throws {
         #expect(code { _ = try Stack(options: [name: -1]) } == 134060)
         #expect(code { _ = try Stack(options: [name: "many"]) } == 134060)
-        if name == SQLiteReaderLimitOption { #expect(code { _ = try Stack(options: [name: 0]) } == 134060) }
+        if [SQLiteReaderLimitOption, SQLitePinnedViewLimitOption].contains(name) { #expect(code { _ = try Stack(options: [name: 0]) } == 134060) }
         _ = try Stack(options: [name: NSNumber(value: 7)])
     }
 

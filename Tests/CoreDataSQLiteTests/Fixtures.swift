@@ -228,7 +228,7 @@ extension SQLiteStore {
         plan.predicate = predicate
         change(&plan)
         var rows: [TestRow] = []
-        try fetch(plan) { batch in
+        try fetch(plan, .latest) { batch in
             rows += schema.rows(batch)
             return .more
         }
@@ -244,7 +244,7 @@ extension SQLiteStore {
 
     func rows(_ entity: String, _ numbers: [Int64]) throws -> [TestRow] {
         var result: [TestRow] = []
-        try rows(for: numbers, in: try self.entity(entity).index) { batch in
+        try rows(for: numbers, in: try self.entity(entity).index, .latest) { batch in
             result += schema.rows(batch)
             return .more
         }
@@ -253,7 +253,7 @@ extension SQLiteStore {
 
     func members(_ entity: String, _ name: String, of number: Int64) throws -> [Int64] {
         var result: [Int64] = []
-        try members(of: relationship(entity, name), owner: key(entity, number)) { batch in
+        try members(of: relationship(entity, name), owner: key(entity, number), .latest) { batch in
             result += schema.rows(batch).map(\.key)
             return .more
         }

@@ -67,7 +67,7 @@ struct OrderTests {
 
         func members(of number: Int64 = 1) throws -> [Int64] {
             var members: [Int64] = []
-            try store.members(of: relationship, owner: try owner(number)) { batch in
+            try store.members(of: relationship, owner: try owner(number), .latest) { batch in
                 members += store.schema.rows(batch).map(\.key)
                 return .more
             }

@@ -98,7 +98,7 @@ struct ValueStatementTests {
         let before = store.counts
         for _ in 0..<3 {
             var rows = 0
-            try store.fetchValues(plan) { batch in
+            try store.fetchValues(plan, .latest) { batch in
                 rows += batch.count
                 return .more
             }
@@ -118,7 +118,7 @@ struct ValueStatementTests {
         let asked = plan
         let sums = Mutex<[Value]>([])
         DispatchQueue.concurrentPerform(iterations: 24) { _ in
-            try? store.fetchValues(asked) { batch in
+            try? store.fetchValues(asked, .latest) { batch in
                 sums.withLock { $0.append(batch.value(row: 0, column: 0)) }
                 return .more
             }

@@ -68,7 +68,7 @@ import Testing
         for key in ["visits", "doctors"] {
             let relationships = patients[0]._state.info.relationships
             let relationship = try #require(relationships.first { $0.name == key })
-            try store.targets(of: relationship.index, from: owners) { batch in
+            try store.targets(of: relationship.index, from: owners, .latest) { batch in
                 found[key, default: []] += batch.owners
                 if key == "visits" {
                     let slots = context.runtime.schema[batch.rows.first.layout.entity].slots

@@ -340,7 +340,7 @@ final class Hashed: NSManagedObject {
         for owner in owners {
             for member in members {
                 let answer = try store.isMember(
-                    member._state.key.row, of: owner.relationship(toMany: index).index, owner: owner._state.key.row)
+                    member._state.key.row, of: owner.relationship(toMany: index).index, owner: owner._state.key.row, .latest)
                 #expect(answer == owner.many(key).contains(member))
                 let (mine, other) = (reader.object(with: owner.objectID), reader.object(with: member.objectID))
                 #expect(mine.isMember(other, at: index) == answer && mine.hasFault(forRelationshipNamed: key))

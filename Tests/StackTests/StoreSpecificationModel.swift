@@ -183,7 +183,7 @@ struct Subject {
 
     func fetch(_ plan: FetchPlan) throws -> [Found] {
         var all: [Found] = []
-        try store.fetch(plan) { batch in
+        try store.fetch(plan, .latest) { batch in
             for chunk in batch.chunks { #expect(chunk.count <= RowChunk.maximumCount) }
             all += found(batch)
             return .more
@@ -199,7 +199,7 @@ struct Subject {
 
     func row(_ key: RowKey) throws -> Found? {
         var all: [Found] = []
-        try store.rows(for: [key.number], in: schema[key.entity].root) { batch in
+        try store.rows(for: [key.number], in: schema[key.entity].root, .latest) { batch in
             all += found(batch)
             return .more
         }
@@ -209,7 +209,7 @@ struct Subject {
 
     func members(_ entity: String, _ name: String, of owner: RowKey) throws -> [Int64] {
         var all: [Found] = []
-        try store.members(of: try relationship(entity, name), owner: owner) { batch in
+        try store.members(of: try relationship(entity, name), owner: owner, .latest) { batch in
             all += found(batch)
             return .more
         }

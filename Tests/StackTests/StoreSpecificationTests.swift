@@ -53,7 +53,7 @@ import Testing
         #expect(try subject.fetch("SpecialItem").map(\.key) == special)
         #expect(try subject.row(special[0])?.key == special[0])
         #expect(try subject.row(RowKey(entity: keys[0].entity, number: special[0].number))?.key == special[0])
-        #expect(try subject.store.count(FetchPlan(entity: keys[0].entity)) == 3)
+        #expect(try subject.store.count(FetchPlan(entity: keys[0].entity), .latest) == 3)
     }
 
     @Test("Rows that are not there are left out", arguments: StoreMaker.all)
@@ -61,7 +61,7 @@ import Testing
         let subject = try Subject(maker)
         let keys = try subject.insert("Note", [["text": .text("a")], ["text": .text("b")]])
         var found: [Found] = []
-        try subject.store.rows(for: [keys[1].number, 99, keys[0].number, -1], in: keys[0].entity) { batch in
+        try subject.store.rows(for: [keys[1].number, 99, keys[0].number, -1], in: keys[0].entity, .latest) { batch in
             found += subject.found(batch)
             return .more
         }
@@ -242,7 +242,7 @@ import Testing
         let rest = (0..<6).reversed().dropFirst(cut.offset)
         let expected = cut.limit == 0 ? Array(rest) : Array(rest.prefix(cut.limit))
         #expect(try subject.fetch(plan).map { $0.values["serial"] } == expected.map { .int(Int64($0)) })
-        #expect(try subject.store.count(plan) == expected.count)
+        #expect(try subject.store.count(plan, .latest) == expected.count)
     }
 
     @Test("A large mixed result keeps its order over batches, and stops when told", arguments: StoreMaker.all)
@@ -260,7 +260,7 @@ import Testing
         }
         #expect(numbers.count == 600 && numbers == numbers.sorted())
         var calls = 0
-        try subject.store.fetch(plan) { _ in
+        try subject.store.fetch(plan, .latest) { _ in
             calls += 1
             return .stop
         }

@@ -238,7 +238,7 @@ import Testing
         let rows = try subject.values(plan)
         #expect(rows == (0..<2500).reversed().map { [.text("\($0 + 10_000)")] })
         var calls = 0
-        try subject.store.fetchValues(plan) { _ in
+        try subject.store.fetchValues(plan, .latest) { _ in
             calls += 1
             return .stop
         }

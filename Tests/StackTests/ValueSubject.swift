@@ -10,7 +10,7 @@ extension Subject {
     /// The rows of values that a plan comes to.
     func values(_ plan: FetchPlan) throws -> [[Value]] {
         var all: [[Value]] = []
-        try store.fetchValues(plan) { batch in
+        try store.fetchValues(plan, .latest) { batch in
             #expect(batch.count > 0 && batch.count <= ValueRows.maximumCount)
             for row in 0..<batch.count { all.append(batch.columns.indices.map { batch.value(row: row, column: $0) }) }
             return .more

@@ -149,7 +149,7 @@ struct ConflictReport {
             })
         var found: [RowSnapshot] = []
         do {
-            try store.rows.fetch(plan) { batch in
+            try store.rows.fetch(plan, .latest) { batch in
                 for chunk in batch.chunks {
                     found += (0..<chunk.count).map { RowSnapshot(chunk: chunk, row: chunk.row($0)) }
                 }

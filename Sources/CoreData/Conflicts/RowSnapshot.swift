@@ -49,7 +49,7 @@ struct StoredRows {
         for (root, group) in Dictionary(grouping: keys, by: { schema[$0.entity].root }) {
             var found: [RowKey: RowSnapshot] = [:]
             do {
-                try store.rows(for: Array(Set(group.map(\.number))), in: root) { batch in
+                try store.rows(for: Array(Set(group.map(\.number))), in: root, .latest) { batch in
                     for chunk in batch.chunks {
                         for index in 0..<chunk.count {
                             let row = chunk.row(index)

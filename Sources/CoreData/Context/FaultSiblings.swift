@@ -160,7 +160,7 @@ extension NSManagedObjectContext {
         let cache = rowCache
         let ticket = cache?.ticket ?? 0
         do {
-            try store.rows(for: wanted.numbers, in: state.info.entity.root) { batch in
+            try store.rows(for: wanted.numbers, in: state.info.entity.root, .latest) { batch in
                 cache?.add(batch, store: state.pointee.store, since: ticket)
                 for chunk in batch.chunks { fill(from: chunk, store: state.pointee.store, &waiting) }
                 return .more

@@ -277,7 +277,7 @@ extension NSManagedObjectContext {
         let ticket = cache?.ticket ?? 0
         var found: NSManagedObject?
         do {
-            try store.rows(for: [key.number], in: runtime.infos[key.entity.value].entity.root) { batch in
+            try store.rows(for: [key.number], in: runtime.infos[key.entity.value].entity.root, .latest) { batch in
                 cache?.add(batch, store: key.store, since: ticket)
                 found = materialize(batch.first, batch.first.row(0), store: key.store)
                 return .stop
@@ -307,13 +307,13 @@ extension NSManagedObjectContext {
     private func read(_ relationship: RelationshipIndex, of owner: ObjectKey) throws -> ToMany.Base {
         guard let store = try storedRows(of: owner.store) else { return .fault }
         if store.capabilities.contains(.memberKeys) {
-            let keys = try store.memberKeys(of: relationship, owner: owner.row)
+            let keys = try store.memberKeys(of: relationship, owner: owner.row, .latest)
             return .keys(ContiguousArray(keys.map { ObjectKey(number: $0.number, entity: $0.entity, store: owner.store) }))
         }
         var batches: [RowBatch] = []
         let cache = rowCache
         let ticket = cache?.ticket ?? 0
-        try store.members(of: relationship, owner: owner.row) { batch in
+        try store.members(of: relationship, owner: owner.row, .latest) { batch in
             batches.append(batch)
             cache?.add(batch, store: owner.store, since: ticket)
             return .more

@@ -57,9 +57,9 @@ extension NSManagedObjectContext {
             return .more
         }
         if areAll {
-            try rows.targets(of: relationship, fromAll: numbers, take)
+            try rows.targets(of: relationship, fromAll: numbers, .latest, take)
         } else {
-            try rows.targets(of: relationship, from: numbers, take)
+            try rows.targets(of: relationship, from: numbers, .latest, take)
         }
         return batches
     }

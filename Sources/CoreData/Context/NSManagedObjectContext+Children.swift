@@ -29,7 +29,7 @@ extension NSManagedObjectContext {
         guard let store = stores(for: order).first(where: { $0.number == number }) else { return [] }
         guard let overlay = try overlay(for: order, over: [store]) else {
             var batches: [RowBatch] = []
-            try store.rows.fetch(plan) { batch in
+            try store.rows.fetch(plan, .latest) { batch in
                 batches += try asHeld(batch, store: number)
                 return .more
             }
@@ -41,7 +41,7 @@ extension NSManagedObjectContext {
     final func count(of plan: FetchPlan, from number: UInt16) throws -> Int {
         let order = order(plan)
         guard let store = stores(for: order).first(where: { $0.number == number }) else { return 0 }
-        return try overlay(for: order, over: [store])?.count(from: [store]) ?? store.rows.count(plan)
+        return try overlay(for: order, over: [store])?.count(from: [store]) ?? store.rows.count(plan, .latest)
     }
 
     /// The plan as a request over everything that is pending here. With values: what is found gets packed.
@@ -70,7 +70,7 @@ extension NSManagedObjectContext {
         }
         var batches = packer.finish()
         for (store, numbers) in others {
-            try storedRows(of: store)?.rows(for: numbers, in: root) { batch in
+            try storedRows(of: store)?.rows(for: numbers, in: root, .latest) { batch in
                 batches.append(batch)
                 return .more
             }
@@ -87,7 +87,7 @@ extension NSManagedObjectContext {
         }
         guard let rows = try storedRows(of: owner.store) else { return [] }
         var batches: [RowBatch] = []
-        try rows.members(of: relationship, owner: owner.row) { batch in
+        try rows.members(of: relationship, owner: owner.row, .latest) { batch in
             batches += try asHeld(batch, store: owner.store)
             return .more
         }
@@ -143,7 +143,7 @@ extension NSManagedObjectContext {
         let tables = Dictionary(grouping: keys) { Table(store: $0.store, root: runtime.schema[$0.entity].root) }
         for (table, keys) in tables {
             do {
-                try storedRows(of: table.store)?.rows(for: keys.map(\.number), in: table.root) { batch in
+                try storedRows(of: table.store)?.rows(for: keys.map(\.number), in: table.root, .latest) { batch in
                     materialize(batch, store: table.store, asFaults: true, into: &read)
                     return .more
                 }

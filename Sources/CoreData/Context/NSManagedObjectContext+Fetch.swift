@@ -87,7 +87,7 @@ extension NSManagedObjectContext {
         let cache = rowCache
         let ticket = cache?.ticket ?? 0
         do {
-            try store.rows.fetch(plan) { batch in
+            try store.rows.fetch(plan, .latest) { batch in
                 if plan.includesValues {
                     cache?.add(batch, store: store.number, since: ticket)
                     materialize(batch, store: store.number, asFaults: asFaults, into: &objects)
@@ -106,7 +106,7 @@ extension NSManagedObjectContext {
         let stores = stores(for: order)
         if let overlay = try overlay(for: order, over: stores) { return try overlay.count(from: stores) }
         guard let store = stores.first else { return 0 }
-        do { return try store.rows.count(order.plan) } catch { throw CocoaError.reading(error) }
+        do { return try store.rows.count(order.plan, .latest) } catch { throw CocoaError.reading(error) }
     }
 
     /// What lays pending changes over a fetch; nil where one store's answer is the result.

@@ -38,7 +38,7 @@ extension NSManagedObjectContext {
         let cache = rowCache
         let ticket = cache?.ticket ?? 0
         do {
-            try store.rows(for: numbers, in: group.root) { batch in
+            try store.rows(for: numbers, in: group.root, .latest) { batch in
                 cache?.add(batch, store: group.store, since: ticket)
                 _ = materialize([batch], store: group.store, asFaults: false)
                 return .more

@@ -12,7 +12,8 @@ extension NSManagedObjectContext {
             rows.capabilities.contains(.membership)
         else { return nil }
         // What fails here fails again where all members are read, which says so.
-        guard let answer = try? rows.isMember(other.row, of: owner.relationship(toMany: index).index, owner: key.row) else {
+        guard let answer = try? rows.isMember(other.row, of: owner.relationship(toMany: index).index, owner: key.row, .latest)
+        else {
             return nil
         }
         noteFault(of: owner, toMany: index)
@@ -27,6 +28,6 @@ extension NSManagedObjectContext {
             try throwReadError()
             return isMember
         }
-        return try storedRows(of: owner.store)?.isMember(member.row, of: relationship, owner: owner.row) ?? false
+        return try storedRows(of: owner.store)?.isMember(member.row, of: relationship, owner: owner.row, .latest) ?? false
     }
 }

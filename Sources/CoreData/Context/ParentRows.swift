@@ -7,7 +7,7 @@ import Foundation
 ///
 /// A row that the parent has not changed comes from below as it is; an object that the parent holds is packed
 /// anew. Rows of unsaved objects have numbers below zero; a fetch finds them in the store that they will be saved in. Each call
-/// holds the parent, and all contexts above it.
+/// holds the parent, and all contexts above it; what view of the stores the topmost one reads is its own affair.
 final class ParentRows: StoreReader, @unchecked Sendable {
     private unowned let child: NSManagedObjectContext
     /// The store's number in the coordinator, which may have removed it; 0 for unsaved objects alone.
@@ -25,20 +25,22 @@ final class ParentRows: StoreReader, @unchecked Sendable {
     /// What the parent asks the store for where it knows no better.
     var capabilities: StoreCapabilities { below?.capabilities.intersection(.membership) ?? [] }
 
-    func fetch(_ plan: FetchPlan, _ receive: (RowBatch) throws -> FetchStep) throws {
-        try hand(child.withParent { try $0.batches(of: plan, from: number) }, receive)
+    func open(_ plan: FetchPlan, _ view: ReadView) throws -> any ReadCursor<RowBatch> {
+        StepCursor(try child.withParent { try $0.batches(of: plan, from: number) }.filter { $0.count > 0 })
     }
 
-    func count(_ plan: FetchPlan) throws -> Int {
+    func count(_ plan: FetchPlan, _ view: ReadView) throws -> Int {
         try child.withParent { try $0.count(of: plan, from: number) }
     }
 
-    func rows(for numbers: [Int64], in root: EntityIndex, _ receive: (RowBatch) throws -> FetchStep) throws {
+    func rows(
+        for numbers: [Int64], in root: EntityIndex, _ view: ReadView, _ receive: (RowBatch) throws -> FetchStep
+    ) throws {
         try hand(child.withParent { try $0.batches(for: numbers, in: root, from: number) }, receive)
     }
 
     func members(
-        of relationship: RelationshipIndex, owner: RowKey, _ receive: (RowBatch) throws -> FetchStep
+        of relationship: RelationshipIndex, owner: RowKey, _ view: ReadView, _ receive: (RowBatch) throws -> FetchStep
     ) throws {
         let batches = try child.withParent { parent in
             let key = child.settled(ObjectKey(number: owner.number, entity: owner.entity, store: number))
@@ -47,7 +49,7 @@ final class ParentRows: StoreReader, @unchecked Sendable {
         try hand(batches, receive)
     }
 
-    func isMember(_ member: RowKey, of relationship: RelationshipIndex, owner: RowKey) throws -> Bool {
+    func isMember(_ member: RowKey, of relationship: RelationshipIndex, owner: RowKey, _ view: ReadView) throws -> Bool {
         try child.withParent { parent in
             try parent.isMember(
                 ObjectKey(number: member.number, entity: member.entity, store: number), of: relationship,
@@ -56,13 +58,15 @@ final class ParentRows: StoreReader, @unchecked Sendable {
     }
 
     func targets(
-        of relationship: RelationshipIndex, from owners: [Int64], _ receive: (MemberBatch) throws -> FetchStep
+        of relationship: RelationshipIndex, from owners: [Int64], _ view: ReadView,
+        _ receive: (MemberBatch) throws -> FetchStep
     ) throws {
         try targets(of: relationship, owners, areAll: false, receive)
     }
 
     func targets(
-        of relationship: RelationshipIndex, fromAll owners: [Int64], _ receive: (MemberBatch) throws -> FetchStep
+        of relationship: RelationshipIndex, fromAll owners: [Int64], _ view: ReadView,
+        _ receive: (MemberBatch) throws -> FetchStep
     ) throws {
         try targets(of: relationship, owners, areAll: true, receive)
     }

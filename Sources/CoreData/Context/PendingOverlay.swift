@@ -191,6 +191,6 @@ struct PendingOverlay {
 
 extension NSManagedObjectContext {
     fileprivate final func counted(_ plan: FetchPlan, in store: NumberedStore) throws -> Int {
-        do { return try store.rows.count(plan) } catch { throw CocoaError.reading(error) }
+        do { return try store.rows.count(plan, .latest) } catch { throw CocoaError.reading(error) }
     }
 }

@@ -88,9 +88,9 @@ struct Prefetch {
             return .more
         }
         if areAll {
-            try rows.targets(of: relationship.index, fromAll: owners, take)
+            try rows.targets(of: relationship.index, fromAll: owners, .latest, take)
         } else {
-            try rows.targets(of: relationship.index, from: owners, take)
+            try rows.targets(of: relationship.index, from: owners, .latest, take)
         }
         return sorting.slices()
     }
@@ -177,7 +177,7 @@ private struct TargetSearch {
             var objects: ContiguousArray<NSManagedObject> = []
             let cache = context.rowCache
             let ticket = cache?.ticket ?? 0
-            try stored.rows(for: names.map(\.number).sorted(), in: root) { batch in
+            try stored.rows(for: names.map(\.number).sorted(), in: root, .latest) { batch in
                 cache?.add(batch, store: store, since: ticket)
                 context.materialize(batch, store: store, asFaults: true, into: &objects)
                 return .more

@@ -5,7 +5,7 @@ import CoreDataValues
 import Synchronization
 
 extension NSPersistentStoreCoordinator {
-    /// Sums over all stores of a coordinator since each was added. Ours; Core Data has nothing like it.
+    /// Sums over all stores of a coordinator since each was added, and how many views are pinned. Ours; Core Data has nothing like it.
     public struct Counters: Sendable, Hashable {
         /// SQL statements run.
         public var statements = 0
@@ -17,6 +17,8 @@ extension NSPersistentStoreCoordinator {
         public var poolWaits = 0
         /// How often a long write-ahead log was to be emptied (`SQLiteLogLimitOption`).
         public var logRestarts = 0
+        /// Views that are pinned now, each with a connection of its own (`SQLitePinnedViewLimitOption`).
+        public var pinnedViews = 0
         /// Faults and look-ups by ID that found their row in the coordinator's row cache.
         public var cacheHits = 0
         /// Faults and look-ups by ID that did not; the row was read from its store, or is gone.
@@ -37,6 +39,7 @@ extension NSPersistentStoreCoordinator {
             counters.rows += counts.rows
             counters.poolWaits += counts.waits
             counters.logRestarts += counts.logRestarts
+            counters.pinnedViews += counts.pinnedViews
         }
         counters.faults = faultCount.load(ordering: .relaxed)
         let cache = rowCache.counts

@@ -48,14 +48,14 @@ struct StoreCopy {
     private func number(_ root: Entity) throws -> [(old: RowKey, new: RowKey)] {
         var plan = FetchPlan(entity: root.index)
         plan.includesValues = false
-        guard try target.rows.count(plan) == 0 else {
+        guard try target.rows.count(plan, .latest) == 0 else {
             throw StoreError(
                 134030,
                 "There is a store with objects of \(root.name) at \(target.url?.path ?? "") already. Destroy it first or choose "
                     + "another place.", path: target.url?.path, entity: root.name)
         }
         var old: [RowKey] = []
-        try source.rows.fetch(plan) { batch in
+        try source.rows.fetch(plan, .latest) { batch in
             old += batch.keys(inStore: 0).map(\.row)
             return .more
         }
@@ -76,7 +76,7 @@ struct StoreCopy {
     }
 
     private func copyRows(_ root: Entity, _ numbers: [RowKey: RowKey], _ batch: inout ChangeBatch) throws {
-        try source.rows.fetch(FetchPlan(entity: root.index)) { rows in
+        try source.rows.fetch(FetchPlan(entity: root.index), .latest) { rows in
             for chunk in rows.chunks where chunk.count > 0 {
                 let copy = RowChunk(layout: chunk.layout, capacity: chunk.count)
                 for index in 0..<chunk.count {
@@ -124,7 +124,7 @@ struct StoreCopy {
             let isManyToMany = inverse?.isToMany == true
             guard inverse == nil || isManyToMany || relationship.isOrdered else { continue }
             var members: [RowKey] = []
-            try source.rows.members(of: index, owner: old) { rows in
+            try source.rows.members(of: index, owner: old, .latest) { rows in
                 members += rows.keys(inStore: 0).compactMap { numbers[place($0.row)] }
                 return .more
             }

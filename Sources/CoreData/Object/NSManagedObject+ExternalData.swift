@@ -70,7 +70,7 @@ extension NSManagedObject {
         let (state, info) = (_state, _state.info)
         guard let store = context.rows(of: state.pointee.store) else { return nil }
         var found: RowChunk?
-        try? store.rows(for: [state.pointee.number], in: info.schema[info.entity.index].root) { batch in
+        try? store.rows(for: [state.pointee.number], in: info.schema[info.entity.index].root, .latest) { batch in
             found = batch.first
             return .stop
         }

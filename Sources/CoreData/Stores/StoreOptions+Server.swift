@@ -8,6 +8,9 @@ import Foundation
 public let SQLiteReaderLimitOption = "OpenCoreDataSQLiteReaderLimitOption"
 /// How many connections for reading stay open while nobody uses them, 4 unless set.
 public let SQLiteIdleReadersOption = "OpenCoreDataSQLiteIdleReadersOption"
+/// How many views of a SQLite store are pinned at once, 64 unless set; who wants a further one waits for a connection. They are
+/// beyond the limit of reads.
+public let SQLitePinnedViewLimitOption = "OpenCoreDataSQLitePinnedViewLimitOption"
 /// Seconds that a read or a save waits for a connection of its own store's pool before it throws 134090; unless set,
 /// `NSPersistentStoreTimeoutOption`, or 240 without either.
 public let SQLiteConnectionTimeoutOption = "OpenCoreDataSQLiteConnectionTimeoutOption"
@@ -22,6 +25,7 @@ extension SQLiteOptions {
     mutating func take(_ key: String, _ value: Any) throws -> Bool {
         switch key {
         case SQLiteReaderLimitOption: readerLimit = try Self.count(key, value, least: 1)
+        case SQLitePinnedViewLimitOption: pinnedViewLimit = try Self.count(key, value, least: 1)
         case SQLiteIdleReadersOption: idleReaders = try Self.count(key, value, least: 0)
         case SQLiteLogLimitOption: logLimit = try Self.count(key, value, least: 0)
         case SQLiteConnectionTimeoutOption:

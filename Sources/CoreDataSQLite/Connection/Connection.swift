@@ -22,8 +22,9 @@ final class Connection: @unchecked Sendable {
     var hasDecimalSum = false
     /// The log, for a connection that writes.
     let log = LogGauge()
-    /// The only connection of a store in memory: used inside its own use, so that a statement may be running already.
     let isMemory: Bool
+    /// Used inside its own use, so that a statement may be running already: the only one of a store in memory, and one of a view.
+    var isNested: Bool
     /// Whether it was opened for writing.
     let isWritable: Bool
     // Not checked for exclusivity, like what changes of a statement.
@@ -64,6 +65,7 @@ final class Connection: @unchecked Sendable {
         self.options = options
         self.counter = counter
         isMemory = access == .memory
+        isNested = isMemory
         setBusyTimeout(options.timeout)
         _ = coredata_sqlite_defensive(opened, 1)
         _ = coredata_sqlite_trusted_schema(opened, 0)
@@ -109,7 +111,7 @@ final class Connection: @unchecked Sendable {
 
     /// A statement kept for the next use of the same text.
     func statement(_ sql: String) throws -> Statement {
-        if let known = cache[sql], !(isMemory && known.isRunning) { return known }
+        if let known = cache[sql], !(isNested && known.isRunning) { return known }
         let statement = try Statement(sql, on: self)
         cache.insert(statement, for: sql)
         return statement
@@ -117,7 +119,7 @@ final class Connection: @unchecked Sendable {
 
     /// A statement kept under a small key, so that its text is neither built nor hashed again.
     func statement(_ key: StatementKey, _ sql: () throws -> String) throws -> Statement {
-        if let known = cache.kept(key), !(isMemory && known.isRunning) { return known }
+        if let known = cache.kept(key), !(isNested && known.isRunning) { return known }
         let statement = try Statement(sql(), on: self)
         cache.insert(statement, for: key)
         return statement
@@ -125,7 +127,7 @@ final class Connection: @unchecked Sendable {
 
     /// The statement that reads one row of a tree, found without a look at the others: single rows are read most often.
     func rowStatement(_ root: EntityIndex, _ sql: () throws -> String) throws -> Statement {
-        if root.value < rowStatements.count, let known = rowStatements[root.value], !(isMemory && known.isRunning) {
+        if root.value < rowStatements.count, let known = rowStatements[root.value], !(isNested && known.isRunning) {
             return known
         }
         let statement = try Statement(sql(), on: self)

@@ -50,6 +50,8 @@ extension Pool {
         if log.pageSize == 0 { log.pageSize = writer.pageSize }
         let limit = max(options.logLimit / max(log.pageSize, 1), LogGauge.leastPages)
         guard isLastReader || log.pages >= max(limit, log.nextAttempt) else { return }
+        // While a view is pinned it would be in vain; when the last one goes the log is emptied.
+        guard state.withLock({ $0.views == 0 }) else { return }
         let quiet = Waiter()
         let isQuiet = state.withLock { state in
             state.isHeldBack = true

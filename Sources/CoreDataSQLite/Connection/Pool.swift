@@ -7,14 +7,18 @@ import Synchronization
 /// One writer and up to `SQLiteOptions.readerLimit` readers. A reader does not wait for the writer; who reads inside a
 /// read gets a connection of his own, whatever the limit, since he would wait for himself.
 ///
+/// A cursor has a reader until its end, also while it is paused; pinned views have connections of their own, up to
+/// `SQLiteOptions.pinnedViewLimit` (`Lease`).
+///
 /// Places are given in the order in which they are asked for; who gets none in time is told so (134090). A store in
 /// memory has one connection for all, which reads and writes in turn.
 final class Pool: @unchecked Sendable {
     let path: String
     let options: SQLiteOptions
     let counter: StatementCounter
-    private let isSingle: Bool
-    private let further: Further
+    /// Whether there is one connection for all, of a store in memory.
+    let isSingle: Bool
+    let further: Further
 
     /// How connections beyond the first one are made.
     struct Further {
@@ -55,7 +59,7 @@ final class Pool: @unchecked Sendable {
         switch state.withLock({ $0.writingPlace(isSingle ? pthread_self() : nil) }) {
         case .connection(let writer): return writer
         case .inLine(let waiter):
-            try wait(for: waiter, in: \.writersInLine, "write")
+            try wait(for: waiter, in: \.writersInLine) { SQLiteError.noConnection(path, "write", options.connectionTimeout) }
             return try state.withLock({ $0.writer }) ?? makeWriter()
         case .free: return try makeWriter()
         case .closed: throw SQLiteError.closed(path)
@@ -111,13 +115,13 @@ final class Pool: @unchecked Sendable {
         return try reader.cancellable { try body(reader) }
     }
 
-    private func takeReader() throws -> Connection {
+    func takeReader() throws -> Connection {
         switch state.withLock({ $0.place(pthread_self(), limit: options.readerLimit) }) {
         case .connection(let reader): return reader
         case .free: return try openReader()
         case .closed: throw SQLiteError.closed(path)
         case .inLine(let waiter):
-            try wait(for: waiter, in: \.readersInLine, "read")
+            try wait(for: waiter, in: \.readersInLine) { SQLiteError.noConnection(path, "read", options.connectionTimeout) }
             if let reader = state.withLock({ $0.takeIdle(pthread_self()) }) { return reader }
             return try openReader()
         }
@@ -136,13 +140,13 @@ final class Pool: @unchecked Sendable {
         }
     }
 
-    private struct Departure {
+    struct Departure {
         var woken: [Waiter] = []
         var dismissed: [Connection] = []
         var restartsLog = false
     }
 
-    private func giveBack(_ reader: Connection?) {
+    func giveBack(_ reader: Connection?) {
         if let reader, state.withLock({ $0.takeBack(reader, limit: options.idleReaders) }) { return }
         let departure: Departure = state.withLock { state in
             var departure = Departure()
@@ -157,18 +161,13 @@ final class Pool: @unchecked Sendable {
                 }
             }
             if !state.readersInLine.isEmpty { departure.woken = state.admitReaders(limit: options.readerLimit) }
-            guard state.reading == 0 else { return departure }
-            if let quiet = state.quiet { departure.woken.append(quiet.admit()) }
-            state.quiet = nil
-            if state.isClosed {
-                departure.dismissed += state.takeConnectionsIfDone()
-                departure.woken += state.takeClosers()
-            } else if state.isLogLong, !state.isWriting {
-                state.isWriting = true
-                departure.restartsLog = true
-            }
+            if state.reading == 0 { state.end(of: &departure) }
             return departure
         }
+        settle(departure)
+    }
+
+    func settle(_ departure: Departure) {
         dismiss(departure.dismissed)
         for waiter in departure.woken { waiter.wake() }
         if departure.restartsLog {
@@ -181,8 +180,8 @@ final class Pool: @unchecked Sendable {
 
     /// - Throws: 134090 when the place was not given in time, 134070 when the store was closed meanwhile, `CancellationError`
     ///   when the task that waits was cancelled.
-    private func wait(
-        for waiter: Waiter, in line: WritableKeyPath<State, [Waiter]>, _ purpose: String
+    func wait(
+        for waiter: Waiter, in line: WritableKeyPath<State, [Waiter]>, _ tooLate: () -> StoreError
     ) throws {
         counter.waited()
         if !waiter.wait(seconds: options.connectionTimeout) {
@@ -192,27 +191,33 @@ final class Pool: @unchecked Sendable {
                 return true
             }
             if isLate, Cancellation.current?.isCancelled == true { throw CancellationError() }
-            if isLate { throw SQLiteError.noConnection(path, purpose, options.connectionTimeout) }
+            if isLate { throw tooLate() }
         }
         if !waiter.isAdmitted { throw SQLiteError.closed(path) }
     }
 
-    /// Refuses new work, waits until the work that has begun is done, and closes the file.
+    /// Refuses new work, ends cursors that are paused and views that nobody reads, waits until the work that has begun is done, and
+    /// closes the file.
     ///
     /// - Throws: 134090 when work did not end in time. The store stays closed to new work; its file is closed when that
     ///   work ends.
     func close() throws {
-        let waiter = Waiter()
-        let (refused, dismissed, isDone) = state.withLock { state in
+        let (refused, leases) = state.withLock { state in
             state.isClosed = true
-            let refused = state.readersInLine + state.writersInLine
-            (state.readersInLine, state.writersInLine) = ([], [])
-            let dismissed = state.takeConnectionsIfDone()
-            let isDone = state.isIdle || state.isUsed(by: pthread_self())
-            if !isDone { state.closing.append(waiter) }
-            return (refused, dismissed, isDone)
+            let refused = state.readersInLine + state.writersInLine + state.viewsInLine
+            (state.readersInLine, state.writersInLine, state.viewsInLine) = ([], [], [])
+            return (refused, state.leases.values.compactMap(\.lease))
         }
         for waiter in refused { waiter.wake() }
+        for lease in leases { lease.end() }
+        let waiter = Waiter()
+        let isUsedHere = leases.contains { $0.isUsed(by: pthread_self()) }
+        let (dismissed, isDone) = state.withLock { state in
+            let dismissed = state.takeConnectionsIfDone()
+            let isDone = state.isIdle || isUsedHere || state.isUsed(by: pthread_self())
+            if !isDone { state.closing.append(waiter) }
+            return (dismissed, isDone)
+        }
         dismiss(dismissed)
         if isDone || waiter.wait(seconds: options.connectionTimeout) { return }
         state.withLock { $0.closing.removeAll { $0 === waiter } }

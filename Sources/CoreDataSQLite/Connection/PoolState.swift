@@ -15,11 +15,16 @@ extension Pool {
         var isWriting = false
         /// The thread that writes. Only a store in memory asks for it.
         var writingThread: pthread_t = 0
+        /// Places of pinned views given away.
+        var views = 0
+        /// Cursors' readers and views' connections.
+        var leases: [ObjectIdentifier: KnownLease] = [:]
         var readersInLine: [Waiter] = []
+        var viewsInLine: [Waiter] = []
         var writersInLine: [Waiter] = []
         /// Readers are held back for a moment, so that the log can start anew.
         var isHeldBack = false
-        /// A read stood in the way of the log's new start: the last reader sees to it.
+        /// A read or a pinned view stood in the way of the log's new start: the last reader sees to it.
         var isLogLong = false
         /// Who waits until nobody reads.
         var quiet: Waiter?
@@ -44,7 +49,7 @@ extension Pool.State {
         if first.isMemory { writer = first } else { idle = [first] }
     }
 
-    var isIdle: Bool { reading == 0 && !isWriting }
+    var isIdle: Bool { reading == 0 && !isWriting && views == 0 }
 
     func isUsed(by thread: pthread_t) -> Bool {
         busy.contains { $0.thread == thread } || (isWriting && writingThread == thread)
@@ -79,6 +84,22 @@ extension Pool.State {
         return takeIdle(thread).map { .connection($0) } ?? .free
     }
 
+    mutating func viewPlace(limit: Int) -> Pool.Place {
+        if isClosed { return .closed }
+        guard views < limit, viewsInLine.isEmpty else {
+            let waiter = Waiter()
+            viewsInLine.append(waiter)
+            return .inLine(waiter)
+        }
+        views += 1
+        return takeIdleReader().map { .connection($0) } ?? .free
+    }
+
+    /// One that only reads: the other may become the writer's.
+    mutating func takeIdleReader() -> Connection? {
+        idle.lastIndex { !$0.isWritable }.map { idle.remove(at: $0) }
+    }
+
     mutating func takeIdle(_ thread: pthread_t) -> Connection? {
         guard let reader = idle.popLast() else { return nil }
         reader.thread = thread
@@ -101,6 +122,19 @@ extension Pool.State {
         reading -= 1
         idle.append(reader)
         return true
+    }
+
+    /// Nobody reads any more.
+    mutating func end(of departure: inout Pool.Departure) {
+        if let quiet { departure.woken.append(quiet.admit()) }
+        quiet = nil
+        if isClosed {
+            departure.dismissed += takeConnectionsIfDone()
+            departure.woken += takeClosers()
+        } else if isLogLong, !isWriting, views == 0 {
+            isWriting = true
+            departure.restartsLog = true
+        }
     }
 
     /// Who may go on now; places are given.

@@ -55,6 +55,13 @@ enum SQLiteError {
                 + ", or raise SQLiteConnectionTimeoutOption.", path: path)
     }
 
+    static func tooManyViews(_ path: String, _ limit: Int, _ seconds: Double) -> StoreError {
+        StoreError(
+            134090,
+            "\(limit) views of the store at \(path) are pinned, and none was let go within \(seconds) seconds. Let go of those that "
+                + "are read no more, raise SQLitePinnedViewLimitOption or SQLiteConnectionTimeoutOption.", path: path)
+    }
+
     static func stillUsed(_ path: String, _ seconds: Double) -> StoreError {
         StoreError(
             134090,

@@ -20,6 +20,8 @@ package struct SQLiteOptions: Sendable {
     package var connectionTimeout = 240.0
     /// How many reads run at once; further ones wait.
     package var readerLimit = 64
+    /// How many views are pinned at once; who wants a further one waits. Each has a connection of its own.
+    package var pinnedViewLimit = 64
     /// Bytes of the write-ahead log from which on readers are held back for a moment, so that it can start anew.
     package var logLimit = 16 << 20
     /// PRAGMAs by name, as `NSSQLitePragmasOption` gives them. Names SQLite does not know are refused.

@@ -101,6 +101,8 @@ package struct StatementCounts: Sendable, Equatable {
     package var waits = 0
     /// How often a long log was to start anew.
     package var logRestarts = 0
+    /// Views that are pinned now.
+    package var pinnedViews = 0
     package init() {}
 }
 

@@ -5,8 +5,7 @@ import CoreDataSQL
 import CoreDataValues
 import Foundation
 
-/// Decodes all rows of one statement. Everything that can be decided beforehand is decided here: which column
-/// feeds which cell, and how. In the loop there are only SQLite's calls and writes through raw pointers.
+/// Decodes all rows of one statement, whole or batch by batch.
 struct RowDecoder {
     let shape: RowShape
     let schema: Schema
@@ -21,59 +20,84 @@ struct RowDecoder {
         _ statement: Statement, expected: Int = .max, _ receive: (RowBatch) throws -> FetchStep
     ) throws {
         statement.begin()
-        var total = 0
-        defer { statement.finish(rows: total) }
-        if !shape.hasEntityColumn { return try runPlain(statement, expected, &total, receive) }
-        let batches = MixedBatch(shape, statement)
-        var size = min(Self.firstBatch, max(1, expected))
-        var isDone = false
-        while !isDone {
-            isDone = try batches.fill(size) { slot, entity in
-                throw unreadable(slot, entity, statement, keyColumn: 1)
-            }
-            guard let batch = batches.take() else { return }
-            total += batch.count
+        var steps = RowSteps(self, expected: expected)
+        defer { statement.finish(rows: steps.total) }
+        while let batch = try steps.next(statement) {
             if try receive(batch) == .stop { return }
-            size = RowDecoder.next(size)
         }
     }
+}
 
-    /// Batches grow, so that a short result does not pay for the rows that never come.
-    private static func next(_ size: Int) -> Int { min(2 * size, RowChunk.maximumCount) }
+/// Everything that can be decided beforehand is decided here: which column feeds which cell, and how. In the loop there are only
+/// SQLite's calls and writes through raw pointers.
+struct RowSteps: StatementSteps {
+    private let shape: RowShape
+    private let schema: Schema
+    private var size: Int
+    private var isDone = false
+    private var mixed: MixedBatch?
+    private(set) var total = 0
 
-    /// Rows of one entity: one writer, one chunk after the other.
-    private func runPlain(
-        _ statement: Statement, _ expected: Int, _ total: inout Int, _ receive: (RowBatch) throws -> FetchStep
-    ) throws {
+    init(_ decoder: RowDecoder, expected: Int) {
+        shape = decoder.shape
+        schema = decoder.schema
+        size = min(RowDecoder.firstBatch, max(1, expected))
+    }
+
+    mutating func next(_ statement: Statement) throws -> RowBatch? {
+        if isDone { return nil }
+        if shape.hasEntityColumn { return try nextMixed(statement) }
+        guard let chunk = try nextChunk(statement) else { return nil }
+        // Batches grow, so that a short result does not pay for the rows that never come.
+        size = min(2 * size, RowChunk.maximumCount)
+        return RowBatch(chunk: chunk)
+    }
+
+    private mutating func nextMixed(_ statement: Statement) throws -> RowBatch? {
+        let batches = mixed ?? MixedBatch(shape, statement)
+        mixed = batches
+        isDone = try batches.fill(size) { slot, entity in
+            throw unreadable(slot, entity, statement, keyColumn: 1)
+        }
+        guard let batch = batches.take() else {
+            isDone = true
+            return nil
+        }
+        total += batch.count
+        size = min(2 * size, RowChunk.maximumCount)
+        return batch
+    }
+
+    /// Rows of one entity: one writer, one chunk.
+    private mutating func nextChunk(_ statement: Statement) throws -> RowChunk? {
         let handle = statement.handle
+        var code = sqlite3_step(handle)
+        guard code == SQLITE_ROW else { return try end(code, statement) }
+        let values = statement.values
+        guard let first = values.row(of: handle) else { return nil }
         var writer = ChunkWriter(
             shape.targets[0], entity: shape.first, keyColumn: 0, bytesPerRow: shape.bytesPerRow.load(ordering: .relaxed))
-        defer { shape.bytesPerRow.store(writer.bytesPerRow, ordering: .relaxed) }
-        var size = min(Self.firstBatch, max(1, expected))
-        while true {
-            var code = sqlite3_step(handle)
-            guard code == SQLITE_ROW else { return try end(code, statement) }
-            let values = statement.values
-            guard let first = values.row(of: handle) else { return }
-            writer.open(capacity: size, at: 0)
-            while code == SQLITE_ROW {
-                assert(!statement.rowsLieStill || first == values.row(of: handle), "SQLite moved a row.")
-                if let slot = writer.decode(statement.rowsLieStill ? first : values.row(of: handle) ?? first) {
-                    throw unreadable(slot, shape.first, statement, keyColumn: 0)
-                }
-                if writer.isFull { break }
-                code = sqlite3_step(handle)
+        writer.open(capacity: size, at: 0)
+        while code == SQLITE_ROW {
+            assert(!statement.rowsLieStill || first == values.row(of: handle), "SQLite moved a row.")
+            if let slot = writer.decode(statement.rowsLieStill ? first : values.row(of: handle) ?? first) {
+                throw unreadable(slot, shape.first, statement, keyColumn: 0)
             }
-            total += writer.count
-            guard let chunk = writer.close() else { return }
-            if code != SQLITE_ROW { try end(code, statement) }
-            if try receive(RowBatch(chunk: chunk)) == .stop || code != SQLITE_ROW { return }
-            size = Self.next(size)
+            if writer.isFull { break }
+            code = sqlite3_step(handle)
         }
+        total += writer.count
+        let chunk = writer.close()
+        shape.bytesPerRow.store(writer.bytesPerRow, ordering: .relaxed)
+        if code != SQLITE_ROW { try end(code, statement) }
+        return chunk
     }
 
-    private func end(_ code: Int32, _ statement: Statement) throws {
+    @discardableResult
+    private mutating func end(_ code: Int32, _ statement: Statement) throws -> RowChunk? {
+        isDone = true
         if code != SQLITE_DONE { throw statement.connection.error(code, doing: "Fetching", sql: statement.sql) }
+        return nil
     }
 
     private func unreadable(

@@ -6,10 +6,14 @@ import CoreDataValues
 import Foundation
 
 /// Reads the rows of one statement by the types of the projection's columns, never by those that SQLite calls them.
-struct ValueDecoder {
+struct ValueSteps: StatementSteps {
     private let cells: [ValueSelection.Cell]
     private let projection: BoundProjection
     private let entity: Entity
+    // The first batch is small, so that the first values are there soon.
+    private var size = RowDecoder.firstBatch
+    private var isDone = false
+    private(set) var total = 0
 
     init(_ cells: [ValueSelection.Cell], _ projection: BoundProjection, _ entity: Entity) {
         self.cells = cells
@@ -17,25 +21,20 @@ struct ValueDecoder {
         self.entity = entity
     }
 
-    /// Steps through the statement and hands out batches until the end or until `receive` has enough.
-    func run(_ statement: Statement, _ receive: (ValueRows) throws -> FetchStep) throws {
-        statement.begin()
-        var total = 0
-        defer { statement.finish(rows: total) }
-        // The first batch is small, so that the first values are there soon.
-        var size = RowDecoder.firstBatch
+    mutating func next(_ statement: Statement) throws -> ValueRows? {
+        if isDone { return nil }
         var batch = projection.emptyRows
-        while try step(statement) {
+        while batch.count < size, !batch.isFull {
+            guard try step(statement) else {
+                isDone = true
+                break
+            }
             for (column, cell) in cells.enumerated() { try decode(cell, column, statement, &batch) }
             batch.endRow()
-            guard batch.count == size || batch.isFull else { continue }
-            total += batch.count
-            if try receive(batch) == .stop { return }
-            batch = projection.emptyRows
-            size = min(2 * size, ValueRows.maximumCount)
         }
         total += batch.count
-        if batch.count > 0 { _ = try receive(batch) }
+        size = min(2 * size, ValueRows.maximumCount)
+        return batch.count > 0 ? batch : nil
     }
 
     private func step(_ statement: Statement) throws -> Bool {

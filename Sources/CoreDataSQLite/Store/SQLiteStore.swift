@@ -12,7 +12,7 @@ import Synchronization
 /// any thread: there is one writer, and a reader never waits for it.
 package final class SQLiteStore: RowStore, StoreCopier {
     package let schema: Schema
-    package var capabilities: StoreCapabilities { .membership }
+    package let capabilities: StoreCapabilities
     package let url: URL
     package let options: SQLiteOptions
     package let identifier: String
@@ -25,10 +25,10 @@ package final class SQLiteStore: RowStore, StoreCopier {
     private let keys = KeyBlocks()
     private let counter = StatementCounter()
 
-    private var selects: SelectCompiler { plan.selects }
+    var selects: SelectCompiler { plan.selects }
     private var writes: WriteCompiler { plan.writes }
-    private var shapes: ShapeCache { plan.shapes }
-    private var selections: SelectionCache { plan.selections }
+    var shapes: ShapeCache { plan.shapes }
+    var selections: SelectionCache { plan.selections }
 
     package init(url: URL, plan: StorePlan, options: SQLiteOptions) throws {
         schema = plan.map.schema
@@ -40,6 +40,7 @@ package final class SQLiteStore: RowStore, StoreCopier {
         pool = opened.pool
         identifier = opened.metadata.uuid
         history = opened.history
+        capabilities = pool.pinsViews ? [.membership, .pinnedViews] : .membership
         historyWriter = opened.historyWriter
         guard !opened.options.isReadOnly else { return }
         if let externals { try externals.sweep(pool, store: identifier) }
@@ -60,7 +61,11 @@ package final class SQLiteStore: RowStore, StoreCopier {
     }
 
     /// Statements prepared and run so far, over all connections.
-    package var counts: StatementCounts { counter.counts }
+    package var counts: StatementCounts {
+        var counts = counter.counts
+        counts.pinnedViews = pool.pinnedViews
+        return counts
+    }
 
     // MARK: Metadata
 
@@ -80,128 +85,6 @@ package final class SQLiteStore: RowStore, StoreCopier {
                 try MetadataRecord.write(metadata, schema: schema, to: connection)
                 return true
             }
-        }
-    }
-
-    // MARK: Reading
-
-    package func fetch(_ plan: FetchPlan, _ receive: (RowBatch) throws -> FetchStep) throws {
-        let entity = schema[plan.entity]
-        let last = plan.includesSubentities ? entity.last : entity.index
-        let shape = try shapes.shape(entity, last: last, includesValues: plan.includesValues)
-        let selection = try selections.selection(plan, in: schema) { try selects.select($0, shape: shape) }
-        let expected = plan.limit > 0 ? plan.limit : .max
-        try pool.read { connection in
-            let statement = try connection.selection(selection.number, selection.sql)
-            try statement.bind(selection.bindings)
-            try RowDecoder(shape: shape, schema: schema).run(statement, expected: expected, receive)
-        }
-    }
-
-    package func fetchValues(_ plan: FetchPlan, _ receive: (ValueRows) throws -> FetchStep) throws {
-        let query = try Query(valuesOf: plan, in: schema)
-        guard let projection = query.bound.projection else { return }
-        let values = try selects.values(query, projection)
-        try pool.read { connection in
-            try connection.addsDecimals(for: values.selection.sql)
-            let statement = try connection.statement(values.selection.sql)
-            try statement.bind(values.selection.values(for: query))
-            try ValueDecoder(values.cells, projection, query.bound.entity).run(statement, receive)
-        }
-    }
-
-    package func count(_ plan: FetchPlan) throws -> Int {
-        let query = try Query(plan, in: schema)
-        let selection = try selects.count(query)
-        return try pool.read { connection in
-            let statement = try connection.statement(selection.sql)
-            defer { statement.finish() }
-            try statement.bind(selection.values(for: query))
-            return try statement.step() ? Int(statement.int(0)) : 0
-        }
-    }
-
-    package func rows(
-        for numbers: [Int64], in root: EntityIndex, _ receive: (RowBatch) throws -> FetchStep
-    ) throws {
-        guard let first = numbers.first else { return }
-        let shape = try shapes.tree(root)
-        try pool.read { connection in
-            let statement: Statement
-            if numbers.count == 1 {
-                statement = try connection.rowStatement(shape.first) {
-                    try selects.row(in: schema[shape.first], shape: shape)
-                }
-                try statement.bind(1, first)
-            } else {
-                statement = try connection.statement(.rows(shape.first, values: true)) {
-                    try selects.rows(in: schema[shape.first], shape: shape)
-                }
-                try statement.bind(1, plan.map.dialect.list(numbers))
-            }
-            try RowDecoder(shape: shape, schema: schema).run(statement, expected: numbers.count, receive)
-        }
-    }
-
-    package func members(
-        of relationship: RelationshipIndex, owner: RowKey, _ receive: (RowBatch) throws -> FetchStep
-    ) throws {
-        let resolved = schema[relationship]
-        let entity = schema[resolved.destination]
-        let shape = try shapes.shape(entity, last: entity.last, includesValues: true)
-        try pool.read { connection in
-            let statement = try connection.statement(.members(relationship)) {
-                try selects.members(of: resolved, shape: shape)
-            }
-            try statement.bind(1, owner.number)
-            try RowDecoder(shape: shape, schema: schema).run(statement, receive)
-        }
-    }
-
-    package func isMember(_ member: RowKey, of relationship: RelationshipIndex, owner: RowKey) throws -> Bool {
-        try pool.read { connection in
-            let statement = try connection.statement(.membership(relationship)) {
-                try selects.membership(in: schema[relationship])
-            }
-            defer { statement.finish(clears: false) }
-            try statement.bind(1, owner.number)
-            try statement.bind(2, member.number)
-            return try statement.step()
-        }
-    }
-
-    package func targets(
-        of relationship: RelationshipIndex, from owners: [Int64], _ receive: (MemberBatch) throws -> FetchStep
-    ) throws {
-        let resolved = schema[relationship]
-        let entity = schema[resolved.destination]
-        let shape = try shapes.shape(entity, last: entity.last, includesValues: true)
-        let targets = try selects.targets(of: resolved, shape: shape)
-        try pool.read { connection in
-            let statement = try connection.statement(.targets(relationship)) { targets.sql }
-            try statement.bind(1, plan.map.dialect.list(owners))
-            let decoder = MemberDecoder(shape: shape, schema: schema)
-            if let slot = targets.ownerSlot {
-                try decoder.run(statement, ownerSlot: slot, receive)
-            } else {
-                try decoder.run(statement, receive)
-            }
-        }
-    }
-
-    package func targets(
-        of relationship: RelationshipIndex, fromAll owners: [Int64], _ receive: (MemberBatch) throws -> FetchStep
-    ) throws {
-        let resolved = schema[relationship]
-        let entity = schema[resolved.destination]
-        let shape = try shapes.shape(entity, last: entity.last, includesValues: true)
-        guard let targets = try selects.targetsOfAll(of: resolved, shape: shape), let slot = targets.ownerSlot else {
-            return try self.targets(of: relationship, from: owners, receive)
-        }
-        try pool.read { connection in
-            let statement = try connection.statement(.targetsOfAll(relationship)) { targets.sql }
-            try statement.bind(1, plan.map.dialect.list(owners))
-            try MemberDecoder(shape: shape, schema: schema).run(statement, ownerSlot: slot, receive)
         }
     }
 

@@ -23,6 +23,8 @@ package struct ProjectionEvaluator {
     private var groups: [Group] = []
     private var places: [[Value]: Int] = [:]
     private var results: [Result] = []
+    /// What is left to hand out.
+    private var rest: ArraySlice<Result> = []
 
     /// - Parameter query: one of columns of values.
     package init(_ query: Query, _ projection: BoundProjection) {
@@ -72,13 +74,24 @@ package struct ProjectionEvaluator {
         }
     }
 
-    /// Hands out what the rows came to. Nothing can be taken afterwards.
-    package mutating func hand(_ receive: (ValueRows) throws -> FetchStep) throws {
+    /// Ends the rows. Nothing can be taken afterwards, and `next` hands out what they came to.
+    package mutating func end() throws {
         try endGroups()
         var wanted = projection.isDistinct ? distinct(results) : results
+        results = []
         if !order.isEmpty { wanted.sort { compare($0.order, $1.order) } }
-        let rest = wanted.dropFirst(max(0, query.offset))
-        try pack(query.limit > 0 ? rest.prefix(query.limit) : rest, receive)
+        rest = wanted.dropFirst(max(0, query.offset))
+        if query.limit > 0 { rest = rest.prefix(query.limit) }
+    }
+
+    /// The next rows of values; nil at the end.
+    package mutating func next() -> ValueRows? {
+        var batch = projection.emptyRows
+        while !batch.isFull, let result = rest.popFirst() {
+            for (column, value) in result.values.enumerated() { batch.append(value, column) }
+            batch.endRow()
+        }
+        return batch.count > 0 ? batch : nil
     }
 
     private mutating func endGroups() throws(StoreError) {
@@ -121,18 +134,6 @@ package struct ProjectionEvaluator {
             if result != .orderedSame { return (result == .orderedAscending) == key.sort.isAscending }
         }
         return false
-    }
-
-    private func pack(_ results: ArraySlice<Result>, _ receive: (ValueRows) throws -> FetchStep) throws {
-        var batch = projection.emptyRows
-        for result in results {
-            for (column, value) in result.values.enumerated() { batch.append(value, column) }
-            batch.endRow()
-            guard batch.isFull else { continue }
-            if try receive(batch) == .stop { return }
-            batch = projection.emptyRows
-        }
-        if batch.count > 0 { _ = try receive(batch) }
     }
 }
 

@@ -16,19 +16,21 @@ package struct MemberBatch: Sendable {
 
 extension StoreReader {
     package func targets(
-        of relationship: RelationshipIndex, fromAll owners: [Int64], _ receive: (MemberBatch) throws -> FetchStep
+        of relationship: RelationshipIndex, fromAll owners: [Int64], _ view: ReadView,
+        _ receive: (MemberBatch) throws -> FetchStep
     ) throws {
-        try targets(of: relationship, from: owners, receive)
+        try targets(of: relationship, from: owners, view, receive)
     }
 
     /// Asks for one owner after the other: what a store does that knows nothing better.
     package func targets(
-        of relationship: RelationshipIndex, from owners: [Int64], _ receive: (MemberBatch) throws -> FetchStep
+        of relationship: RelationshipIndex, from owners: [Int64], _ view: ReadView,
+        _ receive: (MemberBatch) throws -> FetchStep
     ) throws {
         let entity = schema[relationship].owner
         for owner in owners {
             var isDone = false
-            try members(of: relationship, owner: RowKey(entity: entity, number: owner)) { batch in
+            try members(of: relationship, owner: RowKey(entity: entity, number: owner), view) { batch in
                 let step = try receive(
                     MemberBatch(rows: batch, owners: Array(repeating: owner, count: batch.count)))
                 isDone = step == .stop

@@ -2,15 +2,15 @@
 
 extension StoreReader {
     /// Reads the rows and what the columns lead to, each row once: what a store does that knows nothing better.
-    package func fetchValues(_ plan: FetchPlan, _ receive: (ValueRows) throws -> FetchStep) throws {
+    package func openValues(_ plan: FetchPlan, _ view: ReadView) throws -> any ReadCursor<ValueRows> {
         let query = try Query(valuesOf: plan, in: schema)
-        guard let projection = query.bound.projection else { return }
+        guard let projection = query.bound.projection else { return StepCursor([]) }
         var evaluator = ProjectionEvaluator(query, projection)
-        let related = RelatedReader(self)
+        let related = RelatedReader(self, view)
         var rows = FetchPlan(entity: plan.entity)
         rows.includesSubentities = plan.includesSubentities
         rows.predicate = plan.predicate
-        try fetch(rows) { batch in
+        try fetch(rows, view) { batch in
             for row in batch.memoryRows {
                 try evaluator.take(RowSource(row: row, tables: related, schema: schema))
                 try related.throwFailure()
@@ -18,7 +18,8 @@ extension StoreReader {
             }
             return .more
         }
-        try evaluator.hand(receive)
+        try evaluator.end()
+        return StepCursor { evaluator.next() }
     }
 }
 
@@ -29,19 +30,23 @@ final class RelatedReader: RelatedRows {
         let owner: Int64
     }
     private let store: any StoreReader
+    private let view: ReadView
     private var rows: [RowKey: MemoryRow?] = [:]
     private var members: [Place: [MemoryRow]] = [:]
     /// Sources cannot throw.
     private var failure: (any Error)?
 
-    init(_ store: any StoreReader) { self.store = store }
+    init(_ store: any StoreReader, _ view: ReadView) {
+        self.store = store
+        self.view = view
+    }
 
     func throwFailure() throws { if let failure { throw failure } }
 
     func row(_ number: Int64, in root: EntityIndex) -> MemoryRow? {
         let key = RowKey(entity: root, number: number)
         if let known = rows[key] { return known }
-        let found = read { try store.rows(for: [number], in: root, $0) }.first
+        let found = read { try store.rows(for: [number], in: root, view, $0) }.first
         rows[key] = .some(found)
         return found
     }
@@ -50,7 +55,7 @@ final class RelatedReader: RelatedRows {
         let place = Place(relationship: relationship.index, owner: owner)
         if let known = members[place] { return known }
         let key = RowKey(entity: relationship.owner, number: owner)
-        let found = read { try store.members(of: relationship.index, owner: key, $0) }
+        let found = read { try store.members(of: relationship.index, owner: key, view, $0) }
         members[place] = found
         return found
     }

@@ -16,4 +16,6 @@ package struct StoreCapabilities: OptionSet, Sendable {
     package static let memberKeys = StoreCapabilities(rawValue: 1)
     /// `isMember` tells of one pair without a look at the other members.
     package static let membership = StoreCapabilities(rawValue: 2)
+    /// `pinnedView` pins; else it answers the latest state.
+    package static let pinnedViews = StoreCapabilities(rawValue: 4)
 }

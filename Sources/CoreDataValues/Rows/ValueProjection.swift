@@ -8,7 +8,7 @@ package enum Projection: Sendable {
     case keys
     /// How many there are.
     case count
-    /// Columns of values without an entity, read by `StoreReader.fetchValues`.
+    /// Columns of values without an entity, read by `StoreReader.openValues`.
     case values(ValueProjection)
 }
 

@@ -56,30 +56,28 @@ final class AtomicRows: RowStore, @unchecked Sendable {
     /// Has the store written down as it is, with the metadata that it keeps itself.
     func saveMetadata() throws { try writing.withLock { try keeper().save() } }
 
-    func fetch(_ plan: FetchPlan, _ receive: (RowBatch) throws -> FetchStep) throws {
-        try rows().fetch(plan, receive)
+    func open(_ plan: FetchPlan, _ view: ReadView) throws -> any ReadCursor<RowBatch> { try rows().open(plan, view) }
+
+    func openValues(_ plan: FetchPlan, _ view: ReadView) throws -> any ReadCursor<ValueRows> {
+        try rows().openValues(plan, view)
     }
 
-    func fetchValues(_ plan: FetchPlan, _ receive: (ValueRows) throws -> FetchStep) throws {
-        try rows().fetchValues(plan, receive)
-    }
-
-    func count(_ plan: FetchPlan) throws -> Int { try rows().count(plan) }
+    func count(_ plan: FetchPlan, _ view: ReadView) throws -> Int { try rows().count(plan, view) }
 
     func rows(
-        for numbers: [Int64], in root: EntityIndex, _ receive: (RowBatch) throws -> FetchStep
+        for numbers: [Int64], in root: EntityIndex, _ view: ReadView, _ receive: (RowBatch) throws -> FetchStep
     ) throws {
-        try rows().rows(for: numbers, in: root, receive)
+        try rows().rows(for: numbers, in: root, view, receive)
     }
 
     func members(
-        of relationship: RelationshipIndex, owner: RowKey, _ receive: (RowBatch) throws -> FetchStep
+        of relationship: RelationshipIndex, owner: RowKey, _ view: ReadView, _ receive: (RowBatch) throws -> FetchStep
     ) throws {
-        try rows().members(of: relationship, owner: owner, receive)
+        try rows().members(of: relationship, owner: owner, view, receive)
     }
 
-    func isMember(_ member: RowKey, of relationship: RelationshipIndex, owner: RowKey) throws -> Bool {
-        try rows().isMember(member, of: relationship, owner: owner)
+    func isMember(_ member: RowKey, of relationship: RelationshipIndex, owner: RowKey, _ view: ReadView) throws -> Bool {
+        try rows().isMember(member, of: relationship, owner: owner, view)
     }
 
     func allocateKeys(_ count: Int, in root: EntityIndex) throws -> Range<Int64> {

@@ -56,7 +56,9 @@ final class IncrementalRows: RowStore, @unchecked Sendable {
 
     // MARK: Reading
 
-    func fetch(_ plan: FetchPlan, _ receive: (RowBatch) throws -> FetchStep) throws {
+    /// The program's code answers whole: what is pulled is the packing.
+    func open(_ plan: FetchPlan, _ view: ReadView) throws -> any ReadCursor<RowBatch> {
+        try view.requireLatest()
         let (store, coordinator) = try parts()
         _ = try Query(plan, in: schema)
         let rows = try Scratch.run(on: coordinator) { context in
@@ -65,10 +67,11 @@ final class IncrementalRows: RowStore, @unchecked Sendable {
                 try plan.includesValues ? row(of: id, store, context) : bareRow(of: id)
             }
         }
-        try BatchPacker(schema: schema, includesValues: plan.includesValues).pack(rows[...], receive)
+        return BatchPacker(schema: schema, includesValues: plan.includesValues).cursor(rows[...])
     }
 
-    func count(_ plan: FetchPlan) throws -> Int {
+    func count(_ plan: FetchPlan, _ view: ReadView) throws -> Int {
+        try view.requireLatest()
         let (store, coordinator) = try parts()
         _ = try Query(plan, in: schema)
         return try Scratch.run(on: coordinator) { context in
@@ -77,8 +80,9 @@ final class IncrementalRows: RowStore, @unchecked Sendable {
     }
 
     func rows(
-        for numbers: [Int64], in root: EntityIndex, _ receive: (RowBatch) throws -> FetchStep
+        for numbers: [Int64], in root: EntityIndex, _ view: ReadView, _ receive: (RowBatch) throws -> FetchStep
     ) throws {
+        try view.requireLatest()
         let (store, coordinator) = try parts()
         let rows = try Scratch.run(on: coordinator) { context in
             try numbers.compactMap { try row($0, in: root, store, context) }
@@ -146,8 +150,9 @@ final class IncrementalRows: RowStore, @unchecked Sendable {
     }
 
     func members(
-        of relationship: RelationshipIndex, owner: RowKey, _ receive: (RowBatch) throws -> FetchStep
+        of relationship: RelationshipIndex, owner: RowKey, _ view: ReadView, _ receive: (RowBatch) throws -> FetchStep
     ) throws {
+        try view.requireLatest()
         let (store, coordinator) = try parts()
         let root = schema[relationship].destination
         let rows = try Scratch.run(on: coordinator) { context in
@@ -157,7 +162,8 @@ final class IncrementalRows: RowStore, @unchecked Sendable {
     }
 
     /// The store names members by their IDs; whether their rows are there shows when they are read (4.12).
-    func memberKeys(of relationship: RelationshipIndex, owner: RowKey) throws -> [RowKey] {
+    func memberKeys(of relationship: RelationshipIndex, owner: RowKey, _ view: ReadView) throws -> [RowKey] {
+        try view.requireLatest()
         let (store, coordinator) = try parts()
         return try Scratch.run(on: coordinator) { try members(of: relationship, owner, store, $0) }
     }

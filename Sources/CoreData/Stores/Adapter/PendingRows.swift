@@ -88,7 +88,7 @@ final class PendingRows: StoreReader, @unchecked Sendable {
     func baseRows(_ numbers: [Int64], in root: EntityIndex) throws -> [MemoryRow] {
         guard !numbers.isEmpty else { return [] }
         var found: [MemoryRow] = []
-        try base.rows(for: numbers, in: root) { batch in
+        try base.rows(for: numbers, in: root, .latest) { batch in
             found += read(batch)
             return .more
         }
@@ -152,11 +152,12 @@ final class PendingRows: StoreReader, @unchecked Sendable {
 
     // MARK: Reading
 
-    func fetch(_ plan: FetchPlan, _ receive: (RowBatch) throws -> FetchStep) throws { try base.fetch(plan, receive) }
-    func count(_ plan: FetchPlan) throws -> Int { try base.count(plan) }
+    // What is laid over the store is its next state, so that there is no other view than that.
+    func open(_ plan: FetchPlan, _ view: ReadView) throws -> any ReadCursor<RowBatch> { try base.open(plan, view) }
+    func count(_ plan: FetchPlan, _ view: ReadView) throws -> Int { try base.count(plan, view) }
 
     func rows(
-        for numbers: [Int64], in root: EntityIndex, _ receive: (RowBatch) throws -> FetchStep
+        for numbers: [Int64], in root: EntityIndex, _ view: ReadView, _ receive: (RowBatch) throws -> FetchStep
     ) throws {
         try BatchPacker(schema: schema).pack(try present(numbers, in: schema[root].root)[...], receive)
     }
@@ -169,7 +170,7 @@ final class PendingRows: StoreReader, @unchecked Sendable {
     }
 
     func members(
-        of relationship: RelationshipIndex, owner: RowKey, _ receive: (RowBatch) throws -> FetchStep
+        of relationship: RelationshipIndex, owner: RowKey, _ view: ReadView, _ receive: (RowBatch) throws -> FetchStep
     ) throws {
         let resolved = schema[relationship]
         let root = schema[resolved.destination].root
@@ -190,7 +191,7 @@ final class PendingRows: StoreReader, @unchecked Sendable {
     }
 
     private func baseMembers(of relationship: RelationshipIndex, _ owner: RowKey) throws -> [RowKey] {
-        try base.memberKeys(of: relationship, owner: owner)
+        try base.memberKeys(of: relationship, owner: owner, .latest)
     }
 
     /// What the batch changes of the members.

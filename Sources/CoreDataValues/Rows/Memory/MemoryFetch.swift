@@ -21,7 +21,7 @@ struct MemoryFetch {
     }
 
     /// *filter · project*
-    func values(_ projection: BoundProjection, _ receive: (ValueRows) throws -> FetchStep) throws {
+    func values(_ projection: BoundProjection) throws -> any ReadCursor<ValueRows> {
         let condition = BoundEvaluator(query)
         var evaluator = ProjectionEvaluator(query, projection)
         for row in candidates() {
@@ -30,7 +30,8 @@ struct MemoryFetch {
             try evaluator.take(source)
             if evaluator.isComplete { break }
         }
-        try evaluator.hand(receive)
+        try evaluator.end()
+        return StepCursor { evaluator.next() }
     }
 
     private func source(_ row: MemoryRow) -> MemorySource {
@@ -68,11 +69,16 @@ package struct BatchPacker {
         self.includesValues = includesValues
     }
 
+    /// Packs the rows as they are pulled.
+    package func cursor(_ rows: ArraySlice<MemoryRow>) -> any ReadCursor<RowBatch> {
+        var rest = rows
+        return StepCursor { try next(&rest) }
+    }
+
     /// Calls `receive` until it has everything or says stop.
     package func pack(_ rows: ArraySlice<MemoryRow>, _ receive: (RowBatch) throws -> FetchStep) throws {
         var rest = rows
-        while !rest.isEmpty {
-            guard let batch = try next(&rest) else { return }
+        while let batch = try next(&rest) {
             if try receive(batch) == .stop { return }
         }
     }

@@ -4,10 +4,11 @@ import Foundation
 
 extension MemoryStore {
     package func targets(
-        of relationship: RelationshipIndex, from owners: [Int64], _ receive: (MemberBatch) throws -> FetchStep
+        of relationship: RelationshipIndex, from owners: [Int64], _ view: ReadView,
+        _ receive: (MemberBatch) throws -> FetchStep
     ) throws {
         let description = try toMany(relationship)
-        let tables = try tables()
+        let tables = try tables(view)
         var rows: [MemoryRow] = []
         var places: [Int64] = []
         for owner in Set(owners).sorted() {

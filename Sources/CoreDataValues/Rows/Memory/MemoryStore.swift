@@ -16,7 +16,7 @@ package final class MemoryStore: RowStore {
     }
 
     package let schema: Schema
-    package var capabilities: StoreCapabilities { .membership }
+    package var capabilities: StoreCapabilities { [.membership, .pinnedViews] }
     package let identifier: String
     let state: Mutex<State>
     /// nil when no attribute is derived.
@@ -60,31 +60,33 @@ package final class MemoryStore: RowStore {
 
     package func setMetadata(_ metadata: StoreMetadata) throws { try withState { $0.metadata = metadata } }
 
-    package func fetch(_ plan: FetchPlan, _ receive: (RowBatch) throws -> FetchStep) throws {
-        let rows = try rows(of: plan)
-        try BatchPacker(schema: schema, includesValues: plan.includesValues).pack(rows, receive)
+    package func pinnedView() throws -> ReadView { .pinned(MemoryView(of: self, try tables(.latest))) }
+
+    package func open(_ plan: FetchPlan, _ view: ReadView) throws -> any ReadCursor<RowBatch> {
+        let rows = try rows(of: plan, view)
+        return BatchPacker(schema: schema, includesValues: plan.includesValues).cursor(rows)
     }
 
-    package func fetchValues(_ plan: FetchPlan, _ receive: (ValueRows) throws -> FetchStep) throws {
-        let tables = try tables()
+    package func openValues(_ plan: FetchPlan, _ view: ReadView) throws -> any ReadCursor<ValueRows> {
+        let tables = try tables(view)
         try checkContained(plan.entity)
         let query = try Query(valuesOf: plan, in: schema)
-        guard let projection = query.bound.projection else { return }
-        try MemoryFetch(query, tables: tables).values(projection, receive)
+        guard let projection = query.bound.projection else { return StepCursor([]) }
+        return try MemoryFetch(query, tables: tables).values(projection)
     }
 
-    package func count(_ plan: FetchPlan) throws -> Int { try rows(of: plan).count }
+    package func count(_ plan: FetchPlan, _ view: ReadView) throws -> Int { try rows(of: plan, view).count }
 
-    private func rows(of plan: FetchPlan) throws -> ArraySlice<MemoryRow> {
-        let tables = try tables()
+    private func rows(of plan: FetchPlan, _ view: ReadView) throws -> ArraySlice<MemoryRow> {
+        let tables = try tables(view)
         try checkContained(plan.entity)
         return MemoryFetch(try Query(plan, in: schema), tables: tables).rows()
     }
 
     package func rows(
-        for numbers: [Int64], in root: EntityIndex, _ receive: (RowBatch) throws -> FetchStep
+        for numbers: [Int64], in root: EntityIndex, _ view: ReadView, _ receive: (RowBatch) throws -> FetchStep
     ) throws {
-        let tables = try tables()
+        let tables = try tables(view)
         try checkContained(root)
         var seen: Set<Int64> = []
         let found = numbers.filter { seen.insert($0).inserted }
@@ -93,15 +95,17 @@ package final class MemoryStore: RowStore {
     }
 
     package func members(
-        of relationship: RelationshipIndex, owner: RowKey, _ receive: (RowBatch) throws -> FetchStep
+        of relationship: RelationshipIndex, owner: RowKey, _ view: ReadView, _ receive: (RowBatch) throws -> FetchStep
     ) throws {
         let description = try toMany(relationship)
-        let members = try tables().members(of: description, owner: owner.number, in: schema)
+        let members = try tables(view).members(of: description, owner: owner.number, in: schema)
         try BatchPacker(schema: schema).pack(members[...], receive)
     }
 
-    package func isMember(_ member: RowKey, of relationship: RelationshipIndex, owner: RowKey) throws -> Bool {
-        try tables().isMember(member.number, of: toMany(relationship), owner: owner.number, in: schema)
+    package func isMember(
+        _ member: RowKey, of relationship: RelationshipIndex, owner: RowKey, _ view: ReadView
+    ) throws -> Bool {
+        try tables(view).isMember(member.number, of: toMany(relationship), owner: owner.number, in: schema)
     }
 
     /// - Throws: 134060 for a to-one, whose target stands in its own cell.
@@ -151,7 +155,13 @@ package final class MemoryStore: RowStore {
         }
     }
 
-    func tables() throws -> MemoryTables { try withState { $0.tables } }
+    /// The tables of a view.
+    func tables(_ view: ReadView) throws -> MemoryTables {
+        let now = try withState { $0.tables }
+        guard case .pinned(let view) = view else { return now }
+        guard let own = view as? MemoryView, own.store === self else { throw ReadView.foreign }
+        return try own.tables()
+    }
 
     func withState<R: Sendable>(_ body: (inout State) throws -> R) throws -> R {
         try state.withLock { state in

@@ -77,7 +77,7 @@ struct DeletePlanner {
     private func members(of relationship: ResolvedRelationship, _ rows: [MemoryRow]) throws -> [Other] {
         let entities = Dictionary(rows.map { ($0.key.number, $0.key.entity) }, uniquingKeysWith: { a, _ in a })
         var found: [Other] = []
-        try store.targets(of: relationship.index, from: rows.map(\.key.number)) { batch in
+        try store.targets(of: relationship.index, from: rows.map(\.key.number), .latest) { batch in
             for (row, owner) in zip(batch.rows.memoryRows, batch.owners) {
                 guard let entity = entities[owner] else { continue }
                 found.append(Other(relationship: relationship, owner: RowKey(entity: entity, number: owner), row: row))
@@ -92,7 +92,7 @@ struct DeletePlanner {
         var owners: [Int64: [RowKey]] = [:]
         for row in rows { if case .int(let target) = row.values[slot] { owners[target, default: []].append(row.key) } }
         var found: [Other] = []
-        try store.rows(for: owners.keys.sorted(), in: schema[relationship.destination].root) { batch in
+        try store.rows(for: owners.keys.sorted(), in: schema[relationship.destination].root, .latest) { batch in
             for row in batch.memoryRows where relationship.accepts(row.key.entity.rawValue) {
                 found += (owners[row.key.number] ?? []).map { Other(relationship: relationship, owner: $0, row: row) }
             }

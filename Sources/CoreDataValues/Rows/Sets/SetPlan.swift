@@ -130,7 +130,7 @@ extension RowStore {
     /// All rows of a plan.
     func rows(of plan: FetchPlan) throws -> [MemoryRow] {
         var rows: [MemoryRow] = []
-        try fetch(plan) { batch in
+        try fetch(plan, .latest) { batch in
             rows += batch.memoryRows
             return .more
         }

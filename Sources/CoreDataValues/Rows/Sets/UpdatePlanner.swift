@@ -16,7 +16,7 @@ struct UpdatePlanner {
         self.store = store
         let compiler = BoundCompiler(update.query)
         codes = update.assignments.map { if case .operand(let operand) = $0.source { compiler.code(operand) } else { nil } }
-        related = RelatedReader(store)
+        related = RelatedReader(store, .latest)
     }
 
     func plan() throws -> SetPlan {
@@ -86,7 +86,7 @@ struct UpdatePlanner {
         for (relationship, _, key) in targets {
             guard let key else { continue }
             var isThere = false
-            try store.rows(for: [key.number], in: schema[key.entity].root) { batch in
+            try store.rows(for: [key.number], in: schema[key.entity].root, .latest) { batch in
                 isThere = isThere || batch.memoryRows.contains { relationship.accepts($0.key.entity.rawValue) }
                 return .more
             }
@@ -100,7 +100,7 @@ struct UpdatePlanner {
             guard let inverse = relationship.inverse.map({ schema[$0] }), let back = inverse.slot else { continue }
             var owners: [Int64: Int64] = [:]
             for row in rows { if case .int(let target) = row.values[slot] { owners[target] = row.key.number } }
-            try store.rows(for: owners.keys.sorted(), in: schema[relationship.destination].root) { batch in
+            try store.rows(for: owners.keys.sorted(), in: schema[relationship.destination].root, .latest) { batch in
                 for row in batch.memoryRows where relationship.accepts(row.key.entity.rawValue) {
                     guard row.values[back] == owners[row.key.number].map({ .int($0) }) else { continue }
                     if schema[row.key.entity].slots[back].isRequired {
