@@ -1,6 +1,7 @@
 // Which bit of a change stands for which property.
 
 import CoreDataValues
+import Foundation
 
 /// The places of one entity's properties in `ZCOLUMNS`.
 ///
@@ -15,6 +16,13 @@ package struct ChangeMask: Sendable {
     /// By slot; nil for a transient one.
     private let slots: [Int?]
     private let relationships: [RelationshipIndex: Int]
+    /// By place: the slot of a value, the to-many; nil for an entity tag.
+    private let meanings: [Meaning?]
+
+    private enum Meaning {
+        case slot(Int)
+        case toMany(RelationshipIndex)
+    }
 
     private struct Property {
         enum Group: Int { case toOne, attribute, toMany }
@@ -57,6 +65,21 @@ package struct ChangeMask: Sendable {
         }
         self.slots = slots
         self.relationships = relationships
+        meanings = ordered.map { $0.isTag ? nil : $0.slot.map { .slot($0) } ?? $0.relationship.map { .toMany($0) } }
+    }
+
+    /// What a mask says; bits that stand for nothing are left out.
+    package func changed(in mask: Data) -> (slots: [Int], relationships: [RelationshipIndex]) {
+        var found: (slots: [Int], relationships: [RelationshipIndex]) = ([], [])
+        for (place, meaning) in meanings.enumerated() where place / 8 < mask.count {
+            guard mask[mask.startIndex + place / 8] & (0x80 >> UInt8(place % 8)) != 0 else { continue }
+            switch meaning {
+            case .slot(let slot)?: found.slots.append(slot)
+            case .toMany(let relationship)?: found.relationships.append(relationship)
+            case nil: break
+            }
+        }
+        return found
     }
 
     /// The mask of changed slots and of relationships that changed beside them.

@@ -156,6 +156,9 @@ final class Connection: @unchecked Sendable {
         return first
     }
 
+    /// Rows that the last statement changed.
+    var changes: Int { Int(sqlite3_changes(handle)) }
+
     /// Runs `body` in a transaction: committed when it returns true, rolled back when it returns false or throws.
     ///
     /// Always as a whole: after a failed read too, since the log may have learned in it that pages could not be written

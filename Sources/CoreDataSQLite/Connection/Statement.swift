@@ -196,6 +196,26 @@ final class Statement {
 
     func int(_ column: Int) -> Int64 { sqlite3_column_int64(handle, Int32(column)) }
 
+    func double(_ column: Int) -> Double { sqlite3_column_double(handle, Int32(column)) }
+
+    /// A value by what its property is, whatever SQLite keeps it as.
+    func value(_ column: Int, _ kind: SlotKind) -> Value {
+        if isNull(column) { return .null }
+        switch kind {
+        case .int, .toOne, .entityTag: return .int(int(column))
+        case .bool: return .bool(int(column) != 0)
+        case .double, .float: return .double(double(column))
+        case .date: return .date(double(column))
+        case .decimal: return text(column).flatMap { Decimal(cell: $0) }.map { .decimal($0) } ?? .null
+        case .text: return text(column).map { .text($0) } ?? .null
+        case .uri: return text(column).map { .uri($0) } ?? .null
+        case .data, .externalData, .transformable: return .data(data(column) ?? Data())
+        case .uuid:
+            guard let bytes = data(column), bytes.count == 16 else { return .null }
+            return .uuid(UUID(uuid: bytes.withUnsafeBytes { $0.loadUnaligned(as: uuid_t.self) }))
+        }
+    }
+
     func isNull(_ column: Int) -> Bool { sqlite3_column_type(handle, Int32(column)) == SQLITE_NULL }
 
     func text(_ column: Int) -> String? {

@@ -167,7 +167,7 @@ extension SQLiteStore {
     }
 
     /// - Parameter bound: makes the statement ready to be run.
-    private func cursor<Steps: StatementSteps>(
+    func cursor<Steps: StatementSteps>(
         _ view: ReadView, _ steps: Steps, _ bound: (Connection) throws -> Statement
     ) throws -> any ReadCursor<Steps.Batch> {
         switch view {

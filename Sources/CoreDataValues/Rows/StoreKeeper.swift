@@ -14,6 +14,12 @@ package protocol StoreKeeper: StoreRole {
     var history: HistoryKeeping { get }
     /// The number of the last transaction in the history, 0 for none; nil for a store that records none.
     func lastTransaction() throws -> Int64?
+    /// Reads the history after one of its transactions, 0 for all of it; nothing for a store that records none.
+    func openHistory(after number: Int64) throws -> any ReadCursor<HistoryTransaction>
+    /// Removes the transactions before one and answers how many there were. Numbers are not given again.
+    ///
+    /// - Throws: 134030 for a store that was opened read-only.
+    func deleteHistory(upTo number: Int64) throws -> Int
     /// The files of large values; nil for a store that keeps every value in its row.
     var valueFiles: (any ValueFiles)? { get }
     /// Makes copies while the store is in use; nil for a store of which there are none.
@@ -37,6 +43,8 @@ package protocol StoreCopier: AnyObject, Sendable {
 extension StoreKeeper {
     package var history: HistoryKeeping { .none }
     package func lastTransaction() throws -> Int64? { nil }
+    package func openHistory(after number: Int64) throws -> any ReadCursor<HistoryTransaction> { StepCursor([]) }
+    package func deleteHistory(upTo number: Int64) throws -> Int { 0 }
     package var valueFiles: (any ValueFiles)? { nil }
     package var copier: (any StoreCopier)? { nil }
 

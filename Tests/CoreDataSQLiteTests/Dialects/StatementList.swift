@@ -309,6 +309,7 @@ struct StatementList {
                 Line(title: "add changes", sql: statements.addChanges),
                 Line(title: "add deletions", sql: statements.addDeletions(keeping: ["ZNAME"], of: casualty.name)),
                 Line(title: "last transaction", sql: statements.lastTransaction),
-            ]
+                Line(title: "transactions after one", sql: HistoryReading(map.dialect).transactions(tombstones: 1)),
+            ] + HistoryReading(map.dialect).shortening.enumerated().map { Line(title: "shorten history \($0 + 1)", sql: $1) }
     }
 }
