@@ -131,6 +131,17 @@ struct ViewTests {
         #expect(throws: StoreError.self) { try ended.next() }
     }
 
+    @Test("A view whose transaction was ended by an error of the disk says so, and never shows another state")
+    func lost() throws {
+        let store = try folder.store()
+        let view = try store.pinnedView()
+        try store.insert("Injury", [(1, [:])])
+        guard case .pinned(let own as SQLiteView) = view else { throw CancellationError() }
+        _ = try own.lease.use { try $0.run("ROLLBACK") }
+        let error = #expect(throws: StoreError.self) { try count(store, view) }
+        #expect(error?.code == 134070)
+    }
+
     @Test("Closing the store ends its views and leaves the file alone")
     func closing() throws {
         let store = try folder.store()

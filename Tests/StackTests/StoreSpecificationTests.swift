@@ -14,6 +14,9 @@ import Testing
         let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
         let roles = "RowStore|StoreReader|StoreWriter|StoreKeeper|StoreRole"
         let pattern = try Regex("(?:class|actor|extension)\\s+(\\w+)\\s*:[^{]*\\b(?:\(roles))\\b")
+        for role in roles.split(separator: "|") {
+            #expect("final class Another: NSObject, \(role), Sendable {".firstMatch(of: pattern)?.output[1].substring == "Another")
+        }
         var classes: Set<String> = []
         for case let file as URL in files where file.pathExtension == "swift" {
             for match in try String(contentsOf: file, encoding: .utf8).matches(of: pattern) {

@@ -156,6 +156,8 @@ final class Connection: @unchecked Sendable {
         return first
     }
 
+    var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+
     /// Rows that the last statement changed.
     var changes: Int { Int(sqlite3_changes(handle)) }
 
@@ -176,7 +178,7 @@ final class Connection: @unchecked Sendable {
         } catch {
             endWatch()
             // A full disk or an I/O error has ended the transaction already.
-            if sqlite3_get_autocommit(handle) == 0 { try? run(&rollingBack, "ROLLBACK") }
+            if isInTransaction { try? run(&rollingBack, "ROLLBACK") }
             throw error
         }
     }

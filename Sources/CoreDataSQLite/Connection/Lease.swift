@@ -64,7 +64,8 @@ final class Lease: @unchecked Sendable {
         }
         turn.lock()
         defer { turn.unlock() }
-        guard let connection else { throw ReadView.closed }
+        // An error of the disk ends a transaction; what is read after it would be another state.
+        guard let connection, !isView || connection.isInTransaction else { throw ReadView.closed }
         let me = pthread_self()
         state.withLock { $0.thread = me }
         if !isView { pool.note(connection, isUsedBy: me) }
