@@ -6,7 +6,7 @@ import Testing
 
 @testable import CoreData
 
-@Suite("A server that is asked to end", .timeLimit(.minutes(1)))
+@Suite("A server that is asked to end", .timeLimit(.minutes(10)))
 struct CloseTests {
     @Test("A process that closes its container at SIGTERM, in the middle of saves and reads, leaves no log")
     func sigterm() throws {
