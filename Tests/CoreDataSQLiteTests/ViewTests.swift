@@ -45,7 +45,7 @@ struct ViewTests {
                         if seen != number { lock.withLock { wrong.append("view \(number) sees \(seen)") } }
                     }
                     if (try? store.count(plan, .latest)) ?? 0 < 64 { lock.withLock { wrong.append("latest") } }
-                    if (try? store.insert("Injury", [(key, [:])])) == nil { lock.withLock { wrong.append("insert \(key)") } }
+                    do { try store.insert("Injury", [(key, [:])]) } catch { lock.withLock { wrong.append("insert \(key): \(error)") } }
                     key += 1
                 } while DispatchTime.now() < stop
             }
