@@ -4,6 +4,7 @@ import CoreDataValues
 import Foundation
 import Testing
 
+@testable import CoreDataSQL
 @testable import CoreDataSQLite
 
 @Suite("Inspecting a SQLite store")

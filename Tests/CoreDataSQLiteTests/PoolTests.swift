@@ -5,6 +5,7 @@ import Foundation
 import Synchronization
 import Testing
 
+@testable import CoreDataSQL
 @testable import CoreDataSQLite
 
 @Suite("Connections and plans")

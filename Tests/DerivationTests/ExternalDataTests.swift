@@ -6,6 +6,7 @@ import Foundation
 import Testing
 
 @testable import CoreData
+@testable import CoreDataSQL
 @testable import CoreDataSQLite
 
 @Suite("External binary storage") struct ExternalDataTests {

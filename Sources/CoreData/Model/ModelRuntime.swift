@@ -1,6 +1,7 @@
 // A frozen model as the object layer uses it.
 
 import CoreDataFoundation
+import CoreDataSQL
 import CoreDataSQLite
 import CoreDataValues
 import Foundation

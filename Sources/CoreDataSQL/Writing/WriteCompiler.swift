@@ -5,7 +5,17 @@ import CoreDataValues
 /// Compiles writes over one store's map. Parameters are bound in the order the comments give.
 package struct WriteCompiler: Sendable {
     package let map: StoreMap
-    package init(_ map: StoreMap) { self.map = map }
+    /// By entity, those that the store does not keep have none.
+    private let stored: [[Int]]
+
+    package init(_ map: StoreMap) {
+        self.map = map
+        stored = map.schema.entities.map { entity in
+            guard let table = try? map.table(of: entity.index) else { return [] }
+            return entity.slots.indices.filter { table.column(of: $0, in: entity.index) != nil }
+        }
+    }
+
     private var dialect: any SQLDialect { map.dialect }
     private func quoted(_ name: String) -> String { map.dialect.quoted(name) }
     private func next(_ number: Int) -> String { map.dialect.next(number) }
@@ -13,38 +23,36 @@ package struct WriteCompiler: Sendable {
     /// The same in a statement whose parameters stand in their order.
     private func isInKeys(_ number: Int) -> String { dialect.isIn(SQLList(dialect.next(number))) }
 
-    /// How many rows the next INSERT carries when `left` are left: the largest power of two up to 32, so that a remainder takes
-    /// few statements and an entity has six texts at most.
+    /// How many rows the next INSERT carries when `left` are left: 32, 4 or 1, so that a remainder takes few statements and an entity
+    /// has three texts at most. To prepare one takes 17,000 instructions a row.
     ///
     /// Ten rows a statement take 0.76 of the time of single ones, fifty 0.70 (YARDSTICKS §3); chunks hold multiples of 32.
     /// - Parameter parameters: parameters a row; SQLite takes at most 32,766 a statement everywhere, others 65,535.
     package static func rowsOfInsert(left: Int, parameters: Int) -> Int {
-        var rows = 32
-        while rows > 1, rows > left || rows * parameters > 30_000 { rows /= 2 }
-        return rows
+        [32, 4].first { $0 <= left && $0 * parameters <= 30_000 } ?? 1
     }
 
-    /// How many rows one DELETE of rows with the same version takes.
-    package static func rowsOfDelete(left: Int) -> Int { left >= 32 ? 32 : 1 }
+    /// How many rows one DELETE of rows with the same version takes when `left` are left. SQLite puts the keys of a list into a table of
+    /// their own, which takes 20,000 instructions to make.
+    package static func rowsOfDelete(left: Int) -> Int { left >= 128 ? 128 : left >= 32 ? 32 : 1 }
 
     /// The stored slots of an entity, in the order their values are bound.
-    package func storedSlots(of entity: Entity) throws -> [Int] {
-        let table = try map.table(of: entity.index)
-        return entity.slots.indices.filter { table.column(of: $0, in: entity.index) != nil }
-    }
+    package func stored(of entity: EntityIndex) -> [Int] { stored[entity.value] }
 
     /// For each row: key, version, then the stored slots.
     package func insert(_ entity: Entity, rows: Int) throws -> String {
         let table = try map.table(of: entity.index)
-        let columns = try columnNames(storedSlots(of: entity), of: entity, in: table)
+        let columns = try columnNames(stored[entity.index.value], of: entity, in: table)
         let width = columns.count + 2
-        let values = (0..<rows).map { row in
-            let numbers = (1...width).map { next(row * width + $0) }
-            return "(\(([numbers[0], String(entity.index.number)] + numbers.dropFirst()).joined(separator: ", ")))"
+        func values(_ row: Int) -> String {
+            let parameters = (1...width).map { next(row * width + $0) }
+            return "(\(parameters[0]), \(entity.index.number), \(parameters.dropFirst().joined(separator: ", ")))"
         }
+        // Where parameters have no numbers all rows are alike: to put 32 together one by one takes 300,000 instructions.
+        let list = next(1) == next(2) ? Array(repeating: values(0), count: rows) : (0..<rows).map(values)
         return "INSERT INTO \(quoted(table.name)) "
             + "(\((["Z_PK", "Z_ENT", "Z_OPT"] + columns).map(quoted).joined(separator: ", "))) VALUES "
-            + values.joined(separator: ", ")
+            + list.joined(separator: ", ")
     }
 
     /// The new version, the slots that are stored, key, old version.
@@ -64,7 +72,15 @@ package struct WriteCompiler: Sendable {
 
     /// The expected version, then the keys.
     package func delete(_ entity: Entity, rows: Int) throws -> String {
-        let keys = rows == 1 ? "= \(next(2))" : "IN (" + (0..<rows).map { next($0 + 2) }.joined(separator: ", ") + ")"
+        var keys = "= \(next(2))"
+        if rows > 1 {
+            keys = "IN (\(next(2))"
+            for number in 3..<(rows + 2) {
+                keys += ", "
+                keys += next(number)
+            }
+            keys += ")"
+        }
         return "DELETE FROM \(quoted(try map.table(of: entity.index).name)) WHERE \(dialect.isSame("\"Z_OPT\"", next(1))) "
             + "AND \"Z_PK\" \(keys)"
     }

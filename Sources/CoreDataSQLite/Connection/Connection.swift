@@ -2,6 +2,7 @@
 
 import CCoreDataLog
 import CCoreDataSQLite
+import CoreDataSQL
 import CoreDataValues
 import Foundation
 

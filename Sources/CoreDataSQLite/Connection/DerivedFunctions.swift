@@ -5,36 +5,6 @@ import CoreDataSQL
 import CoreDataValues
 import Foundation
 
-/// Rows that triggers changed during a transaction of one connection. Used by whoever holds the connection.
-final class TouchedRows {
-    /// `Z_ENT` and `Z_PK`.
-    struct Row: Hashable {
-        let entity: Int64
-        let number: Int64
-    }
-    private(set) var rows: Set<Row> = []
-    /// The entities (`Z_ENT`) of rows that were too many to be kept.
-    private(set) var entities: Set<Int64> = []
-    /// How many rows are kept one by one.
-    var limit = Int.max
-
-    func insert(_ row: Row) {
-        rows.insert(row)
-        if rows.count > limit { forgetRows() }
-    }
-
-    func clear() {
-        if !rows.isEmpty { rows = [] }
-        if !entities.isEmpty { entities = [] }
-    }
-
-    @inline(never)
-    private func forgetRows() {
-        for row in rows { entities.insert(row.entity) }
-        rows = []
-    }
-}
-
 /// Registers what Core Data's own triggers call: notices of changed rows, and the time. They are INNOCUOUS,
 /// because triggers run with an untrusted schema; they read nothing and change nothing in the database.
 enum DerivedFunctions {

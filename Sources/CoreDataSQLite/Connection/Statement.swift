@@ -45,7 +45,26 @@ final class Statement {
         counter.prepared()
     }
 
-    deinit { sqlite3_finalize(handle) }
+    deinit {
+        heldNulls?.deallocate()
+        sqlite3_finalize(handle)
+    }
+
+    /// The version of all rows that it inserted last, which is bound still; nil where they had several.
+    @exclusivity(unchecked) var versions: Int32?
+
+    /// Which parameters hold NULL, by their numbers, for whoever binds all of them himself: at first all do.
+    var nulls: UnsafeMutablePointer<Bool> { heldNulls ?? makeNulls() }
+    @exclusivity(unchecked) private var heldNulls: UnsafeMutablePointer<Bool>?
+    private var parameterCount: Int { Int(sqlite3_bind_parameter_count(handle)) }
+
+    @inline(never)
+    private func makeNulls() -> UnsafeMutablePointer<Bool> {
+        let nulls = UnsafeMutablePointer<Bool>.allocate(capacity: parameterCount + 1)
+        nulls.initialize(repeating: true, count: parameterCount + 1)
+        heldNulls = nulls
+        return nulls
+    }
 
     /// Whether all rows of a run lie in the same place: it is one SELECT. Debug builds look at each row.
     let rowsLieStill: Bool
@@ -90,7 +109,11 @@ final class Statement {
     func finish(rows: Int = 0, clears: Bool = true) {
         let end = isObserved ? DispatchTime.now().uptimeNanoseconds : 0
         sqlite3_reset(handle)
-        if clears { sqlite3_clear_bindings(handle) }
+        if clears {
+            sqlite3_clear_bindings(handle)
+            versions = nil
+            heldNulls?.update(repeating: true, count: parameterCount + 1)
+        }
         isRunning = false
         if rows > 0 { counter.moved(rows) }
         guard isObserved, let trace, let observer = connection.options.observer else { return }

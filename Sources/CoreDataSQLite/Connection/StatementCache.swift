@@ -1,34 +1,12 @@
 // Prepared statements of one connection.
 
+import CoreDataSQL
 import CoreDataValues
 import Foundation
 import Synchronization
 
 /// What a kept statement is for.
-enum StatementKey: Hashable {
-    case insert(EntityIndex, rows: Int)
-    case update(EntityIndex, slots: [Int])
-    case delete(EntityIndex, rows: Int)
-    case version(EntityIndex)
-    case touch(EntityIndex, isSingle: Bool)
-    /// One of the texts of `SelectionCache`.
-    case select(Int)
-    case rows(EntityIndex, values: Bool)
-    case members(RelationshipIndex)
-    case membership(RelationshipIndex)
-    case targets(RelationshipIndex)
-    case targetsOfAll(RelationshipIndex)
-    case link(RelationshipIndex)
-    case unlink(RelationshipIndex)
-    case lastPosition(RelationshipIndex)
-    case positions(RelationshipIndex)
-    case position(RelationshipIndex)
-    case dataVersion
-    case order(RelationshipIndex)
-    case adopt(RelationshipIndex)
-    case release(RelationshipIndex)
-    case allocate(EntityIndex)
-}
+typealias StatementKey = SQLShape
 
 /// Statements by key and by text. When it holds too many it drops them all: the ones in use live on with
 /// their users.
@@ -37,7 +15,7 @@ struct StatementCache {
     private var byKey: [StatementKey: Statement] = [:]
 
     /// A statement takes a few kilobytes.
-    static var limit: Int { 256 }
+    static var limit: Int { SelectionCache.textLimit }
 
     subscript(text: String) -> Statement? { byText[text] }
     /// The same kinds of statements are asked for again and again; comparing keys is a tenth of hashing one.

@@ -9,42 +9,66 @@ import Foundation
 final class RowBinder {
     let entity: Entity
     let slots: [Int]
-    private let kinds: [SlotKind]
-    private let isText: [Bool]
+    private let cells: ContiguousArray<Cell>
+
+    private struct Cell {
+        let slot: Int
+        let kind: SlotKind
+        let isText: Bool
+    }
 
     init(entity: Entity, slots: [Int]) {
         self.entity = entity
         self.slots = slots
-        kinds = entity.layout.kinds
-        isText = kinds.map { $0 == .text || $0 == .uri }
+        let kinds = entity.layout.kinds
+        cells = ContiguousArray(slots.map { Cell(slot: $0, kind: kinds[$0], isText: kinds[$0] == .text || kinds[$0] == .uri) })
     }
 
-    /// Binds key, version and `slots` of `row` to the parameters from `start` on.
-    func bindWhole(_ row: Row, of chunk: RowChunk, to statement: Statement, from start: Int) throws {
+    /// Binds key, version and `slots` of rows, one after the other.
+    ///
+    /// New rows mostly have one version, and nothing in the same columns, which the statement then still has from its last run (80
+    /// instructions a row, and 60 a column).
+    func bindWhole(_ rows: Range<Int>, of chunk: RowChunk, to statement: Statement) throws {
         let layout = chunk.layout
-        if statement.notesBindings || row.version(layout) < 0 {
-            try statement.bind(start, row.key(layout))
-            try statement.bind(start + 1, version: row.version(layout))
-        } else {
-            let index = Int32(truncatingIfNeeded: start)
-            var code = sqlite3_bind_int64(statement.handle, index, row.key(layout))
-            if code == SQLITE_OK { code = sqlite3_bind_int64(statement.handle, index + 1, Int64(row.version(layout))) }
+        let first = chunk.row(rows.lowerBound).version(layout)
+        let held = statement.notesBindings || first < 0 ? nil : statement.versions
+        // Until all are bound.
+        statement.versions = nil
+        let nulls = statement.nulls
+        var isEven = true
+        var index = 1
+        for place in rows {
+            let row = chunk.row(place)
+            let version = row.version(layout)
+            isEven = isEven && version == first
+            if statement.notesBindings { statement.note { .int(row.key(layout)) } }
+            let code = sqlite3_bind_int64(statement.handle, Int32(truncatingIfNeeded: index), row.key(layout))
             if code != SQLITE_OK { try statement.check(code) }
+            if held != version || version < 0 { try statement.bind(index + 1, version: version) }
+            try bind(row, of: chunk, to: statement, from: index + 2, nulls)
+            index += 2 + cells.count
         }
-        try bind(row, of: chunk, to: statement, from: start + 2)
+        statement.versions = isEven && first >= 0 ? first : nil
     }
 
     /// Binds `slots` of `row` to the parameters from `start` on.
-    func bind(_ row: Row, of chunk: RowChunk, to statement: Statement, from start: Int) throws {
+    ///
+    /// - Parameter nulls: which parameters hold NULL, where that is known.
+    @inline(__always)
+    func bind(
+        _ row: Row, of chunk: RowChunk, to statement: Statement, from start: Int, _ nulls: UnsafeMutablePointer<Bool>? = nil
+    ) throws {
         let handle = statement.handle
         let arena = chunk.arena
         var index = Int32(truncatingIfNeeded: start)
-        for slot in slots {
+        // By place: an iterator retains.
+        for place in cells.indices {
+            let (slot, kind) = (cells[place].slot, cells[place].kind)
             var code: Int32
             if row.isPresent(slot) {
+                if let nulls { nulls[Int(index)] = false }
                 let cell = row[slot]
-                let kind = kinds[slot]
-                if cell >> 63 == 0, isText[slot] {
+                if cell >> 63 == 0, cells[place].isText {
                     // The usual text: its bytes lie in the arena.
                     code = UnsafeRawPointer(arena + Int(cell >> 32)).withMemoryRebound(to: CChar.self, capacity: 1) {
                         coredata_sqlite_bind_text_static(handle, index, $0, Int32(truncatingIfNeeded: cell & 0x7fff_ffff))
@@ -52,8 +76,11 @@ final class RowBinder {
                 } else {
                     code = try bind(cell, kind, slot, chunk, handle, index, statement)
                 }
+            } else if let nulls, nulls[Int(index)] {
+                code = SQLITE_OK
             } else {
                 code = sqlite3_bind_null(handle, index)
+                if let nulls { nulls[Int(index)] = true }
             }
             if code != SQLITE_OK { try statement.check(code) }
             if statement.notesBindings { statement.note { describe(row, slot, chunk) } }

@@ -43,7 +43,7 @@ package final class SQLiteStore: RowStore, StoreCopier {
         capabilities = pool.pinsViews ? [.membership, .pinnedViews] : .membership
         historyWriter = opened.historyWriter
         guard !opened.options.isReadOnly else { return }
-        if let externals { try externals.sweep(pool, store: identifier) }
+        if let externals { try externals.sweep(store: identifier, writes) { body in try pool.write { try body($0) } } }
         if options.vacuums { try pool.write { _ = try $0.run("VACUUM") } }
         if options.analyzes { try pool.write { _ = try $0.run("ANALYZE") } }
     }
@@ -94,9 +94,7 @@ package final class SQLiteStore: RowStore, StoreCopier {
         guard count > 0 else { return 0..<0 }
         try refuseIfReadOnly("New rows cannot be numbered")
         let entity = schema[schema[root].root]
-        return try keys.take(count, of: entity.index, on: pool) { wanted, writer in
-            try KeyReservation(entity: entity, compiler: writes).take(wanted, on: writer)
-        }
+        return try keys.take(count, of: entity, writes) { reserve in try pool.write { try reserve($0) } }
     }
 
     package func commit(_ batch: ChangeBatch) throws -> CommitOutcome {
@@ -105,7 +103,7 @@ package final class SQLiteStore: RowStore, StoreCopier {
         let files = try externals?.stage(batch, store: identifier)
         do {
             let outcome = try pool.write { connection in
-                try Committer(plan: plan, files: files, history: historyWriter, connection: connection).commit(batch)
+                try Committer(plan: plan, files: files, history: historyWriter, session: connection).commit(batch)
             }
             if let files { files.end(isCommitted: outcome.isCommitted) }
             if outcome.isCommitted { counter.moved(batch.rowCount) }
@@ -117,7 +115,7 @@ package final class SQLiteStore: RowStore, StoreCopier {
     }
 
     package func lastTransaction() throws -> Int64? {
-        history == .recorded ? try pool.read { try HistoryWriter.lastTransaction($0) } : nil
+        history == .recorded ? try pool.read { try HistoryWriter.lastTransaction($0, writes) } : nil
     }
 
     package var valueFiles: (any ValueFiles)? { ExternalFolder(store: url) }
@@ -132,41 +130,5 @@ package final class SQLiteStore: RowStore, StoreCopier {
             ? "keeps a history and was opened without asking for it (NSPersistentHistoryTrackingKey). Open it with that option"
             : "was opened read-only. Open it without that option"
         throw StoreError(134030, "\(what): the store at \(url.path) \(why).", path: url.path)
-    }
-}
-
-/// Takes a block of numbers from the file.
-struct KeyReservation {
-    let entity: Entity
-    let compiler: WriteCompiler
-
-    func take(_ count: Int, on connection: Connection) throws -> Range<Int64> {
-        var numbers: Range<Int64> = 0..<0
-        try connection.transaction {
-            numbers = try taken(count, on: connection)
-            return true
-        }
-        return numbers
-    }
-
-    /// The same inside a transaction.
-    func taken(_ count: Int, on connection: Connection) throws -> Range<Int64> {
-        let statement = try connection.statement(.allocate(entity.index)) {
-            try compiler.allocate(entity)
-        }
-        defer { statement.finish() }
-        try statement.bind(1, Int64(count))
-        try statement.bind(2, Int64(entity.index.number))
-        guard try statement.step() else { throw missing(connection.path) }
-        let end = statement.int(0)
-        return (end - Int64(count) + 1)..<(end + 1)
-    }
-
-    private func missing(_ path: String) -> StoreError {
-        StoreError(
-            134180,
-            "The store at \(path) has no row for \(entity.name) in Z_PRIMARYKEY, so new rows cannot be numbered. "
-                + "Restore the store from a copy.",
-            path: path, entity: entity.name)
     }
 }

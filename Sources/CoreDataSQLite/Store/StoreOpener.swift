@@ -45,7 +45,7 @@ struct StoreOpener {
             let fitting = try fittingPlan(content == .none ? nil : joins, connection)
             try pragmas.configure(connection)
             let writer = options.recordsHistory && !options.isReadOnly ? try HistoryWriter(map) : nil
-            try writer?.prepare(connection)
+            try writer?.prepare(connection) { try columns(of: $0, connection) }
             try connection.limitsLog()
             connection.checkpointsOnClose(true)
             if connection.isMemory { try prepareWriter(connection) }
@@ -58,6 +58,16 @@ struct StoreOpener {
             if !exists { place.removeIfNotStore() }
             throw error
         }
+    }
+
+    /// The columns that a table has; none if it is not there.
+    private func columns(of table: String, _ connection: Connection) throws -> Set<String> {
+        let statement = try Statement("SELECT name FROM pragma_table_info(?)", on: connection)
+        defer { statement.finish() }
+        try statement.bind(1, .text(table))
+        var found: Set<String> = []
+        while try statement.step() { if let name = statement.text(0) { found.insert(name) } }
+        return found
     }
 
     private func further(_ readerAccess: Connection.Access, _ pragmas: Pragmas) -> Pool.Further {
@@ -239,10 +249,10 @@ extension StoreOpener {
         guard content != .other, let record = try MetadataRecord.row(connection) else {
             throw notAStore("is a SQLite database without Core Data's metadata")
         }
-        if let known = plan.fitting(record) { return StoreInspection(path: path, metadata: known, mismatch: nil) }
+        if let known = plan.fitting(record.plist, uuid: record.uuid) { return StoreInspection(path: path, metadata: known, mismatch: nil) }
         let metadata = try record.metadata(path)
         let mismatch = options.ignoresVersionHashes ? nil : try mismatch(metadata, connection)
-        if metadata.versionHashes == hashes { plan.remember(record, metadata) }
+        if metadata.versionHashes == hashes { plan.remember(record.plist, metadata) }
         return StoreInspection(path: path, metadata: metadata, mismatch: mismatch)
     }
 

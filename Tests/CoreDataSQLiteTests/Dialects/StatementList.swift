@@ -239,7 +239,7 @@ struct StatementList {
         let writes = WriteCompiler(map)
         var lines: [Line] = []
         for entity in map.entities {
-            let slots = try writes.storedSlots(of: entity)
+            let slots = writes.stored(of: entity.index)
             func add(_ title: String, _ sql: String) { lines.append(Line(title: "\(title) \(entity.name)", sql: sql)) }
             add("insert 1", try writes.insert(entity, rows: 1))
             add("insert 2", try writes.insert(entity, rows: 2))

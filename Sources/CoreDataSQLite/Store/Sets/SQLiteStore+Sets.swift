@@ -27,7 +27,7 @@ extension SQLiteStore {
     }
 
     private func write(_ change: SetChange, _ body: (SetWriter) throws -> SetOutcome) throws -> SetOutcome {
-        let files = SetFiles(externals, store: identifier)
+        let files = SetFiles(externals, store: identifier, plan.writes)
         do {
             let outcome = try pool.write { connection in
                 let history = SetHistory(historyWriter, change.note, plan.map, connection)

@@ -7,14 +7,16 @@ import Foundation
 /// As `ExternalStaging` for a batch, for rows that come and go while the change runs; the rows themselves are not kept.
 final class SetFiles {
     private let columns: ExternalColumns
+    private let texts: WriteCompiler
     private let pending: PendingFiles
     private var added: [String] = []
     private var replaced: Set<String> = []
 
     /// nil for a store that has no such values.
-    init?(_ columns: ExternalColumns?, store: String) {
+    init?(_ columns: ExternalColumns?, store: String, _ texts: WriteCompiler) {
         guard let columns else { return nil }
         self.columns = columns
+        self.texts = texts
         pending = PendingFiles(columns.folder, store: store)
     }
 
@@ -43,12 +45,12 @@ final class SetFiles {
     ///
     /// - Parameter keys: the numbers of the rows, as for `IN`.
     func replace(_ entity: EntityIndex, slots: [Int]? = nil, keys: String, _ connection: Connection) throws {
-        try note(columns.names(in: concerned(entity, slots), of: entity, rows: "IN \(keys)", connection))
+        try note(columns.names(in: concerned(entity, slots), of: entity, rows: "IN \(keys)", [], connection, texts))
     }
 
     /// The same for one row.
     func replace(_ key: RowKey, slots: [Int], _ connection: Connection) throws {
-        try note(columns.names(in: concerned(key.entity, slots), of: key.entity, keys: [key.number], connection))
+        try note(columns.names(in: concerned(key.entity, slots), of: key.entity, keys: [key.number], connection, texts))
     }
 
     private func concerned(_ entity: EntityIndex, _ slots: [Int]?) -> [Int] {

@@ -65,14 +65,14 @@ private final class StreamWriter {
     private func block(_ root: Entity, atLeast count: Int) throws -> Range<Int64> {
         let size = max(blockSize, Int64(count))
         blockSize = min(2 * blockSize, 4096)
-        return try KeyReservation(entity: root, compiler: writer.plan.writes).taken(Int(size), on: connection)
+        return try KeyBlocks.reserve(Int(size), of: root, connection, writer.plan.writes)
     }
 
     // MARK: Rows
 
     private func insertAll(_ chunk: RowChunk, _ entity: Entity) throws {
         var conflicts: [Conflict] = []
-        try RowWriter(plan: writer.plan, connection: connection).insert(chunk, &conflicts)
+        try RowWriter(plan: writer.plan, session: connection).insert(chunk, &conflicts)
         if case .constraint(let names)? = conflicts.first?.kind { throw StoreError.notUnique(entity, names) }
         guard writer.answer != .count else { return }
         for index in 0..<chunk.count { note(key(chunk, index), .inserted) }
@@ -104,14 +104,10 @@ private final class StreamWriter {
 
     /// Answers the numbers of those that were inserted.
     private func insert(_ range: Range<Int>, of chunk: RowChunk, _ entity: Entity) throws -> Set<Int64> {
-        let binder = try connection.binder(of: entity) { try writer.plan.writes.storedSlots(of: entity) }
+        let binder = connection.binder(of: entity) { writer.plan.writes.stored(of: entity.index) }
         let statement = try connection.statement(inserts.insert(entity, rows: range.count))
         defer { statement.finish() }
-        var parameter = 1
-        for index in range {
-            try binder.bindWhole(chunk.row(index), of: chunk, to: statement, from: parameter)
-            parameter += 2 + binder.slots.count
-        }
+        try binder.bindWhole(range, of: chunk, to: statement)
         var written: Set<Int64> = []
         while try statement.step() { written.insert(statement.int(0)) }
         return written
@@ -167,7 +163,7 @@ private final class StreamWriter {
 
     private func derive(_ entity: Entity, _ numbers: [Int64], slots: [Int]?) throws {
         if numbers.isEmpty { return }
-        let rows = RowWriter(plan: writer.plan, connection: connection)
+        let rows = RowWriter(plan: writer.plan, session: connection)
         for sql in writer.plan.derivedTexts.statements(for: entity.index, slots: slots) {
             if let names = try rows.conflict(in: sql, keys: numbers) { throw StoreError.notUnique(entity, names) }
         }

@@ -133,7 +133,7 @@ struct SetWriter {
     /// Runs what may break a constraint.
     func unique<R>(_ entity: Entity, _ body: () throws -> R) throws -> R {
         do { return try body() } catch let error as StoreError where SQLiteError.isUniqueness(error) {
-            throw StoreError.notUnique(entity, plan.constraints[error.engine?.message ?? ""] ?? [])
+            throw StoreError.notUnique(entity, connection.duplicate(error).flatMap { plan.constraints[$0] } ?? [])
         }
     }
 

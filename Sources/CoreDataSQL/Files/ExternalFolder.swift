@@ -21,7 +21,7 @@ package struct ExternalFolder: ValueFiles {
     /// A store without a place of its own keeps everything in its rows.
     package static func isPossible(for store: URL) -> Bool { store.isFileURL && store.path != "/dev/null" }
 
-    func file(_ name: String) -> URL { files.appendingPathComponent(name) }
+    package func file(_ name: String) -> URL { files.appendingPathComponent(name) }
 
     // MARK: Files
 
@@ -44,7 +44,7 @@ package struct ExternalFolder: ValueFiles {
 
     /// Writes a new file and waits until it is on the disk: a row that refers to it may be there after a
     /// power failure.
-    func write(_ bytes: UnsafeRawBufferPointer, to name: String) throws {
+    package func write(_ bytes: UnsafeRawBufferPointer, to name: String) throws {
         let handle = open(file(name).path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
         guard handle >= 0 else { throw failure("creating", name) }
         defer { close(handle) }
@@ -60,16 +60,16 @@ package struct ExternalFolder: ValueFiles {
     }
 
     /// Makes the names of new files as lasting as the files.
-    func sync() throws {
+    package func sync() throws {
         let handle = open(files.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard handle >= 0 else { throw failure("writing", "") }
         defer { close(handle) }
         guard fsync(handle) == 0 else { throw failure("writing", "") }
     }
 
-    func remove(_ name: String) { unlink(file(name).path) }
+    package func remove(_ name: String) { unlink(file(name).path) }
 
-    func make() throws {
+    package func make() throws {
         do {
             try FileManager.default.createDirectory(at: files, withIntermediateDirectories: true)
         } catch { throw failure("creating", "") }

@@ -1,6 +1,5 @@
 // What fetches were compiled to, for the next ones that differ in nothing but their values.
 
-import CoreDataSQL
 import CoreDataValues
 import Synchronization
 
@@ -8,12 +7,12 @@ import Synchronization
 ///
 /// Only a plan whose constants are parameters (`BoundQuery.isShared`) is kept: then another plan of its shape
 /// (`FetchPlan.values(ofSameShape:)`) has the same text with its own values. May be used from any thread.
-final class SelectionCache: Sendable {
-    struct Known: Sendable {
-        let sql: String
-        /// Names the text among the statements of a connection; nil for one that will hardly come again.
-        let number: Int?
-        let bindings: [Value]
+package final class SelectionCache: Sendable {
+    package struct Known: Sendable {
+        package let sql: String
+        /// Names the text among the statements of a session; nil for one that will hardly come again.
+        package let number: Int?
+        package let bindings: [Value]
     }
 
     private struct Entry {
@@ -32,16 +31,18 @@ final class SelectionCache: Sendable {
         var entries: ContiguousArray<Entry> = []
         /// Where the next one goes; the oldest leaves.
         var place = 0
-        /// The names of texts, also of such whose shape has left: a connection still has their statements.
+        /// The names of texts, also of such whose shape has left: a session still has their statements.
         var numbers: [String: Int] = [:]
         /// How many there were: no two texts have the same number.
         var count = 0
     }
 
     static let limit = 32
+    /// How many texts keep their numbers: as many as a session keeps statements.
+    package static let textLimit = 256
     private let state = Mutex(State())
 
-    func selection(_ plan: FetchPlan, in schema: Schema, _ compile: (Query) throws -> Selection) throws -> Known {
+    package func selection(_ plan: FetchPlan, in schema: Schema, _ compile: (Query) throws -> Selection) throws -> Known {
         if let known = state.withLock({ SelectionCache.find(plan, $0) }) { return known }
         let query = try Query(plan, in: schema)
         let made = try compile(query)
@@ -77,7 +78,7 @@ final class SelectionCache: Sendable {
 
     private static func number(_ sql: String, _ state: inout State) -> Int {
         if let known = state.numbers[sql] { return known }
-        if state.numbers.count >= StatementCache.limit { state.numbers.removeAll() }
+        if state.numbers.count >= SelectionCache.textLimit { state.numbers.removeAll() }
         state.count += 1
         state.numbers[sql] = state.count
         return state.count

@@ -1,4 +1,4 @@
-// Numbers for new rows, taken from the file by the block.
+// Numbers for new rows, taken from the database by the block.
 
 import CoreDataValues
 import Foundation
@@ -6,7 +6,7 @@ import Synchronization
 
 /// Blocks of row numbers kept in memory. A block is taken in a transaction of its own, so two processes never
 /// share a number; what is left when the store closes is lost, which leaves gaps.
-final class KeyBlocks: Sendable {
+package final class KeyBlocks: Sendable {
     private struct Block {
         var numbers: Range<Int64> = 0..<0
         /// How many numbers the next block has: twice as many each time, since who has inserted much goes on.
@@ -18,15 +18,24 @@ final class KeyBlocks: Sendable {
     static var smallest: Int { 64 }
     static var largest: Int { 1024 }
 
-    /// - Parameter reserve: takes so many numbers from the file. Whoever needs a block waits for the writer, as for a save.
-    func take(
-        _ count: Int, of root: EntityIndex, on pool: Pool, reserve: (Int, Connection) throws -> Range<Int64>
+    package init() {}
+
+    /// - Parameter write: gives the session that writes. Whoever needs a block waits for it, as for a save.
+    package func take(
+        _ count: Int, of root: Entity, _ texts: WriteCompiler,
+        write: ((any SQLSession) throws -> Range<Int64>) throws -> Range<Int64>
     ) throws -> Range<Int64> {
-        if let numbers = kept(count, of: root) { return numbers }
-        return try pool.write { writer in
+        if let numbers = kept(count, of: root.index) { return numbers }
+        return try write { session in
             // Whoever wrote before may have brought a block.
-            if let numbers = kept(count, of: root) { return numbers }
-            return add(try reserve(max(count, nextSize(of: root)), writer), of: root, taking: count)
+            if let numbers = kept(count, of: root.index) { return numbers }
+            let wanted = max(count, nextSize(of: root.index))
+            var numbers: Range<Int64> = 0..<0
+            try session.transaction {
+                numbers = try Self.reserve(wanted, of: root, session, texts)
+                return true
+            }
+            return add(numbers, of: root.index, taking: count)
         }
     }
 
@@ -57,5 +66,20 @@ final class KeyBlocks: Sendable {
             blocks[root.value].numbers = end..<all.upperBound
             return all.lowerBound..<end
         }
+    }
+
+    /// Takes so many numbers from the database, in a transaction that is open.
+    package static func reserve(
+        _ count: Int, of root: Entity, _ session: any SQLSession, _ texts: WriteCompiler
+    ) throws -> Range<Int64> {
+        let values: [Value] = [.int(Int64(count)), .int(Int64(root.index.number))]
+        guard let last = try session.numbers(.allocate(root.index), each: 1, values, texts).first else {
+            throw StoreError(
+                134180,
+                "The store at \(session.path) has no row for \(root.name) in Z_PRIMARYKEY, so new rows cannot be numbered. "
+                    + "Restore the store from a copy.", path: session.path, entity: root.name)
+        }
+        let end = last ?? 0
+        return (end - Int64(count) + 1)..<(end + 1)
     }
 }

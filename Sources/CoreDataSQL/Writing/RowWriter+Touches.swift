@@ -1,7 +1,5 @@
 // Rows that get a new version without being compared.
 
-import CCoreDataSQLite
-import CoreDataSQL
 import CoreDataValues
 
 /// What became of the touched rows of a batch.
@@ -18,7 +16,7 @@ extension RowWriter {
             // Several writers mostly share one owner an entity.
             if group.chunk.count == 1 {
                 let number = group.chunk.row(0).key(group.chunk.layout)
-                if try raise(number, of: group) { continue }
+                if try raise(group) { continue }
                 judge(0, of: group, try touch(number, group.entity), &answers, &conflicts)
             } else {
                 let versions = try touch(group.keys.map(\.number), group.entity)
@@ -42,42 +40,23 @@ extension RowWriter {
 
     /// Raises the version of a group's one row if it is the one that was read, as it mostly is: SQLite keeps what RETURNING answers in
     /// a table of its own, which costs more than all else of such a statement (26,000 instructions).
-    private func raise(_ number: Int64, of group: TouchGroup) throws -> Bool {
-        let statement = try connection.statement(.update(group.entity, slots: [])) {
-            try plan.writes.update(plan.map.schema[group.entity], slots: [])
-        }
-        defer { statement.finish(clears: false) }
-        try statement.bind(1, version: group.chunk.row(0).version(group.chunk.layout))
-        try statement.bind(2, number)
-        try statement.bind(3, version: group.read[0])
-        _ = try statement.step()
-        return sqlite3_changes(connection.handle) == 1
+    private func raise(_ group: TouchGroup) throws -> Bool {
+        let update = UpdateGroup(entity: group.entity, slots: [], chunk: group.chunk, expected: group.read)
+        return try session.update(0..<1, of: update, slots: [], plan.writes) == nil
     }
 
     private func touch(_ number: Int64, _ entity: EntityIndex) throws -> Int32? {
-        let statement = try statement(entity, isSingle: true)
-        defer { statement.finish(clears: false) }
-        try statement.bind(1, number)
-        guard try statement.step() else { return nil }
-        let version = statement.version(1)
-        // To its end, as all statements that write.
-        _ = try statement.step()
-        return version
+        let row = try session.numbers(.touch(entity, isSingle: true), each: 2, [.int(number)], plan.writes)
+        return row.isEmpty ? nil : RowWriter.version(row[1])
     }
 
     /// Answers the new version of each row that is there.
     private func touch(_ numbers: [Int64], _ entity: EntityIndex) throws -> [Int64: Int32] {
-        let statement = try statement(entity, isSingle: false)
-        defer { statement.finish() }
-        try statement.bind(1, plan.map.dialect.list(numbers))
+        let rows = try session.numbers(.touch(entity, isSingle: false), each: 2, [plan.map.dialect.list(numbers)], plan.writes)
         var versions: [Int64: Int32] = [:]
-        while try statement.step() { versions[statement.int(0)] = statement.version(1) }
-        return versions
-    }
-
-    private func statement(_ entity: EntityIndex, isSingle: Bool) throws -> Statement {
-        try connection.statement(.touch(entity, isSingle: isSingle)) {
-            try plan.writes.touch(plan.map.schema[entity], isSingle: isSingle)
+        for row in stride(from: 0, to: rows.count, by: 2) {
+            if let number = rows[row] { versions[number] = RowWriter.version(rows[row + 1]) }
         }
+        return versions
     }
 }

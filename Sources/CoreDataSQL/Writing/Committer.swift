@@ -1,21 +1,27 @@
 // Writes one batch as one transaction.
 
-import CCoreDataSQLite
-import CoreDataSQL
 import CoreDataValues
-import Foundation
 
 /// *touch · delete · update · insert · adopt · link · order*, in this order, so that a unique value given up in a
 /// batch can be taken in the same batch.
-struct Committer {
-    let plan: StorePlan
-    let files: ExternalStaging?
-    /// nil for a store that keeps no history.
-    let history: HistoryWriter?
-    let connection: Connection
+package struct Committer {
+    private let plan: StorePlan
+    private let files: ExternalStaging?
+    private let history: HistoryWriter?
+    private let session: any SQLSession
     private var map: StoreMap { plan.map }
 
-    func commit(_ batch: ChangeBatch) throws -> CommitOutcome {
+    /// - Parameters:
+    ///   - files: the large values of the batch; nil where it has none.
+    ///   - history: nil for a store that keeps none.
+    package init(plan: StorePlan, files: ExternalStaging?, history: HistoryWriter?, session: any SQLSession) {
+        self.plan = plan
+        self.files = files
+        self.history = history
+        self.session = session
+    }
+
+    package func commit(_ batch: ChangeBatch) throws -> CommitOutcome {
         let first: CommitOutcome
         do {
             first = try attempt(batch, vacates: false, singly: false)
@@ -28,21 +34,20 @@ struct Committer {
         return try attempt(batch, vacates: true, singly: true)
     }
 
-    /// - Parameter vacates: whether unique values of all changed rows are given up before any is taken, so
-    /// that rows can exchange
+    /// - Parameter vacates: whether unique values of all changed rows are given up before any is taken, so that rows can exchange
     ///   theirs.
     private func attempt(_ batch: ChangeBatch, vacates: Bool, singly: Bool) throws -> CommitOutcome {
         var conflicts: [Conflict] = []
         var touches = TouchAnswers()
-        connection.touched.clear()
+        session.touched.clear()
         var isCommitted = false
-        defer { if !isCommitted { connection.ends.clear() } }
-        try connection.transaction {
-            try files?.noteReplaced(connection)
-            let rows = RowWriter(plan: plan, connection: connection)
+        defer { if !isCommitted { session.ends.clear() } }
+        try session.transaction {
+            try files?.noteReplaced(session, plan.writes)
+            let rows = RowWriter(plan: plan, session: session)
             for check in batch.checks { conflicts += try rows.check(check) }
             if !batch.touches.isEmpty { try rows.touch(batch.touches, &touches, &conflicts) }
-            try history?.record(batch, without: touches.gone, on: connection)
+            try history?.record(batch, without: touches.gone, on: session)
             for group in batch.deletes { try rows.delete(group, singly: singly, &conflicts) }
             if vacates {
                 for sql in try ValueExchange(map: map).vacating(batch) {
@@ -58,7 +63,7 @@ struct Committer {
                 conflicts += try deriveTexts(batch, rows)
                 guard conflicts.isEmpty else { return false }
             }
-            var links = LinkWriter(map: map, compiler: plan.writes, connection: connection)
+            var links = LinkWriter(map: map, compiler: plan.writes, session: session)
             links.forgetEnds(batch)
             for change in batch.adoptions { try links.adopt(change) }
             for change in batch.links { try links.link(change) }
@@ -89,7 +94,7 @@ struct Committer {
         let statements = plan.derivedTexts.statements(for: entity, slots: slots)
         if statements.isEmpty { return [] }
         let keys = (0..<chunk.count).map { chunk.row($0).key(layout) }
-        for key in keys { connection.touched.insert(.init(entity: Int64(entity.number), number: key)) }
+        for key in keys { session.touched.insert(.init(entity: Int64(entity.number), number: key)) }
         var conflicts: [Conflict] = []
         for sql in statements where try rows.conflict(in: sql, keys: keys) != nil {
             for (key, version) in zip(keys, expected) {
@@ -103,62 +108,10 @@ struct Committer {
 
     /// What triggers reported, as keys; a number that is no entity of the model is somebody else's.
     private func touched() -> [RowKey] {
-        if connection.touched.rows.isEmpty { return [] }
+        if session.touched.rows.isEmpty { return [] }
         let entities = Int64(map.schema.entities.count)
-        return connection.touched.rows.filter { (1...max(1, entities)).contains($0.entity) }.map {
+        return session.touched.rows.filter { (1...max(1, entities)).contains($0.entity) }.map {
             RowKey(entity: EntityIndex(Int($0.entity) - 1), number: $0.number)
         }
     }
-}
-
-/// Rows that exchange the values of a uniqueness constraint: SQLite checks after each row, memory only at the
-/// end.
-struct ValueExchange {
-    let map: StoreMap
-
-    func mayHelp(_ batch: ChangeBatch, _ conflicts: [Conflict]) -> Bool {
-        let isOnlyConstraints = conflicts.allSatisfy {
-            if case .constraint = $0.kind { true } else { false }
-        }
-        return isOnlyConstraints && batch.updates.contains { !constrained($0).isEmpty }
-    }
-
-    /// One statement for each group: the constrained columns that it changes become NULL, which no constraint
-    /// minds.
-    func vacating(_ batch: ChangeBatch) throws -> [(text: String, keys: [Int64])] {
-        try batch.updates.compactMap { group in
-            let slots = constrained(group)
-            if slots.isEmpty { return nil }
-            let layout = group.chunk.layout
-            return (
-                try WriteCompiler(map).clear(map.schema[group.entity], slots: slots),
-                (0..<group.chunk.count).map { group.chunk.row($0).key(layout) }
-            )
-        }
-    }
-
-    private func constrained(_ group: UpdateGroup) -> [Int] {
-        let slots = Set(map.schema[group.entity].constraints.flatMap(\.slots))
-        return group.slots.filter(slots.contains)
-    }
-}
-
-/// The attribute names behind SQLite's messages of broken uniqueness.
-struct ConstraintNames: Sendable {
-    private var names: [String: [String]] = [:]
-
-    init(_ map: StoreMap) throws {
-        for entity in map.entities {
-            let table = try map.table(of: entity.index)
-            for constraint in entity.constraints where constraint.owner == entity.index {
-                let columns = constraint.slots.compactMap { slot in
-                    table.column(of: slot, in: entity.index).map { table.columns[$0].name }
-                }
-                let message = columns.map { "\(table.name).\($0)" }.joined(separator: ", ")
-                names["UNIQUE constraint failed: " + message] = constraint.names
-            }
-        }
-    }
-
-    subscript(message: String) -> [String]? { names[message] }
 }

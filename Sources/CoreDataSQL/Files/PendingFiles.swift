@@ -9,19 +9,19 @@ import Foundation
 /// Whoever opens the store takes the lock of each note: if it is free, the save's process is gone, and files
 /// of the note that no row refers to are removed. A note that is lost with the power leaves orphans, which
 /// nothing reads.
-final class PendingFiles {
+package final class PendingFiles {
     private let folder: ExternalFolder
     private let url: URL
     private var handle: Int32 = -1
 
-    init(_ folder: ExternalFolder, store: String) {
+    package init(_ folder: ExternalFolder, store: String) {
         self.folder = folder
         url = folder.support.appendingPathComponent("\(store)-\(UUID().uuidString).pending")
     }
 
     deinit { if handle >= 0 { close(handle) } }
 
-    func add(_ names: [String]) throws {
+    package func add(_ names: [String]) throws {
         if handle < 0 {
             try folder.make()
             handle = open(url.path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0o644)
@@ -38,7 +38,7 @@ final class PendingFiles {
     }
 
     /// The save is done, one way or the other, and so is everything it noted.
-    func end() {
+    package func end() {
         guard handle >= 0 else { return }
         unlink(url.path)
         close(handle)

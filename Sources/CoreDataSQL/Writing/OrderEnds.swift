@@ -1,12 +1,14 @@
-// The last positions of ordered to-manys that a connection has looked up or written.
+// The last positions of ordered to-manys that a session has looked up or written.
 
 import CoreDataValues
 
-/// No index of the file format leads to the last position: to look it up is to look at all members. A connection that has done so
-/// need not do it again as long as nobody else writes to the file, which SQLite tells (`PRAGMA data_version`).
+/// No index of the file format leads to the last position: to look it up is to look at all members. A session that has done so
+/// need not do it again as long as nobody else writes to the database.
 ///
 /// A number here is at least the last position. Used in transactions that write.
-final class OrderEnds {
+package final class OrderEnds {
+    package init() {}
+
     struct Owner: Hashable {
         let relationship: RelationshipIndex
         let number: Int64
@@ -18,13 +20,11 @@ final class OrderEnds {
 
     var isEmpty: Bool { ends.isEmpty }
 
-    func clear() { if !ends.isEmpty { ends = [:] } }
+    package func clear() { if !ends.isEmpty { ends = [:] } }
 
-    /// Forgets all if another connection has written since they were kept.
-    func check(_ connection: Connection) throws {
-        let statement = try connection.statement(.dataVersion) { "PRAGMA data_version" }
-        defer { statement.finish() }
-        let now = try statement.step() ? statement.int(0) : 0
+    /// Forgets all if somebody else has written since they were kept.
+    func check(_ session: any SQLSession) throws {
+        let now = try session.foreignChanges()
         if now != version || ends.count > Self.limit { clear() }
         version = now
     }

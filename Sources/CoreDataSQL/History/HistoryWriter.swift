@@ -1,0 +1,129 @@
+// Records commits in the history, inside their transactions.
+
+import CoreDataValues
+import Foundation
+
+/// Writes one transaction with its changes for each commit of a store that keeps history.
+///
+/// Numbers are taken in the transaction of the commit, not from blocks: a higher number is a later commit, whichever process made
+/// it, so that a token misses none.
+package struct HistoryWriter: Sendable {
+    package let masks: [ChangeMask]
+    /// By entity: how its deletions are written.
+    private let deletions: [String]
+    private let tables: HistoryTables
+    package let statements: HistoryStatements
+    private let writes: WriteCompiler
+    private let bundle: String
+    private let process: String
+
+    package init(_ map: StoreMap) throws {
+        masks = map.schema.entities.map { ChangeMask($0, map.schema) }
+        process = ProcessInfo.processInfo.processName
+        bundle = Bundle.main.bundleIdentifier ?? process
+        let statements = HistoryStatements(map.dialect)
+        var (deletions, most) = ([String](), 0)
+        for entity in map.schema.entities {
+            let slots = masks[entity.index.value].tombstones
+            guard !slots.isEmpty, let table = try? map.table(of: entity.index) else {
+                deletions.append(statements.addChanges)
+                continue
+            }
+            let columns = slots.compactMap { table.column(of: $0, in: entity.index) }.map { table.columns[$0].name }
+            deletions.append(statements.addDeletions(keeping: columns, of: table.name))
+            most = max(most, columns.count)
+        }
+        self.deletions = deletions
+        tables = HistoryTables(tombstones: most, dialect: map.dialect)
+        self.statements = statements
+        writes = WriteCompiler(map)
+    }
+
+    // MARK: Opening
+
+    /// Makes the tables, or the columns that are missing in them; nothing is written where all are there.
+    ///
+    /// - Parameter columns: finds the columns that a table has; none for a table that is not there.
+    package func prepare(_ session: any SQLSession, columns: (String) throws -> Set<String>) throws {
+        if try missing(columns).isEmpty { return }
+        try session.transaction {
+            // Another process may have been faster, and a table that is not there yet is made whole.
+            for table in HistoryTables.Table.allCases { try session.run(.text(tables.definition(of: table)), [], writes) }
+            for (table, field) in try missing(columns) { try session.run(.text(tables.addition(of: field, to: table)), [], writes) }
+            for sql in tables.indexes { try session.run(.text(sql), [], writes) }
+            return true
+        }
+    }
+
+    private func missing(
+        _ columns: (String) throws -> Set<String>
+    ) throws -> [(table: HistoryTables.Table, field: HistoryTables.Field)] {
+        try HistoryTables.Table.allCases.flatMap { table in
+            let found = try columns(table.name)
+            return tables.fields(of: table).filter { !found.contains($0.name) }.map { (table, $0) }
+        }
+    }
+
+    // MARK: A commit
+
+    /// Before rows are deleted, since tombstones are copied from those that are about to go.
+    ///
+    /// - Parameter gone: touched rows that are not there any more, of which there is nothing to tell.
+    func record(_ batch: ChangeBatch, without gone: Set<RowKey>, on session: any SQLSession) throws {
+        let changes = RecordedChanges(batch, masks, without: gone)
+        let count = changes.count
+        if count == 0 { return }
+        let transaction = try addTransaction(batch.note, session)
+        var next = try take(count, of: .change, session)
+        for group in changes.groups {
+            try add(group, transaction, from: next, session)
+            next += Int64(group.numbers.count)
+        }
+    }
+
+    package func addTransaction(_ note: HistoryNote?, _ session: any SQLSession) throws -> Int64 {
+        let origin = try [note?.author, bundle, note?.contextName, process].map { try number(of: $0, session) }
+        let transaction = try take(1, of: .transaction, session)
+        let time = Value.date(Date().timeIntervalSinceReferenceDate)
+        try session.run(.text(statements.addTransaction), [.int(transaction), time] + origin, writes)
+        return transaction
+    }
+
+    private func add(
+        _ group: RecordedChanges.Group, _ transaction: Int64, from first: Int64, _ session: any SQLSession
+    ) throws {
+        let sql = group.kind == .delete ? deletions[group.entity.value] : statements.addChanges
+        let mask = group.mask.map { Value.data(Data($0)) } ?? .null
+        try session.run(
+            .text(sql),
+            [
+                .int(first), .int(transaction), .int(group.kind.rawValue), .int(Int64(group.entity.number)), mask,
+                writes.map.dialect.list(group.numbers),
+            ], writes)
+    }
+
+    /// The number of a text, which is written down when it is new. Looked up each time: whoever shortens the history may
+    /// remove texts.
+    private func number(of text: String?, _ session: any SQLSession) throws -> Value {
+        guard let text else { return .null }
+        let known = try session.numbers(.text(statements.findString), each: 1, [.text(text)], writes)
+        if let number = known.first, let number { return .int(number) }
+        let number = try take(1, of: .string, session)
+        try session.run(.text(statements.addString), [.int(number), .text(text)], writes)
+        return .int(number)
+    }
+
+    /// Answers the first of `count` new numbers.
+    package func take(_ count: Int, of table: HistoryTables.Table, _ session: any SQLSession) throws -> Int64 {
+        let last = try session.numbers(.text(statements.allocate(table)), each: 1, [.int(Int64(count))], writes)
+        return (last.first.flatMap { $0 } ?? 0) - Int64(count) + 1
+    }
+
+    // MARK: Reading
+
+    /// The number of the last transaction, 0 for none.
+    package static func lastTransaction(_ session: any SQLSession, _ texts: WriteCompiler) throws -> Int64 {
+        let shape = SQLShape.text(HistoryStatements(texts.map.dialect).lastTransaction)
+        return try session.numbers(shape, each: 1, [], texts).first.flatMap { $0 } ?? 0
+    }
+}

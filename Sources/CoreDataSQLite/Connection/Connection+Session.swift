@@ -1,0 +1,126 @@
+// A connection as those see it who write to any database.
+
+import CCoreDataSQLite
+import CoreDataSQL
+import CoreDataValues
+import Foundation
+
+extension Connection: SQLSession {
+    func foreignChanges() throws -> Int64 {
+        let statement = try statement(.dataVersion) { "PRAGMA data_version" }
+        defer { statement.finish() }
+        return try statement.step() ? statement.int(0) : 0
+    }
+
+    // MARK: Rows
+
+    func insert(_ rows: Range<Int>, of chunk: RowChunk, each count: Int, _ texts: WriteCompiler) throws -> SQLRefusal? {
+        let entity = chunk.layout.entity
+        let binder = binder(of: texts.map.schema[entity]) { texts.stored(of: entity) }
+        let statement = try statement(.insert(entity, rows: count), texts)
+        var start = rows.lowerBound
+        while start < rows.upperBound {
+            // Each run binds all parameters, so none needs to be cleared.
+            defer { statement.finish(clears: false) }
+            try binder.bindWhole(start..<(start + count), of: chunk, to: statement)
+            if let error = try refused(statement) { return SQLRefusal(row: start, error: error) }
+            start += count
+        }
+        return nil
+    }
+
+    func update(_ rows: Range<Int>, of group: UpdateGroup, slots: [Int], _ texts: WriteCompiler) throws -> SQLRefusal? {
+        let binder = slots.isEmpty ? nil : RowBinder(entity: texts.map.schema[group.entity], slots: slots)
+        let statement = try statement(.update(group.entity, slots: slots), texts)
+        let layout = group.chunk.layout
+        for index in rows {
+            let row = group.chunk.row(index)
+            // Each run binds all parameters, so none needs to be cleared.
+            defer { statement.finish(clears: false) }
+            try statement.bind(1, version: row.version(layout))
+            try binder?.bind(row, of: group.chunk, to: statement, from: 2)
+            try statement.bind(2 + slots.count, row.key(layout))
+            try statement.bind(3 + slots.count, version: group.expected[index])
+            if let error = try refused(statement) { return SQLRefusal(row: index, error: error) }
+            if sqlite3_changes(handle) != 1 { return SQLRefusal(row: index) }
+        }
+        return nil
+    }
+
+    func delete(_ rows: Range<Int>, of group: DeleteGroup, each count: Int, _ texts: WriteCompiler) throws -> SQLRefusal? {
+        let statement = try statement(.delete(group.entity, rows: count), texts)
+        var start = rows.lowerBound
+        while start < rows.upperBound {
+            defer { statement.finish(clears: false) }
+            try statement.bind(1, version: group.expected[start])
+            for index in 0..<count { try statement.bind(2 + index, group.numbers[start + index]) }
+            _ = try statement.step()
+            if Int(sqlite3_changes(handle)) != count { return SQLRefusal(row: start) }
+            start += count
+        }
+        return nil
+    }
+
+    /// Runs a statement to its end, which answers nothing; the error of a uniqueness constraint that it breaks.
+    private func refused(_ statement: Statement) throws -> StoreError? {
+        do {
+            _ = try statement.step()
+            return nil
+        } catch let error as StoreError where SQLiteError.isUniqueness(error) {
+            return error
+        }
+    }
+
+    // MARK: Statements
+
+    private func statement(_ shape: SQLShape, _ texts: WriteCompiler) throws -> Statement {
+        if case .text(let text) = shape { return try statement(text) }
+        return try statement(shape) { try texts.text(of: shape) }
+    }
+
+    func run(_ shape: SQLShape, each width: Int, of numbers: [Int64], _ texts: WriteCompiler) throws {
+        if numbers.isEmpty { return }
+        let statement = try statement(shape, texts)
+        for start in stride(from: 0, to: numbers.count, by: width) {
+            defer { statement.finish(clears: false) }
+            for place in 0..<width { try statement.bind(place + 1, numbers[start + place]) }
+            _ = try statement.step()
+        }
+    }
+
+    @discardableResult
+    func run(_ shape: SQLShape, _ values: [Value], _ texts: WriteCompiler) throws -> Int {
+        let statement = try statement(shape, texts)
+        defer { statement.finish() }
+        try statement.bind(values)
+        while try statement.step() {}
+        return Int(sqlite3_changes(handle))
+    }
+
+    func numbers(_ shape: SQLShape, each width: Int, _ values: [Value], _ texts: WriteCompiler) throws -> [Int64?] {
+        let statement = try statement(shape, texts)
+        defer { statement.finish() }
+        try statement.bind(values)
+        var numbers: [Int64?] = []
+        // To its end, as all statements that write.
+        while try statement.step() {
+            for column in 0..<width { numbers.append(statement.isNull(column) ? nil : statement.int(column)) }
+        }
+        return numbers
+    }
+
+    func words(_ shape: SQLShape, _ values: [Value], _ texts: WriteCompiler) throws -> [String?] {
+        let statement = try statement(shape, texts)
+        defer { statement.finish() }
+        try statement.bind(values)
+        var words: [String?] = []
+        while try statement.step() { words.append(statement.text(0)) }
+        return words
+    }
+
+    func duplicate(_ error: StoreError) -> String? {
+        let words = "UNIQUE constraint failed: "
+        guard SQLiteError.isUniqueness(error), let message = error.engine?.message, message.hasPrefix(words) else { return nil }
+        return String(message.dropFirst(words.count))
+    }
+}
