@@ -75,7 +75,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "CoreDataSQLiteTests",
-            dependencies: ["CoreDataSQLite", "CoreDataSQL", "CoreDataValues", "CCoreDataSQLite", "CCoreDataLog", "CoreDataSeeds"],
+            dependencies: [
+                "CoreDataSQLite", "CoreDataSQL", "CoreDataValues", "CCoreDataSQLite", "CCoreDataLog", "CCoreDataHeap", "CoreDataSeeds",
+            ],
             exclude: ["Dialects/Statements.sqlite.txt", "Dialects/Statements.postgres.txt"],
             swiftSettings: strict),
         .testTarget(
@@ -104,6 +106,11 @@ let package = Package(
         // Switches the check of queues off in every process it is linked into.
         .target(
             name: "CCoreDataUnchecked", dependencies: ["CCoreDataRuntime"], path: "Tests/CCoreDataUnchecked"),
+        // How much memory a process has; and many rows at once, for long runs in a release build.
+        .target(name: "CCoreDataHeap", path: "Tests/CCoreDataHeap"),
+        .executableTarget(
+            name: "CoreDataSetRun", dependencies: ["CoreDataSQLite", "CoreDataValues", "CCoreDataHeap"], path: "Tests/CoreDataSetRun",
+            swiftSettings: strict),
         // A plain script and an async main, with the check of queues as programs have it.
         .executableTarget(
             name: "CoreDataScript", dependencies: ["CoreData"], path: "Tests/CoreDataScript", swiftSettings: strict),

@@ -20,6 +20,8 @@ private final class StreamWriter {
     private let rules: StreamRules
     private let inserts: SetInsertCompiler
     private var numbers: [EntityIndex: Range<Int64>] = [:]
+    /// By tree: nobody else has had a number from here on.
+    private var firstNumbers: [EntityIndex: Int64] = [:]
     private var blockSize: Int64 = 256
     private(set) var outcome = SetOutcome()
     private var connection: Connection { writer.connection }
@@ -65,7 +67,9 @@ private final class StreamWriter {
     private func block(_ root: Entity, atLeast count: Int) throws -> Range<Int64> {
         let size = max(blockSize, Int64(count))
         blockSize = min(2 * blockSize, 4096)
-        return try KeyBlocks.reserve(Int(size), of: root, connection, writer.plan.writes)
+        let numbers = try KeyBlocks.reserve(Int(size), of: root, connection, writer.plan.writes)
+        if firstNumbers[root.index] == nil { firstNumbers[root.index] = numbers.lowerBound }
+        return numbers
     }
 
     // MARK: Rows
@@ -131,8 +135,12 @@ private final class StreamWriter {
         _ = try writer.unique(entity) { try statement.step() }
         outcome.count += 1
         note(holder, .updated)
-        if writer.answer == .count { outcome.touched.entities.insert(entity.index) } else { outcome.touched.changed.append(holder) }
+        if holder.number < firstNumbers[entity.root, default: 0] { touch(holder) }
         return holder.number
+    }
+
+    private func touch(_ holder: RowKey) {
+        if writer.answer == .count { outcome.touched.entities.insert(holder.entity) } else { outcome.touched.changed.append(holder) }
     }
 
     private func holder(_ chunk: RowChunk, _ index: Int, _ entity: Entity) throws -> RowKey? {
