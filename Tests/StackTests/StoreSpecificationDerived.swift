@@ -8,7 +8,7 @@ import Testing
 @testable import CoreData
 
 @Suite struct StoreSpecificationDerivedTests {
-    private static let draft: SchemaDraft = {
+    static let draft: SchemaDraft = {
         func attribute(_ name: String, _ type: AttributeType, _ expression: String? = nil) -> Attribute {
             var attribute = Attribute(name: name, type: type)
             attribute.isOptional = true

@@ -221,4 +221,30 @@ import Testing
         #expect(storeCode { try subject.set("Part", compare(path("nothing"), .equal, int(1)), [("name", text("x"))]) } == 134060)
         #expect(try subject.all("Part", "Firm") == before)
     }
+
+    @Test("Derived values follow insertions, updates and deletions of sets", arguments: StoreMaker.all(for: .derivation))
+    func derived(_ maker: StoreMaker) throws {
+        let subject = try Subject(maker, draft: StoreSpecificationDerivedTests.draft)
+        let albums = try subject.stream("Album", [["title": .text("ÉTÉ")], ["title": .text("B")]]).keys
+        #expect(try subject.each("Album", "key") == [.text("ete"), .text("b")])
+        #expect(try subject.each("Album", "songCount") == [.int(0), .int(0)])
+        let songs = try subject.stream("Song", (1...3).map { ["length": .double(Double($0))] }).keys
+        let outcome = try subject.set("Song", compare(path("length"), .less, real(3)), [("album", .constant(target(albums[0])))])
+        #expect(outcome.touched.changed.contains(albums[0]) && outcome.keys == Array(songs[..<2]))
+        #expect(try subject.each("Album", "songCount") == [.int(2), .int(0)])
+        #expect(try subject.each("Album", "length") == [.double(3), .double(0)])
+        #expect(try subject.each("Song", "albumTitle") == [.text("ÉTÉ"), .text("ÉTÉ"), nil])
+        let renamed = try subject.set("Album", nil, [("title", call("uppercase:", path("key")))], .count)
+        #expect(renamed.touched.entities.contains(albums[0].entity))
+        #expect(try subject.each("Album", "key") == [.text("ete"), .text("b")])
+        #expect(try subject.each("Album", "title") == [.text("ETE"), .text("B")])
+        #expect(try subject.each("Song", "albumTitle") == [.text("ETE"), .text("ETE"), nil])
+        let gone = try subject.delete("Song", compare(path("length"), .equal, real(2)))
+        #expect(gone.touched.changed.contains(albums[0]))
+        #expect(try subject.each("Album", "songCount") == [.int(1), .int(0)])
+        #expect(try subject.each("Album", "length") == [.double(1), .double(0)])
+        for derived in ["key", "songCount", "changed"] {
+            #expect(storeCode { try subject.set("Album", nil, [(derived, .constant(.null))]) } == 134060)
+        }
+    }
 }
