@@ -36,11 +36,17 @@ enum Ward {
                 name: "old", elements: [.init(property: "age")],
                 partialPredicate: "age >= 60 AND alive == YES AND (name != 'nobody' OR weight IN {1.5, 2})"),
         ]
+        for place in entity.relationships.indices where entity.relationships[place].name == "contacts" {
+            entity.relationships[place].deleteRule = .cascade
+        }
         return entity
     }
 
     private static var place: EntityDraft {
         var entity = Triage.place
+        for place in entity.relationships.indices {
+            entity.relationships[place].deleteRule = entity.relationships[place].name == "visits" ? .cascade : .deny
+        }
         entity.uniquenessConstraints = [["name"]]
         return entity
     }
@@ -82,12 +88,12 @@ struct StatementList {
 
     func lines() throws -> [Line] {
         let definitions = try Definitions(map).statements().enumerated().map { Line(defines: true, title: "define \($0 + 1)", sql: $1) }
-        return try definitions + history() + records() + fetches() + values() + relations() + writes() + links()
+        return try definitions + history() + records() + fetches() + values() + relations() + writes() + links() + sets()
     }
 
     // MARK: Reads
 
-    private func entity(_ name: String) throws -> Entity {
+    func entity(_ name: String) throws -> Entity {
         guard let entity = schema.entity(named: name) else { throw StoreError(0, "There is no \(name).") }
         return entity
     }
