@@ -83,7 +83,7 @@ extension StatementList {
         let compiler = SetInsertCompiler(map)
         return try ["Casualty", "Station"].flatMap { name -> [Line] in
             let entity = try entity(name)
-            let slots = try WriteCompiler(map).storedSlots(of: entity)
+            let slots = WriteCompiler(map).stored(of: entity.index)
             let finds = try entity.constraints.map { line("find \(name)", try compiler.find($0, of: entity)) }
             return try [1, 2].map { line("insert \($0) \(name) if new", try compiler.insert(entity, rows: $0)) } + finds
                 + [line("upsert \(name)", try compiler.update(entity, slots: Array(slots.prefix(2))))]
