@@ -7,11 +7,14 @@ import Foundation
 ///
 /// The bytes of all versions are looked at. One that declares other entities is out; of the others, the nearest are read first, and
 /// whatever in a version that was read hashes otherwise than the store says rules out all versions that have it in the same bytes.
+/// A version with exactly the store's hashes is before one that only may have them, since some of them cannot be compared.
 struct VersionSearch {
     private let package: ModelPackage
     private let recorded: [String: Data]
     /// What hashes otherwise than the store says.
     private var wrong: Set<VersionOutline.Block> = []
+    /// What hashes otherwise too, but need not hash alike.
+    private var inexact: Set<VersionOutline.Block> = []
     /// How many models were read.
     private(set) var readCount = 0
 
@@ -35,13 +38,17 @@ struct VersionSearch {
 
     mutating func run() -> Found? {
         if recorded.isEmpty { return nil }
-        for candidate in candidates() where !isRuledOut(candidate) {
+        var accepting: Found?
+        for candidate in candidates() where !isRuledOut(candidate, by: wrong) {
+            if accepting != nil, isRuledOut(candidate, by: inexact) { continue }
             readCount += 1
             guard let draft = try? package.draft(of: candidate.version), let schema = try? Schema(checking: draft) else { continue }
-            if schema.fits(recorded) { return Found(version: candidate.version, draft: draft, schema: schema) }
+            let found = Found(version: candidate.version, draft: draft, schema: schema)
+            if schema.fitsExactly(recorded) { return found }
+            if accepting == nil, schema.fits(recorded) { accepting = found }
             if let outline = candidate.outline { learn(schema, outline) }
         }
-        return nil
+        return accepting
     }
 
     /// Those that have the store's entities, with the fewest others first; of equals the last one.
@@ -56,18 +63,18 @@ struct VersionSearch {
         return all.enumerated().sorted { ($0.element.surplus, $0.offset) < ($1.element.surplus, $1.offset) }.map(\.element)
     }
 
-    private func isRuledOut(_ candidate: Candidate) -> Bool {
-        candidate.outline?.blocks.values.contains(where: wrong.contains) == true
+    private func isRuledOut(_ candidate: Candidate, by blocks: Set<VersionOutline.Block>) -> Bool {
+        !blocks.isEmpty && candidate.outline?.blocks.values.contains(where: blocks.contains) == true
     }
 
     /// Where the parent hashes as it should, an entity that does not is to blame itself.
     private mutating func learn(_ schema: Schema, _ outline: VersionOutline) {
         for entity in schema.entities {
-            guard let hash = recorded[entity.name], hash != entity.versionHash, !VersionHash.isForeign(hash, for: entity),
-                let block = outline.blocks[entity.name]
+            guard let hash = recorded[entity.name], hash != entity.versionHash, let block = outline.blocks[entity.name]
             else { continue }
             let parent = entity.parent.map { schema[$0] }
-            if parent.map({ recorded[$0.name] == $0.versionHash }) ?? true { wrong.insert(block) }
+            guard parent.map({ recorded[$0.name] == $0.versionHash }) ?? true else { continue }
+            if VersionHash.isForeign(hash, for: entity) { inexact.insert(block) } else { wrong.insert(block) }
         }
     }
 }

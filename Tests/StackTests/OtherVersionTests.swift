@@ -1,5 +1,6 @@
 // Stores that were written with another version of the model's package.
 
+import CoreDataModelFile
 import CoreDataTestSupport
 import CoreDataValues
 import Testing
@@ -168,5 +169,28 @@ private struct Package {
         try open(package.model("Shop"), NSSQLiteStoreType, in: package.folder)
         let said = sentence { try open(package.model("Shop 2"), NSSQLiteStoreType, in: package.folder) }
         #expect(said.contains("Item.a29 was String and is Date; and 10 more. Open"), "\(said)")
+    }
+
+    @Test("Of versions that may have written a store the one with just its hashes did, also where others have derived attributes")
+    func exact() throws {
+        let package = Package()
+        let (title, text) = ((name: "title", type: "String", more: "optional=\"YES\""), (name: "text", type: "String", more: "optional=\"YES\""))
+        let lower = (name: "lower", type: "String", more: "optional=\"YES\" derived=\"YES\" derivationExpression=\"canonical:(title)\"")
+        let upper = (name: "upper", type: "String", more: "optional=\"YES\" derived=\"YES\" derivationExpression=\"canonical:(title)\"")
+        let note = Package.entity("Note", text)
+        try package.write("Shop", Package.entity("Item", title) + note)
+        try package.write("Shop 2", Package.entity("Item", title, lower) + note)
+        try package.write("Shop 3", Package.entity("Item", title, lower, upper) + note)
+        try package.write("Shop 4", Package.entity("Item", title, lower, upper) + Package.entity("Note", (name: "text", type: "Date", more: "")))
+        // Nothing says which is current: the last by name, or the one that fits a store.
+        for version in ["Shop", "Shop 2", "Shop 3"] {
+            let folder = Folder()
+            try open(package.model(version), NSSQLiteStoreType, in: folder)
+            let said = sentence { try open(package.model("Shop 4"), NSSQLiteStoreType, in: folder) }
+            #expect(said.contains("with version “\(version)” of"), "\(said)")
+            let recorded = try package.model(version).entityVersionHashesByName
+            let draft = try ModelFile.draft(at: package.url, fitting: { recorded })
+            #expect(draft.warnings.contains { "\($0)".contains("“\(version)”") }, "\(draft.warnings)")
+        }
     }
 }

@@ -20,12 +20,18 @@ package protocol SchemaVersions: Sendable {
 
     /// The version that a store with these hashes was written with, nil where there is none.
     ///
-    /// Hashes that cannot be compared (`VersionHash.isForeign`) do not count. Costs a look at the bytes of all versions, and the
+    /// Hashes that cannot be compared (`VersionHash.isForeign`) do not count, but a version with exactly these hashes comes before
+    /// one that only may have them. Costs a look at the bytes of all versions, and the
     /// reading of few.
     func version(fitting recorded: [String: Data]) -> SchemaVersion?
 }
 
 extension Schema {
+    /// Whether these are hashes of the schema, or of a configuration of it.
+    package func fitsExactly(_ recorded: [String: Data]) -> Bool {
+        !recorded.isEmpty && recorded.allSatisfy { name, hash in entity(named: name)?.versionHash == hash }
+    }
+
     /// Whether a store with these hashes can have been written with the schema, or with a configuration of it.
     package func fits(_ recorded: [String: Data]) -> Bool {
         !recorded.isEmpty
