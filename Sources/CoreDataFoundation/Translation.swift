@@ -35,6 +35,9 @@ struct Translation {
     private let mode: Mode
     private(set) var bound: [String: Operand] = [:]
     private var foreign: [String: Any] = [:]
+    private var depth = 0
+    /// What a fetch may ask: every walk over a condition is recursive.
+    private static let deepest = 1000
 
     init(_ mode: Mode) { self.mode = mode }
 
@@ -61,8 +64,18 @@ struct Translation {
     }
 
     private mutating func compound(_ type: UInt, _ parts: [NSPredicate]) throws -> Predicate {
+        depth += 1
+        defer { depth -= 1 }
+        var all = parts
+        if case .converting = mode {
+            guard depth <= Translation.deepest else {
+                throw PredicateError(
+                    "A predicate has conditions nested more than \(Translation.deepest) deep; say the same with fewer.")
+            }
+            all = Translation.flat(type, parts)
+        }
         var trees: [Predicate] = []
-        for part in parts { trees.append(try predicate(part)) }
+        for part in all { trees.append(try predicate(part)) }
         switch NSCompoundPredicate.LogicalType(rawValue: type) {
         case .and: return .and(trees)
         case .or: return .or(trees)
@@ -71,6 +84,22 @@ struct Translation {
             return .not(first)
         case nil: throw PredicateError("There is no compound predicate of type \(type).")
         }
+    }
+
+    /// The parts of an AND or OR, those of the same inside it included, in order. Without recursion: such chains can be long.
+    private static func flat(_ type: UInt, _ parts: [NSPredicate]) -> [NSPredicate] {
+        guard type != NSCompoundPredicate.LogicalType.not.rawValue, parts.contains(where: { $0 is NSCompoundPredicate })
+        else { return parts }
+        var waiting = Array(parts.reversed())
+        var flat: [NSPredicate] = []
+        while let next = waiting.popLast() {
+            if let inner = next as? NSCompoundPredicate, inner.compoundPredicateType.rawValue == type {
+                waiting += inner.parts.reversed()
+            } else {
+                flat.append(next)
+            }
+        }
+        return flat
     }
 
     private mutating func comparison(_ comparison: NSComparisonPredicate) throws -> Predicate {
