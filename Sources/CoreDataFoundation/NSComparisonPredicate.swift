@@ -39,8 +39,12 @@ open class NSComparisonPredicate: NSPredicate {
     private struct Compiled: @unchecked Sendable {
         let evaluator: Evaluator
         let bound: [String: Operand]
+        /// Whether it has no variables of its own, so that it can be bound to an entity.
+        let isClosed: Bool
     }
     private let compiled = Mutex<Compiled?>(nil)
+    /// What managed objects are asked instead, by their entities.
+    final let entityComparisons = Mutex<[EntityComparison]>([])
 
     public init(
         leftExpression lhs: NSExpression, rightExpression rhs: NSExpression, modifier: Modifier, type: Operator,
@@ -79,11 +83,16 @@ open class NSComparisonPredicate: NSPredicate {
 
     /// Whether the condition holds for an object, by key-value coding. Compiled at the first call.
     ///
-    /// A key that an object does not have is nil. A condition that memory cannot evaluate, and a variable without a value, trap with
-    /// the reason.
+    /// Of a managed object the answer is that of a fetch, where a fetch has one. A key that an object does not have is nil. A
+    /// condition that memory cannot evaluate, and a variable without a value, trap with the reason.
     open override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
         let compiled = prepared()
         let evaluator = compiled.evaluator
+        if compiled.isClosed, let object, PlainType(of: object) == nil, let owner = object as? any SchemaObject,
+            let answer = answer(of: owner, hasObjects: !compiled.bound.isEmpty)
+        {
+            return answer
+        }
         var variables = compiled.bound
         for (name, value) in bindings ?? [:] { variables[name] = Operand(any: value) }
         for name in evaluator.freeVariables where variables[name] == nil {
@@ -99,7 +108,10 @@ open class NSComparisonPredicate: NSPredicate {
         if let known = compiled.withLock({ $0 }) { return known }
         do {
             var translation = Translation(.bindingForeign)
-            let made = Compiled(evaluator: try Evaluator(translation.predicate(self), isLenient: true), bound: translation.bound)
+            let evaluator = try Evaluator(translation.predicate(self), isLenient: true)
+            let made = Compiled(
+                evaluator: evaluator, bound: translation.bound,
+                isClosed: evaluator.freeVariables.allSatisfy { translation.bound[$0] != nil })
             compiled.withLock { $0 = made }
             return made
         } catch {

@@ -91,7 +91,7 @@ struct ValueRefusal: Sendable, CustomTestStringConvertible {
             sentence: "The column “x” of Item uses the function min:, whose values have no one type.",
             columns: [column("x", call("min:", path("serial"), path("label")))]),
         ValueRefusal(
-            sentence: "The column “x” of Item uses the function add:to:, whose values have no one type.",
+            sentence: "The column “x” of Item uses the function add:to: of label, which is no number.",
             columns: [column("x", call("add:to:", path("serial"), path("label")))]),
         ValueRefusal(sentence: "The column “x” of Item uses a list in a column.", columns: [column("x", .list([path("serial"), path("label")]))]),
         ValueRefusal(

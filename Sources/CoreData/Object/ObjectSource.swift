@@ -1,7 +1,19 @@
 // A managed object as predicates and sort orders see it.
 
+import CoreDataFoundation
 import CoreDataValues
 import Foundation
+
+extension NSManagedObject: SchemaObject {
+    package final var schemaPlace: (schema: Schema, entity: EntityIndex) { (_state.info.schema, _state.info.entity.index) }
+    package final var rowKey: ObjectKey { _state.key }
+    package final var rowSpace: AnyObject? { objectID.identity }
+}
+
+extension NSManagedObjectID: RowNaming {
+    package var rowKey: ObjectKey { key }
+    package var rowSpace: AnyObject? { identity }
+}
 
 struct ObjectSource: EvaluationSource {
     let object: NSManagedObject

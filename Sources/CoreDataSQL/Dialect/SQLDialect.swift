@@ -71,6 +71,8 @@ package protocol SQLDialect: Sendable {
     var now: String { get }
     /// Decimals added up as decimals; 0 of none.
     func decimalSum(_ values: String) -> String
+    /// A column of 64-bit numbers added up, as a real number where they do not fit; 0 of none.
+    func wideSum(_ values: String) -> String
     func decimalAverage(_ values: String) -> String
     /// The text that is derived from another.
     func derived(_ form: Derivation.TextForm, of text: String) -> String
@@ -174,4 +176,9 @@ package struct SQLSpatialIndex: Sendable {
     package let name: String
     package let table: String
     package let columns: [String]
+}
+
+extension SQLDialect {
+    /// For databases whose sums are as large as need be.
+    package func wideSum(_ values: String) -> String { "COALESCE(SUM(\(values)), 0)" }
 }

@@ -133,7 +133,11 @@ extension LevelScopes {
     }
     /// The sum of a text that an operand was compiled to; 0 of none.
     func sum(_ text: String, of operand: BoundOperand?) -> String {
-        addsDecimals && operand.map(isDecimal) == true ? dialect.decimalSum(text) : "COALESCE(SUM(\(text)), 0)"
+        guard let operand else { return "COALESCE(SUM(\(text)), 0)" }
+        if addsDecimals, isDecimal(operand) { return dialect.decimalSum(text) }
+        // A projection has no type for what does not fit.
+        if !addsDecimals, case .path(let path) = operand, path.slot?.attribute?.type == .integer64 { return dialect.wideSum(text) }
+        return "COALESCE(SUM(\(text)), 0)"
     }
 
     private var dialect: any SQLDialect { builder.map.dialect }

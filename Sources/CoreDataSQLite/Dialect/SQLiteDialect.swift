@@ -124,6 +124,13 @@ package struct SQLiteDialect: SQLDialect {
     package var random: String { "((random() + 9223372036854775808.0) / 18446744073709551616.0)" }
     package var now: String { "NSCoreDataNow()" }
     package func decimalSum(_ values: String) -> String { "\(ValueFunction.sum)(\(values))" }
+    /// In two halves, which never are too large; as one real number where the whole is.
+    package func wideSum(_ values: String) -> String {
+        let (high, low) = ("COALESCE(SUM(\(values) >> 32), 0)", "COALESCE(SUM(\(values) & 4294967295), 0)")
+        let carried = "(\(high) + (\(low) >> 32))"
+        return "CASE WHEN \(carried) BETWEEN -2147483648 AND 2147483647 THEN (\(carried) << 32) | (\(low) & 4294967295) "
+            + "ELSE \(high) * 4294967296.0 + \(low) END"
+    }
     package func decimalAverage(_ values: String) -> String { "\(ValueFunction.average)(\(values))" }
     package func derived(_ form: Derivation.TextForm, of text: String) -> String { "\(DerivedFunctions.name(of: form))(\(text))" }
 

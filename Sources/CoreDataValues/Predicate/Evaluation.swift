@@ -61,6 +61,15 @@ extension Operand {
         }
     }
 
+    /// A Float as the number that it is, which is not made another's Float.
+    var widened: Operand {
+        switch self {
+        case .float(let float): .value(.double(Double(float)))
+        case .collection(let members): .collection(members.map(\.widened))
+        case .value, .source, .opaque: self
+        }
+    }
+
     /// What a cell of a store's kind holds, as predicates see it.
     package init(_ value: Value, _ kind: SlotKind) {
         if kind == .float, case .double(let number) = value { self = .float(Float(number)) } else { self = .value(value) }

@@ -4,13 +4,22 @@
 package struct FloatRange {
     package let low: Double
     package let high: Double
+    package let float: Float
 
     /// nil for what is no number.
     package init?(_ value: Value) {
         guard let number = Number(value)?.double, !number.isNaN else { return nil }
-        let float = Float(number)
+        float = Float(number)
         high = FloatRange.end(of: float)
         low = -FloatRange.end(of: -float)
+    }
+
+    /// nil where two numbers are not just the ends of what one Float stands for.
+    init?(from low: Value, to high: Value) {
+        guard case .double(let first) = low, case .double(let last) = high, let range = FloatRange(low), range.low == first,
+            range.high == last
+        else { return nil }
+        self = range
     }
 
     /// The largest number that rounds to a Float: half-way to the next one, or just below.

@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// Names, numbers of arguments and meanings. Of null, every calculation is null.
+/// Names, numbers of arguments and meanings. Of null, every calculation is null, and so is one that comes to no number (NaN).
 package enum PredicateFunctions {
     package typealias Function = ([Operand]) -> Operand
 
@@ -37,6 +37,18 @@ package enum PredicateFunctions {
     }
 
     static func named(_ name: String, count: Int) -> Function? {
+        guard let function = function(name, count) else { return nil }
+        return { operands in
+            let result = function(operands)
+            if case .value(let value) = result { return .value(value.known) }
+            return result
+        }
+    }
+
+    /// Rounds a number to a Float: what is compared with lists of Floats. The format language has no such function.
+    static var float: String { "float:" }
+
+    private static func function(_ name: String, _ count: Int) -> Function? {
         switch (name, count) {
         case ("now", 0): { _ in .value(.date(Date().timeIntervalSinceReferenceDate)) }
         case ("random", 0): { _ in .value(.double(Double.random(in: 0..<1))) }
@@ -44,6 +56,7 @@ package enum PredicateFunctions {
         case ("FIRST", 0), ("LAST", 0), ("SIZE", 0): { _ in .value(.text("\u{0}" + name)) }
         // What a key path asks of a text; the format language has no such function.
         case ("capitalized:", 1): { operands in operands[0].text.map { .value(.text($0.capitalized)) } ?? .null }
+        case (float, 1): { operands in real(operands[0]) { Double(Float($0)) } }
         case (_, 1): one[name].map { function in { function($0[0]) } }
         case (_, 2): two[name].map { function in { function($0[0], $0[1]) } }
         case (_, 3...): variadic[name]
@@ -68,7 +81,7 @@ package enum PredicateFunctions {
     // MARK: One argument
 
     private static let one: [String: @Sendable (Operand) -> Operand] = [
-        "sum:": { Aggregate.sum($0.members) },
+        "sum:": { $0.isNull ? .null : Aggregate.sum($0.members) },
         "count:": { $0.isNull ? .null : .value(.int(Int64($0.members.count))) },
         "min:": { Aggregate.extreme($0.members, .orderedAscending) },
         "max:": { Aggregate.extreme($0.members, .orderedDescending) },

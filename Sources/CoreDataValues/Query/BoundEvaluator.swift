@@ -228,6 +228,10 @@ struct BoundCompiler {
         case .object: break
         }
         let level = path.level
+        // Constants beside it are coerced already.
+        if path.slot?.kind == .float {
+            return { frame in keys.reduce(frame.objects[level]) { KeyPathReader.step($0, $1) }.widened }
+        }
         if keys.count == 1 {
             let key = keys[0]
             return { KeyPathReader.step($0.objects[level], key) }

@@ -89,6 +89,9 @@ extension BoundPath {
         }
     }
 
+    /// Whether it is the row of the query itself.
+    var isRow: Bool { if case .object = end { level == 0 && hops.isEmpty } else { false } }
+
     package var slot: Slot? { if case .attribute(let slot) = end { entity.slots[slot] } else { nil } }
 
     /// The entity of the object that it comes to; nil for an attribute.

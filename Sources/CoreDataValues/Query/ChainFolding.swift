@@ -17,7 +17,8 @@ enum ChainFolding {
 
     /// What folds with what: the same property, compared in the same way.
     private struct Place: Hashable {
-        enum Use: Hashable { case list, lower, upper }
+        /// `union` is of ranges of which one must hold, `common` of such that all must.
+        enum Use: Hashable { case list, floats, lower, upper, union, common }
         let use: Use
         let level: Int
         let hops: [RelationshipIndex]
@@ -42,6 +43,8 @@ enum ChainFolding {
         let position: Int
         let operand: BoundOperand
         var values: [Value] = []
+        var floats: [FloatRange] = []
+        var ranges: [ValueRange] = []
         var bound: (op: Comparison.Operator, value: Value)?
     }
 
@@ -61,6 +64,9 @@ enum ChainFolding {
 
         mutating func append(_ value: Value, to number: Int) { all[number].group.values.append(value) }
         mutating func append(_ values: [Value], to number: Int) { all[number].group.values += values }
+        mutating func append(_ float: FloatRange, to number: Int) { all[number].group.floats.append(float) }
+        mutating func append(_ range: ValueRange, to number: Int) { all[number].group.ranges.append(range) }
+        mutating func setRange(_ range: ValueRange, of number: Int) { all[number].group.ranges = [range] }
         mutating func setBound(_ bound: (op: Comparison.Operator, value: Value), of number: Int) { all[number].group.bound = bound }
     }
 
@@ -82,11 +88,40 @@ enum ChainFolding {
             guard let place = Place(operand, .list, options) else { return false }
             groups.append(values, to: groups.number(place, beginning: position, operand))
             return true
+        case (.any, .between(let operand, let low, let high, let options)),
+            (.all, .not(.between(let operand, let low, let high, let options))):
+            return take(operand, from: low, to: high, options, isUnion: true, at: position, into: &groups)
+        case (.all, .between(let operand, let low, let high, let options)):
+            return take(operand, from: low, to: high, options, isUnion: false, at: position, into: &groups)
         case (_, .compare(let comparison)):
             guard case .value(.constant(let value)) = comparison.right else { return false }
             return take(comparison, value, kind, at: position, into: &groups)
         case (.any, _), (.all, _): return false
         }
+    }
+
+    /// A range, or the equality of a Float, which is one.
+    private static func take(
+        _ operand: BoundOperand, from low: BoundOperand, to high: BoundOperand, _ options: Comparison.Options, isUnion: Bool,
+        at position: Int, into groups: inout Groups
+    ) -> Bool {
+        guard case .path(let path) = operand, case .value(.constant(let first)) = low, case .value(.constant(let last)) = high
+        else { return false }
+        if isUnion, path.slot?.kind == .float, let float = FloatRange(from: first, to: last) {
+            guard let place = Place(operand, .floats, options) else { return false }
+            groups.append(float, to: groups.number(place, beginning: position, operand))
+            return true
+        }
+        guard let range = ValueRange(first, last, options), let place = Place(operand, isUnion ? .union : .common, options)
+        else { return false }
+        let number = groups.number(place, beginning: position, operand)
+        guard let known = groups.all[number].group.ranges.first else {
+            groups.append(range, to: number)
+            return true
+        }
+        guard let common = known.common(with: range, options) else { return false }
+        if isUnion { groups.append(range, to: number) } else { groups.setRange(common, of: number) }
+        return true
     }
 
     private static func take(
@@ -130,6 +165,16 @@ enum ChainFolding {
             return .compare(
                 BoundComparison(
                     left: group.operand, op: bound.op, right: .value(.constant(bound.value)), options: place.options))
+        }
+        switch place.use {
+        case .list, .lower, .upper: break
+        case .floats:
+            let test = BoundCondition.floats(group.operand, group.floats, place.options)
+            return kind == .any ? test : test.negated
+        case .common, .union:
+            let ranges = ValueRange.united(group.ranges, place.options)
+            let test = BoundCondition.any(ranges.map { $0.test(of: group.operand, place.options) })
+            return kind == .any || place.use == .common ? test : test.negated
         }
         if group.values.count == 1 {
             return .compare(

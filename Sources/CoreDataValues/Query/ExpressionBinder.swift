@@ -8,7 +8,7 @@ struct ExpressionBinder {
     func bind(_ expression: Expression) throws(StoreError) -> BoundExpression {
         if let projection = binding.projection, let bound = try projection.bind(expression) { return bound }
         switch expression {
-        case .constant(let value): return .single(.value(.constant(value)))
+        case .constant(let value): return .single(.value(.constant(value.known)))
         case .list(let items): return .list(items)
         case .this: return try KeyPathBinder.bind([], from: 0, binding)
         case .keyPath(let path): return try KeyPathBinder.bind(path, from: 0, binding)
@@ -21,7 +21,11 @@ struct ExpressionBinder {
 
     /// A value that is no collection.
     func operand(_ expression: Expression, of use: String) throws(StoreError) -> BoundOperand {
-        switch try bind(expression) {
+        try operand(bind(expression), of: use)
+    }
+
+    private func operand(_ bound: BoundExpression, of use: String) throws(StoreError) -> BoundOperand {
+        switch bound {
         case .single(let operand):
             if case .value = operand { return operand }
             guard operand.family != nil else { throw binding.refusal.predicate(ExternalReference.refusal(operand.title)) }
@@ -68,32 +72,40 @@ struct ExpressionBinder {
             guard case .constant(.text(let selector)) = arguments[1] else { break }
             return try function(PredicateFunctions.name(ofSelector: selector), [arguments[0]] + arguments[2...])
         case ("noindex:", 1): return try bind(arguments[0])
-        case (_, 1):
-            if let collected = try aggregate(name, arguments[0]) { return .single(collected) }
+        case (_, 1): return .single(try function(name, of: arguments[0]))
         case (_, _): break
         }
-        return .single(try call(name, arguments))
+        return .single(try call(name, bind(all: arguments)))
     }
 
-    /// `sum:` and its like of a to-many or a list; nil for a function of one value.
-    private func aggregate(_ name: String, _ argument: Expression) throws(StoreError) -> BoundOperand? {
-        if case .list(let items) = argument, items.count > 1, BoundAggregate.Function(named: name) != nil {
-            return try call(name, items)
-        }
-        guard case .many(let chain, let operand) = try bind(argument) else { return nil }
-        guard let function = BoundAggregate.Function(named: name) else {
-            throw binding.refusal.predicate("the function \(name) of a to-many")
-        }
-        return try BoundAggregate.make(function, chain, operand, written: "\(name)(\(operand.title))", binding)
+    private func bind(all expressions: [Expression]) throws(StoreError) -> [BoundExpression] {
+        var bound: [BoundExpression] = []
+        for expression in expressions { bound.append(try bind(expression)) }
+        return bound
     }
 
-    private func call(_ name: String, _ arguments: [Expression]) throws(StoreError) -> BoundOperand {
+    /// A function of one value, or `sum:` and its like of a to-many or a list. Its argument is bound once, since functions stand in
+    /// functions.
+    private func function(_ name: String, of argument: Expression) throws(StoreError) -> BoundOperand {
+        let collecting = BoundAggregate.Function(named: name)
+        if case .list(let items) = argument, items.count > 1, collecting != nil { return try call(name, bind(all: items)) }
+        let bound = try bind(argument)
+        guard case .many(let chain, let operand) = bound else { return try call(name, [bound]) }
+        guard let collecting else { throw binding.refusal.predicate("the function \(name) of a to-many") }
+        return try BoundAggregate.make(collecting, chain, operand, written: "\(name)(\(operand.title))", binding)
+    }
+
+    private func call(_ name: String, _ arguments: [BoundExpression]) throws(StoreError) -> BoundOperand {
         guard let function = PredicateFunctions.named(name, count: arguments.count), ValueFamily(ofFunction: name) != nil else {
             throw binding.refusal.predicate("the function \(name) with \(arguments.count) arguments")
         }
         var operands: [BoundOperand] = []
         for argument in arguments {
-            operands.append(try operand(argument, of: "the function \(name)").calculating(in: name, binding.schema))
+            let operand = try operand(argument, of: "the function \(name)")
+            if let lack = operand.lack(as: name) {
+                throw binding.refusal.nonsense("the function \(name) of \(operand.title), \(lack)")
+            }
+            operands.append(operand.calculating(in: name, binding.schema))
         }
         // Of constants alone it is one, but for those that answer anew each time.
         let constants = operands.compactMap { operand -> Operand? in
@@ -133,6 +145,19 @@ extension BoundAggregate.Function {
     }
 }
 
+extension BoundOperand {
+    /// What keeps it from being an argument of a function, as the end of a sentence; nil for what can be one.
+    fileprivate func lack(as function: String) -> String? {
+        guard let family, family != .unknown else { return nil }
+        switch function {
+        case "count:": return nil
+        case "min:", "max:", "castObject:toType:": return family == .object ? "which is no value" : nil
+        case "uppercase:", "lowercase:", "canonical:", "capitalized:", "length:": return family == .text ? nil : "which is no text"
+        default: return family == .number ? nil : "which is no number"
+        }
+    }
+}
+
 extension ValueFamily {
     /// What the functions that every store can call come to; nil for any other.
     init?(ofFunction name: String) {
@@ -140,7 +165,7 @@ extension ValueFamily {
         case "add:to:", "from:subtract:", "multiply:by:", "divide:by:", "modulus:by:", "raise:toPower:", "bitwiseAnd:with:",
             "bitwiseOr:with:", "bitwiseXor:with:", "leftshift:by:", "rightshift:by:", "onesComplement:", "sqrt:", "log:", "ln:",
             "exp:", "ceiling:", "floor:", "trunc:", "abs:", "length:", "now", "random", "sum:", "count:", "average:", "median:",
-            "stddev:":
+            "stddev:", PredicateFunctions.float:
             self = .number
         case "uppercase:", "lowercase:", "canonical:", "capitalized:": self = .text
         case "min:", "max:", "castObject:toType:": self = .unknown

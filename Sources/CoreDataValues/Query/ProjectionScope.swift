@@ -137,8 +137,7 @@ final class ProjectionScope {
 extension BoundOperand {
     /// The row itself.
     fileprivate var isRow: Bool {
-        guard case .path(let path) = self, path.level == 0, path.hops.isEmpty, case .object = path.end else { return false }
-        return true
+        if case .path(let path) = self { path.isRow } else { false }
     }
 
     /// Whether its bytes are in the row or it is a constant.

@@ -149,7 +149,9 @@ struct QuerySize {
     private let refusal: QueryRefusal
     init(_ refusal: QueryRefusal) { self.refusal = refusal }
 
-    func check(_ condition: BoundCondition) throws(StoreError) {
+    /// A list of the query's rows does not count: the overlay of unsaved changes adds one to what was asked.
+    func check(_ asked: BoundCondition) throws(StoreError) {
+        let condition = asked.withoutRows
         let terms = condition.termCount
         guard terms <= QuerySize.mostTerms else {
             throw refusal.tooMuch("\(terms) conditions, of which \(QuerySize.mostTerms) are the most; ask for a list (IN) instead")
@@ -161,6 +163,13 @@ struct QuerySize {
 }
 
 extension BoundCondition {
+    /// Without `SELF IN {…}` as a part of the whole.
+    fileprivate var withoutRows: BoundCondition {
+        guard case .and(let parts) = self else { return self }
+        let rest = parts.filter { if case .among(.path(let path), _, _) = $0 { !path.isRow } else { true } }
+        return rest.count == parts.count ? self : .all(rest)
+    }
+
     /// How many comparisons it holds.
     var termCount: Int {
         switch self {

@@ -46,7 +46,13 @@ struct RelationBinder {
     private func membership(of left: BoundExpression, in right: BoundExpression) throws(StoreError) -> BoundCondition {
         let value = try single(left)
         switch right {
-        case .many(let chain, let operand): return .exists(chain, try with(.equal).compare(value, operand))
+        case .many(let chain, let operand):
+            if operand.family == .object, case .value(.constant(let constant)) = value, !constant.isNull,
+                !ValueFamily.object.holds(constant)
+            {
+                throw refusal.nonsense("a value that is no object as a member of \(chain[chain.count - 1].relationship.name)")
+            }
+            return .exists(chain, try with(.equal).compare(value, operand))
         case .list(let items): return try among(value, items)
         case .single(let text):
             guard text.family == .text, !text.isConstant || value.family == .text else {
@@ -59,6 +65,7 @@ struct RelationBinder {
     private func among(_ value: BoundOperand, _ items: [Expression]) throws(StoreError) -> BoundCondition {
         var constants: [Value] = []
         var others: [BoundCondition] = []
+        let isFloat = isFloat(value)
         for item in items {
             let element = try single(ExpressionBinder(binding).bind(item))
             guard case .value(.constant(let constant)) = element, !value.isConstant else {
@@ -67,12 +74,11 @@ struct RelationBinder {
             }
             if constant.isNull {
                 others.append(.isNull(value))
-            } else if isFloat(value) {
-                others.append(try with(.equal).compare(value, element))
             } else if let kept = try kept(constant, beside: value) {
                 constants.append(kept)
             }
         }
+        if isFloat { return .any(others + [.floats(value, constants.compactMap(FloatRange.init), options)]) }
         if !constants.isEmpty { others.append(.among(value, constants, options)) }
         return .any(others)
     }
@@ -83,6 +89,7 @@ struct RelationBinder {
         }
         let value = try single(left)
         if value.family == .object { throw refusal.nonsense("BETWEEN for objects") }
+        if case .value(.constant(.null)) = value { return .constant(false) }
         var ends: [BoundOperand] = []
         for bound in bounds {
             let end = try single(ExpressionBinder(binding).bind(bound))
@@ -91,7 +98,10 @@ struct RelationBinder {
                 ends.append(end)
                 continue
             }
-            guard !constant.isNull, let kept = try kept(constant, beside: value) else { return .constant(false) }
+            if constant.isNull { return .constant(false) }
+            guard let kept = try kept(constant, beside: value) else {
+                throw refusal.nonsense("BETWEEN for \(value.title) with a bound of another kind of value")
+            }
             let coercion: Coercion = !isFloat(value) ? .none : ends.isEmpty ? .lowestFloat : .highestFloat
             ends.append(.value(.constant(coercion.apply(kept))))
         }
@@ -133,12 +143,13 @@ struct RelationBinder {
         return compare(left) { .constant($0.apply(kept)) }
     }
 
-    /// A comparison with a constant; a Float attribute is compared with all numbers that it would keep alike.
+    /// A comparison with a constant; a Float is compared with all numbers that it would keep alike. Beside another column or a
+    /// computed value it is the number that it is.
     private func compare(_ left: BoundOperand, _ right: (Coercion) -> BoundValue) -> BoundCondition {
         func compared(_ coercion: Coercion) -> BoundCondition {
             .compare(BoundComparison(left: left, op: op, right: .value(right(coercion)), options: options))
         }
-        guard case .path(let path) = left, path.slot?.kind == .float else { return compared(.none) }
+        guard isFloat(left) else { return compared(.none) }
         switch op {
         case .less, .greaterOrEqual: return compared(.lowestFloat)
         case .lessOrEqual, .greater: return compared(.highestFloat)
@@ -157,7 +168,11 @@ struct RelationBinder {
     }
 
     private func isFloat(_ side: BoundOperand) -> Bool {
-        if case .path(let path) = side { path.slot?.kind == .float } else { false }
+        switch side {
+        case .value: false
+        case .path(let path): path.slot?.kind == .float
+        case .aggregate, .call, .grouped: ValueType(of: side, in: binding.schema) == .float
+        }
     }
 
     /// The constant as the side beside it keeps it; nil for one that can never be there, such as a text in a column of numbers:

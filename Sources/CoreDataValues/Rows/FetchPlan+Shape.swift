@@ -83,9 +83,10 @@ extension Value {
     /// Whether both are of one kind that is bound as it is.
     fileprivate func isPlain(like other: Value) -> Bool {
         switch (self, other) {
-        case (.bool, .bool), (.int, .int), (.double, .double), (.decimal, .decimal), (.text, .text), (.date, .date),
-            (.data, .data), (.uuid, .uuid):
-            return true
+        case (.bool, .bool), (.int, .int), (.text, .text), (.data, .data), (.uuid, .uuid): return true
+        // What is not a number is null, which has a shape of its own.
+        case (.double(let a), .double(let b)), (.date(let a), .date(let b)): return !a.isNaN && !b.isNaN
+        case (.decimal(let a), .decimal(let b)): return !a.isNaN && !b.isNaN
         case (.null, _), (.uri, _), (.key, _), (.bool, _), (.int, _), (.double, _), (.decimal, _), (.text, _), (.date, _),
             (.data, _), (.uuid, _):
             return false

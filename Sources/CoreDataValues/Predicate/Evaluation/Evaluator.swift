@@ -77,22 +77,27 @@ struct EvaluatorCompiler {
     }
 
     private func comparison(_ comparison: Comparison) throws(PredicateError) -> Test {
-        let left = try code(comparison.left)
-        let right = try code(comparison.right)
+        let isColumn = !comparison.left.isGiven && !comparison.right.isGiven
+        let left = try side(comparison.left, isColumn: isColumn)
+        let right = try side(comparison.right, isColumn: isColumn)
         let relation = try relation(comparison)
-        switch comparison.modifier {
-        case .direct: return { relation(left($0), right($0)) }
-        case .any:
-            return { scope in
-                let value = right(scope)
-                return left(scope).members.contains { relation($0, value) }
+        if comparison.modifier == .direct { return { relation(left($0), right($0)) } }
+        let isAll = comparison.modifier == .all
+        let isTurned = comparison.left.isGiven && !comparison.left.isList && !comparison.right.isGiven
+        return { scope in
+            let (a, b) = (left(scope), right(scope))
+            // ANY and ALL go through the collection, on whichever side it stands.
+            if comparison.op != .in, isTurned || (!a.isCollection && b.isCollection && !comparison.right.isList) {
+                return isAll ? b.members.allSatisfy { relation(a, $0) } : b.members.contains { relation(a, $0) }
             }
-        case .all:
-            return { scope in
-                let value = right(scope)
-                return left(scope).members.allSatisfy { relation($0, value) }
-            }
+            return isAll ? a.members.allSatisfy { relation($0, b) } : a.members.contains { relation($0, b) }
         }
+    }
+
+    /// A Float beside another column or a computed value is the number that it is; a constant beside it is made a Float.
+    private func side(_ expression: Expression, isColumn: Bool) throws(PredicateError) -> Code {
+        let code = try code(expression)
+        return isColumn ? { code($0).widened } : code
     }
 
     /// Patterns and lists that are constant are prepared once.
@@ -112,10 +117,12 @@ struct EvaluatorCompiler {
         guard comparison.op == .in, comparison.options.isEmpty, case .list(let items) = comparison.right else {
             return general
         }
-        let values = items.compactMap { if case .constant(let value) = $0 { value } else { nil } }
+        let values = items.compactMap { if case .constant(let value) = $0 { value.known } else { nil } }
         guard values.count == items.count, let membership = Membership(values) else { return general }
         return { left, list in
             switch left {
+            // An object without a key is not null for that.
+            case .source(let source) where source.identity.isNull: general(left, list)
             case .value, .source: membership.contains(left.comparable) ?? general(left, list)
             case .collection, .float, .opaque: general(left, list)
             }
@@ -124,7 +131,9 @@ struct EvaluatorCompiler {
 
     func code(_ expression: Expression) throws(PredicateError) -> Code {
         switch expression {
-        case .constant(let value): return { _ in .value(value) }
+        case .constant(let value):
+            let known = Operand.value(value.known)
+            return { _ in known }
         case .list(let items): return try list(items)
         case .this: return { $0.this }
         case .keyPath(let path):
@@ -138,7 +147,10 @@ struct EvaluatorCompiler {
             let test = try test(predicate)
             return { scope in
                 var inner = scope
-                return .collection(members(scope).members.filter { member in
+                let all = members(scope)
+                // Nothing has no members, not even none.
+                if all.isNull { return .null }
+                return .collection(all.members.filter { member in
                     inner.variables[variable] = member
                     return test(inner)
                 })
@@ -150,7 +162,7 @@ struct EvaluatorCompiler {
         var codes: [Code] = []
         var constants: [Operand] = []
         for item in items {
-            if case .constant(let value) = item { constants.append(.value(value)) }
+            if case .constant(let value) = item { constants.append(.value(value.known)) }
             codes.append(try code(item))
         }
         if constants.count == items.count {
@@ -185,4 +197,21 @@ struct EvaluatorCompiler {
         for argument in arguments { codes.append(try code(argument)) }
         return { scope in apply(codes.map { $0(scope) }) }
     }
+}
+
+extension Expression {
+    /// Whether it is the same for every object: constants, lists of them, variables.
+    fileprivate var isGiven: Bool {
+        switch self {
+        case .constant, .variable: true
+        case .list(let items): items.allSatisfy(\.isGiven)
+        case .this, .keyPath, .function, .subquery: false
+        }
+    }
+
+    fileprivate var isList: Bool { if case .list = self { true } else { false } }
+}
+
+extension Operand {
+    fileprivate var isCollection: Bool { if case .collection = self { true } else { false } }
 }

@@ -108,16 +108,25 @@ struct KeyPathReader {
 /// Aggregates skip nulls as SQL does; of nothing, the sum is 0 and the others are null.
 enum Aggregate {
     static func sum(_ values: [Operand]) -> Operand {
-        var total = Number.int(0)
-        for number in values.compactMap(\.number) { total = Number.apply(.add, total, number) ?? total }
-        return .value(total.value)
+        let numbers = values.compactMap(\.number)
+        var whole = Int128(0)
+        for number in numbers {
+            guard case .int(let int) = number else { return .value(sum(numbers).value.known) }
+            whole += Int128(int)
+        }
+        // Exact in whatever order they come, and a real number where it does not fit.
+        return .value(Int64(exactly: whole).map { .int($0) } ?? .double(Double(whole)))
+    }
+
+    private static func sum(_ numbers: [Number]) -> Number {
+        numbers.reduce(.int(0)) { Number.apply(.add, $0, $1) ?? $0 }
     }
 
     /// Always a real number, also of integers.
     static func average(_ values: [Operand]) -> Operand {
         let numbers = values.compactMap(\.number)
         guard !numbers.isEmpty else { return .null }
-        return .value(.double(numbers.reduce(0) { $0 + $1.double } / Double(numbers.count)))
+        return .value(.double(numbers.reduce(0) { $0 + $1.double } / Double(numbers.count)).known)
     }
 
     static func extreme(_ values: [Operand], _ wanted: ComparisonResult) -> Operand {

@@ -80,6 +80,17 @@ extension ComparisonResult {
     }
 }
 
+extension Value {
+    /// Null for what is not a number (NaN): stores have no other word for it.
+    package var known: Value {
+        switch self {
+        case .double(let number), .date(let number): number.isNaN ? .null : self
+        case .decimal(let number): number.isNaN ? .null : self
+        case .null, .bool, .int, .text, .data, .uuid, .uri, .key: self
+        }
+    }
+}
+
 // MARK: Arithmetic
 
 extension Number {

@@ -1,0 +1,268 @@
+// Predicates on works of the library, at random.
+
+import CoreDataSeeds
+import Foundation
+
+/// Writes predicates as texts; the same seed gives the same ones.
+struct RandomPredicate {
+    enum Argument { case value(Any), object(Int), objects([Int]) }
+    struct Text {
+        let format: String
+        let arguments: [Argument]
+    }
+    /// What a value is compared with.
+    enum Family { case number, text, identifier, address }
+    private static let scalars: [String: [(String, Family)]] = [
+        "Work": [
+            ("i16", .number), ("i32", .number), ("i64", .number), ("b", .number), ("d", .number), ("f", .number), ("dec", .number),
+            ("date", .number), ("s", .text), ("t", .text), ("uuid", .identifier), ("url", .address), ("serial", .number),
+        ],
+        "Person": [("name", .text), ("age", .number), ("money", .number), ("born", .number), ("serial", .number)],
+        "Chapter": [("title", .text), ("pos", .number), ("score", .number), ("cost", .number), ("fl", .number)],
+        "Tag": [("name", .text), ("rank", .number), ("weight", .number), ("since", .number)],
+    ]
+    private static let toOnes: [String: [(String, String)]] = [
+        "Work": [("author", "Person"), ("sequel", "Work"), ("prequel", "Work"), ("editor", "Person")], "Person": [("boss", "Person")],
+        "Chapter": [("work", "Work")],
+    ]
+    private static let toManys: [String: [(String, String)]] = [
+        "Work": [("tags", "Tag"), ("chapters", "Chapter")], "Person": [("works", "Work"), ("staff", "Person")],
+        "Chapter": [("topics", "Tag")], "Tag": [("works", "Work"), ("chapters", "Chapter")],
+    ]
+    private var random: SplitMix
+    private var arguments: [Argument] = []
+    private var variables = 0
+
+    init(seed: UInt64) { random = SplitMix(seed) }
+
+    mutating func next() -> Text {
+        arguments = []
+        let format = predicate("Work", "", depth: int(0...3))
+        return Text(format: format, arguments: arguments)
+    }
+
+    // MARK: Choosing
+
+    private mutating func int(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
+    private mutating func pick<T>(_ all: [T]) -> T { all[int(0...all.count - 1)] }
+
+    private mutating func argument(_ value: Any) -> String {
+        arguments.append(.value(value))
+        return "%@"
+    }
+
+    private mutating func object(_ entity: String) -> String {
+        arguments.append(.object(int(Library.serials[entity] ?? 1...1)))
+        return "%@"
+    }
+
+    private mutating func objects(_ entity: String) -> String {
+        var serials: [Int] = []
+        for _ in 0..<int(1...3) { serials.append(int(Library.serials[entity] ?? 1...1)) }
+        arguments.append(.objects(serials))
+        return "%@"
+    }
+
+    // MARK: Paths
+
+    /// Some to-ones further, and the entity that they lead to.
+    private mutating func hops(_ entity: String, _ prefix: String) -> (entity: String, prefix: String) {
+        var (entity, prefix) = (entity, prefix)
+        for _ in 0..<max(0, int(-2...2)) {
+            guard let toOnes = Self.toOnes[entity] else { break }
+            let (key, destination) = pick(toOnes)
+            (entity, prefix) = (destination, prefix + key + ".")
+        }
+        return (entity, prefix)
+    }
+
+    private mutating func scalar(_ entity: String, _ prefix: String, _ family: Family? = nil) -> (path: String, family: Family) {
+        let (owner, path) = hops(entity, prefix)
+        let all = (Self.scalars[owner] ?? []).filter { family == nil || $0.1 == family }
+        guard !all.isEmpty else { return scalar(entity, prefix, family) }
+        let (key, found) = pick(all)
+        return (path + key, found)
+    }
+
+    private typealias Many = (path: String, entity: String, isOrdered: Bool)
+
+    private mutating func many(_ entity: String, _ prefix: String, isDeep: Bool = true) -> Many {
+        let (owner, path) = hops(entity, prefix)
+        let (key, destination) = pick(Self.toManys[owner] ?? [])
+        if isDeep, int(0...3) == 0 { return many(destination, path + key + ".", isDeep: false) }
+        return (path + key, destination, owner == "Work" && key == "chapters" || key == "topics")
+    }
+
+    // MARK: Tests of values
+
+    private mutating func constant(_ family: Family) -> String {
+        switch family {
+        case .number: return number()
+        case .text: return int(0...12) == 0 ? "nil" : argument(pick(Library.texts))
+        case .identifier: return argument(Library.uuid(int(0...3)))
+        case .address: return argument(Library.url(int(0...3)))
+        }
+    }
+
+    private mutating func number() -> String {
+        switch int(0...12) {
+        case 0: return argument(NSDecimalNumber(string: pick(["0.1", "1.25", "-3"])))
+        case 1: return argument(Date(timeIntervalSinceReferenceDate: Double(int(-4...4)) / 4))
+        case 2: return argument(pick([0.1, 0.2, 1e16, 1e300, -0.0, 0.30000000000000004, 0.7, .infinity, .nan]))
+        case 3: return argument(pick([Int.max, Int.min, 1 << 53, (1 << 53) + 1]))
+        case 4: return argument(int(0...1) == 1)
+        case 5: return argument(Float(0.1))
+        case 6: return "nil"
+        default: return int(0...1) == 0 ? "\(int(-3...3))" : argument(int(-3...3))
+        }
+    }
+
+    private mutating func sign(_ family: Family) -> String {
+        switch family {
+        case .number, .text: pick(["==", "!=", "<", "<=", ">", ">="])
+        case .identifier, .address: pick(["==", "!="])
+        }
+    }
+
+    private mutating func options() -> String { pick(["", "", "[c]", "[d]", "[cd]"]) }
+
+    private mutating func test(_ left: String, _ family: Family) -> String {
+        switch int(0...7) {
+        case 0: return "\(left) IN {\((0..<int(1...5)).map { _ in constant(family) }.joined(separator: ", "))}"
+        case 1 where family == .number || family == .text: return "\(left) BETWEEN {\(constant(family)), \(constant(family))}"
+        case 2...4 where family == .text: return textTest(left)
+        default: return "\(left) \(sign(family)) \(constant(family))"
+        }
+    }
+
+    private mutating func textTest(_ left: String) -> String {
+        switch int(0...4) {
+        case 0: "\(left) \(pick(["BEGINSWITH", "ENDSWITH", "=="]))\(options()) \(argument(pick(Library.texts)))"
+        case 1, 2: "\(left) CONTAINS\(options()) \(argument(pick(Library.texts)))"
+        case 3: "\(left) LIKE\(options()) \(argument(pick(Library.texts + ["*", "?", "a*", "*b", "??"])))"
+        default: "\(left) MATCHES\(options()) \(argument(pick(["a.*", "[a-z]+", ".", "", "(a|é)b?"])))"
+        }
+    }
+
+    /// Comparisons of one property, which fold.
+    private mutating func chain(_ entity: String, _ prefix: String) -> String {
+        let (path, family) = scalar(entity, prefix)
+        var parts: [String] = []
+        for _ in 0..<int(4...9) { parts.append(int(0...3) == 0 ? "NOT (\(test(path, family)))" : test(path, family)) }
+        return "(" + parts.joined(separator: pick([" OR ", " AND "])) + ")"
+    }
+
+    // MARK: Computed values
+
+    private mutating func computed(_ entity: String, _ prefix: String, depth: Int) -> String {
+        let value = scalar(entity, prefix, .number).path
+        switch int(0...12) {
+        case 0: return "\(many(entity, prefix).path).@count"
+        case 1, 2: return ofMembers(entity, prefix) { "\($0).@\($1.pick(["sum", "avg", "min", "max"])).\($2)" }
+        case 3: return ofMembers(entity, prefix) { "\($1.pick(["sum", "average", "min", "max", "count"])):(\($0).\($2))" }
+        case 4: return "(\(value) \(pick(["+", "-", "*", "/"])) \(scalar(entity, prefix, .number).path))"
+        case 5: return "\(scalar(entity, prefix, .text).path).length"
+        case 6: return "length:(\(scalar(entity, prefix, .text).path))"
+        case 7: return "\(pick(["abs", "floor", "ceiling", "trunc", "sqrt", "ln", "sum"])):(\(value))"
+        case 8: return "modulus:by:(\(value), \(pick(["2", "3", "0"])))"
+        case 9:
+            let found = many(entity, prefix, isDeep: false)
+            guard found.isOrdered else { return value }
+            return "\(found.path)[\(pick(["FIRST", "LAST", "0", "1"]))].\(scalar(found.entity, "", .number).path)"
+        case 10 where depth > 0:
+            let found = many(entity, prefix)
+            return "\(subquery(found, depth: depth)).@count"
+        case 11 where depth > 0:
+            let found = many(entity, prefix, isDeep: false)
+            return "\(subquery(found, depth: depth)).@\(pick(["sum", "max", "avg", "min"])).\(scalar(found.entity, "", .number).path)"
+        default: return value
+        }
+    }
+
+    private mutating func ofMembers(_ entity: String, _ prefix: String, _ write: (String, inout RandomPredicate, String) -> String) -> String {
+        let found = many(entity, prefix)
+        let path = scalar(found.entity, "", .number).path
+        return write(found.path, &self, path)
+    }
+
+    private mutating func subquery(_ found: Many, depth: Int) -> String {
+        variables += 1
+        let name = "$v\(variables)"
+        return "SUBQUERY(\(found.path), \(name), \(predicate(found.entity, name + ".", depth: depth - 1)))"
+    }
+
+    // MARK: Predicates
+
+    private mutating func predicate(_ entity: String, _ prefix: String, depth: Int) -> String {
+        switch depth > 0 ? int(0...8) : 8 {
+        case 0, 1: "(\(predicate(entity, prefix, depth: depth - 1)) AND \(predicate(entity, prefix, depth: depth - 1)))"
+        case 2, 3: "(\(predicate(entity, prefix, depth: depth - 1)) OR \(predicate(entity, prefix, depth: depth - 1)))"
+        case 4: "NOT (\(predicate(entity, prefix, depth: depth - 1)))"
+        default: comparison(entity, prefix, depth: depth)
+        }
+    }
+
+    private mutating func comparison(_ entity: String, _ prefix: String, depth: Int) -> String {
+        switch int(0...14) {
+        case 0:
+            let (path, family) = scalar(entity, prefix)
+            return "\(constant(family)) \(sign(family)) \(path)"
+        case 1:
+            let family = pick([Family.number, .number, .text])
+            return "\(scalar(entity, prefix, family).path) \(sign(family)) \(scalar(entity, prefix, family).path)"
+        case 2, 3: return test(computed(entity, prefix, depth: depth), .number)
+        case 4: return "\(computed(entity, prefix, depth: depth)) \(sign(.number)) \(computed(entity, prefix, depth: depth))"
+        case 5, 6: return quantified(entity, prefix)
+        case 7: return target(entity, prefix)
+        case 8: return members(entity, prefix)
+        case 9:
+            let own = prefix.isEmpty ? "SELF" : String(prefix.dropLast())
+            return int(0...1) == 0 ? "\(own) \(sign(.identifier)) \(object(entity))" : "\(own) IN \(objects(entity))"
+        case 10: return test("\(pick(["uppercase", "lowercase"])):(\(scalar(entity, prefix, .text).path))", .text)
+        case 11 where depth > 0: return "\(subquery(many(entity, prefix), depth: depth)).@count \(sign(.number)) \(int(0...2))"
+        case 12: return chain(entity, prefix)
+        default:
+            let (path, family) = scalar(entity, prefix)
+            return test(path, family)
+        }
+    }
+
+    private mutating func quantified(_ entity: String, _ prefix: String) -> String {
+        let word = pick(["ANY", "ALL", "NONE", "SOME", "NOT ANY", "NOT ALL"])
+        let found = many(entity, prefix)
+        let (path, family) = scalar(found.entity, "")
+        switch int(0...3) {
+        case 0: return "\(word) \(constant(family)) \(sign(family)) \(found.path).\(path)"
+        case 1 where family == .number || family == .text:
+            return "\(word) \(found.path).\(path) \(sign(family)) \(scalar(entity, prefix, family).path)"
+        default: return "\(word) \(test("\(found.path).\(path)", family))"
+        }
+    }
+
+    private mutating func target(_ entity: String, _ prefix: String) -> String {
+        let (owner, path) = hops(entity, prefix)
+        guard let toOnes = Self.toOnes[owner] else { return chain(entity, prefix) }
+        let (key, destination) = pick(toOnes)
+        switch int(0...6) {
+        case 0: return "\(path)\(key) == \(object(destination))"
+        case 1: return "\(path)\(key) != \(object(destination))"
+        case 2: return "\(path)\(key) IN \(objects(destination))"
+        case 3: return "\(path)\(key) \(sign(.identifier)) nil"
+        case 4: return "\(object(destination)) == \(path)\(key)"
+        case 5: return "\(path)\(key) IN {nil}"
+        default: return "NOT (\(path)\(key) IN \(objects(destination)))"
+        }
+    }
+
+    private mutating func members(_ entity: String, _ prefix: String) -> String {
+        let found = many(entity, prefix)
+        let word = pick(["ANY", "ALL", "NONE"])
+        switch int(0...4) {
+        case 0: return "\(found.path) CONTAINS \(object(found.entity))"
+        case 1: return "\(object(found.entity)) IN \(found.path)"
+        case 2: return "\(word) \(found.path) \(sign(.identifier)) \(object(found.entity))"
+        case 3: return "\(word) \(found.path) IN \(objects(found.entity))"
+        default: return "\(found.path).@count \(sign(.number)) \(int(0...2))"
+        }
+    }
+}
