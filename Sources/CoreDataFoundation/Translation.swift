@@ -38,6 +38,7 @@ struct Translation {
     private var depth = 0
     /// What a fetch may ask: every walk over a condition is recursive.
     private static let deepest = 1000
+    private static let flattened = 32
 
     init(_ mode: Mode) { self.mode = mode }
 
@@ -72,7 +73,8 @@ struct Translation {
                 throw PredicateError(
                     "A predicate has conditions nested more than \(Translation.deepest) deep; say the same with fewer.")
             }
-            all = Translation.flat(type, parts)
+            // Few have a part that is worth a look.
+            if depth >= Translation.flattened { all = Translation.flat(type, parts) }
         }
         var trees: [Predicate] = []
         for part in all { trees.append(try predicate(part)) }
