@@ -142,6 +142,41 @@ struct ViewTests {
         #expect(error?.code == 134070)
     }
 
+    @Test("While threads pull and count, a view or the whole store is closed: each answer is right or 134070, and the file is left alone")
+    func closedUnderWay() throws {
+        for round in 0..<20 {
+            let folder = try Folder()
+            let store = try folder.store()
+            try store.insert("Injury", (1...600).map { ($0, ["severity": .int($0)]) })
+            let (plan, view) = (try plan(store), try store.pinnedView())
+            let shared = try store.open(plan, view)
+            let lock = NSLock()
+            nonisolated(unsafe) var wrong: [String] = []
+            let group = DispatchGroup()
+            for worker in 0..<3 {
+                DispatchQueue.global().async(group: group) {
+                    do {
+                        for _ in 0..<30 {
+                            var seen = 0
+                            let cursor = try store.open(plan, worker == 0 ? .latest : view)
+                            while let batch = try cursor.next() { seen += batch.count }
+                            if try seen != 600 || store.count(plan, view) != 600 { lock.withLock { wrong.append("\(seen)") } }
+                            _ = try shared.next()
+                        }
+                    } catch {
+                        if (error as? StoreError)?.code != 134070 { lock.withLock { wrong.append("\(error)") } }
+                    }
+                }
+            }
+            usleep(UInt32(round) * 200)
+            if round % 2 == 0, case .pinned(let own) = view { own.close() }
+            try store.close()
+            group.wait()
+            #expect(wrong.isEmpty, "\(wrong)")
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["Model.sqlite"])
+        }
+    }
+
     @Test("Closing the store ends its views and leaves the file alone")
     func closing() throws {
         let store = try folder.store()
