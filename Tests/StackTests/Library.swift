@@ -112,7 +112,8 @@ struct LibraryFilling {
 
     private static let decimals = ["0.1", "0.2", "1.25", "-3", "100.01", "0"].map { NSDecimalNumber(string: $0) }
     private static let dates = (-4...4).map { Date(timeIntervalSinceReferenceDate: Double($0) / 4) }
-    private static let doubles = [0.1, 0.2, 0.3, -0.5, 1e16, 1, 2, -1e16, 0.7, 3.5]
+    /// Whose sums are exact: members of a set come in no order, and an inexact sum depends on it.
+    private static let doubles = [0.25, 0.5, 0.75, -0.5, 4096, 1, 2, -4096, 1.25, 3.5]
     private static let floats: [Float] = [0.1, 0.2, 1.5, -2, 16_777_216]
     private static let wide = [Int.max, Int.min, 1 << 53, (1 << 53) + 1, 0, 1, 2]
     private static let small = Array(-3...3)

@@ -108,7 +108,7 @@ struct RandomPredicate {
         switch int(0...12) {
         case 0: return argument(NSDecimalNumber(string: pick(["0.1", "1.25", "-3"])))
         case 1: return argument(Date(timeIntervalSinceReferenceDate: Double(int(-4...4)) / 4))
-        case 2: return argument(pick([0.1, 0.2, 1e16, 1e300, -0.0, 0.30000000000000004, 0.7, .infinity, .nan]))
+        case 2: return argument(pick([0.1, 0.25, 1e16, 1e300, -0.0, 0.30000000000000004, 0.75, .infinity, .nan]))
         case 3: return argument(pick([Int.max, Int.min, 1 << 53, (1 << 53) + 1]))
         case 4: return argument(int(0...1) == 1)
         case 5: return argument(Float(0.1))
