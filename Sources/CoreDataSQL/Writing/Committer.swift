@@ -28,7 +28,7 @@ package struct Committer {
         } catch is RowWriter.SplitNeeded {
             first = try attempt(batch, vacates: false, singly: true)
         }
-        guard case .conflicts(let conflicts) = first, ValueExchange(map: map).mayHelp(batch, conflicts) else {
+        guard case .conflicts(let conflicts) = first, ValueExchange(writes: plan.writes).mayHelp(batch, conflicts) else {
             return first
         }
         return try attempt(batch, vacates: true, singly: true)
@@ -50,7 +50,7 @@ package struct Committer {
             try history?.record(batch, without: touches.gone, on: session)
             for group in batch.deletes { try rows.delete(group, singly: singly, &conflicts) }
             if vacates {
-                for sql in try ValueExchange(map: map).vacating(batch) {
+                for sql in try ValueExchange(writes: plan.writes).vacating(batch) {
                     try rows.run(sql.text, keys: sql.keys)
                 }
             }

@@ -4,7 +4,8 @@ import CoreDataValues
 
 /// Rows that exchange the values of a uniqueness constraint: a database checks after each row, memory only at the end.
 struct ValueExchange {
-    let map: StoreMap
+    let writes: WriteCompiler
+    private var map: StoreMap { writes.map }
 
     func mayHelp(_ batch: ChangeBatch, _ conflicts: [Conflict]) -> Bool {
         let isOnlyConstraints = conflicts.allSatisfy {
@@ -20,7 +21,7 @@ struct ValueExchange {
             if slots.isEmpty { return nil }
             let layout = group.chunk.layout
             return (
-                try WriteCompiler(map).clear(map.schema[group.entity], slots: slots),
+                try writes.clear(map.schema[group.entity], slots: slots),
                 (0..<group.chunk.count).map { group.chunk.row($0).key(layout) }
             )
         }

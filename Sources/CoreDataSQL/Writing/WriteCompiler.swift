@@ -3,7 +3,7 @@
 import CoreDataValues
 
 /// Compiles writes over one store's map. Parameters are bound in the order the comments give.
-package struct WriteCompiler: Sendable {
+package final class WriteCompiler: Sendable {
     package let map: StoreMap
     /// By entity, those that the store does not keep have none.
     private let stored: [[Int]]
