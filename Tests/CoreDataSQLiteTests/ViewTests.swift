@@ -38,7 +38,7 @@ struct ViewTests {
         let plan = try plan(store)
         for worker in 0..<4 {
             DispatchQueue.global().async(group: group) {
-                var key = Int64(1000 * (worker + 1))
+                var key = Int64(1_000_000 * (worker + 1))
                 repeat {
                     for number in stride(from: worker, to: 64, by: 3) {
                         let seen = (try? store.count(plan, all[number])) ?? -1

@@ -89,10 +89,7 @@ extension Pool {
         }
         let departure: Departure = state.withLock { state in
             var departure = Departure()
-            if let connection {
-                let isKept = !state.isClosed && state.idle.count < options.idleReaders
-                if isKept { state.idle.append(connection) } else { departure.dismissed = [connection] }
-            }
+            if let connection { state.keep(connection, limit: options.idleReaders) }
             if !state.viewsInLine.isEmpty {
                 departure.woken = [state.viewsInLine.removeFirst().admit()]
                 return departure

@@ -154,11 +154,7 @@ final class Pool: @unchecked Sendable {
             if let reader, let place = state.busy.firstIndex(where: { $0 === reader }) {
                 state.busy.swapAt(place, state.busy.count - 1)
                 state.busy.removeLast()
-                if !state.isClosed, state.idle.count < options.idleReaders || reader.isWritable {
-                    state.idle.append(reader)
-                } else {
-                    departure.dismissed.append(reader)
-                }
+                state.keep(reader, limit: options.idleReaders)
             }
             if !state.readersInLine.isEmpty { departure.woken = state.admitReaders(limit: options.readerLimit) }
             if state.reading == 0 { state.end(of: &departure) }

@@ -124,6 +124,12 @@ extension Pool.State {
         return true
     }
 
+    /// Keeps a reader for others, or closes it, here under the lock: outside, the closing of the store could be done before, and a
+    /// reader that goes last leaves the log's files behind. A closed store closes all together, the writer last.
+    mutating func keep(_ reader: Connection, limit: Int) {
+        if isClosed || idle.count < limit || reader.isWritable { idle.append(reader) } else { reader.close() }
+    }
+
     /// Nobody reads any more.
     mutating func end(of departure: inout Pool.Departure) {
         if let quiet { departure.woken.append(quiet.admit()) }
