@@ -101,7 +101,7 @@ import Testing
 
     /// What is done to the ordered visits of a patient that was read, let go, and changed by another writer.
     enum Act: String, CaseIterable, Sendable {
-        case add, insert, remove, exchange, move, addSaved, addThenDelete, removeMember, memberAgain
+        case add, insert, remove, exchange, move, addSaved, addThenDelete, addThenAsk, removeMember, memberAgain
     }
 
     @Test(
@@ -138,6 +138,10 @@ import Testing
                 case .addSaved, .addThenDelete:
                     try live().add(visit())
                     try rivals.mine.save()
+                case .addThenAsk:
+                    let set = try live()
+                    set.add(visit())
+                    #expect(set.count == 4)
                 case .removeMember: try live().remove(mine(visits[0]))
                 case .memberAgain: try live().add(mine(visits[0]))
                 }

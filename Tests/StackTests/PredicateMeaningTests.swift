@@ -131,6 +131,14 @@ import Testing
         }
     }
 
+    @Test("BETWEEN holds for nothing where a bound is nil")
+    func nilBounds() throws {
+        let none = try answers("FALSEPREDICATE")
+        for format in ["i16 BETWEEN {nil, 3}", "i16 BETWEEN {-3, nil}", "nil BETWEEN {1, 2}", "d BETWEEN {nil, nil}"] {
+            #expect(try answers(format) == none, "\(format)")
+        }
+    }
+
     @Test("Functions and lists of what they mean nothing for are refused in the same words by every side")
     func nonsense() throws {
         try expectRefused([

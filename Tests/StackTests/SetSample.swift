@@ -10,7 +10,7 @@ import Testing
 enum SetSample {
     static func draft(constraints: Bool) -> SchemaDraft {
         var draft = SchemaDraft()
-        draft.entities = [firm, department, unit, contract, ticket, trace, badge, boss, adviser, memo, part, screw]
+        draft.entities = [firm, department, unit, contract, ticket, trace, badge, boss, adviser, memo, rung, part, screw]
         if !constraints { for index in draft.entities.indices { draft.entities[index].uniquenessConstraints = [] } }
         return draft
     }
@@ -82,6 +82,11 @@ enum SetSample {
     private static var boss: EntityDraft { entity("Boss", [attribute("name", .string)], [one("firm", "Firm", "boss")]) }
     private static var adviser: EntityDraft { entity("Adviser", [attribute("name", .string)], [many("firms", "Firm", "advisers")]) }
     private static var memo: EntityDraft { entity("Memo", [attribute("text", .string)], []) }
+
+    private static var rung: EntityDraft {
+        entity(
+            "Rung", [attribute("number", .integer16)], [one("below", "Rung", "above"), many("above", "Rung", "below", .deny)])
+    }
 
     private static var part: EntityDraft {
         var entity = entity(

@@ -103,6 +103,19 @@ import Testing
         #expect(try subject.all("Firm", "Department", "Contract").isEmpty)
     }
 
+    @Test("Rows that deny the deletion of others go with them in one deletion", arguments: SetSample.stores)
+    func denyAmong(_ maker: StoreMaker) throws {
+        let subject = try Subject.sets(maker)
+        let lowest = try subject.insert("Rung", [["number": .int(1)]])[0]
+        let middle = try subject.insert("Rung", [["number": .int(2), "below": target(lowest)]])[0]
+        try subject.insert("Rung", [["number": .int(3), "below": target(middle)]])
+        let number = Expression.keyPath(["number"])
+        #expect(storeCode { try subject.delete("Rung", compare(number, .lessOrEqual, int(2))) } == 1600)
+        #expect(try subject.all("Rung").count == 3)
+        #expect(try subject.delete("Rung").count == 3)
+        #expect(try subject.all("Rung").isEmpty)
+    }
+
     @Test("Where nothing is to be done, rows go on naming what is gone", arguments: SetSample.stores)
     func noAction(_ maker: StoreMaker) throws {
         let subject = try Subject.sets(maker)
