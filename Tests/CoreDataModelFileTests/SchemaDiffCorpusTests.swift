@@ -50,6 +50,8 @@ struct SchemaDiffCorpusTests {
     @Test("The version that wrote a store is found by reading few, in the largest packages", arguments: [
         "StepicOrg+stepik-ios/Stepic/Legacy/Model/Model.xcdatamodeld",
         "wireapp+wire-ios-data-model/Resources/zmessaging.xcdatamodeld",
+        // With derived attributes, whose hashes need not be comparable.
+        "threema-ch+threema-ios/ThreemaFramework/Persistence/Model/ThreemaData/ThreemaData.xcdatamodeld",
     ])
     func search(_ path: String) throws {
         guard Corpus.isPresent else { return }
@@ -64,6 +66,6 @@ struct SchemaDiffCorpusTests {
             reads.append(search.readCount)
         }
         print("\(package.versions.count) versions of \(package.name), models read for each: \(reads.sorted())")
-        #expect(reads.count > 80 && reads.allSatisfy { $0 <= 6 })
+        #expect(reads.count > 25 && reads.allSatisfy { $0 <= 6 })
     }
 }
