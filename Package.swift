@@ -134,7 +134,8 @@ let package = Package(
             swiftSettings: strict),
         // The process that durability tests kill.
         .executableTarget(
-            name: "CoreDataVictim", dependencies: ["CoreData", "CoreDataTestSupport"], path: "Tests/CoreDataVictim",
+            name: "CoreDataVictim", dependencies: ["CoreData", "CoreDataSQLite", "CoreDataValues", "CoreDataTestSupport"],
+            path: "Tests/CoreDataVictim",
             swiftSettings: strict),
         .testTarget(name: "ExampleTests", dependencies: ["CCoreDataSQLite"], swiftSettings: strict),
     ] + objectTests

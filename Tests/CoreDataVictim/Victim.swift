@@ -1,6 +1,7 @@
 // A process for tests to kill, to disturb and to compete with: it does one thing to one store.
 
 import CoreData
+import CoreDataValues
 import Foundation
 
 /// `CoreDataVictim <deed> <store>`; what it found goes to standard output, one fact a line. Exits with 0 when the deed was
@@ -24,6 +25,10 @@ enum Victim {
         case album
         /// One save that replaces, gives up and adds such values.
         case replace
+        /// Makes a store of the first version of a model.
+        case version
+        /// Brings it to the second; a refused migration must change nothing and succeed when it is repeated.
+        case migrate
         /// Saves and reads until SIGTERM, then closes.
         case serve
     }
@@ -31,7 +36,7 @@ enum Victim {
     static func main() {
         let arguments = CommandLine.arguments
         guard arguments.count == 3, let deed = Deed(rawValue: arguments[1]) else {
-            say("usage: CoreDataVictim prepare|save|retry|allocate|compete|outlive|album|replace|serve <store>")
+            say("usage: CoreDataVictim prepare|save|retry|allocate|compete|outlive|album|replace|version|migrate|serve <store>")
             exit(64)
         }
         do {
@@ -39,6 +44,9 @@ enum Victim {
         } catch let broken as BrokenPromise {
             say("broken: \(broken.sentence)")
             exit(2)
+        } catch let error as StoreError {
+            say("refused \(error.code): \(error.sentence)")
+            exit(1)
         } catch let error as CocoaError {
             say("refused \(error.code.rawValue): \(error.userInfo[NSLocalizedDescriptionKey] ?? error)")
             exit(1)
@@ -51,6 +59,8 @@ enum Victim {
     private static func run(_ deed: Deed, _ url: URL) throws {
         if deed == .serve { return try VictimServer.run(url) }
         if deed == .outlive { return try VictimStore.outlive(url) }
+        if deed == .version { return try VictimMigration.prepare(url) }
+        if deed == .migrate { return try VictimMigration.run(url) }
         if deed == .album || deed == .replace {
             let album = try VictimAlbum(url)
             if deed == .album { try album.prepare() } else { try album.change() }
@@ -65,7 +75,7 @@ enum Victim {
         case .retry: try store.saveTwice()
         case .allocate: try store.allocate()
         case .compete: try store.compete()
-        case .outlive, .album, .replace, .serve: break
+        case .outlive, .album, .replace, .version, .migrate, .serve: break
         }
         try store.close()
     }

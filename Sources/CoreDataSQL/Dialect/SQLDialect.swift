@@ -112,8 +112,12 @@ package protocol SQLDialect: Sendable {
     /// A column of an index.
     func indexed(_ column: String, _ kind: SlotKind, isAscending: Bool) -> String
     func trigger(_ trigger: SQLTrigger) -> [String]
+    /// Removes a trigger if it is there.
+    func dropTrigger(_ trigger: SQLTrigger) -> String
     /// An index over numbers that are asked for by ranges of all of them.
     func spatialIndex(_ index: SQLSpatialIndex) -> [String]
+    /// Removes one if it is there, with what keeps it.
+    func dropSpatialIndex(_ index: SQLSpatialIndex) -> [String]
 }
 
 /// A parameter to which a list is bound.

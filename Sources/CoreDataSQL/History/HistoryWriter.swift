@@ -12,6 +12,8 @@ package struct HistoryWriter: Sendable {
     /// By entity: how its deletions are written.
     private let deletions: [String]
     private let tables: HistoryTables
+    /// How many values of a deleted row the tables have room for.
+    package var tombstones: Int { tables.tombstones }
     package let statements: HistoryStatements
     private let writes: WriteCompiler
     private let bundle: String

@@ -61,11 +61,24 @@ package final class StoreMap: Sendable {
     /// The same for a file that gives its join tables other names.
     ///
     /// - Parameter joins: one for each of the other map's, in their order.
-    package init(_ map: StoreMap, joins: [JoinTable]) {
+    package convenience init(_ map: StoreMap, joins: [JoinTable]) { self.init(map, tables: map.tables, joins: joins) }
+
+    /// The same with all tables under other names.
+    convenience init(_ map: StoreMap, named name: (String) -> String) {
+        self.init(
+            map, tables: map.tables.map { TableMap($0, name: name($0.name)) },
+            joins: map.joins.map { join in
+                JoinTable(
+                    name: name(join.name), relationship: join.relationship, inverse: join.inverse, side: join.side,
+                    inverseSide: join.inverseSide)
+            })
+    }
+
+    private init(_ map: StoreMap, tables: [TableMap], joins: [JoinTable]) {
         schema = map.schema
         dialect = map.dialect
         entities = map.entities
-        tables = map.tables
+        self.tables = tables
         derived = map.derived
         rTrees = map.rTrees
         tableOfEntity = map.tableOfEntity

@@ -42,6 +42,12 @@ package final class TableMap: Sendable {
         }
     }
 
+    /// The same under another name.
+    init(_ table: TableMap, name: String) {
+        (root, self.name, columns) = (table.root, name, table.columns)
+        (slots, orders, owners) = (table.slots, table.orders, table.owners)
+    }
+
     /// The place in `columns` of an entity's slot, nil for a transient one.
     package func column(of slot: Int, in entity: EntityIndex) -> Int? {
         slots[entity.value - root.value][slot]

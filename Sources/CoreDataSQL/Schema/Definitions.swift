@@ -24,6 +24,13 @@ package struct Definitions: Sendable {
             + fixed()
     }
 
+    /// The R-trees among the declared indexes, which fill themselves as rows come.
+    package func spatialIndexes() throws -> [SQLSpatialIndex] {
+        try map.rTrees.map { entity, index in
+            try FetchIndexDefinition(index: index, entity: entity, table: map.table(of: entity.index), map: map).spatialIndex
+        }
+    }
+
     private func fixed() -> [String] {
         [
             "CREATE TABLE \(bare("Z_PRIMARYKEY")) (\(bare("Z_ENT")) \(integer) PRIMARY KEY, \(bare("Z_NAME")) \(text), "

@@ -19,7 +19,7 @@ package struct DerivedTriggers: Sendable {
 
     package func statements() throws -> [String] { try triggers().flatMap(map.dialect.trigger) }
 
-    private func triggers() throws -> [SQLTrigger] {
+    func triggers() throws -> [SQLTrigger] {
         try map.derived.flatMap { derived in
             let table = try map.table(of: derived.entity)
             guard let column = table.column(of: derived.slot, in: derived.entity) else { return [SQLTrigger]() }

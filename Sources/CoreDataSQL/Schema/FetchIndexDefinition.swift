@@ -51,6 +51,15 @@ struct FetchIndexDefinition {
         return " WHERE " + (try IndexCondition(index: index, entity: entity, table: table, dialect: map.dialect).compile(condition))
     }
 
+    /// The R-tree of an index that is one.
+    var spatialIndex: SQLSpatialIndex {
+        get throws { spatialIndex(try index.elements.filter { !isToMany($0) }.map(column)) }
+    }
+
+    private func spatialIndex(_ columns: [Column]) -> SQLSpatialIndex {
+        SQLSpatialIndex(name: "Z_RT_\(entity.name)_\(index.name)", table: table.name, columns: columns.map(\.name))
+    }
+
     /// At most five numbers.
     private func tree(_ elements: [FetchIndex.Element], _ columns: [Column]) throws -> [String] {
         if index.partialPredicate != nil { throw unsupported(index, entity, "an R-tree with a condition") }
@@ -59,8 +68,7 @@ struct FetchIndexDefinition {
         for element in elements where !isNumber(element) {
             throw unsupported(index, entity, "an R-tree of something that is no number")
         }
-        return map.dialect.spatialIndex(
-            SQLSpatialIndex(name: "Z_RT_\(entity.name)_\(index.name)", table: table.name, columns: columns.map(\.name)))
+        return map.dialect.spatialIndex(spatialIndex(columns))
     }
 
     private func isNumber(_ element: FetchIndex.Element) -> Bool {

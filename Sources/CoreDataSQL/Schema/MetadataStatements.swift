@@ -25,4 +25,20 @@ package struct MetadataStatements: Sendable {
         "INSERT INTO \(name("Z_PRIMARYKEY")) (\(["Z_ENT", "Z_NAME", "Z_SUPER", "Z_MAX"].map(dialect.defined).joined(separator: ", "))) "
             + "VALUES (\((1...3).map(dialect.next).joined(separator: ", ")), 0)"
     }
+
+    /// Answers the number of each entity of a model, and the highest number that was given to a row of it.
+    ///
+    /// - Parameter count: how many entities the model has; tables of other things have higher numbers.
+    package func lastNumbers(of count: Int) -> String {
+        "SELECT \(name("Z_ENT")), COALESCE(\(name("Z_MAX")), 0) FROM \(name("Z_PRIMARYKEY")) WHERE \(name("Z_ENT")) <= \(count)"
+    }
+
+    package func removeEntities(of count: Int) -> String {
+        "DELETE FROM \(name("Z_PRIMARYKEY")) WHERE \(name("Z_ENT")) <= \(count)"
+    }
+
+    /// Highest number, number of the entity.
+    package var setLastNumber: String {
+        "UPDATE \(name("Z_PRIMARYKEY")) SET \(name("Z_MAX")) = \(dialect.next(1)) WHERE \(name("Z_ENT")) = \(dialect.next(2))"
+    }
 }

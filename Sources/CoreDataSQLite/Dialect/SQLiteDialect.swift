@@ -198,6 +198,8 @@ package struct SQLiteDialect: SQLDialect {
         ]
     }
 
+    package func dropTrigger(_ trigger: SQLTrigger) -> String { "DROP TRIGGER IF EXISTS \(defined(trigger.name))" }
+
     private func literal(_ text: String) -> String { "'" + text.replacing("'", with: "''") + "'" }
 
     /// An R-tree with the triggers that keep it (store format §9): at most five numbers, which SQLite keeps with 32 bits.
@@ -216,6 +218,11 @@ package struct SQLiteDialect: SQLDialect {
             trigger("UPDATE", "DELETE FROM \(name) WHERE Z_PK = NEW.Z_PK ; INSERT " + insertion),
             trigger("DELETE", "DELETE FROM \(name) WHERE Z_PK = OLD.Z_PK ; END"),
         ]
+    }
+
+    package func dropSpatialIndex(_ index: SQLSpatialIndex) -> [String] {
+        ["INSERT", "UPDATE", "DELETE"].map { "DROP TRIGGER IF EXISTS \(defined("\(index.name)_\($0)"))" }
+            + ["DROP TABLE IF EXISTS \(defined(index.name))"]
     }
 
     private func bounded(_ column: String, _ end: String) -> String {

@@ -62,18 +62,29 @@ struct UpdateBinder {
                 slot: place, source: .target(try target(assignment, schema[index], isRequired: slot.isRequired)),
                 isRequired: slot.isRequired)
         }
-        let operand = try ExpressionBinder(binding).operand(assignment.value, of: "an assignment")
-        guard operand.depth <= QuerySize.deepest else {
-            throw binding.refusal.tooMuch("an expression nested \(operand.depth) deep, where \(QuerySize.deepest) are the most")
-        }
-        if case .value(let value) = operand {
-            let constant = try constant(value.value(among: []), slot)
-            return BoundAssignment(slot: place, source: .constant(constant), isRequired: slot.isRequired)
-        }
-        return BoundAssignment(slot: place, source: .operand(try fitted(operand, slot)), isRequired: slot.isRequired)
+        return BoundAssignment(slot: place, source: try source(assignment.value, slot), isRequired: slot.isRequired)
     }
 
     // MARK: Values
+
+    /// What an expression over rows of one schema gives a slot, which may be another schema's.
+    ///
+    /// - Parameter subject: the value, at the start of a sentence.
+    static func source(
+        _ expression: Expression, _ subject: String, _ slot: Slot, _ binding: Binding
+    ) throws(StoreError) -> BoundAssignment.Source {
+        binding.refusal.subject = subject
+        return try UpdateBinder(binding: binding).source(expression, slot)
+    }
+
+    private func source(_ expression: Expression, _ slot: Slot) throws(StoreError) -> BoundAssignment.Source {
+        let operand = try ExpressionBinder(binding).operand(expression, of: "an assignment")
+        guard operand.depth <= QuerySize.deepest else {
+            throw binding.refusal.tooMuch("an expression nested \(operand.depth) deep, where \(QuerySize.deepest) are the most")
+        }
+        if case .value(let value) = operand { return .constant(try constant(value.value(among: []), slot)) }
+        return .operand(try fitted(operand, slot))
+    }
 
     private func target(
         _ assignment: SetChange.Assignment, _ relationship: ResolvedRelationship, isRequired: Bool

@@ -24,6 +24,8 @@ package protocol StoreKeeper: StoreRole {
     var valueFiles: (any ValueFiles)? { get }
     /// Makes copies while the store is in use; nil for a store of which there are none.
     var copier: (any StoreCopier)? { get }
+    /// Brings the rows from one schema to another; nil for a store that cannot.
+    var migrator: (any StoreMigrator)? { get }
     /// Ends the work that has begun, then releases files and connections. Later calls throw.
     func close() throws
 }
@@ -40,6 +42,18 @@ package protocol StoreCopier: AnyObject, Sendable {
     func backup(to target: URL) throws
 }
 
+package protocol StoreMigrator: AnyObject, Sendable {
+    /// Performs a plan whose source is the store's schema: rows, members, history and metadata in one transaction, or nothing at all.
+    ///
+    /// Ends paused cursors and pinned views, waits for the work that has begun, and refuses other work meanwhile. When it returns, the
+    /// store is the destination's and closed: open it with that schema. When it throws, it is as it was and open.
+    ///
+    /// - Parameter configuration: the configuration of the destination whose entities the store keeps, nil for all.
+    /// - Throws: 134110 for a plan that does not fit the store, 134111 where rows break a uniqueness constraint of the destination, 1570
+    ///   where one is left without a required value, 134030 for a store that was opened read-only, 134090 when others use it too long.
+    func migrate(_ plan: MigrationPlan, configuration: String?) throws
+}
+
 extension StoreKeeper {
     package var history: HistoryKeeping { .none }
     package func lastTransaction() throws -> Int64? { nil }
@@ -47,6 +61,7 @@ extension StoreKeeper {
     package func deleteHistory(upTo number: Int64) throws -> Int { 0 }
     package var valueFiles: (any ValueFiles)? { nil }
     package var copier: (any StoreCopier)? { nil }
+    package var migrator: (any StoreMigrator)? { nil }
 
     /// Reads the side file of a value.
     ///

@@ -72,6 +72,8 @@ struct DialectTests {
             ("distinct", dialect.distinct(["a"], from: "b", by: [])), ("insertNew", dialect.insertNew(into: "t", ["a"], ["b"])),
             ("replace", dialect.replace(in: "t", ["a", "b"], ["c", "d"])), ("held", dialect.held("a", in: "t")),
             ("indexed", dialect.indexed("a", .text, isAscending: true)), ("trigger", dialect.trigger(trigger).joined()),
+            ("dropTrigger", dialect.dropTrigger(trigger)),
+            ("dropSpatialIndex", dialect.dropSpatialIndex(SQLSpatialIndex(name: "n", table: "t", columns: ["a", "b"])).joined()),
             ("spatialIndex", dialect.spatialIndex(SQLSpatialIndex(name: "n", table: "t", columns: ["a", "b"])).joined()),
         ]
     }

@@ -203,6 +203,10 @@ struct PostgresDialect: SQLDialect {
         ]
     }
 
+    /// The function goes, and the trigger with it.
+    func dropTrigger(_ trigger: SQLTrigger) -> String { "DROP FUNCTION IF EXISTS \(defined(trigger.name))() CASCADE" }
+    func dropSpatialIndex(_ index: SQLSpatialIndex) -> [String] { ["DROP INDEX IF EXISTS \(defined(index.name))"] }
+
     /// Two numbers are a point; of more or fewer the first leads.
     func spatialIndex(_ index: SQLSpatialIndex) -> [String] {
         let (name, columns) = (defined(index.name), index.columns.map(defined))

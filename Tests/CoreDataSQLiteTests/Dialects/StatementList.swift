@@ -12,7 +12,7 @@ enum Ward {
         do { return try Schema(checking: draft) } catch { preconditionFailure("\(error)") }
     }()
 
-    private static var draft: SchemaDraft {
+    static var draft: SchemaDraft {
         var draft = Triage.draft
         draft.entities = [Triage.assessment, casualty, Triage.injury, place, Triage.station, shelf, label]
         return draft
@@ -88,7 +88,7 @@ struct StatementList {
 
     func lines() throws -> [Line] {
         let definitions = try Definitions(map).statements().enumerated().map { Line(defines: true, title: "define \($0 + 1)", sql: $1) }
-        return try definitions + history() + records() + fetches() + values() + relations() + writes() + links() + sets()
+        return try definitions + history() + records() + fetches() + values() + relations() + writes() + links() + sets() + migration()
     }
 
     // MARK: Reads
