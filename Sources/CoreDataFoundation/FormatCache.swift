@@ -15,6 +15,8 @@ final class FormatCache: Sendable {
         let tree: Predicate
         /// How many arguments the text asks for.
         let argumentCount: Int
+        /// A bit for each of the first arguments that `%d` and its like ask for.
+        var numbers: UInt64 = 0
     }
 
     private struct State {
@@ -28,8 +30,8 @@ final class FormatCache: Sendable {
     private static let recentCount = 64
     private let state = Mutex(State())
 
-    /// The tree of a text, nil when it has to be read: it is new, or asks for more arguments than there are.
-    func tree(_ text: String, argumentCount: Int) -> Predicate? {
+    /// What is known of a text, nil when it has to be read: it is new, or asks for more arguments than there are.
+    func entry(_ text: String, argumentCount: Int) -> Entry? {
         let words = FormatCache.words(text)
         let place = Int(truncatingIfNeeded: ((words.0 ^ words.1) &* 0x9E37_79B9_7F4A_7C15) >> 58)
         let entry: Entry? = state.withLock { state in
@@ -39,7 +41,7 @@ final class FormatCache: Sendable {
             return known
         }
         guard let entry, entry.argumentCount <= argumentCount else { return nil }
-        return entry.tree
+        return entry
     }
 
     /// What a text is made of. Two that agree in this are equal as long as one is kept; two that do not may be equal still.

@@ -8,7 +8,7 @@ import Foundation
 import Synchronization
 
 /// Two expressions and an operator.
-open class NSComparisonPredicate: NSPredicate {
+open class NSComparisonPredicate: NSPredicate, NSSecureCoding {
     public struct Options: OptionSet, Sendable {
         public let rawValue: UInt
         public init(rawValue: UInt) { self.rawValue = rawValue }
@@ -38,9 +38,18 @@ open class NSComparisonPredicate: NSPredicate {
     /// What the first evaluation makes of the comparison.
     private struct Compiled: @unchecked Sendable {
         let evaluator: Evaluator
-        let bound: [String: Operand]
+        /// Knows the constants that are no values, and what only its own code can evaluate.
+        let translation: Translation
+        var bound: [String: Operand] { translation.bound }
         /// Whether it has no variables of its own, so that it can be bound to an entity.
         let isClosed: Bool
+        var computes: Bool { !translation.computed.isEmpty }
+
+        func computed(for object: Any?, _ bindings: [String: Any]?) -> [String: Operand] {
+            let context = NSMutableDictionary()
+            for (name, value) in bindings ?? [:] { context.setObject(value, forKey: name as NSString) }
+            return translation.operands(for: object, context)
+        }
     }
     private let compiled = Mutex<Compiled?>(nil)
     /// What managed objects are asked instead, by their entities.
@@ -94,9 +103,10 @@ open class NSComparisonPredicate: NSPredicate {
             return answer
         }
         var variables = compiled.bound
+        if compiled.computes { variables = compiled.computed(for: object, bindings) }
         for (name, value) in bindings ?? [:] { variables[name] = Operand(any: value) }
         for name in evaluator.freeVariables where variables[name] == nil {
-            preconditionFailure("The predicate “\(description)” needs a value for $\(name).")
+            misuse("The predicate “\(description)” was evaluated without a value for $\(name); give it among the substitution variables.")
         }
         return evaluator.matches(Operand(any: object), variables: variables)
     }
@@ -110,12 +120,12 @@ open class NSComparisonPredicate: NSPredicate {
             var translation = Translation(.bindingForeign)
             let evaluator = try Evaluator(translation.predicate(self), isLenient: true)
             let made = Compiled(
-                evaluator: evaluator, bound: translation.bound,
-                isClosed: evaluator.freeVariables.allSatisfy { translation.bound[$0] != nil })
+                evaluator: evaluator, translation: translation,
+                isClosed: translation.computed.isEmpty && evaluator.freeVariables.allSatisfy { translation.bound[$0] != nil })
             compiled.withLock { $0 = made }
             return made
         } catch {
-            preconditionFailure(String(describing: error))
+            misuse(String(describing: error))
         }
     }
 
@@ -124,6 +134,22 @@ open class NSComparisonPredicate: NSPredicate {
     open override func copy(with zone: NSZone? = nil) -> Any { self }
     open override func isEqual(_ object: Any?) -> Bool { isSame(as: object) }
     open override var hash: Int { printedFormat.hashValue }
+
+    // MARK: Archiving
+
+    open class var supportsSecureCoding: Bool { true }
+
+    /// Encodes the comparison; of one with a block, or with an object that is no value, nothing, so that reading the archive fails.
+    open func encode(with coder: NSCoder) { coder.encode(tree: try? tree()) }
+
+    public required init?(coder: NSCoder) {
+        guard case .comparison(let comparison)? = coder.decodeTree(Predicate.self) else { return nil }
+        sides = .text(comparison, FormatReader([]))
+        modifier = Modifier(comparison.modifier)
+        operatorType = Operator(comparison.op)
+        optionSet = Options(comparison.options)
+        super.init(value: true)
+    }
 }
 
 extension NSComparisonPredicate {

@@ -4,7 +4,7 @@ import CoreDataValues
 import Foundation
 
 /// Predicates joined by AND or OR, or one negated. The parts may be of any kind, blocks included.
-open class NSCompoundPredicate: NSPredicate {
+open class NSCompoundPredicate: NSPredicate, NSSecureCoding {
     public enum LogicalType: UInt, Sendable {
         case not = 0, and, or
     }
@@ -12,7 +12,9 @@ open class NSCompoundPredicate: NSPredicate {
     private let type: LogicalType
 
     public init(type: LogicalType, subpredicates: [NSPredicate]) {
-        precondition(type != .not || subpredicates.count == 1, "NOT takes exactly one predicate.")
+        if type == .not, subpredicates.count != 1 {
+            misuse("A NOT was made of \(subpredicates.count) predicates; it takes exactly one.")
+        }
         self.type = type
         parts = subpredicates
         super.init(value: true)
@@ -48,4 +50,23 @@ open class NSCompoundPredicate: NSPredicate {
     open override func copy(with zone: NSZone? = nil) -> Any { self }
     open override func isEqual(_ object: Any?) -> Bool { isSame(as: object) }
     open override var hash: Int { printedFormat.hashValue }
+
+    // MARK: Archiving
+
+    open class var supportsSecureCoding: Bool { true }
+
+    /// Encodes the compound; of one with a block, or with an object that is no value, nothing, so that reading the archive fails.
+    open func encode(with coder: NSCoder) { coder.encode(tree: try? tree()) }
+
+    public required init?(coder: NSCoder) {
+        guard let tree = coder.decodeTree(Predicate.self) else { return nil }
+        let reader = FormatReader([])
+        switch tree {
+        case .and(let trees): (type, parts) = (.and, trees.map(reader.object))
+        case .or(let trees): (type, parts) = (.or, trees.map(reader.object))
+        case .not(let tree): (type, parts) = (.not, [reader.object(tree)])
+        case .constant, .comparison: return nil
+        }
+        super.init(value: true)
+    }
 }

@@ -7,7 +7,7 @@ import struct CoreDataValues.PredicateError
 import Foundation
 
 /// Something with a value: a constant, a key path, a function … A subclass may stand for what only a store can answer.
-open class NSExpression: NSObject, NSCopying, @unchecked Sendable {
+open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     public enum ExpressionType: UInt, Sendable {
         case constantValue = 0, evaluatedObject, variable, keyPath, function, unionSet, intersectSet, minusSet
         case subquery = 13, aggregate, anyKey
@@ -15,6 +15,8 @@ open class NSExpression: NSObject, NSCopying, @unchecked Sendable {
         /// `NSFetchRequestExpressionType`.
         case fetchRequest = 50
     }
+    /// What a block answers of the object, the values of its arguments, and what evaluation was given as context.
+    public typealias Block = (_ object: Any?, _ arguments: [Any], _ context: NSMutableDictionary?) -> Any?
 
     enum Content {
         case constant(Any?)
@@ -27,6 +29,8 @@ open class NSExpression: NSObject, NSCopying, @unchecked Sendable {
         case aggregate([NSExpression])
         case subquery(NSExpression, String, NSPredicate)
         case sets(ExpressionType, NSExpression, NSExpression)
+        case conditional(NSPredicate, NSExpression, NSExpression)
+        case block(Block, [NSExpression])
         /// Made by a subclass, which answers for itself.
         case external(ExpressionType)
     }
@@ -76,7 +80,28 @@ open class NSExpression: NSObject, NSCopying, @unchecked Sendable {
         self.init(content: .sets(.minusSet, left, right))
     }
 
+    /// One of two values, as a condition says.
+    public convenience init(
+        forConditional predicate: NSPredicate, trueExpression: NSExpression, falseExpression: NSExpression
+    ) {
+        self.init(content: .conditional(predicate, trueExpression, falseExpression))
+    }
+
+    /// What a closure answers; only memory can evaluate it.
+    public convenience init(block: @escaping Block, arguments: [NSExpression]? = nil) {
+        self.init(content: .block(block, arguments ?? []))
+    }
+
+    /// A method of an object by its name, such as `uppercaseString` or `pow:`.
+    public convenience init(forFunction target: NSExpression, selectorName name: String, arguments parameters: [Any]? = nil) {
+        let arguments = (parameters ?? []).map { $0 as? NSExpression ?? NSExpression(forConstantValue: $0) }
+        self.init(content: .function("FUNCTION", [target, NSExpression(forConstantValue: name)] + arguments))
+    }
+
     public class func expressionForEvaluatedObject() -> NSExpression { NSExpression(content: .evaluatedObject) }
+
+    /// Any key of the object; it can be written, but no side evaluates it.
+    public class func expressionForAnyKey() -> NSExpression { NSExpression(content: .function("ANYKEY", [])) }
 
     // MARK: Parts
 
@@ -86,7 +111,11 @@ open class NSExpression: NSObject, NSCopying, @unchecked Sendable {
         case .evaluatedObject: .evaluatedObject
         case .variable: .variable
         case .keyPath, .swiftKeyPath: .keyPath
+        case .function("ANYKEY", _): .anyKey
+        case .function("FETCH", _): .fetchRequest
         case .function: .function
+        case .conditional: .conditional
+        case .block: .block
         case .aggregate: .aggregate
         case .subquery: .subquery
         case .sets(let type, _, _), .external(let type): type
@@ -101,27 +130,37 @@ open class NSExpression: NSObject, NSCopying, @unchecked Sendable {
         switch content {
         case .keyPath(let path): return path.joined(separator: ".")
         case .swiftKeyPath(let keyPath):
-            do { return try keyPath.dottedName() } catch { CoreDataValues.misuse(error.sentence) }
-        case .constant, .evaluatedObject, .variable, .function, .aggregate, .subquery, .sets, .external: misuse("keyPath")
+            do { return try keyPath.dottedName() } catch { misuse(error.sentence) }
+        case .constant, .evaluatedObject, .variable, .function, .aggregate, .subquery, .sets, .conditional, .block, .external:
+            noPart("keyPath")
         }
     }
 
     open var function: String {
-        guard case .function(let name, _) = content else { misuse("function") }
-        return name
+        guard case .function(let name, let items) = content else { noPart("function") }
+        guard name == "FUNCTION", items.count >= 2, let selector = items[1].constantValue as? String else { return name }
+        return selector
     }
 
     open var variable: String {
         switch content {
         case .variable(let name), .subquery(_, let name, _): return name
-        case .constant, .evaluatedObject, .keyPath, .swiftKeyPath, .function, .aggregate, .sets, .external: misuse("variable")
+        case .constant, .evaluatedObject, .keyPath, .swiftKeyPath, .function, .aggregate, .sets, .conditional, .block, .external:
+            noPart("variable")
         }
     }
 
-    open var arguments: [NSExpression]? { if case .function(_, let arguments) = content { arguments } else { nil } }
+    /// Those of a method do not include its target, which is the `operand`.
+    open var arguments: [NSExpression]? {
+        switch content {
+        case .function("FUNCTION", let items): Array(items.dropFirst(2))
+        case .function(_, let items), .block(_, let items): items
+        case .constant, .evaluatedObject, .variable, .keyPath, .swiftKeyPath, .aggregate, .subquery, .sets, .conditional, .external: nil
+        }
+    }
 
     open var operand: NSExpression {
-        guard case .function(_, let arguments) = content, let first = arguments.first else { misuse("operand") }
+        guard case .function(_, let arguments) = content, let first = arguments.first else { noPart("operand") }
         return first
     }
 
@@ -130,45 +169,74 @@ open class NSExpression: NSObject, NSCopying, @unchecked Sendable {
         switch content {
         case .aggregate(let items): items
         case .subquery(let collection, _, _): collection
-        case .constant, .evaluatedObject, .variable, .keyPath, .swiftKeyPath, .function, .sets, .external: nil
+        case .constant, .evaluatedObject, .variable, .keyPath, .swiftKeyPath, .function, .sets, .conditional, .block, .external: nil
         }
     }
 
     open var predicate: NSPredicate {
-        guard case .subquery(_, _, let predicate) = content else { misuse("predicate") }
-        return predicate
+        switch content {
+        case .subquery(_, _, let predicate), .conditional(let predicate, _, _): return predicate
+        case .constant, .evaluatedObject, .variable, .keyPath, .swiftKeyPath, .function, .aggregate, .sets, .block, .external:
+            noPart("predicate")
+        }
     }
 
     open var left: NSExpression {
-        guard case .sets(_, let left, _) = content else { misuse("left") }
+        guard case .sets(_, let left, _) = content else { noPart("left") }
         return left
     }
 
     open var right: NSExpression {
-        guard case .sets(_, _, let right) = content else { misuse("right") }
+        guard case .sets(_, _, let right) = content else { noPart("right") }
         return right
     }
 
-    private func misuse(_ part: String) -> Never {
-        preconditionFailure("\(part) was asked of the expression “\(description)”, which has none.")
+    open var `true`: NSExpression {
+        guard case .conditional(_, let value, _) = content else { noPart("true") }
+        return value
+    }
+
+    open var `false`: NSExpression {
+        guard case .conditional(_, _, let value) = content else { noPart("false") }
+        return value
+    }
+
+    open var expressionBlock: Block {
+        guard case .block(let block, _) = content else { noPart("expressionBlock") }
+        return block
+    }
+
+    private func noPart(_ part: String) -> Never {
+        misuse("\(part) was asked of the expression “\(description)”, which has none. Ask expressionType first.")
     }
 
     // MARK: Values
 
     /// The value for an object. An expression that memory cannot evaluate traps with the reason.
     open func expressionValue(with object: Any?, context: NSMutableDictionary?) -> Any? {
+        if case .block(let block, let arguments) = content {
+            return block(object, arguments.map { $0.expressionValue(with: object, context: context) ?? NSNull() }, context)
+        }
         do {
             var translation = Translation(.bindingForeign)
             let evaluator = try ExpressionEvaluator(translation.expression(self), isLenient: true)
-            var variables = translation.bound
+            var variables = translation.operands(for: object, context)
             for (key, value) in context ?? [:] { variables[String(describing: key)] = Operand(any: value) }
             return evaluator.value(Operand(any: object), variables: variables).object
         } catch {
-            preconditionFailure(String(describing: error))
+            misuse(String(describing: error))
         }
     }
 
+    /// Expressions that were archived can be evaluated without it.
+    open func allowEvaluation() {}
+
     open override var description: String {
+        switch content {
+        case .block(_, let arguments): return "BLOCK(\(arguments.map(\.description).joined(separator: ", ")))"
+        case .external(let type): return "<\(type)>"
+        case .constant, .evaluatedObject, .variable, .keyPath, .swiftKeyPath, .function, .aggregate, .subquery, .sets, .conditional: break
+        }
         var translation = Translation(.bindingForeign)
         guard let tree = try? translation.expression(self) else { return "<\(expressionType)>" }
         return translation.printer.text(tree)
@@ -179,9 +247,24 @@ open class NSExpression: NSObject, NSCopying, @unchecked Sendable {
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? NSExpression else { return false }
         if self === other { return true }
-        if case .external = content { return false }
+        switch content {
+        case .external, .block: return false
+        case .constant, .evaluatedObject, .variable, .keyPath, .swiftKeyPath, .function, .aggregate, .subquery, .sets, .conditional: break
+        }
         return Translation.isEqual({ try $0.expression(self) }, { try $0.expression(other) })
     }
 
     open override var hash: Int { description.hashValue }
+
+    // MARK: Archiving
+
+    open class var supportsSecureCoding: Bool { true }
+
+    /// Encodes the expression; of one with a block, or with an object that is no value, nothing, so that reading the archive fails.
+    open func encode(with coder: NSCoder) { coder.encode(tree: try? tree()) }
+
+    public required init?(coder: NSCoder) {
+        guard let tree = coder.decodeTree(Expression.self) else { return nil }
+        content = FormatReader([]).object(tree).content
+    }
 }

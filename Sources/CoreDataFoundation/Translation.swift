@@ -35,6 +35,8 @@ struct Translation {
     private let mode: Mode
     private(set) var bound: [String: Operand] = [:]
     private var foreign: [String: Any] = [:]
+    /// What only its own code can evaluate: blocks, and subclasses of expressions.
+    private(set) var computed: [String: NSExpression] = [:]
     private var depth = 0
     /// What a fetch may ask: every walk over a condition is recursive.
     private static let deepest = 1000
@@ -46,6 +48,15 @@ struct Translation {
     var printer: FormatPrinter {
         let foreign = foreign
         return FormatPrinter { name in foreign[name].map { String(describing: $0) } }
+    }
+
+    /// The values of foreign constants and of computed expressions.
+    func operands(for object: Any?, _ context: NSMutableDictionary?) -> [String: Operand] {
+        var operands = bound
+        for (name, expression) in computed {
+            operands[name] = Operand(any: expression.expressionValue(with: object, context: context))
+        }
+        return operands
     }
 
     mutating func predicate(_ predicate: NSPredicate) throws -> Predicate {
@@ -135,8 +146,22 @@ struct Translation {
                 .anyKey, .block, .conditional, .fetchRequest: "minusSet:with:"
             }
             return .function(name, try list([left, right]))
-        case .external(let type):
-            throw PredicateError("An expression of type \(type) cannot stand in a condition.")
+        case .conditional(let condition, let first, let second):
+            return .conditional(try predicate(condition), try self.expression(first), try self.expression(second))
+        case .block, .external: return try outside(expression)
+        }
+    }
+
+    private mutating func outside(_ expression: NSExpression) throws -> Expression {
+        switch mode {
+        case .converting:
+            throw PredicateError("An expression of type \(expression.expressionType) can only be asked in memory.")
+        case .bindingForeign:
+            let name = "%\(bound.count)"
+            bound[name] = .value(.null)
+            computed[name] = expression
+            foreign[name] = expression
+            return .variable(name)
         }
     }
 
@@ -180,8 +205,13 @@ struct Translation {
     ) -> Bool {
         var a = Translation(.bindingForeign)
         var b = Translation(.bindingForeign)
-        guard let x = try? first(&a), let y = try? second(&b), x == y, a.bound.count == b.bound.count else { return false }
-        return a.bound.allSatisfy { name, operand in b.bound[name].map { operand.isSameForeign(as: $0) } ?? false }
+        guard let x = try? first(&a), let y = try? second(&b), x == y, a.bound.count == b.bound.count,
+            a.computed.count == b.computed.count
+        else { return false }
+        return a.bound.allSatisfy { name, operand in
+            if let expression = a.computed[name] { return expression == b.computed[name] }
+            return b.bound[name].map { operand.isSameForeign(as: $0) } ?? false
+        }
     }
 }
 

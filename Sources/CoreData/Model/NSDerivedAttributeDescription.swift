@@ -38,7 +38,7 @@ open class NSDerivedAttributeDescription: NSAttributeDescription {
         case .keyPath(let path): NSExpression(forKeyPath: path.joined(separator: "."))
         case .function(let name, let arguments):
             NSExpression(forFunction: name, arguments: arguments.compactMap(expression))
-        case .constant, .list, .this, .variable, .subquery: nil
+        case .constant, .list, .this, .variable, .subquery, .conditional: nil
         }
     }
 

@@ -12,6 +12,9 @@ struct OperandCompiler {
         case .value(let value): return scopes.builder.bind(value)
         case .path(let path): return try compile(path)
         case .aggregate(let aggregate): return try compile(aggregate)
+        case .conditional(let condition, let first, let second):
+            let test = try ConditionCompiler(scopes: scopes).compile(condition)
+            return "(CASE WHEN \(test) THEN \(try compile(first)) ELSE \(try compile(second)) END)"
         case .grouped(let value): return try scopes.text(of: value)
         case .call("random", _): return dialect.random
         case .call(let name, let arguments):

@@ -102,7 +102,7 @@ private struct ProjectionCompiler {
         case .grouped(let value):
             guard case .key(let key) = value.source else { return nil }
             return try entity(of: key).map { "MIN(\($0))" }
-        case .value, .aggregate, .call: return nil
+        case .value, .aggregate, .call, .conditional: return nil
         }
     }
 }

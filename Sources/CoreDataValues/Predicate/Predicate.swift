@@ -1,7 +1,7 @@
 // Predicates and expressions as values: what the evaluator, the SQL compiler and the printer share.
 
 /// A condition on one object or row.
-package indirect enum Predicate: Sendable, Hashable {
+package indirect enum Predicate: Sendable, Hashable, Codable {
     case constant(Bool)
     case comparison(Comparison)
     case and([Predicate])
@@ -31,13 +31,13 @@ extension Predicate {
 }
 
 /// Two expressions and how they are compared.
-package struct Comparison: Sendable, Hashable {
-    package enum Operator: Sendable, Hashable, CaseIterable {
+package struct Comparison: Sendable, Hashable, Codable {
+    package enum Operator: Sendable, Hashable, CaseIterable, Codable {
         case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
         case between, `in`, contains, beginsWith, endsWith, like, matches
     }
-    package enum Modifier: Sendable, Hashable { case direct, any, all }
-    package struct Options: OptionSet, Sendable, Hashable {
+    package enum Modifier: Sendable, Hashable, Codable { case direct, any, all }
+    package struct Options: OptionSet, Sendable, Hashable, Codable {
         package let rawValue: UInt8
         package init(rawValue: UInt8) { self.rawValue = rawValue }
         package static let caseInsensitive = Options(rawValue: 1)
@@ -60,7 +60,7 @@ package struct Comparison: Sendable, Hashable {
 }
 
 /// Something with a value.
-package indirect enum Expression: Sendable, Hashable {
+package indirect enum Expression: Sendable, Hashable, Codable {
     case constant(Value)
     case list([Expression])
     /// The object the predicate is asked about.
@@ -70,9 +70,13 @@ package indirect enum Expression: Sendable, Hashable {
     case variable(String)
     /// `sum:`, `add:to:` … by the names of `PredicateFunctions`. Written otherwise in the format language:
     /// - a key path of something else than `SELF`: `valueForKeyPath:` (target, `.keyPath`), as in `$x.name`,
-    ///   `SUBQUERY(…).@count`;
+    ///   `SUBQUERY(…).@count`; of a key path that a variable will name, (target, `.variable`), as in `$x.$key`;
+    /// - `a UNION b`, `a INTERSECT b`, `a MINUS b`: `unionSet:with:` …;
+    /// - `ANYKEY`, `FETCH(request, context, NO)` and `$x := a` are read and printed, and refused wherever a value is asked for;
     /// - `a[0]`, `a[FIRST]`, `a['k']`: `objectFrom:withIndex:` (target, index or `FIRST`, `LAST`, `SIZE` without arguments);
     /// - `CAST(a, 't')`: `castObject:toType:` (a, text); `FUNCTION(a, 's', b…)`: `FUNCTION` (a, text, b…).
     case function(String, [Expression])
     case subquery(collection: Expression, variable: String, predicate: Predicate)
+    /// `TERNARY(p, a, b)`: one of two values.
+    case conditional(Predicate, Expression, Expression)
 }

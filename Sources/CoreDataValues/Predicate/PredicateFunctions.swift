@@ -10,18 +10,19 @@ package enum PredicateFunctions {
     package static let infix: [String: String] = [
         "add:to:": "+", "from:subtract:": "-", "multiply:by:": "*", "divide:by:": "/", "raise:toPower:": "**",
         "bitwiseAnd:with:": "&", "bitwiseOr:with:": "|", "bitwiseXor:with:": "^", "leftshift:by:": "<<",
-        "rightshift:by:": ">>",
+        "rightshift:by:": ">>", "unionSet:with:": "UNION", "intersectSet:with:": "INTERSECT", "minusSet:with:": "MINUS",
     ]
 
     /// The full name for what a format string says (`SUM`, `sum:`, `now`), nil for a function nobody knows.
     package static func fullName(_ written: String) -> String? {
         let lower = written.lowercased()
-        let bare = lower.hasSuffix(":") ? String(lower.dropLast()) : lower
-        return names.first { $0.lowercased() == lower || $0.lowercased() == bare || $0.lowercased() == bare + ":" }
+        return namesByWord[lower] ?? namesByWord[lower.hasSuffix(":") ? String(lower.dropLast()) : lower + ":"]
     }
 
-    private static let names: [String] =
-        ["now", "random", "distanceToLocation:fromLocation:"] + infix.keys.sorted() + one.keys.sorted() + two.keys.sorted()
+    /// All that a format text may name.
+    static let names = Set(["now", "random", "distanceToLocation:fromLocation:"]).union(one.keys).union(two.keys).sorted()
+
+    private static let namesByWord = Dictionary(names.map { ($0.lowercased(), $0) }, uniquingKeysWith: { first, _ in first })
 
     /// `FUNCTION(a, 'uppercaseString')` is `uppercase:(a)`.
     static func name(ofSelector selector: String) -> String {
@@ -105,7 +106,11 @@ package enum PredicateFunctions {
             operand.text.map { .value(.text(TextComparison.fold($0, options: [.caseInsensitive, .diacriticInsensitive]))) }
                 ?? .null
         },
+        "random:": { operand in
+            whole(operand).map { .value(.int($0 > 0 ? Int64.random(in: 0..<$0) : 0)) } ?? .null
+        },
         "noindex:": { $0 },
+        "distinct:": { $0.isNull ? .null : .collection(Aggregate.distinct($0.members)) },
     ]
 
     private static func real(_ operand: Operand, _ function: (Double) -> Double) -> Operand {

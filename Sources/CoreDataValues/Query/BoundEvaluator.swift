@@ -206,6 +206,9 @@ struct BoundCompiler {
             return { _ in value }
         case .path(let path): return code(path)
         case .aggregate(let aggregate): return code(aggregate)
+        case .conditional(let condition, let first, let second):
+            let (test, yes, no) = (test(condition), code(first), code(second))
+            return { test(&$0) ? yes(&$0) : no(&$0) }
         case .grouped(let value):
             let place = value.place
             return { $0.groups[place] }

@@ -32,6 +32,8 @@ package indirect enum BoundOperand: Sendable {
     case aggregate(BoundAggregate)
     /// A function of `PredicateFunctions`, by its full name.
     case call(String, [BoundOperand])
+    /// One of two values, as a condition on the row says.
+    case conditional(BoundCondition, BoundOperand, BoundOperand)
     /// A value of a group of rows, in a projection.
     case grouped(GroupValue)
 }

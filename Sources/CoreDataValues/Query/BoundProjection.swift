@@ -57,6 +57,7 @@ extension BoundOperand {
         case .value, .grouped: false
         case .path, .aggregate: true
         case .call(_, let arguments): arguments.contains { $0.readsRow }
+        case .conditional(let condition, let first, let second): condition.readsRow || first.readsRow || second.readsRow
         }
     }
 }

@@ -16,7 +16,21 @@ struct ExpressionBinder {
         case .function(let name, let arguments): return try function(name, arguments)
         case .subquery(let collection, let variable, let predicate):
             return try subquery(collection, variable, predicate)
+        case .conditional(let condition, let first, let second): return .single(try conditional(condition, first, second))
         }
+    }
+
+    // MARK: TERNARY
+
+    private func conditional(_ predicate: Predicate, _ first: Expression, _ second: Expression) throws(StoreError) -> BoundOperand {
+        let condition = try ConditionBinder(binding).bind(predicate)
+        let (a, b) = (try operand(first, of: "TERNARY"), try operand(second, of: "TERNARY"))
+        for side in [a, b] where side.family == .object { throw binding.refusal.nonsense("TERNARY of \(side.title), which is no value") }
+        if let one = a.family, let other = b.family, one != other, one != .unknown, other != .unknown {
+            throw binding.refusal.nonsense("TERNARY of \(one.rawValue) or \(other.rawValue)")
+        }
+        if case .constant(let flag) = condition { return flag ? a : b }
+        return .conditional(condition, a, b)
     }
 
     /// A value that is no collection.
@@ -128,7 +142,7 @@ struct ExpressionBinder {
         case .function("FIRST", []): function = .item(0)
         case .function("LAST", []): function = .last
         case .constant(.int(let place)) where place >= 0 && place <= Int32.max: function = .item(Int(place))
-        case .constant, .list, .this, .keyPath, .variable, .function, .subquery:
+        case .constant, .list, .this, .keyPath, .variable, .function, .subquery, .conditional:
             throw binding.refusal.nonsense("an index that is no number from 0 and not FIRST, LAST or SIZE")
         }
         guard chain.count == 1, chain[0].relationship.isOrdered else {

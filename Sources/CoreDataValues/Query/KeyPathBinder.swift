@@ -238,6 +238,7 @@ extension BoundOperand {
             case .minimum, .maximum, .item, .last: aggregate.operand?.family
             }
         case .call(let name, _): ValueFamily(ofFunction: name)
+        case .conditional(_, let first, let second): first.family ?? second.family
         case .grouped(let value): value.type.family
         }
     }
@@ -254,6 +255,7 @@ extension BoundOperand {
             }
         case .aggregate: "a collection operator"
         case .call(let name, _): "the function \(name)"
+        case .conditional: "TERNARY"
         case .grouped: "a value of a group"
         }
     }

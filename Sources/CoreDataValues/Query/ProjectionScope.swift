@@ -56,7 +56,7 @@ final class ProjectionScope {
                 throw binding.refusal.nonsense("the variable $\(name), which names none of the columns")
             }
             return .single(column)
-        case .constant, .list, .this, .subquery: return nil
+        case .constant, .list, .this, .subquery, .conditional: return nil
         }
     }
 

@@ -174,7 +174,9 @@ extension BoundCondition {
     var termCount: Int {
         switch self {
         case .constant: 0
-        case .isNull, .compare, .between, .among: 1
+        case .isNull(let operand), .among(let operand, _, _): 1 + operand.termCount
+        case .compare(let comparison): 1 + comparison.left.termCount + comparison.right.termCount
+        case .between(let operand, let low, let high, _): 1 + operand.termCount + low.termCount + high.termCount
         case .not(let part): part.termCount
         case .and(let parts), .or(let parts): parts.reduce(0) { $0 + $1.termCount }
         case .exists(let chain, let part): chain.reduce(1 + part.termCount) { $0 + ($1.filter?.termCount ?? 0) }
@@ -209,6 +211,15 @@ extension BoundCondition {
 }
 
 extension BoundOperand {
+    /// Those of the conditions in it.
+    fileprivate var termCount: Int {
+        switch self {
+        case .value, .path, .aggregate, .grouped: 0
+        case .call(_, let arguments): arguments.reduce(0) { $0 + $1.termCount }
+        case .conditional(let condition, let first, let second): condition.termCount + first.termCount + second.termCount
+        }
+    }
+
     var depth: Int {
         switch self {
         case .value, .path: 1
@@ -218,6 +229,7 @@ extension BoundOperand {
             case .aggregate(let aggregate): 4 + (aggregate.operand?.depth ?? 0)
             }
         case .call(_, let arguments): 4 + (arguments.map(\.depth).max() ?? 0)
+        case .conditional(let condition, let first, let second): 4 + max(condition.depth, first.depth, second.depth)
         case .aggregate(let aggregate):
             aggregate.chain.reduce(12 + (aggregate.operand?.depth ?? 0)) { max($0, 12 + ($1.filter?.depth ?? 0)) }
         }

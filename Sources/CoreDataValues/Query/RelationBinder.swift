@@ -128,7 +128,7 @@ struct RelationBinder {
         switch right {
         case .value(.constant(let constant)): return try compare(left, constant: constant)
         case .value(.parameter(let place, _)): return try compare(left, parameter: place)
-        case .path, .aggregate, .call, .grouped:
+        case .path, .aggregate, .call, .conditional, .grouped:
             try requireSameFamily(left, right)
             return .compare(BoundComparison(left: left, op: op, right: right, options: options))
         }
@@ -171,7 +171,7 @@ struct RelationBinder {
         switch side {
         case .value: false
         case .path(let path): path.slot?.kind == .float
-        case .aggregate, .call, .grouped: ValueType(of: side, in: binding.schema) == .float
+        case .aggregate, .call, .conditional, .grouped: ValueType(of: side, in: binding.schema) == .float
         }
     }
 
@@ -256,4 +256,6 @@ extension Comparison.Operator {
 
 extension BoundOperand {
     package var isConstant: Bool { if case .value = self { true } else { false } }
+
+    var isNull: Bool { if case .value(.constant(.null)) = self { true } else { false } }
 }

@@ -54,6 +54,10 @@ extension ValueType {
                 self = type
             }
         case .aggregate(let aggregate): self.init(of: aggregate, in: schema)
+        case .conditional(_, let first, let second):
+            let known = [first, second].compactMap { ValueType(of: $0, in: schema) }
+            guard known.count == 2 || first.isNull || second.isNull else { return nil }
+            self.init(commonTo: known)
         case .grouped(let value): self = value.type
         case .call(let name, let arguments): self.init(ofCall: name, arguments, arguments.map { ValueType(of: $0, in: schema) })
         }
@@ -169,6 +173,9 @@ extension BoundOperand {
         switch function {
         case "add:to:", "from:subtract:", "multiply:by:", "divide:by:", "modulus:by:", "sum:", "castObject:toType:": break
         default: return self
+        }
+        if case .conditional(let condition, let first, let second) = self {
+            return .conditional(condition, first.calculating(in: function, schema), second.calculating(in: function, schema))
         }
         let isCast = function == "castObject:toType:"
         if case .value(.constant(.decimal(let number))) = self, !isCast {

@@ -96,7 +96,7 @@ struct DerivationReader {
         case .path(let path): return try copy(path)
         case .aggregate(let aggregate): return try self.aggregate(aggregate)
         case .call(let name, let arguments): return try text(name, arguments)
-        case .value, .grouped: throw undocumented()
+        case .value, .conditional, .grouped: throw undocumented()
         }
     }
 

@@ -93,6 +93,7 @@ extension Expression {
             items.first?.keyPaths ?? []
         case .function(_, let items): items.flatMap(\.keyPaths)
         case .subquery(let collection, _, _): collection.keyPaths
+        case .conditional(let condition, let first, let second): condition.keyPaths + first.keyPaths + second.keyPaths
         }
     }
 }

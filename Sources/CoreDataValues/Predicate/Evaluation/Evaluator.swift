@@ -142,6 +142,9 @@ struct EvaluatorCompiler {
             return { reader.read($0.this) }
         case .variable(let name): return { $0.variables[name] ?? .null }
         case .function(let name, let arguments): return try function(name, arguments)
+        case .conditional(let condition, let first, let second):
+            let (test, yes, no) = (try test(condition), try code(first), try code(second))
+            return { test($0) ? yes($0) : no($0) }
         case .subquery(let collection, let variable, let predicate):
             let members = try code(collection)
             let test = try test(predicate)
@@ -181,9 +184,22 @@ struct EvaluatorCompiler {
                 let reader = try KeyPathReader(path)
                 return { reader.read(target($0)) }
             case .this: return try code(arguments[0])
-            case .constant, .list, .variable, .function, .subquery: break
+            case .variable(let key):
+                let target = try code(arguments[0])
+                return { EvaluatorCompiler.value(of: target($0), at: $0.variables[key]) }
+            case .constant, .list, .function, .subquery, .conditional: break
             }
         }
+        return try call(name, arguments)
+    }
+
+    /// What lies at the end of a key path that only the variables of an evaluation tell; null where they tell none.
+    private static func value(of target: Operand, at key: Operand?) -> Operand {
+        guard let path = key?.text, let reader = try? KeyPathReader(path.keys) else { return .null }
+        return reader.read(target)
+    }
+
+    private func call(_ name: String, _ arguments: [Expression]) throws(PredicateError) -> Code {
         var name = name
         var arguments = arguments
         if name == "FUNCTION", arguments.count >= 2, case .constant(.text(let selector)) = arguments[1] {
@@ -205,7 +221,7 @@ extension Expression {
         switch self {
         case .constant, .variable: true
         case .list(let items): items.allSatisfy(\.isGiven)
-        case .this, .keyPath, .function, .subquery: false
+        case .this, .keyPath, .function, .subquery, .conditional: false
         }
     }
 

@@ -12,7 +12,12 @@ extension FormatParser {
             }
             let target = try expression(node)
             if take(".") {
-                node = .expression(extend(target, try component()))
+                if case .variable(let name) = token {
+                    advance()
+                    node = .expression(.function("valueForKeyPath:", [target, .variable(name)]))
+                } else {
+                    node = .expression(extend(target, try component()))
+                }
             } else {
                 advance()
                 let index = try self.index()
@@ -34,7 +39,7 @@ extension FormatParser {
             } else {
                 .function("valueForKeyPath:", [target, .keyPath(keys)])
             }
-        case .constant, .list, .variable, .function, .subquery:
+        case .constant, .list, .variable, .function, .subquery, .conditional:
             .function("valueForKeyPath:", [target, .keyPath(keys)])
         }
     }
@@ -47,13 +52,9 @@ extension FormatParser {
         case .placeholder(let letter, let place):
             guard case .keyPath(let path) = try argument(letter, place) else { throw unexpected("“%K”") }
             advance()
-            return keys(path)
+            return path.keys
         case .variable, .integer, .real, .text, .symbol, .end: throw unexpected("a key")
         }
-    }
-
-    private func keys(_ path: String) -> [String] {
-        path.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     }
 
     private mutating func index() throws(PredicateError) -> Expression {
@@ -101,7 +102,7 @@ extension FormatParser {
             }
             // As Apple does, a key path may name the object itself.
             if path.lowercased() == "self" { return .expression(.this) }
-            return .expression(.keyPath(keys(path)))
+            return .expression(.keyPath(path.keys))
         }
     }
 
@@ -140,8 +141,11 @@ extension FormatParser {
         case "SUBQUERY" where following == .symbol("("): return try subquery()
         case "FUNCTION" where following == .symbol("("), "CAST" where following == .symbol("("):
             return try named(upper)
-        case "FETCH" where following == .symbol("("), "TERNARY" where following == .symbol("("):
-            throw PredicateError("\(upper) is not supported in predicates.", position: position)
+        case "TERNARY" where following == .symbol("("): return try ternary()
+        case "FETCH" where following == .symbol("("): return try fetch()
+        case "ANYKEY":
+            advance()
+            return .expression(.function(upper, []))
         case "FIRST", "LAST", "SIZE": break
         default:
             if FormatWords.reserved.contains(upper) {
@@ -154,7 +158,8 @@ extension FormatParser {
             return .expression(.keyPath([word]))
         }
         guard let name = PredicateFunctions.fullName(word) else {
-            throw PredicateError("There is no function “\(word.shortened())”.", position: position)
+            throw PredicateError(
+                "There is no function “\(word.shortened())”\(Spelling.hint(word, among: PredicateFunctions.names)).", position: position)
         }
         advance()
         advance()
@@ -175,6 +180,34 @@ extension FormatParser {
             return .expression(.constant(result))
         }
         return .expression(.function("castObject:toType:", items))
+    }
+
+    /// `TERNARY(condition, value, value)`
+    private mutating func ternary() throws(PredicateError) -> Node {
+        advance()
+        advance()
+        let test = try nested { parser throws(PredicateError) in try parser.disjunction() }
+        let condition = try predicate(test)
+        try expect(",")
+        let first = try nested { parser throws(PredicateError) in try parser.operation(0) }
+        let value = try expression(first)
+        try expect(",")
+        let second = try nested { parser throws(PredicateError) in try parser.operation(0) }
+        let other = try expression(second)
+        try expect(")")
+        return .expression(.conditional(condition, value, other))
+    }
+
+    /// `FETCH(request, context, YES)`
+    private mutating func fetch() throws(PredicateError) -> Node {
+        let start = position
+        advance()
+        advance()
+        var items = try items(until: ")")
+        guard items.count == 3, case .constant(let flag) = items[2], flag == .bool(true) || flag == .bool(false) || flag == .int(0) || flag == .int(1)
+        else { throw PredicateError("FETCH needs a request, a context, and YES for a count or NO for objects.", position: start) }
+        items[2] = .constant(.bool(flag == .bool(true) || flag == .int(1)))
+        return .expression(.function("FETCH", items))
     }
 
     private mutating func subquery() throws(PredicateError) -> Node {
@@ -200,4 +233,9 @@ extension FormatParser {
         try expect(")")
         return .expression(.subquery(collection: collection, variable: variable, predicate: predicate))
     }
+}
+
+extension String {
+    /// The keys of a dotted key path.
+    package var keys: [String] { split(separator: ".", omittingEmptySubsequences: false).map(String.init) }
 }

@@ -63,7 +63,7 @@ package struct FormatParser {
             var scanner = FormatScanner(text)
             var parser = FormatParser(tokens: try scanner.scan(), arguments: arguments, source: text)
             let result = try rule(&parser)
-            guard parser.token == .end else { throw parser.unexpected("the end or AND, OR") }
+            guard parser.token == .end else { throw parser.unexpected("the end or AND, OR", among: FormatWords.joining) }
             return result
         } catch {
             let place = error.position.map { " at character \($0 + 1)" } ?? ""
@@ -83,6 +83,8 @@ package struct FormatParser {
     var token: FormatToken { tokens[min(index, tokens.count - 1)].token }
     var following: FormatToken { tokens[min(index + 1, tokens.count - 1)].token }
     var position: Int { tokens[min(index, tokens.count - 1)].position }
+    /// The word before.
+    var former: FormatToken? { index > 0 ? tokens[min(index, tokens.count) - 1].token : nil }
 
     mutating func advance() { index += 1 }
 
@@ -100,12 +102,6 @@ package struct FormatParser {
 
     mutating func expect(_ symbol: String) throws(PredicateError) {
         guard take(symbol) else { throw unexpected("“\(symbol)”") }
-    }
-
-    func unexpected(_ wanted: String) -> PredicateError {
-        token == .end
-            ? PredicateError("The text ends where \(wanted) should stand.", position: position)
-            : PredicateError("There should stand \(wanted).", position: position)
     }
 
     mutating func argument(_ letter: Character, _ place: Int?) throws(PredicateError) -> FormatArgument {
@@ -140,7 +136,9 @@ package struct FormatParser {
     // MARK: Conditions
 
     func predicate(_ node: Node) throws(PredicateError) -> Predicate {
-        guard case .predicate(let predicate) = node else { throw unexpected("a comparison operator") }
+        guard case .predicate(let predicate) = node else {
+            throw unexpected("a comparison operator", among: FormatWords.comparing)
+        }
         return predicate
     }
 
@@ -205,7 +203,7 @@ package struct FormatParser {
         }
         let left = try operation(0)
         guard case .expression(let subject) = left, let op = FormatWords.comparison(token) else {
-            guard modifier == .direct else { throw unexpected("a comparison operator") }
+            guard modifier == .direct else { throw unexpected("a comparison operator", among: FormatWords.comparing) }
             return left
         }
         advance()
@@ -241,9 +239,10 @@ package struct FormatParser {
 
     mutating func operation(_ level: Int) throws(PredicateError) -> Node {
         guard level < FormatWords.levels.count else { return try unary() }
+        if level == 0, case .variable(let name) = token, following == .symbol(":=") { return try assignment(of: name) }
         var node = try operation(level + 1)
         var length = 0
-        while case .symbol(let symbol) = token, let function = FormatWords.levels[level][symbol] {
+        while let function = function(at: level) {
             length += 1
             // A chain leans to the left, so its length is the depth of its tree.
             guard length <= longestChain else {
@@ -257,6 +256,22 @@ package struct FormatParser {
         return node
     }
 
+    /// The function of the operator that stands here, if it is one of a level.
+    private func function(at level: Int) -> String? {
+        switch token {
+        case .symbol(let symbol): FormatWords.levels[level][symbol]
+        case .word(let word) where level == 0: FormatWords.setOperation(word)
+        case .word, .escapedWord, .atWord, .variable, .integer, .real, .text, .placeholder, .end: nil
+        }
+    }
+
+    private mutating func assignment(of name: String) throws(PredicateError) -> Node {
+        advance()
+        advance()
+        let node = try nested { parser throws(PredicateError) in try parser.operation(0) }
+        return .expression(.function(":=", [.variable(name), try expression(node)]))
+    }
+
     private mutating func unary() throws(PredicateError) -> Node {
         guard token == .symbol("-") || token == .symbol("~") else { return try postfix() }
         let isMinus = take("-")
@@ -267,7 +282,7 @@ package struct FormatParser {
         switch operand {
         case .constant(.int(let value)) where value != .min: return .expression(.constant(.int(-value)))
         case .constant(.double(let value)): return .expression(.constant(.double(-value)))
-        case .constant, .list, .this, .keyPath, .variable, .function, .subquery:
+        case .constant, .list, .this, .keyPath, .variable, .function, .subquery, .conditional:
             return .expression(.function("from:subtract:", [.constant(.int(0)), operand]))
         }
     }

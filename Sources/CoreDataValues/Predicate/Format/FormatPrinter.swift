@@ -79,6 +79,8 @@ package struct FormatPrinter {
         case .function(let name, let arguments): function(name, arguments)
         case .subquery(let collection, let variable, let predicate):
             "SUBQUERY(\(text(collection)), $\(variable), \(text(predicate)))"
+        case .conditional(let condition, let first, let second):
+            "TERNARY(\(text(condition)), \(text(first)), \(text(second)))"
         }
     }
 
@@ -97,14 +99,18 @@ package struct FormatPrinter {
         }
         switch (name, arguments.count) {
         case ("valueForKeyPath:", 2):
-            guard case .keyPath(let path) = arguments[1] else { break }
-            return operand(arguments[0]) + "." + path.joined(separator: ".")
+            if case .keyPath(let path) = arguments[1] { return operand(arguments[0]) + "." + path.joined(separator: ".") }
+            if case .variable = arguments[1] { return operand(arguments[0]) + "." + text(arguments[1]) }
         case ("objectFrom:withIndex:", 2): return operand(arguments[0]) + "[" + text(arguments[1]) + "]"
         case ("castObject:toType:", 2): return "CAST(" + list(arguments) + ")"
         case ("FUNCTION", 2...):
             let rest = arguments.dropFirst(2).map { " , " + text($0) }.joined()
             return "FUNCTION(" + list(Array(arguments.prefix(2))) + rest + ")"
-        case ("FIRST", 0), ("LAST", 0), ("SIZE", 0): return name
+        case ("FIRST", 0), ("LAST", 0), ("SIZE", 0), ("ANYKEY", 0): return name
+        case (":=", 2): return text(arguments[0]) + " := " + operand(arguments[1])
+        case ("FETCH", 3):
+            let isCount = arguments[2] == .constant(.bool(true)) || arguments[2] == .constant(.int(1))
+            return "FETCH(\(list(Array(arguments.prefix(2)))), \(isCount ? "YES" : "NO"))"
         case (_, _): break
         }
         return name + "(" + list(arguments) + ")"
@@ -129,12 +135,18 @@ package struct FormatPrinter {
         case .decimal(let decimal): decimal.isNaN ? "CAST(\"nan\", \"NSNumber\")" : decimal.description
         case .text(let text): quoted(text)
         case .date(let seconds):
-            seconds.isFinite ? "CAST(\(seconds), \"NSDate\")" : "CAST(CAST(\"\(seconds)\", \"NSNumber\"), \"NSDate\")"
+            seconds.isFinite ? "CAST(\(FormatPrinter.seconds(seconds)), \"NSDate\")" : "CAST(CAST(\"\(seconds)\", \"NSNumber\"), \"NSDate\")"
         case .data(let data): "CAST(\"\(data.base64EncodedString())\", \"NSData\")"
         case .uuid(let uuid): "CAST(\"\(uuid.uuidString)\", \"NSUUID\")"
         case .uri(let uri): "CAST(\(quoted(uri)), \"NSURL\")"
         case .key(let key): "<object \(key.store)/\(key.entity.rawValue)/\(key.number)>"
         }
+    }
+
+    /// With six places, as Apple prints dates, where that is the same number.
+    private static func seconds(_ number: Double) -> String {
+        let short = String(format: "%.6f", number)
+        return Double(short) == number ? short : "\(number)"
     }
 
     private static func quoted(_ text: String) -> String {

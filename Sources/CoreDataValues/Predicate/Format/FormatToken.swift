@@ -18,6 +18,23 @@ enum FormatToken: Hashable {
     case end
 }
 
+extension FormatToken {
+    /// How it stands in the text, for a sentence.
+    var written: String {
+        switch self {
+        case .word(let word), .atWord(let word): "“\(word.shortened())”"
+        case .escapedWord(let word): "“#\(word.shortened())”"
+        case .variable(let name): "“$\(name.shortened())”"
+        case .integer(let number): "“\(number)”"
+        case .real(let number): "“\(number)”"
+        case .text(let text): "the text “\(text.shortened(to: 40))”"
+        case .placeholder(let letter, _): "“%\(letter)”"
+        case .symbol(let symbol): "“\(symbol)”"
+        case .end: "the end"
+        }
+    }
+}
+
 /// Cuts a format text into words. Linear in its length; never fails but by throwing.
 struct FormatScanner {
     private let scalars: [Unicode.Scalar]
@@ -48,7 +65,11 @@ struct FormatScanner {
         switch first {
         case "'", "\"": return try text(first)
         case "#": return .escapedWord(try name(after: "#"))
-        case "@": return .atWord("@" + (try name(after: "@")))
+        case "@":
+            if peek(1) == "\"" || peek(1) == "'" {
+                throw PredicateError("A text has no @ before its quotes; leave it out.", position: position)
+            }
+            return .atWord("@" + (try name(after: "@")))
         case "$": return .variable(try name(after: "$"))
         case "%": return try placeholder()
         default: return try symbol(first)
@@ -172,12 +193,13 @@ struct FormatScanner {
 
     private mutating func symbol(_ first: Unicode.Scalar) throws(PredicateError) -> FormatToken {
         let pair = String(first) + (peek(1).map { String($0) } ?? "")
-        if ["==", "!=", "<>", ">=", "=>", "<=", "=<", "&&", "||", "**", "<<", ">>"].contains(pair) {
+        if ["==", "!=", "<>", ">=", "=>", "<=", "=<", "&&", "||", "**", "<<", ">>", ":="].contains(pair) {
             position += 2
             return .symbol(pair)
         }
         guard "=<>!(){}[],.+-*/&|^~".unicodeScalars.contains(first) else {
-            throw PredicateError("The character “\(first)” has no meaning here.", position: position)
+            let hint = FormatWords.written[first].map { "; write \($0)" } ?? ""
+            throw PredicateError("The character “\(first)” has no meaning here\(hint).", position: position)
         }
         position += 1
         return .symbol(String(first))

@@ -5,7 +5,19 @@ enum FormatWords {
     static let reserved: Set<String> = [
         "AND", "OR", "IN", "NOT", "ALL", "ANY", "SOME", "NONE", "LIKE", "CASEINSENSITIVE", "CI", "MATCHES", "CONTAINS",
         "BEGINSWITH", "ENDSWITH", "BETWEEN", "NULL", "NIL", "SELF", "TRUE", "YES", "FALSE", "NO", "FIRST", "LAST", "SIZE",
-        "ANYKEY", "SUBQUERY", "FETCH", "CAST", "TRUEPREDICATE", "FALSEPREDICATE", "FUNCTION", "TERNARY",
+        "ANYKEY", "SUBQUERY", "FETCH", "CAST", "TRUEPREDICATE", "FALSEPREDICATE",
+    ]
+
+    /// What may stand between two values, and between two conditions.
+    static let comparing = words.keys.sorted() + symbols.keys.sorted()
+    static let joining = ["AND", "OR"]
+    /// What a text may begin with.
+    static let beginning = ["NOT", "ANY", "ALL", "NONE", "SOME", "SELF", "SUBQUERY", "TRUEPREDICATE", "FALSEPREDICATE"]
+
+    /// What is meant by characters that other languages have.
+    static let written: [Unicode.Scalar: String] = [
+        "≠": "!=", "≤": "<=", "≥": ">=", "∧": "AND", "∨": "OR", "¬": "NOT", "∈": "IN", "×": "*", "÷": "/", "“": "\"", "”": "\"",
+        "‘": "'", "’": "'", "„": "\"", "«": "\"", "»": "\"", "`": "'", ";": ",", "?": "TERNARY(…)",
     ]
 
     static func comparison(_ token: FormatToken) -> Comparison.Operator? {
@@ -26,7 +38,17 @@ enum FormatWords {
         "LIKE": .like, "MATCHES": .matches,
     ]
 
-    /// Binary operators by rising strength, with the functions they stand for.
+    /// The function that a word between two values stands for. Such words may be keys elsewhere.
+    static func setOperation(_ word: String) -> String? {
+        switch word.utf8.count {
+        case 5, 9: sets[word.uppercased()]
+        default: nil
+        }
+    }
+
+    private static let sets = ["UNION": "unionSet:with:", "INTERSECT": "intersectSet:with:", "MINUS": "minusSet:with:"]
+
+    /// Binary operators by rising strength, with the functions they stand for. Operators of sets are as weak as the first.
     static let levels: [[String: String]] = [
         ["|": "bitwiseOr:with:"], ["^": "bitwiseXor:with:"], ["&": "bitwiseAnd:with:"],
         ["<<": "leftshift:by:", ">>": "rightshift:by:"],
