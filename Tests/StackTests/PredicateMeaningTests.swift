@@ -144,6 +144,9 @@ import Testing
         try expectRefused([
             "ln:(author) > 1", "max:(author) == 1", "min:(author, editor) == nil", "CAST(author, 'NSNumber') == 1", "uppercase:(i16) == '1'",
             "length:(i16) == 1", "abs:(s) > 1", "s + 1 == 2", "i16 + author == 2", "uuid * 2 == 2", "s BETWEEN {1, 2}", "i16 BETWEEN {'a', 'b'}",
+            "ANYKEY == 1", "FETCH(1, 2, NO) == 1", "s UNION t == s", "tags MINUS tags == nil", "distinct:(i16) == 1", "random:(i16) > 0",
+            "TERNARY(i16 > 1, author, editor) == nil", "TERNARY(i16 > 1, tags, tags) == nil", "TERNARY(i16 > 1, s, i16) == 2",
+            "TERNARY(nosuch > 1, s, t) == 'a'", "TERNARY(author > 1, 1, 2) == 1", "distanceToLocation:fromLocation:(i16, i32) > 1",
             "1 BETWEEN {'a', 'b'}", "tags CONTAINS 'a'", "tags CONTAINS 3", "3 IN tags", "FUNCTION(i16, 'uppercaseString') == '1'",
         ])
         try expectSame([

@@ -156,7 +156,7 @@ struct RandomPredicate {
 
     private mutating func computed(_ entity: String, _ prefix: String, depth: Int) -> String {
         let value = scalar(entity, prefix, .number).path
-        switch int(0...12) {
+        switch int(0...17) {
         case 0: return "\(many(entity, prefix).path).@count"
         case 1, 2: return ofMembers(entity, prefix) { "\($0).@\($1.pick(["sum", "avg", "min", "max"])).\($2)" }
         case 3: return ofMembers(entity, prefix) { "\($1.pick(["sum", "average", "min", "max", "count"])):(\($0).\($2))" }
@@ -175,7 +175,22 @@ struct RandomPredicate {
         case 11 where depth > 0:
             let found = many(entity, prefix, isDeep: false)
             return "\(subquery(found, depth: depth)).@\(pick(["sum", "max", "avg", "min"])).\(scalar(found.entity, "", .number).path)"
+        case 12, 13:
+            let condition = predicate(entity, prefix, depth: max(0, depth - 1))
+            return "TERNARY(\(condition), \(value), \(int(0...1) == 0 ? number() : scalar(entity, prefix, .number).path))"
+        case 14: return "(\(value) \(pick(["&", "|", "^", "<<", ">>"])) \(int(-2...66)))"
+        case 15: return "(\(value) ** \(pick(["2", "0", "-1", "0.5", "3"])))"
+        case 16: return pick(["-(\(value))", "~(\(value))", "CAST(\(value), 'NSNumber')", "FUNCTION(\(value), 'pow:', 2)"])
         default: return value
+        }
+    }
+
+    private mutating func computedText(_ entity: String, _ prefix: String, depth: Int) -> String {
+        let value = scalar(entity, prefix, .text).path
+        switch int(0...3) {
+        case 0: return "TERNARY(\(predicate(entity, prefix, depth: max(0, depth - 1))), \(value), \(constant(.text)))"
+        case 1: return "FUNCTION(\(value), '\(pick(["uppercaseString", "lowercaseString"]))')"
+        default: return "\(pick(["uppercase", "lowercase", "canonical"])):(\(value))"
         }
     }
 
@@ -218,7 +233,7 @@ struct RandomPredicate {
         case 9:
             let own = prefix.isEmpty ? "SELF" : String(prefix.dropLast())
             return int(0...1) == 0 ? "\(own) \(sign(.identifier)) \(object(entity))" : "\(own) IN \(objects(entity))"
-        case 10: return test("\(pick(["uppercase", "lowercase"])):(\(scalar(entity, prefix, .text).path))", .text)
+        case 10: return test(computedText(entity, prefix, depth: depth), .text)
         case 11 where depth > 0: return "\(subquery(many(entity, prefix), depth: depth)).@count \(sign(.number)) \(int(0...2))"
         case 12: return chain(entity, prefix)
         default:

@@ -139,7 +139,7 @@ package enum PredicateFunctions {
         "modulus:by:": { calculate(.modulus, $0, $1) },
         "raise:toPower:": { a, b in
             guard let x = a.number, let y = b.number else { return .null }
-            return .value(.double(pow(x.double, y.double)))
+            return .value(.double(pow(x.double + 0, y.double)))
         },
         "bitwiseAnd:with:": { bits($0, $1, &) },
         "bitwiseOr:with:": { bits($0, $1, |) },

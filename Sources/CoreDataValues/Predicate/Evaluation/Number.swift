@@ -134,12 +134,13 @@ extension Number {
         }
     }
 
+    /// A zero has no sign: stores forget it, and it must not tell a quotient.
     private static func doubles(_ operation: Operation, _ a: Double, _ b: Double) -> Double {
         switch operation {
         case .add: a + b
         case .subtract: a - b
         case .multiply: a * b
-        case .divide: a / b
+        case .divide: a / (b + 0)
         case .modulus: a.truncatingRemainder(dividingBy: b)
         }
     }

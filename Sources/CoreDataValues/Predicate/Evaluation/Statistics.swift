@@ -61,7 +61,7 @@ extension Number {
     static func text(_ number: Number) -> String {
         switch number {
         case .int(let int): String(int)
-        case .double(let double): String(double)
+        case .double(let double): String(double + 0)
         case .decimal(let decimal): decimal.description
         }
     }
