@@ -38,14 +38,14 @@ open class NSComparisonPredicate: NSPredicate, NSSecureCoding {
     /// What the first evaluation makes of the comparison.
     private struct Compiled: @unchecked Sendable {
         let evaluator: Evaluator
-        /// Knows the constants that are no values, and what only its own code can evaluate.
-        let translation: Translation
-        var bound: [String: Operand] { translation.bound }
+        let bound: [String: Operand]
+        /// Of a comparison with parts that only their own code can evaluate.
+        let computing: Translation?
         /// Whether it has no variables of its own, so that it can be bound to an entity.
         let isClosed: Bool
-        var computes: Bool { !translation.computed.isEmpty }
 
-        func computed(for object: Any?, _ bindings: [String: Any]?) -> [String: Operand] {
+        @inline(never)
+        func operands(_ translation: Translation, for object: Any?, _ bindings: [String: Any]?) -> [String: Operand] {
             let context = NSMutableDictionary()
             for (name, value) in bindings ?? [:] { context.setObject(value, forKey: name as NSString) }
             return translation.operands(for: object, context)
@@ -103,7 +103,7 @@ open class NSComparisonPredicate: NSPredicate, NSSecureCoding {
             return answer
         }
         var variables = compiled.bound
-        if compiled.computes { variables = compiled.computed(for: object, bindings) }
+        if let computing = compiled.computing { variables = compiled.operands(computing, for: object, bindings) }
         for (name, value) in bindings ?? [:] { variables[name] = Operand(any: value) }
         for name in evaluator.freeVariables where variables[name] == nil {
             misuse("The predicate “\(description)” was evaluated without a value for $\(name); give it among the substitution variables.")
@@ -120,7 +120,7 @@ open class NSComparisonPredicate: NSPredicate, NSSecureCoding {
             var translation = Translation(.bindingForeign)
             let evaluator = try Evaluator(translation.predicate(self), isLenient: true)
             let made = Compiled(
-                evaluator: evaluator, translation: translation,
+                evaluator: evaluator, bound: translation.bound, computing: translation.computed.isEmpty ? nil : translation,
                 isClosed: translation.computed.isEmpty && evaluator.freeVariables.allSatisfy { translation.bound[$0] != nil })
             compiled.withLock { $0 = made }
             return made

@@ -124,13 +124,15 @@ struct RandomPredicate {
         }
     }
 
-    private mutating func options() -> String { pick(["", "", "[c]", "[d]", "[cd]"]) }
+    private mutating func options() -> String { pick(["", "", "[c]", "[d]", "[cd]", "[n]", "[l]", "[cdl]"]) }
 
     private mutating func test(_ left: String, _ family: Family) -> String {
         switch int(0...7) {
         case 0: return "\(left) IN {\((0..<int(1...5)).map { _ in constant(family) }.joined(separator: ", "))}"
         case 1 where family == .number || family == .text: return "\(left) BETWEEN {\(constant(family)), \(constant(family))}"
         case 2...4 where family == .text: return textTest(left)
+        case 5 where family == .text: return "\(left) \(sign(family))\(options()) \(constant(family))"
+        case 6 where family == .text: return "\(left) \(pick(["IN", "BETWEEN"]))\(options()) {\(constant(family)), \(constant(family))}"
         default: return "\(left) \(sign(family)) \(constant(family))"
         }
     }

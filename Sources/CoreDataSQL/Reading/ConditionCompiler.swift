@@ -65,8 +65,8 @@ struct ConditionCompiler {
         case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual, .between, .in: break
         }
         let (left, right) = (comparison.left, comparison.right)
-        // Of what no schema describes only the values tell how they compare.
-        if left.family == .unknown || (right.family == .unknown && !right.isConstant) {
+        // Of what no schema describes only the values tell how they compare; what a locale calls equal no folding tells.
+        if left.family == .unknown || isLocal(comparison.options, left) || (right.family == .unknown && !right.isConstant) {
             return try operands.test(comparison.op, left, right, comparison.options)
         }
         let text = try side(left, comparison.options)
@@ -87,11 +87,15 @@ struct ConditionCompiler {
     private func between(
         _ operand: BoundOperand, _ low: BoundOperand, _ high: BoundOperand, _ options: Comparison.Options
     ) throws -> String {
-        if [operand, low, high].contains(where: { $0.family == .unknown && !$0.isConstant }) {
+        if isLocal(options, operand) || [operand, low, high].contains(where: { $0.family == .unknown && !$0.isConstant }) {
             return try operands.test(.greaterOrEqual, operand, low, options) + " AND "
                 + operands.test(.lessOrEqual, operand, high, options)
         }
         return "\(try side(operand, options)) BETWEEN \(try side(low, options)) AND \(try side(high, options))"
+    }
+
+    private func isLocal(_ options: Comparison.Options, _ operand: BoundOperand) -> Bool {
+        options.contains(.localeSensitive) && operand.family == .text
     }
 
     /// A side as the options `c` and `d` see it. They mean nothing for what is no text.

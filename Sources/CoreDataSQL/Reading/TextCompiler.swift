@@ -11,7 +11,8 @@ struct TextCompiler {
     private var dialect: any SQLDialect { scopes.builder.map.dialect }
 
     func compile(_ comparison: BoundComparison) throws -> String {
-        let (left, options) = (comparison.left, comparison.options)
+        // Searches in texts ask no locale.
+        let (left, options) = (comparison.left, comparison.options.subtracting(.localeSensitive))
         guard left.family == .text, !left.isConstant, case .value(.constant(let value)) = comparison.right,
             let text = value.text
         else { return try OperandCompiler(scopes: scopes).test(comparison.op, left, comparison.right, options) }

@@ -26,7 +26,8 @@ enum ChainFolding {
         let options: Comparison.Options
 
         init?(_ operand: BoundOperand, _ use: Use, _ options: Comparison.Options) {
-            guard case .path(let path) = operand else { return nil }
+            // By locale texts that are not the same may be equal.
+            guard case .path(let path) = operand, !options.contains(.localeSensitive) else { return nil }
             self.use = use
             self.options = options
             level = path.level

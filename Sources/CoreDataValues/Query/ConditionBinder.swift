@@ -32,7 +32,6 @@ struct ConditionBinder {
         var options = comparison.options
         // `n` says that the texts are prepared already: it overrides the others.
         if options.contains(.normalized) { options = [] }
-        if options.contains(.localeSensitive) { throw refusal.predicate("a comparison with the option l") }
         let binder = ExpressionBinder(binding)
         let left = try binder.bind(comparison.left)
         let right = try side(comparison.right, binder)

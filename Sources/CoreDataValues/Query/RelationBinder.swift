@@ -68,7 +68,7 @@ struct RelationBinder {
         let isFloat = isFloat(value)
         for item in items {
             let element = try single(ExpressionBinder(binding).bind(item))
-            guard case .value(.constant(let constant)) = element, !value.isConstant else {
+            guard case .value(.constant(let constant)) = element, !value.isConstant, !options.contains(.localeSensitive) else {
                 others.append(try with(.equal).compare(value, element))
                 continue
             }

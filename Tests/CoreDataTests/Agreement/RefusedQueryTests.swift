@@ -18,7 +18,7 @@ import Testing
         "name BEGINSWITH 5", "name MATCHES '('", "code == $x", "ward < ward", "name == code", "tag == name",
         "SUBQUERY(code, $x, $x == 1).@count == 1", "SUBQUERY(doctors, $d, $e.code == 1).@count > 0", "doctors[0].code == 1",
         "visits[-1].code == 1", "doctors.@sum.name == 1", "doctors.@avg.name > 1", "uppercase:(doctors) == 'A'", "ward.@count == 1",
-        "name ==[l] 'a'", "FUNCTION(name, 'nosuch:') == 1",
+        "TERNARY(code > 1, name, code) == 'a'", "ANYKEY == 'a'", "FUNCTION(name, 'nosuch:') == 1",
     ]
     static let sorts = ["nosuch", "ward.nosuch", "doctors", "doctors.name", "ward.patients.code", "name.nosuch"]
 

@@ -8,6 +8,9 @@ extension FormatParser {
                 "“\(word.shortened())” is a selector, which only Objective-C can call; write an operator, or make the predicate of a block.",
                 position: position)
         }
+        if case .word(let word) = token, word.uppercased() == "UTI" {
+            return PredicateError("UTI-CONFORMS-TO and UTI-EQUALS need uniform types, which there are none of here.", position: position)
+        }
         if token == .end { return PredicateError("The text ends where \(wanted) should stand.", position: position) }
         return PredicateError("There should stand \(wanted), not \(token.written)\(hint(words)).", position: position)
     }
