@@ -69,32 +69,32 @@ private struct StepCount {
 
     mutating func leave(_ entity: EntityIndex) throws(StoreError) {
         guard plan.source.entities.indices.contains(entity.value) else {
-            throw Self.refusal("names an entity that the source has not")
+            throw Self.contradiction("names an entity that the source has not")
         }
         guard left.insert(entity).inserted else {
-            throw Self.refusal("says twice what becomes of \(plan.source[entity].name)", plan.source[entity].name)
+            throw Self.contradiction("says twice what becomes of \(plan.source[entity].name)", plan.source[entity].name)
         }
     }
 
     mutating func reach(_ entity: EntityIndex) throws(StoreError) {
         guard plan.destination.entities.indices.contains(entity.value) else {
-            throw Self.refusal("names an entity that the destination has not")
+            throw Self.contradiction("names an entity that the destination has not")
         }
         guard reached.insert(entity).inserted else {
-            throw Self.refusal("says twice where \(plan.destination[entity].name) comes from", plan.destination[entity].name)
+            throw Self.contradiction("says twice where \(plan.destination[entity].name) comes from", plan.destination[entity].name)
         }
     }
 
     func end() throws(StoreError) {
         if let entity = plan.source.entities.first(where: { !left.contains($0.index) }) {
-            throw Self.refusal("does not say what becomes of \(entity.name). Copy or drop it", entity.name)
+            throw Self.contradiction("does not say what becomes of \(entity.name). Copy or drop it", entity.name)
         }
         if let entity = plan.destination.entities.first(where: { !reached.contains($0.index) }) {
-            throw Self.refusal("does not say where \(entity.name) comes from. Create it or copy to it", entity.name)
+            throw Self.contradiction("does not say where \(entity.name) comes from. Create it or copy to it", entity.name)
         }
     }
 
-    private static func refusal(_ what: String, _ entity: String? = nil) -> StoreError {
+    private static func contradiction(_ what: String, _ entity: String? = nil) -> StoreError {
         StoreError(134110, "The migration plan \(what); nothing was changed.", entity: entity)
     }
 }

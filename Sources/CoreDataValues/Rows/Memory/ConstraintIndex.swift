@@ -7,7 +7,13 @@ struct ConstraintIndex: Sendable {
     /// One constraint of one declaring entity.
     struct Name: Hashable {
         let entity: EntityIndex
-        let position: Int
+        private let place: UInt16
+        var position: Int { Int(place) }
+
+        init(entity: EntityIndex, position: Int) {
+            self.entity = entity
+            place = UInt16(truncatingIfNeeded: position)
+        }
     }
 
     /// A constraint with the values that a row has in it, as bytes: `String` would hold é and e + accent for one.
@@ -17,6 +23,9 @@ struct ConstraintIndex: Sendable {
     }
 
     private(set) var taken: [Claim: Int64] = [:]
+
+    /// Makes room, as `MemoryTree.reserve`.
+    mutating func reserve(_ count: Int) { taken.reserveCapacity(taken.count + count) }
 
     mutating func take(_ claims: [Claim], for number: Int64) {
         for claim in claims { taken[claim] = number }

@@ -113,13 +113,7 @@ struct MemoryCommit {
     }
 
     private func read(_ chunk: RowChunk, _ index: Int) -> MemoryRow {
-        let header = chunk.row(index)
-        let entity = schema[chunk.layout.entity]
-        var values = chunk.values(row: index)
-        for (slot, description) in entity.slots.enumerated() where description.isTransient { values[slot] = .null }
-        return MemoryRow(
-            key: RowKey(entity: entity.index, number: header.key(chunk.layout)),
-            version: header.version(chunk.layout), values: values)
+        MemoryRow(chunk, index, schema[chunk.layout.entity])
     }
 
     /// Compares what rows claim with what is taken and not given up, in the batch or in the store.
@@ -136,6 +130,17 @@ struct MemoryCommit {
                     Conflict(key: row.key, expected: expected[row.key] ?? 0, kind: .constraint(names)))
             }
         }
+    }
+}
+
+extension MemoryRow {
+    /// A row of a chunk, as a store keeps it.
+    init(_ chunk: RowChunk, _ index: Int, _ entity: Entity) {
+        let header = chunk.row(index)
+        var values = chunk.values(row: index)
+        for (slot, description) in entity.slots.enumerated() where description.isTransient { values[slot] = .null }
+        self.init(
+            key: RowKey(entity: entity.index, number: header.key(chunk.layout)), version: header.version(chunk.layout), values: values)
     }
 }
 

@@ -41,8 +41,7 @@ struct MemoryFetch {
     private func candidates() -> [MemoryRow] {
         let entity = query.bound.entity
         guard let tree = tables.trees[entity.root] else { return [] }
-        return tree.numbers.compactMap { tree.rows[$0] }
-            .filter { entity.index <= $0.key.entity && $0.key.entity <= query.bound.last }
+        return tree.rows.filter { entity.index <= $0.key.entity && $0.key.entity <= query.bound.last }
     }
 
     /// Rows that no term tells apart come by their numbers, in the direction of the last term, as a database

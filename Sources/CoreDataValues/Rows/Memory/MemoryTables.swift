@@ -14,26 +14,54 @@ package struct MemoryRow: Sendable {
 
 /// The rows of one root entity and its descendants, which share their numbers.
 struct MemoryTree: Sendable {
-    private(set) var rows: [Int64: MemoryRow] = [:]
+    /// A row without its number, which is the key: a third of what the table would take.
+    private struct Content {
+        let entity: EntityIndex
+        let version: Int32
+        let values: [Value]
+    }
+    private var contents: [Int64: Content] = [:]
     /// Ascending, so that what is not sorted otherwise comes by number.
-    private(set) var numbers: [Int64] = []
+    private var numbers: [Int64] = []
+    private var isAscending = true
     var next: Int64 = 1
+
+    subscript(number: Int64) -> MemoryRow? {
+        contents[number].map { MemoryRow(key: RowKey(entity: $0.entity, number: number), version: $0.version, values: $0.values) }
+    }
+
+    /// By number.
+    var rows: [MemoryRow] { numbers.compactMap { self[$0] } }
+    /// Those from a number on.
+    func rows(from first: Int64) -> [MemoryRow] {
+        numbers.reversed().prefix { $0 >= first }.compactMap { self[$0] }
+    }
+
+    /// Makes room, so that the tables do not grow by being copied into larger ones.
+    mutating func reserve(_ count: Int) {
+        contents.reserveCapacity(contents.count + count)
+        numbers.reserveCapacity(numbers.count + count)
+    }
 
     mutating func put(_ row: MemoryRow) {
         let number = row.key.number
-        if rows.updateValue(row, forKey: number) == nil { numbers.append(number) }
+        let content = Content(entity: row.key.entity, version: row.version, values: row.values)
+        if contents.updateValue(content, forKey: number) == nil {
+            if let last = numbers.last, last > number { isAscending = false }
+            numbers.append(number)
+        }
         next = max(next, number == .max ? number : number + 1)
     }
 
     mutating func remove(_ removed: Set<Int64>) {
-        for number in removed { rows[number] = nil }
+        for number in removed { contents[number] = nil }
         numbers.removeAll(where: removed.contains)
     }
 
     /// Puts appended numbers into order; once a commit.
     mutating func settle() {
-        guard zip(numbers, numbers.dropFirst()).contains(where: >) else { return }
-        numbers.sort()
+        if !isAscending { numbers.sort() }
+        isAscending = true
     }
 }
 
@@ -58,7 +86,7 @@ struct MemoryTables: Sendable {
     var places: [RelationshipIndex: [Place: Int]] = [:]
     var constraints = ConstraintIndex()
 
-    func row(_ number: Int64, in root: EntityIndex) -> MemoryRow? { trees[root]?.rows[number] }
+    func row(_ number: Int64, in root: EntityIndex) -> MemoryRow? { trees[root]?[number] }
 
     /// The rows at the other end of a to-many; by place when it is ordered, unplaced ones first, else by number.
     func members(of relationship: ResolvedRelationship, owner: Int64, in schema: Schema) -> [MemoryRow] {

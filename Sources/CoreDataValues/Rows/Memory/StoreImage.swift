@@ -39,7 +39,7 @@ extension MemoryStore {
         var image = StoreImage(metadata: state.metadata)
         for (root, tree) in state.tables.trees.sorted(by: { $0.key < $1.key }) {
             image.next[root] = tree.next
-            image.rows += tree.numbers.compactMap { tree.rows[$0] }
+            image.rows += tree.rows
         }
         for (index, owners) in state.tables.links {
             guard let inverse = schema[index].inverse, index.rawValue <= inverse.rawValue else { continue }

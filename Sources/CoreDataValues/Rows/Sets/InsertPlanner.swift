@@ -3,7 +3,8 @@
 /// *number · find who has the unique values · insert, keep or update*
 struct InsertPlanner {
     private typealias Claim = ConstraintIndex.Claim
-    private let rows: StreamedRows
+    private let chunks: [RowChunk]
+    private let rules: StreamRules
     private let uniqueness: SetChange.Uniqueness
     private let store: any RowStore
     private var schema: Schema { store.schema }
@@ -16,10 +17,18 @@ struct InsertPlanner {
     private var holders: [Claim: RowKey?] = [:]
     private var outcome = SetOutcome()
 
-    init(_ rows: StreamedRows, _ uniqueness: SetChange.Uniqueness, _ store: any RowStore) {
-        self.rows = rows
+    /// Finds the stored rows that have unique values of a chunk, faster than a fetch could.
+    typealias Find = (RowChunk, Entity) -> [MemoryRow]
+    private let find: Find?
+
+    init(
+        _ chunks: [RowChunk], _ rules: StreamRules, _ uniqueness: SetChange.Uniqueness, _ store: any RowStore, find: Find? = nil
+    ) {
+        self.chunks = chunks
+        self.rules = rules
         self.uniqueness = uniqueness
         self.store = store
+        self.find = find
     }
 
     func plan() throws -> SetPlan {
@@ -29,7 +38,7 @@ struct InsertPlanner {
 
     private mutating func run() throws -> SetPlan {
         var batch = ChangeBatch()
-        for chunk in rows.chunks {
+        for chunk in chunks {
             try number(chunk)
             let entity = schema[chunk.layout.entity]
             if uniqueness == .fail || entity.constraints.isEmpty {
@@ -64,8 +73,7 @@ struct InsertPlanner {
     // MARK: One row
 
     private mutating func insert(_ chunk: RowChunk, _ index: Int, _ entity: Entity) throws {
-        var row = MemoryRow(key: key(chunk, index), version: 1, values: chunk.values(row: index))
-        for slot in entity.slots.indices where entity.slots[slot].isTransient { row.values[slot] = .null }
+        let row = MemoryRow(chunk, index, entity)
         let claims = ConstraintIndex.claims(of: row, schema: schema)
         guard let holder = claims.compactMap({ holders[$0] ?? nil }).first else {
             for claim in claims { holders[claim] = row.key }
@@ -81,10 +89,10 @@ struct InsertPlanner {
     }
 
     private mutating func update(_ holder: RowKey, with row: MemoryRow, _ entity: Entity) throws {
-        guard holder.entity == entity.index else { throw rows.rules.otherEntity(entity, holder.entity) }
+        guard holder.entity == entity.index else { throw rules.otherEntity(entity, holder.entity) }
         guard var former = new[holder] ?? edits.row(holder) ?? stored[holder] else { return }
         for claim in ConstraintIndex.claims(of: former, schema: schema) { holders[claim] = .some(nil) }
-        let assignments = try rows.rules.updated(entity).map { (slot: $0, value: row.values[$0]) }
+        let assignments = try rules.updated(entity).map { (slot: $0, value: row.values[$0]) }
         for (slot, value) in assignments { former.values[slot] = value }
         for claim in ConstraintIndex.claims(of: former, schema: schema) {
             if holders[claim] ?? nil != nil {
@@ -101,6 +109,7 @@ struct InsertPlanner {
 
     /// Finds the stored rows that have unique values of a chunk, with one fetch a constraint.
     private mutating func look(for chunk: RowChunk, _ entity: Entity) throws {
+        if let find { return note(find(chunk, entity)) }
         for constraint in entity.constraints {
             let owner = schema[constraint.owner]
             guard let first = constraint.slots.first else { continue }
@@ -111,10 +120,14 @@ struct InsertPlanner {
             var plan = FetchPlan(entity: owner.index)
             let path = Expression.keyPath(entity.slots[first].name.split(separator: ".").map(String.init))
             plan.predicate = .comparison(Comparison(path, .in, .list(values.map { .constant($0) })))
-            for row in try store.rows(of: plan) {
-                for claim in ConstraintIndex.claims(of: row, schema: schema) where holders[claim] == nil { holders[claim] = row.key }
-                if stored[row.key] == nil { stored[row.key] = row }
-            }
+            note(try store.rows(of: plan))
+        }
+    }
+
+    private mutating func note(_ rows: [MemoryRow]) {
+        for row in rows {
+            for claim in ConstraintIndex.claims(of: row, schema: schema) where holders[claim] == nil { holders[claim] = row.key }
+            if stored[row.key] == nil { stored[row.key] = row }
         }
     }
 

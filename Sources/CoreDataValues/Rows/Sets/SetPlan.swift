@@ -14,8 +14,10 @@ package final class SetWork {
         case insert(StreamedRows)
     }
     private let work: Work
-    private let change: SetChange
+    let change: SetChange
     private let schema: Schema
+    /// The rows that are to be inserted; nil for another change.
+    var stream: StreamedRows? { if case .insert(let rows) = work { rows } else { nil } }
 
     /// Binds the change, and reads a stream to its end.
     package init(_ change: SetChange, in schema: Schema) throws {
@@ -35,7 +37,7 @@ package final class SetWork {
         switch work {
         case .update(let update): plan = try UpdatePlanner(update, store).plan()
         case .delete(let query): plan = try DeletePlanner(query, store).plan()
-        case .insert(let rows): plan = try InsertPlanner(rows, change.uniqueness, store).plan()
+        case .insert(let rows): plan = try InsertPlanner(rows.chunks, rows.rules, change.uniqueness, store).plan()
         }
         plan.batch.note = change.note
         return plan
@@ -65,7 +67,7 @@ package final class SetWork {
     package static var mostAttempts: Int { 32 }
 
     /// nil if another attempt may come through.
-    private func refusal(_ conflicts: [Conflict], isLast: Bool) -> StoreError? {
+    func refusal(_ conflicts: [Conflict], isLast: Bool) -> StoreError? {
         for conflict in conflicts {
             guard case .constraint(let names) = conflict.kind else { continue }
             if isLast || change.uniqueness == .fail || !isInsert { return .notUnique(schema[conflict.key.entity], names) }

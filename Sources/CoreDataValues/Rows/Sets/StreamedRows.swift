@@ -71,7 +71,7 @@ extension RowChunk {
 
 /// All rows of a stream, checked.
 final class StreamedRows {
-    let chunks: [RowChunk]
+    private(set) var chunks: [RowChunk]
     let rules: StreamRules
 
     init(_ next: () throws -> RowChunk?, _ uniqueness: SetChange.Uniqueness, in schema: Schema) throws {
@@ -83,5 +83,11 @@ final class StreamedRows {
             if chunk.count > 0 { chunks.append(chunk) }
         }
         self.chunks = chunks
+    }
+
+    /// Gives the chunks away, the first one last, so that each can go once its rows are elsewhere.
+    func giveAway() -> [RowChunk] {
+        defer { chunks = [] }
+        return chunks.reversed()
     }
 }
