@@ -104,12 +104,7 @@ extension NSManagedObjectContext {
     /// What it knew of the members in the store goes now: an undo links members to it before it brings the object back.
     final func withdraw(_ object: NSManagedObject) {
         let state = object._state
-        if state.has(.registered) {
-            requiredRegistry.remove(
-                Unmanaged.passUnretained(object).toOpaque(), number: state.pointee.number,
-                entity: state.pointee.entity, store: state.pointee.store, version: IdentityTable.noVersion)
-        }
-        requiredRegistry.forgetVersion(state.key)
+        requiredRegistry.withdraw(object, isRegistered: state.has(.registered))
         if state.has(.inserted), runtime.hasOneWayRelationships { hasStrays = true }
         tracker.unmark(object, .dirty)
         if state.has(.persistent) { state.dropRelationships() }

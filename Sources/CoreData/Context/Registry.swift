@@ -137,6 +137,18 @@ final class Registry: @unchecked Sendable {
         }
     }
 
+    /// Takes an object out that is no object of the context any more; what was read of its row counts no more.
+    func withdraw(_ object: NSManagedObject, isRegistered: Bool) {
+        let (key, pointer) = (object._state.key, Unmanaged.passUnretained(object).toOpaque())
+        let isRow = key.number > 0 && key.store != 0
+        guard isRegistered || isRow else { return }
+        lock.withLock { _ in
+            let table = table(entity: key.entity.rawValue, store: key.store)
+            if isRegistered { table.pointee.remove(key.number, pointer, IdentityTable.noVersion) }
+            if isRow { table.pointee.forgetVersion(key.number) }
+        }
+    }
+
     // MARK: Versions
 
     /// The version in which a row was last read for the program, of a row that has no object; nil if it was not.
