@@ -19,6 +19,7 @@ let objectTests: [Target] = [
     "ConcurrencyTests",
     "LifeCycleTests",
     "ClassTests",
+    "FetchTests",
 ].map { name in
     .testTarget(
         name: name,

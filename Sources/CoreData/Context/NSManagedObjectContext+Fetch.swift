@@ -13,6 +13,7 @@ extension NSManagedObjectContext {
         try throwReadError()
         switch request.resultType {
         case .managedObjectResultType:
+            if request.propertiesToFetch != nil || request.propertiesToGroupBy != nil { try checkProperties(of: request) }
             let order = try order(request)
             let objects = try fetchObjects(order)
             if !order.prefetch.isEmpty {
@@ -25,7 +26,7 @@ extension NSManagedObjectContext {
         case .countResultType:
             return try cast([NSNumber(value: try count(try order(request)))], request)
         case .dictionaryResultType:
-            throw CocoaError.unsupported("NSFetchRequest.resultType .dictionaryResultType; fetch objects and read their values")
+            return try cast(dictionaries(request), request)
         case let other:
             throw CocoaError.unsupported("NSFetchRequest.resultType \(other.rawValue)")
         }
@@ -47,6 +48,7 @@ extension NSManagedObjectContext {
     private func counted<T>(_ request: NSFetchRequest<T>) throws -> Int {
         checkQueue()
         try throwReadError()
+        if request.resultType == .dictionaryResultType { return try countOfDictionaries(request) }
         return try count(try order(request))
     }
 

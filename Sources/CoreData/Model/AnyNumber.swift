@@ -38,6 +38,17 @@ enum AnyNumber {
         }
     }
 
+    /// A date counts as its seconds since 2001. nil for what is no number.
+    init?(_ value: Value) {
+        switch value {
+        case .bool(let flag): self = .flag(flag)
+        case .int(let number): self = .integer(number)
+        case .double(let number), .date(let number): self = .real(number)
+        case .decimal(let number): self = .decimal(number)
+        case .null, .text, .data, .uuid, .uri, .key: return nil
+        }
+    }
+
     private init(_ number: NSNumber) {
         if let decimal = number as? NSDecimalNumber {
             self = .decimal(decimal.decimalValue)
@@ -58,6 +69,15 @@ enum AnyNumber {
         case .large: nil
         case .real(let number): Int64(exactly: number)
         case .decimal(let number): AnyNumber.whole(number)
+        }
+    }
+
+    /// Without its fraction, as SQLite reads a number where a whole one is wanted; the nearest where it does not fit.
+    var truncated: Int64 {
+        switch self {
+        case .flag, .integer: whole ?? 0
+        case .large: .max
+        case .real, .decimal: double.isNaN ? 0 : Int64(exactly: double.rounded(.towardZero)) ?? (double < 0 ? .min : .max)
         }
     }
 

@@ -11,6 +11,7 @@ extension NSFetchRequest {
         sortDescriptors = other.sortDescriptors
         fetchLimit = other.fetchLimit
         fetchOffset = other.fetchOffset
+        fetchBatchSize = other.fetchBatchSize
         resultType = other.resultType
         includesSubentities = other.includesSubentities
         includesPropertyValues = other.includesPropertyValues
@@ -19,6 +20,11 @@ extension NSFetchRequest {
         refusesFaults = other.refusesFaults
         affectedStores = other.affectedStores
         relationshipKeyPathsForPrefetching = other.relationshipKeyPathsForPrefetching
+        shouldRefreshRefetchedObjects = other.shouldRefreshRefetchedObjects
+        propertiesToFetch = other.propertiesToFetch
+        propertiesToGroupBy = other.propertiesToGroupBy
+        havingPredicate = other.havingPredicate
+        returnsDistinctResults = other.returnsDistinctResults
     }
 
     /// The same for another model, which has an entity of its own under the name.

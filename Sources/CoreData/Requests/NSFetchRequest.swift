@@ -76,6 +76,19 @@ open class NSFetchRequest<ResultType: NSFetchRequestResult>: NSPersistentStoreRe
     /// Whether faults are unexpected that the found objects, or objects reached from them, fire from then on: each is answered,
     /// and told to the context's `unexpectedFaultHandler` with the key path to prefetch. Ours.
     @exclusivity(unchecked) open var refusesFaults = false
+    /// The properties that dictionaries have: names, key paths and property descriptions; nil for all attributes that a store keeps.
+    ///
+    /// A key path may follow to-ones, or end in `@count` and other operators of a to-many; a to-one gives an object ID. An
+    /// `NSExpressionDescription` computes its value. What has no value in the store has no entry. A fetch of objects refuses names that
+    /// the entity lacks, and reads whole rows.
+    @exclusivity(unchecked) open var propertiesToFetch: [Any]?
+    /// What the rows of a group have in common, where each dictionary stands for a group; named as in `propertiesToFetch`, whose other
+    /// properties must be aggregates then.
+    @exclusivity(unchecked) open var propertiesToGroupBy: [Any]?
+    /// Which groups are wanted. It may name the entries of the dictionaries as variables, `$total > 10`.
+    @exclusivity(unchecked) open var havingPredicate: NSPredicate?
+    /// Whether equal dictionaries come once. Objects are different ones in any case.
+    @exclusivity(unchecked) open var returnsDistinctResults = false
     /// Key paths of relationships to read together with the objects, `patients.doctors`.
     ///
     /// Each relationship of each path costs one statement, however many objects there are; reading it costs none then. A

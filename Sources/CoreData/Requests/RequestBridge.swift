@@ -2,6 +2,8 @@
 
 import CoreDataFoundation
 import CoreDataValues
+import enum CoreDataValues.Expression
+import enum CoreDataValues.Predicate
 import Foundation
 
 /// A fetch request without its type parameter.
@@ -52,26 +54,32 @@ extension NSManagedObjectContext {
         throw CocoaError.coreData(134060, "A fetch request names no entity; use NSFetchRequest(entityName:).")
     }
 
-    private func bridge(_ predicate: NSPredicate) throws -> Predicate {
+    final func bridge(_ predicate: NSPredicate) throws -> Predicate {
         let identities = requiredCoordinator.identities
-        return try tree(predicate) { object in
-            let id: NSManagedObjectID
-            switch object {
-            case let object as NSManagedObject: id = object.objectID
-            case let named as NSManagedObjectID: id = named
-            default: return nil
-            }
-            guard id.identity === identities else {
-                throw CocoaError.coreData(134060, "A predicate names \(id), an object of another coordinator.")
-            }
-            return .key(id.key)
-        }
+        do {
+            return try predicate.tree { try NSManagedObjectContext.value(of: $0, identities) }
+        } catch { throw CocoaError.reading(error) }
     }
 
-    private func tree(_ predicate: NSPredicate, _ objects: @escaping (Any) throws -> Value?) throws -> Predicate {
+    final func bridge(_ expression: NSExpression) throws -> Expression {
+        let identities = requiredCoordinator.identities
         do {
-            return try predicate.tree(objects: objects)
+            return try expression.tree { try NSManagedObjectContext.value(of: $0, identities) }
         } catch { throw CocoaError.reading(error) }
+    }
+
+    /// What stands for a constant that is an object; nil for what is none of ours.
+    private static func value(of object: Any, _ identities: StoreIdentities) throws -> Value? {
+        let id: NSManagedObjectID
+        switch object {
+        case let object as NSManagedObject: id = object.objectID
+        case let named as NSManagedObjectID: id = named
+        default: return nil
+        }
+        guard id.identity === identities else {
+            throw CocoaError.coreData(134060, "A predicate names \(id), an object of another coordinator.")
+        }
+        return .key(id.key)
     }
 
     private func bridge(_ descriptor: NSSortDescriptor, _ info: EntityInfo) throws -> SortTerm {

@@ -94,6 +94,22 @@ extension ValueType {
         }
     }
 
+    /// What the values are, as part of a sentence.
+    package var words: String {
+        switch self {
+        case .int: "whole numbers"
+        case .bool: "booleans"
+        case .double, .float: "numbers"
+        case .decimal: "decimals"
+        case .date: "dates"
+        case .text: "texts"
+        case .uri: "URIs"
+        case .uuid: "UUIDs"
+        case .data: "data"
+        case .key: "objects"
+        }
+    }
+
     package var family: ValueFamily {
         switch self {
         case .int, .bool, .double, .float, .decimal, .date: .number

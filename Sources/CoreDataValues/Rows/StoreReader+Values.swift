@@ -3,23 +3,51 @@
 extension StoreReader {
     /// Reads the rows and what the columns lead to, each row once: what a store does that knows nothing better.
     package func openValues(_ plan: FetchPlan, _ view: ReadView) throws -> any ReadCursor<ValueRows> {
+        try ValueReading.evaluate(plan, view, of: [self], in: schema)
+    }
+}
+
+/// Columns of values from several stores at once.
+package enum ValueReading {
+    /// - Throws: 134060 for columns and groups of objects, whose keys name rows of one store, where there are several.
+    package static func open(
+        _ plan: FetchPlan, _ view: ReadView, of stores: [any StoreReader], in schema: Schema
+    ) throws -> any ReadCursor<ValueRows> {
+        stores.count == 1 ? try stores[0].openValues(plan, view) : try evaluate(plan, view, of: stores, in: schema)
+    }
+
+    fileprivate static func evaluate(
+        _ plan: FetchPlan, _ view: ReadView, of stores: [any StoreReader], in schema: Schema
+    ) throws -> any ReadCursor<ValueRows> {
         let query = try Query(valuesOf: plan, in: schema)
         guard let projection = query.bound.projection else { return StepCursor([]) }
+        if stores.count > 1 { try refuseKeys(projection, schema[plan.entity]) }
         var evaluator = ProjectionEvaluator(query, projection)
-        let related = RelatedReader(self, view)
         var rows = FetchPlan(entity: plan.entity)
         rows.includesSubentities = plan.includesSubentities
         rows.predicate = plan.predicate
-        try fetch(rows, view) { batch in
-            for row in batch.memoryRows {
-                try evaluator.take(RowSource(row: row, tables: related, schema: schema))
-                try related.throwFailure()
-                if evaluator.isComplete { return .stop }
+        for store in stores where !evaluator.isComplete {
+            let related = RelatedReader(store, view)
+            try store.fetch(rows, view) { batch in
+                for row in batch.memoryRows {
+                    try evaluator.take(RowSource(row: row, tables: related, schema: schema))
+                    try related.throwFailure()
+                    if evaluator.isComplete { return .stop }
+                }
+                return .more
             }
-            return .more
         }
         try evaluator.end()
         return StepCursor { evaluator.next() }
+    }
+
+    private static func refuseKeys(_ projection: BoundProjection, _ entity: Entity) throws(StoreError) {
+        let types = projection.columns.map(\.type) + projection.groupValues.map(\.type)
+        guard types.contains(where: { $0.family == .object }) else { return }
+        throw StoreError(
+            134060,
+            "A fetch of values of \(entity.name) names objects, and several stores have the entity. Ask each store by itself "
+                + "(affectedStores).", entity: entity.name)
     }
 }
 

@@ -93,16 +93,6 @@ import Testing
         #expect(throws: CocoaError.self) { try stack.context.fetch(wrong) }
     }
 
-    @Test("Dictionaries are refused by name", arguments: types)
-    func dictionaries(_ type: String) throws {
-        let (stack, _) = try stack(type)
-        let request = try request(nil, NSDictionary.self)
-        request.resultType = .dictionaryResultType
-        let error = #expect(throws: CocoaError.self) { try stack.context.fetch(request) }
-        let sentence = error?.userInfo[NSLocalizedDescriptionKey] as? String ?? ""
-        #expect(sentence.contains("unsupported") && sentence.contains("dictionaryResultType"), "\(sentence)")
-    }
-
     @Test(
         "An unknown key is refused with its name and entity, on each store, pending changes or not",
         arguments: types)

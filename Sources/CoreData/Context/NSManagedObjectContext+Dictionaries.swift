@@ -1,0 +1,84 @@
+// Fetching dictionaries: what stores hold, without objects.
+
+import CoreDataFoundation
+import CoreDataValues
+import Foundation
+
+extension NSManagedObjectContext {
+    /// The dictionaries of a request: what the stores hold, whatever is unsaved (8.3).
+    @inline(never)
+    final func dictionaries<T>(_ request: NSFetchRequest<T>) throws -> [NSDictionary] {
+        let (order, form) = try dictionaryOrder(request)
+        var found: [NSDictionary] = []
+        try read(order) { rows, store in
+            let maker = DictionaryMaker(form, self, store: store)
+            for row in 0..<rows.count { found.append(try maker.dictionary(rows, row: row)) }
+        }
+        return found
+    }
+
+    /// How many dictionaries there are.
+    @inline(never)
+    final func countOfDictionaries<T>(_ request: NSFetchRequest<T>) throws -> Int {
+        let order = try dictionaryOrder(request).order
+        var count = 0
+        try read(order) { rows, _ in count += rows.count }
+        return count
+    }
+
+    /// Refuses names of properties that a fetch of objects cannot have: the rows are read whole.
+    @inline(never)
+    final func checkProperties<T>(of request: NSFetchRequest<T>) throws {
+        guard request.propertiesToGroupBy?.isEmpty ?? true else {
+            throw CocoaError.coreData(
+                134060,
+                "A fetch of \(request.entityName ?? "") groups by properties and does not want dictionaries; set resultType to "
+                    + ".dictionaryResultType.")
+        }
+        guard let properties = request.propertiesToFetch, !properties.isEmpty else { return }
+        let order = try order(request)
+        let form = try DictionaryForm(properties, order.info, self)
+        do {
+            var plan = FetchPlan(entity: order.plan.entity)
+            plan.projection = .values(ValueProjection(form.columns))
+            _ = try Query(valuesOf: plan, in: runtime.schema)
+        } catch { throw CocoaError.reading(error) }
+    }
+
+    private func dictionaryOrder<T>(_ request: NSFetchRequest<T>) throws -> (order: FetchOrder, form: DictionaryForm) {
+        var order = try order(request)
+        let properties = request.propertiesToFetch.flatMap { $0.isEmpty ? nil : $0 }
+        let form = try DictionaryForm(properties, order.info, self)
+        let grouping = try DictionaryForm(request.propertiesToGroupBy ?? [], order.info, self)
+        let having = try request.havingPredicate.map { try bridge($0) }
+        order.plan.projection = .values(
+            ValueProjection(
+                form.columns, grouping: grouping.columns.map(\.expression), having: having, isDistinct: request.returnsDistinctResults))
+        do {
+            try form.check(try Query(valuesOf: order.plan, in: runtime.schema))
+        } catch { throw CocoaError.reading(error) }
+        return (order, form)
+    }
+
+    private func read(_ order: FetchOrder, _ receive: (ValueRows, UInt16) throws -> Void) throws {
+        let stores = requiredCoordinator.stores(for: order)
+        do {
+            let values = try ValueReading.open(order.plan, .latest, of: stores.map(\.rows), in: runtime.schema)
+            while let rows = try values.next() { try receive(rows, stores.count == 1 ? stores[0].number : 0) }
+        } catch { throw CocoaError.reading(error) }
+    }
+}
+
+extension DictionaryForm {
+    /// Refuses a declared type that the values of an expression do not have.
+    fileprivate func check(_ query: Query) throws {
+        guard let projection = query.bound.projection else { return }
+        for (name, entry) in entries {
+            guard case .column(let place, let type) = entry, !type.holds(projection.columns[place].type) else { continue }
+            throw CocoaError.coreData(
+                134060,
+                "The expression “\(name)” of a fetch of \(entity.name) says that it results in \(type.schemaType.modelName), and its values "
+                    + "are \(projection.columns[place].type.words). Correct its expressionResultType.")
+        }
+    }
+}

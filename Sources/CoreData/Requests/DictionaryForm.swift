@@ -1,0 +1,159 @@
+// What a fetch of dictionaries asks a store for, and what each entry of a dictionary is made of.
+
+import CoreDataFoundation
+import CoreDataValues
+import enum CoreDataValues.Expression
+import Foundation
+
+/// The columns of a fetch of dictionaries and the entries that are made of them. All dictionaries of a result share one.
+final class DictionaryForm: Sendable {
+    /// What one entry is made of.
+    enum Entry: Sendable {
+        /// A column, as values of a type; undefined for the column's own.
+        case column(Int, NSAttributeType)
+        case transformable(Int, Attribute)
+        /// Its leaves begin at a column, in the order of its slots.
+        case composite(CompositePlace, Int)
+    }
+    let entity: Entity
+    let columns: [ValueProjection.Column]
+    let entries: [String: Entry]
+    /// The names of the entries, in the order in which they were asked for.
+    let names: [String]
+
+    /// - Parameter properties: texts, property descriptions and Swift key paths; nil for all attributes that a store keeps.
+    /// - Throws: 134060 for what is no property.
+    init(_ properties: [Any]?, _ info: EntityInfo, _ context: NSManagedObjectContext) throws {
+        var maker = DictionaryFormMaker(info, context)
+        for property in properties ?? info.entity.storedAttributes { try maker.add(property) }
+        entity = info.entity
+        columns = maker.columns
+        entries = maker.entries
+        names = maker.names
+    }
+}
+
+extension Entity {
+    /// The names of the attributes that a store keeps, composites as wholes, those of the farthest ancestor first.
+    fileprivate var storedAttributes: [String] {
+        var names: [String] = []
+        var known: Set<String> = []
+        for slot in slots {
+            guard let attribute = slot.attribute, !attribute.isTransient else { continue }
+            let name = slot.name.prefix { $0 != "." }
+            if known.insert(String(name)).inserted { names.append(String(name)) }
+        }
+        return names
+    }
+}
+
+/// *name · expression · type*, entry by entry.
+private struct DictionaryFormMaker {
+    private(set) var columns: [ValueProjection.Column] = []
+    private(set) var entries: [String: DictionaryForm.Entry] = [:]
+    private(set) var names: [String] = []
+    private let info: EntityInfo
+    private let context: NSManagedObjectContext
+
+    init(_ info: EntityInfo, _ context: NSManagedObjectContext) {
+        self.info = info
+        self.context = context
+    }
+
+    mutating func add(_ property: Any) throws {
+        switch property {
+        case let name as String: try add(keyPath: name)
+        case let computed as NSExpressionDescription: try add(computed)
+        case let description as NSPropertyDescription: try add(keyPath: description.name)
+        case let keyPath as AnyKeyPath: try add(keyPath: names(of: keyPath).joined(separator: "."))
+        default:
+            throw CocoaError.coreData(
+                134060,
+                "A fetch of \(info.entity.name) names a property by \(type(of: property)). Name properties by text, by key path or by "
+                    + "their descriptions.")
+        }
+    }
+
+    private func names(of keyPath: AnyKeyPath) throws -> [String] {
+        do {
+            return try KeyPathNames.keys(of: keyPath, in: info, context.runtime)
+        } catch { throw CocoaError.coreData(134060, "A fetch of \(info.entity.name) names a property by a key path: \(error)") }
+    }
+
+    private mutating func add(keyPath name: String) throws {
+        if let composite = info.entity.composites[name] {
+            let first = columns.count
+            guard enter(name, .composite(composite, first)) else { return }
+            return columns += composite.slots.map { .init(info.entity.slots[$0].name, .keyPath(info.entity.slots[$0].name.parts)) }
+        }
+        var entry = DictionaryForm.Entry.column(columns.count, .undefinedAttributeType)
+        if case .slot(let slot) = info.entity.places[name], let attribute = info.entity.slots[slot].attribute,
+            attribute.type == .transformable
+        {
+            entry = .transformable(columns.count, attribute)
+        }
+        if enter(name, entry) { columns.append(.init(name, .keyPath(name.parts))) }
+    }
+
+    private mutating func add(_ computed: NSExpressionDescription) throws {
+        guard let expression = computed.expression, !computed.name.isEmpty else {
+            throw CocoaError.coreData(
+                134060,
+                "A fetch of \(info.entity.name) computes a property “\(computed.name)” that lacks a name or an expression; set both.")
+        }
+        let tree = try context.bridge(expression)
+        let place = columns.count
+        if enter(computed.name, .column(place, computed.expressionResultType)) { columns.append(.init(computed.name, tree)) }
+    }
+
+    /// False for a name that is there already: to ask twice is to ask once.
+    private mutating func enter(_ name: String, _ entry: DictionaryForm.Entry) -> Bool {
+        guard entries[name] == nil else { return false }
+        entries[name] = entry
+        names.append(name)
+        return true
+    }
+}
+
+extension String {
+    /// The keys of a key path.
+    var parts: [String] { split(separator: ".", omittingEmptySubsequences: false).map(String.init) }
+}
+
+// MARK: Types
+
+extension NSAttributeType {
+    /// Whether values of a column can be given as values of this type.
+    func holds(_ type: ValueType) -> Bool {
+        switch self {
+        case .undefinedAttributeType: true
+        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .decimalAttributeType, .doubleAttributeType,
+            .floatAttributeType, .booleanAttributeType, .dateAttributeType:
+            type.family == .number
+        case .stringAttributeType, .URIAttributeType: type.family == .text
+        case .binaryDataAttributeType: type.family == .bytes
+        case .UUIDAttributeType: type.family == .identifier
+        case .objectIDAttributeType: type.family == .object
+        case .transformableAttributeType, .compositeAttributeType: false
+        }
+    }
+
+    /// A value of a column as a value of this type, which holds it.
+    func converted(_ value: Value) -> Value {
+        guard value != .null else { return value }
+        switch self {
+        case .undefinedAttributeType, .binaryDataAttributeType, .UUIDAttributeType, .objectIDAttributeType, .transformableAttributeType,
+            .compositeAttributeType:
+            return value
+        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType:
+            return AnyNumber(value).map { .int($0.truncated) } ?? value
+        case .doubleAttributeType: return AnyNumber(value).map { .double($0.double) } ?? value
+        case .floatAttributeType: return AnyNumber(value).map { .double(Double(Float($0.double))) } ?? value
+        case .decimalAttributeType: return AnyNumber(value).map { .decimal($0.decimal) } ?? value
+        case .booleanAttributeType: return AnyNumber(value).map { .bool($0.double != 0) } ?? value
+        case .dateAttributeType: return AnyNumber(value).map { .date($0.double) } ?? value
+        case .stringAttributeType: if case .uri(let text) = value { return .text(text) } else { return value }
+        case .URIAttributeType: if case .text(let text) = value { return .uri(text) } else { return value }
+        }
+    }
+}
