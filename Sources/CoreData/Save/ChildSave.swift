@@ -336,7 +336,7 @@ extension NSManagedObject {
     final var slots: Range<Int> { 0..<_state.info.layout.slotCount }
 
     /// Puts the entity's default values where nothing is yet.
-    fileprivate final func setDefaults() {
+    final func setDefaults() {
         let overlay = _state.makeOverlay()
         for (slot, value) in _state.info.defaults where !overlay.isPresent(slot) { store(value, in: overlay, slot) }
     }

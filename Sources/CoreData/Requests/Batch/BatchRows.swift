@@ -1,0 +1,88 @@
+// The rows of a batch insertion, made as the store asks for them.
+
+import CoreDataFoundation
+import CoreDataValues
+import Foundation
+
+/// Hands out chunks of rows; a dictionary or an object at a time is in memory beside them.
+final class BatchRows {
+    private let info: EntityInfo
+    private let values: BatchValues
+    private let description: NSEntityDescription
+    /// Gives one object its values; false at the end.
+    private let fill: (NSManagedObject) throws -> Bool
+    private var isDone = false
+
+    init(_ request: NSBatchInsertRequest, _ info: EntityInfo) {
+        self.info = info
+        description = info.description
+        let values = BatchValues(info)
+        self.values = values
+        if let handler = request.managedObjectHandler {
+            fill = { object in
+                if handler(object) { return false }
+                try BatchRows.requireAttributes(object)
+                return true
+            }
+        } else if let handler = request.dictionaryHandler {
+            fill = { object in
+                let dictionary = NSMutableDictionary()
+                if handler(dictionary) { return false }
+                for (key, value) in dictionary { try BatchRows.set(value, for: "\(key)", object, values) }
+                return true
+            }
+        } else {
+            var rest = (request.objectsToInsert ?? [])[...]
+            fill = { object in
+                guard let next = rest.popFirst() else { return false }
+                for (key, value) in next { try BatchRows.set(value, for: key, object, values) }
+                return true
+            }
+        }
+    }
+
+    /// - Throws: 134060 for a row with a key or a value that the entity cannot have.
+    func next() throws -> RowChunk? {
+        guard !isDone else { return nil }
+        let chunk = RowChunk(layout: info.layout, capacity: RowChunk.maximumCount)
+        while chunk.count < RowChunk.maximumCount {
+            let object = info.classBinding.make(description)
+            guard try fill(object) else {
+                isDone = true
+                break
+            }
+            object.setDefaults()
+            object.pack(into: chunk, key: 0, version: 1)
+        }
+        return chunk.count > 0 ? chunk : nil
+    }
+
+    private static func set(_ value: Any, for key: String, _ object: NSManagedObject, _ values: BatchValues) throws {
+        if let composite = object._state.info.entity.composites[key] {
+            guard let elements = value as? [String: Any] else {
+                throw CocoaError.coreData(134060, "A batch insertion gives the composite “\(key)” a \(type(of: value)); give a dictionary.")
+            }
+            for (name, element) in elements { try set(element, for: "\(composite.path).\(name)", object, values) }
+            return
+        }
+        let slot = try values.slot(key)
+        let property = object._state.info.entity.slots[slot]
+        guard property.relationship == nil, !property.isTransient, property.attribute?.isDerived != true else {
+            throw CocoaError.coreData(
+                134060,
+                "A batch insertion of \(object._state.info.entity.name) sets “\(key)”, which is no attribute that a program stores; leave it out.")
+        }
+        object.store(try values.value(value, at: slot), in: object._state.makeOverlay(), slot)
+    }
+
+    /// An object that a program was given may have come into relationships, which rows are not written with.
+    private static func requireAttributes(_ object: NSManagedObject) throws {
+        let info = object._state.info
+        let slot = info.entity.slots.indices.first { info.kinds[$0] == .toOne && object._state.overlay?.isPresent($0) == true }
+        guard let slot else { return }
+        throw CocoaError.coreData(
+            134060,
+            "A batch insertion of \(info.entity.name) sets the relationship “\(info.entity.slots[slot].name)”; insert rows with attributes alone, or save "
+                + "objects.")
+    }
+}

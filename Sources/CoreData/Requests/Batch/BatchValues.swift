@@ -1,0 +1,53 @@
+// What programs give for the properties of a row, as values.
+
+import CoreDataFoundation
+import CoreDataValues
+import Foundation
+
+/// The properties of one entity, by name.
+struct BatchValues {
+    private let info: EntityInfo
+    private var entity: Entity { info.entity }
+    init(_ info: EntityInfo) { self.info = info }
+
+    /// The slot of an attribute, an element of a composite or a to-one.
+    ///
+    /// - Throws: 134060 for what is none.
+    func slot(_ name: String) throws -> Int {
+        if case .slot(let slot)? = entity.places[name] { return slot }
+        let why =
+            switch entity.places[name] {
+            case .toMany?: "a to-many, which a batch request cannot set; set the to-one of its inverse, or save objects"
+            case .fetched?: "a fetched property, which has no value of its own"
+            case .slot?, nil: entity.composites[name] == nil ? "no property of it" : "a composite; name its elements, \(name).element"
+            }
+        throw CocoaError.coreData(134060, "A batch request for \(entity.name) names “\(name)”, which is \(why).")
+    }
+
+    /// - Throws: 134060 for a value that the property cannot have.
+    func value(_ any: Any, for name: String, _ context: NSManagedObjectContext) throws -> Value {
+        // What is no property the store refuses, with everything else that an update cannot assign.
+        guard case .slot(let slot)? = entity.places[name], !(any is NSNull) else { return .null }
+        if entity.slots[slot].relationship != nil { return try key(any, name, context) }
+        return try value(any, at: slot)
+    }
+
+    func value(_ any: Any, at slot: Int) throws -> Value {
+        guard !(any is NSNull), let attribute = entity.slots[slot].attribute else { return .null }
+        if attribute.type == .transformable { return .data(try Transformation(attribute, of: entity.name).data(of: any)) }
+        do throws(ValueMismatch) {
+            return try CoreData.value(any, as: attribute.type, entity: entity.name, property: entity.slots[slot].name)
+        } catch { throw CocoaError.coreData(134060, error.sentence) }
+    }
+
+    private func key(_ any: Any, _ name: String, _ context: NSManagedObjectContext) throws -> Value {
+        let id = (any as? NSManagedObject)?.objectID ?? any as? NSManagedObjectID
+        guard let id, !id.isTemporaryID, id.identity === context.identities else {
+            throw CocoaError.coreData(
+                134060,
+                "A batch request for \(entity.name) gives “\(name)” a value of type \(type(of: any)); give a saved object of the same coordinator, or "
+                    + "its ID.")
+        }
+        return .key(id.key)
+    }
+}
