@@ -7,6 +7,8 @@ import Foundation
 package struct ExternalColumns: Sendable {
     package let map: StoreMap
     package let folder: ExternalFolder
+    /// The files that pinned views may still ask for.
+    package let kept: KeptFiles
     /// By entity: the slots, inherited ones included.
     private let slots: [[Int]]
 
@@ -18,6 +20,7 @@ package struct ExternalColumns: Sendable {
         guard slots.contains(where: { !$0.isEmpty }), ExternalFolder.isPossible(for: url) else { return nil }
         self.map = map
         folder = ExternalFolder(store: url)
+        kept = KeptFiles.of(folder)
     }
 
     package func slots(of entity: EntityIndex) -> [Int] { slots[entity.value] }

@@ -71,14 +71,11 @@ package final class ExternalStaging {
     }
 
     package func end(isCommitted: Bool) {
-        if isCommitted {
-            // A row that another one copied its cell from keeps the file.
-            for name in replaced.subtracting(kept()) { columns.folder.remove(name) }
-        } else {
-            for file in moved {
-                file.chunk.fill.pointee.large[file.place] = file.value
-                columns.folder.remove(file.name)
-            }
+        // A row that another one copied its cell from keeps the file.
+        if isCommitted { return columns.kept.remove(replaced.subtracting(kept()), pending) }
+        for file in moved {
+            file.chunk.fill.pointee.large[file.place] = file.value
+            columns.folder.remove(file.name)
         }
         pending.end()
     }

@@ -9,7 +9,9 @@ import Foundation
 /// Whoever opens the store takes the lock of each note: if it is free, the save's process is gone, and files
 /// of the note that no row refers to are removed. A note that is lost with the power leaves orphans, which
 /// nothing reads.
-package final class PendingFiles {
+///
+/// Used by one thread at a time: whoever makes the change, then whoever removes what it gave up.
+package final class PendingFiles: @unchecked Sendable {
     private let folder: ExternalFolder
     private let url: URL
     private var handle: Int32 = -1

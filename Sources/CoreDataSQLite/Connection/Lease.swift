@@ -1,5 +1,6 @@
 // A connection that somebody keeps between its uses.
 
+import CoreDataSQL
 import CoreDataValues
 import Foundation
 import Synchronization
@@ -22,6 +23,8 @@ final class Lease: @unchecked Sendable {
     private let turn = NSRecursiveLock()
     // During a turn.
     private var connection: Connection?
+    /// What is kept for a view beside its rows.
+    private var hold: KeptFiles.Hold?
     private var users: [ObjectIdentifier: WeakUser] = [:]
 
     private struct State {
@@ -35,8 +38,9 @@ final class Lease: @unchecked Sendable {
         weak var user: (any LeaseUser)?
     }
 
-    init(_ connection: Connection, of pool: Pool, isView: Bool) {
+    init(_ connection: Connection, of pool: Pool, isView: Bool, _ hold: KeptFiles.Hold? = nil) {
         self.pool = pool
+        self.hold = hold
         self.isView = isView
         self.connection = connection
         state = Mutex(State())
@@ -99,5 +103,6 @@ final class Lease: @unchecked Sendable {
             return connection
         }
         if let former { pool.takeBack(former, of: self) }
+        turn.withLock { hold = nil }
     }
 }

@@ -25,11 +25,13 @@ extension Pool {
     /// transaction would keep all writers out.
     func leaseView() throws -> Lease? {
         let connection = try takeViewConnection()
+        // Before the moment is fixed, so that what is given up after it waits.
+        let hold = keptFiles?.hold()
         do {
             try connection.run("BEGIN")
             // What fixes the moment is the first read.
             try connection.run("SELECT COUNT(*) FROM sqlite_master")
-            if try connection.run("PRAGMA journal_mode") == "wal" { return known(Lease(connection, of: self, isView: true)) }
+            if try connection.run("PRAGMA journal_mode") == "wal" { return known(Lease(connection, of: self, isView: true, hold)) }
         } catch {
             leaveView(connection)
             throw error

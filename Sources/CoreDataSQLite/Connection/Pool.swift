@@ -1,5 +1,6 @@
 // The connections of one store.
 
+import CoreDataSQL
 import CoreDataValues
 import Foundation
 import Synchronization
@@ -27,6 +28,9 @@ final class Pool: @unchecked Sendable {
         /// Called once for the connection that is to write, before it does.
         let prepareWriter: (Connection) throws -> Void
     }
+
+    /// The files that views may ask for; nil for a store without such files. Set before the first use.
+    var keptFiles: KeptFiles?
 
     let state: Mutex<State>
 

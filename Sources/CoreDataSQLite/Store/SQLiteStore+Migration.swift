@@ -15,8 +15,8 @@ extension SQLiteStore: StoreMigrator {
         try requireFit(plan, known)
         let target = try StoreMap(schema: plan.destination, configuration: configuration)
         let after = try ExternalColumns(target, url: url)
-        let note = PendingFiles(ExternalFolder(store: url), store: identifier)
-        defer { note.end() }
+        let folder = ExternalFolder(store: url)
+        let note = PendingFiles(folder, store: identifier)
         var gone: Set<String> = []
         try pool.alone { connection in
             DerivedFunctions.register(on: connection.handle, touched: connection.touched)
@@ -32,7 +32,7 @@ extension SQLiteStore: StoreMigrator {
                 return true
             }
         }
-        for name in gone { ExternalFolder(store: url).remove(name) }
+        KeptFiles.of(folder).remove(gone, note)
     }
 
     /// The plan begins at the store's own schema.

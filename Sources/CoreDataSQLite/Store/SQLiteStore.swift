@@ -38,6 +38,7 @@ package final class SQLiteStore: RowStore, StoreCopier {
         self.options = opened.options
         self.plan = opened.plan
         pool = opened.pool
+        pool.keptFiles = externals?.kept
         identifier = opened.metadata.uuid
         history = opened.history
         capabilities = pool.pinsViews ? [.membership, .pinnedViews] : .membership

@@ -64,7 +64,8 @@ final class SetFiles {
     }
 
     func end(isCommitted: Bool) {
-        for name in isCommitted ? Array(replaced) : added { columns.folder.remove(name) }
+        if isCommitted { return columns.kept.remove(replaced, pending) }
+        for name in added { columns.folder.remove(name) }
         pending.end()
     }
 }
