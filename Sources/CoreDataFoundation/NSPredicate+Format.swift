@@ -85,6 +85,9 @@ extension NSPredicate {
         try self.init(making: { try FormatReader(arguments).predicate(predicateFormat) })
     }
 
+    /// Predicates that were archived can be evaluated without it.
+    public func allowEvaluation() {}
+
     /// The predicate with constants in the place of its variables; variables without a value stay.
     public func withSubstitutionVariables(_ variables: [String: Any]) -> Self {
         Self(making: { Substitution(variables).predicate(self) })

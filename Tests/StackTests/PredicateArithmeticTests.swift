@@ -67,6 +67,25 @@ import Testing
         for text in Self.holding { one.expect(text) }
     }
 
+    @Test("Expressions have the values for a managed object that a fetch compares", arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
+    func expressions(type: String) throws {
+        for (state, context) in try OneWork(type).contexts {
+            let object = try #require(try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Work")).first)
+            for text in Self.holding + Self.inMemory {
+                guard let comparison = NSPredicate(format: text) as? NSComparisonPredicate, comparison.comparisonPredicateModifier == .direct,
+                    !text.contains("f == 0.1"), !text.contains("f, f)")
+                else { continue }
+                let sides = [comparison.leftExpression, comparison.rightExpression].map {
+                    NSExpression(forConstantValue: $0.expressionValue(with: object, context: nil))
+                }
+                let values = NSComparisonPredicate(
+                    leftExpression: sides[0], rightExpression: sides[1], modifier: .direct, type: comparison.predicateOperatorType,
+                    options: comparison.options)
+                #expect(values.evaluate(with: nil), "\(text), \(type), \(state): \(values)")
+            }
+        }
+    }
+
     @Test("A dictionary is judged as an object with the same values is")
     func dictionaries() throws {
         for text in Self.holding + Self.inMemory { #expect(try NSPredicate(validating: text).evaluate(with: OneWork.subject()), "\(text)") }

@@ -37,7 +37,7 @@ struct RandomPredicate {
 
     mutating func next() -> Text {
         arguments = []
-        let format = predicate("Work", "", depth: int(0...3))
+        let format = predicate("Work", "", depth: pick([0, 1, 1, 2, 2, 3]))
         return Text(format: format, arguments: arguments)
     }
 
@@ -105,7 +105,7 @@ struct RandomPredicate {
     }
 
     private mutating func number() -> String {
-        switch int(0...12) {
+        switch int(0...24) {
         case 0: return argument(NSDecimalNumber(string: pick(["0.1", "1.25", "-3"])))
         case 1: return argument(Date(timeIntervalSinceReferenceDate: Double(int(-4...4)) / 4))
         case 2: return argument(pick([0.1, 0.25, 1e16, 1e300, -0.0, 0.30000000000000004, 0.75, .infinity, .nan]))
@@ -129,6 +129,7 @@ struct RandomPredicate {
     private mutating func test(_ left: String, _ family: Family) -> String {
         switch int(0...7) {
         case 0: return "\(left) IN {\((0..<int(1...5)).map { _ in constant(family) }.joined(separator: ", "))}"
+        case 1 where family == .number && int(0...1) == 0: return "\(left) BETWEEN {\(int(-3...0)), \(int(0...3))}"
         case 1 where family == .number || family == .text: return "\(left) BETWEEN {\(constant(family)), \(constant(family))}"
         case 2...4 where family == .text: return textTest(left)
         case 5 where family == .text: return "\(left) \(sign(family))\(options()) \(constant(family))"
@@ -150,7 +151,7 @@ struct RandomPredicate {
     private mutating func chain(_ entity: String, _ prefix: String) -> String {
         let (path, family) = scalar(entity, prefix)
         var parts: [String] = []
-        for _ in 0..<int(4...9) { parts.append(int(0...3) == 0 ? "NOT (\(test(path, family)))" : test(path, family)) }
+        for _ in 0..<int(4...7) { parts.append(int(0...3) == 0 ? "NOT (\(test(path, family)))" : test(path, family)) }
         return "(" + parts.joined(separator: pick([" OR ", " AND "])) + ")"
     }
 
@@ -182,7 +183,7 @@ struct RandomPredicate {
             return "TERNARY(\(condition), \(value), \(int(0...1) == 0 ? number() : scalar(entity, prefix, .number).path))"
         case 14: return "(\(value) \(pick(["&", "|", "^", "<<", ">>"])) \(int(-2...66)))"
         case 15: return "(\(value) ** \(pick(["2", "0", "-1", "0.5", "3"])))"
-        case 16: return pick(["-(\(value))", "~(\(value))", "CAST(\(value), 'NSNumber')", "FUNCTION(\(value), 'pow:', 2)"])
+        case 10, 11, 16: return pick(["-(\(value))", "~(\(value))", "CAST(\(value), 'NSNumber')", "FUNCTION(\(value), 'pow:', 2)"])
         default: return value
         }
     }
@@ -220,14 +221,21 @@ struct RandomPredicate {
     }
 
     private mutating func comparison(_ entity: String, _ prefix: String, depth: Int) -> String {
-        switch int(0...14) {
+        switch int(0...19) {
         case 0:
             let (path, family) = scalar(entity, prefix)
             return "\(constant(family)) \(sign(family)) \(path)"
         case 1:
             let family = pick([Family.number, .number, .text])
             return "\(scalar(entity, prefix, family).path) \(sign(family)) \(scalar(entity, prefix, family).path)"
-        case 2, 3: return test(computed(entity, prefix, depth: depth), .number)
+        case 2, 3, 15...18:
+            let value = computed(entity, prefix, depth: depth)
+            // Most values of rows are small, and most of what is computed of them.
+            switch int(0...4) {
+            case 0: return test(value, .number)
+            case 1: return "\(value) BETWEEN {\(int(-3...0)), \(int(0...3))}"
+            default: return "\(value) \(pick(["<", "<=", ">", ">=", "!=", "=="])) \(int(-2...2))"
+            }
         case 4: return "\(computed(entity, prefix, depth: depth)) \(sign(.number)) \(computed(entity, prefix, depth: depth))"
         case 5, 6: return quantified(entity, prefix)
         case 7: return target(entity, prefix)
@@ -235,8 +243,8 @@ struct RandomPredicate {
         case 9:
             let own = prefix.isEmpty ? "SELF" : String(prefix.dropLast())
             return int(0...1) == 0 ? "\(own) \(sign(.identifier)) \(object(entity))" : "\(own) IN \(objects(entity))"
-        case 10: return test(computedText(entity, prefix, depth: depth), .text)
-        case 11 where depth > 0: return "\(subquery(many(entity, prefix), depth: depth)).@count \(sign(.number)) \(int(0...2))"
+        case 10, 19: return test(computedText(entity, prefix, depth: depth), .text)
+        case 11 where depth > 0: return "\(subquery(many(entity, prefix), depth: depth)).@count \(sign(.number)) \(int(0...1))"
         case 12: return chain(entity, prefix)
         default:
             let (path, family) = scalar(entity, prefix)

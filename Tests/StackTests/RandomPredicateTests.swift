@@ -18,7 +18,7 @@ import Testing
         let memory = try LibrarySide.all(NSInMemoryStoreType, seed: seed)
         let unsaved = Array(file[1...])
         var predicates = RandomPredicate(seed: seed)
-        var refused = 0
+        var tally = PredicateTally()
         for round in 0..<Self.count {
             let text = predicates.next()
             let predicate = try file[0].predicate(text)
@@ -28,14 +28,19 @@ import Testing
                 let found = side.fetched(try side.predicate(text))
                 #expect(found == wanted, "\(side.name), \(place)")
             }
-            guard !wanted.hasPrefix("refused") else {
-                refused += 1
-                continue
-            }
+            let isRefused = wanted.hasPrefix("refused")
+            tally.add(text.format, found: isRefused ? nil : wanted.count { $0 == "," } + (wanted == "[]" ? 0 : 1), of: 36)
+            if isRefused { continue }
             #expect(file[0].evaluated(predicate) == wanted, "objects, \(place)")
             guard round % 5 == 0 else { continue }
             #expect(file[2].evaluated(try file[2].predicate(text)) == wanted, "changed objects, \(place)")
         }
-        #expect(refused < Self.count / 10, "\(refused) of \(Self.count) refused")
+        let counts = tally.counts.sorted { $0.value > $1.value }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
+        print("random predicates, seed \(seed): \(tally.total), refused \(tally.refused), telling \(tally.telling); \(counts)")
+        #expect(tally.refused * 20 <= tally.total, "\(tally.refused) of \(tally.total) refused")
+        #expect(Self.count < 5_000 || tally.telling * 10 >= tally.total * 6, "only \(tally.telling) of \(tally.total) select some rows and not all")
+        // Of 50,000 with four seeds each comes 200 times.
+        let rare = tally.rare(below: 50 * Self.count / 12_500)
+        #expect(Self.count < 5_000 || rare.isEmpty, "\(rare)")
     }
 }
