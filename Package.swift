@@ -26,6 +26,7 @@ let objectTests: [Target] = [
         dependencies: ["CoreData", "CoreDataValues", "CoreDataSQLite", "CCoreDataSQLite", "CoreDataTestSupport", "CoreDataSeeds"]
             + (name == "ConcurrencyTests"
                 ? ["CCoreDataRuntime", "CoreDataScript", "CoreDataAsyncMain", "CoreDataStress"] : [])
+            + (name == "StackTests" ? ["CoreDataAgreement"] : [])
             + (name == "ClassTests" ? ["CoreDataClassesNorth", "CoreDataClassesSouth", "CoreDataClassesProgram", "CoreDataForeign"] : []),
         swiftSettings: strict)
 }
@@ -104,6 +105,12 @@ let package = Package(
         .executableTarget(
             name: "CoreDataOracleRun", dependencies: ["CoreData", "CoreDataOracle"], path: "Tests/CoreDataOracleRun",
             swiftSettings: strict),
+        // Random models, rows and predicates, which all stores and the objects answer alike; also as a program, for long runs.
+        .target(
+            name: "CoreDataAgreement", dependencies: ["CoreData", "CoreDataValues", "CoreDataSeeds", "CoreDataTestSupport"],
+            path: "Tests/CoreDataAgreement", swiftSettings: strict),
+        .executableTarget(
+            name: "CoreDataAgreementRun", dependencies: ["CoreDataAgreement"], path: "Tests/CoreDataAgreementRun", swiftSettings: strict),
         // Switches the check of queues off in every process it is linked into.
         .target(
             name: "CCoreDataUnchecked", dependencies: ["CCoreDataRuntime"], path: "Tests/CCoreDataUnchecked"),

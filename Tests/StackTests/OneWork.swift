@@ -1,5 +1,6 @@
 // One row whose values are known, unsaved, saved, and changed after that.
 
+import CoreDataAgreement
 import CoreDataTestSupport
 import Foundation
 import Testing

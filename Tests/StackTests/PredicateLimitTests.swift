@@ -1,5 +1,6 @@
 // Predicates as long and as deep as programs make them.
 
+import CoreDataAgreement
 import CoreDataTestSupport
 import Foundation
 import Testing
@@ -9,9 +10,9 @@ import Testing
 @Suite("Limits of predicates") struct PredicateLimitTests {
     static let types = [NSSQLiteStoreType, NSInMemoryStoreType]
 
-    private func works(_ type: String) throws -> [LibrarySide] { Array(try LibrarySide.all(type, seed: 1)[...1]) }
+    private func works(_ type: String) throws -> [PredicateSide] { Array(try PredicateSide.all(type, Library.world(seed: 1))[...1]) }
 
-    private func expect(_ sides: [LibrarySide], _ long: NSPredicate, as short: String, sourceLocation: SourceLocation = #_sourceLocation) {
+    private func expect(_ sides: [PredicateSide], _ long: NSPredicate, as short: String, sourceLocation: SourceLocation = #_sourceLocation) {
         for side in sides {
             let (found, wanted) = (side.fetched(long), side.fetched(NSPredicate(format: short)))
             #expect(found == wanted && !wanted.hasPrefix("refused"), "\(side.name)", sourceLocation: sourceLocation)

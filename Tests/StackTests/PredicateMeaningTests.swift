@@ -1,5 +1,6 @@
 // What a predicate means is decided once: by stores, beside unsaved changes and for objects alike.
 
+import CoreDataAgreement
 import CoreDataTestSupport
 import Foundation
 import Testing
@@ -7,11 +8,11 @@ import Testing
 @testable import CoreData
 
 @Suite("Meaning of predicates") struct PredicateMeaningTests {
-    private let sides: [LibrarySide]
+    private let sides: [PredicateSide]
 
     init() throws {
         sides = try [NSSQLiteStoreType, NSInMemoryStoreType, ShelfStore.type].flatMap {
-            try LibrarySide.all($0, seed: 1)
+            try PredicateSide.all($0, Library.world(seed: 1))
         }
     }
 

@@ -4,13 +4,17 @@ import CoreDataSeeds
 import CoreDataTestSupport
 import CoreDataValues
 import Foundation
-import Testing
 
-@testable import CoreData
+import CoreData
 
 /// Works by authors, with tags and chapters; all but ordered many-to-many relationships lead in circles.
-enum Library {
-    static func model() -> NSManagedObjectModel {
+package enum Library {
+    /// The same seed gives the same graph.
+    package static func world(seed: UInt64) -> PredicateWorld {
+        PredicateWorld(model: model(), root: "Work") { LibraryFilling.fill($0, seed: seed) }
+    }
+
+    package static func model() -> NSManagedObjectModel {
         var draft = SchemaDraft()
         draft.entities = [work, below("Book", "pages", .integer32), below("Song", "length", .double), person, chapter, tag]
         return NSManagedObjectModel(draft: draft)
@@ -71,24 +75,13 @@ enum Library {
         return tag
     }
 
-    static let texts = [
+    package static let texts = [
         "", "a", "A", "ab", "Ab", "b", "é", "e\u{301}", "É", "ß", "SS", "ss", "😀", "\u{ffff}", "z", "İ", "i", "ﬁ", "fi", "a*b", "10", "9",
         "a\nb", "it's", "\u{1F468}\u{200D}\u{1F469}",
+        "a\u{0}b", "\u{0}",
     ]
-    /// Which serial numbers the objects of an entity have.
-    static let serials: [String: ClosedRange<Int>] = ["Person": 1...8, "Tag": 9...18, "Work": 19...54, "Chapter": 55...114]
-
-    static func uuid(_ number: Int) -> UUID { UUID(uuid: (UInt8(number), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) }
-    static func url(_ number: Int) -> URL { URL(string: "x:\(number)")! }
-
-    /// All objects of a context by their serial numbers.
-    static func objects(_ context: NSManagedObjectContext) throws -> [Int: NSManagedObject] {
-        var objects: [Int: NSManagedObject] = [:]
-        for entity in serials.keys {
-            for object in try context.all(entity) { objects[try #require(object.value(forKey: "serial") as? Int)] = object }
-        }
-        return objects
-    }
+    package static func uuid(_ number: Int) -> UUID { UUID(uuid: (UInt8(number), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) }
+    package static func url(_ number: Int) -> URL { URL(string: "x:\(number)")! }
 }
 
 /// Fills a context; the same seed gives the same graph.

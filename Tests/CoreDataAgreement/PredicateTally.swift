@@ -4,12 +4,35 @@ import CoreDataValues
 import Foundation
 
 /// Counts operators, options, quantifiers, functions and depths of key paths.
-struct PredicateTally {
-    private(set) var counts: [String: Int] = [:]
-    private(set) var total = 0
-    private(set) var refused = 0
+package struct PredicateTally: Sendable {
+    package private(set) var counts: [String: Int] = [:]
+    package private(set) var total = 0
+    package private(set) var refused = 0
     /// Which select some rows and not all.
-    private(set) var telling = 0
+    package private(set) var telling = 0
+
+    package init() {}
+
+    package mutating func add(_ other: PredicateTally) {
+        counts.merge(other.counts) { $0 + $1 }
+        total += other.total
+        refused += other.refused
+        telling += other.telling
+    }
+
+    /// One line.
+    package var summary: String {
+        let each = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
+        return "refused \(refused), telling \(telling); \(each)"
+    }
+
+    /// What is asked too seldom to show anything.
+    package var faults: [String] {
+        var faults = rare(below: 200).sorted { $0.key < $1.key }.map { "\($0.key) came only \($0.value) times" }
+        if refused * 20 > total { faults.append("\(refused) of \(total) are refused") }
+        if telling * 10 < total * 6 { faults.append("only \(telling) of \(total) select some rows and not all") }
+        return faults
+    }
 
     mutating func add(_ text: String, found: Int?, of rows: Int) {
         total += 1
@@ -25,7 +48,7 @@ struct PredicateTally {
     }
 
     /// Those that came less often than they should.
-    func rare(below least: Int) -> [String: Int] {
+    private func rare(below least: Int) -> [String: Int] {
         let functions = [
             "add:to:", "from:subtract:", "multiply:by:", "divide:by:", "modulus:by:", "raise:toPower:", "bitwiseAnd:with:", "bitwiseOr:with:",
             "bitwiseXor:with:", "leftshift:by:", "rightshift:by:", "onesComplement:", "sum:", "average:", "min:", "max:", "count:", "abs:", "floor:",
@@ -33,7 +56,7 @@ struct PredicateTally {
             "objectFrom:withIndex:",
         ]
         let wanted = functions + Comparison.Operator.allCases.map { "\($0)" } + ["[c]", "[d]", "[n]", "[l]", "any", "all", "and", "or", "not"]
-            + (1...4).map { "depth \($0)" } + ["TERNARY", "SUBQUERY", "@count", "@sum", "@avg", "@min", "@max", "nil"]
+            + (1...6).map { "depth \($0)" } + ["TERNARY", "SUBQUERY", "@count", "@sum", "@avg", "@min", "@max", "nil"]
         return Dictionary(wanted.map { ($0, counts[$0] ?? 0) }) { old, _ in old }.filter { $0.value < least }
     }
 

@@ -4,40 +4,30 @@ import CoreDataSeeds
 import Foundation
 
 /// Writes predicates as texts; the same seed gives the same ones.
-struct RandomPredicate {
-    enum Argument { case value(Any), object(Int), objects([Int]) }
-    struct Text {
-        let format: String
-        let arguments: [Argument]
+package struct RandomPredicate {
+    package enum Argument { case value(Any), object(Int), objects([Int]) }
+    package struct Text {
+        package let format: String
+        package let arguments: [Argument]
+
+        package init(format: String, arguments: [Argument]) { (self.format, self.arguments) = (format, arguments) }
     }
-    /// What a value is compared with.
-    enum Family { case number, text, identifier, address }
-    private static let scalars: [String: [(String, Family)]] = [
-        "Work": [
-            ("i16", .number), ("i32", .number), ("i64", .number), ("b", .number), ("d", .number), ("f", .number), ("dec", .number),
-            ("date", .number), ("s", .text), ("t", .text), ("uuid", .identifier), ("url", .address), ("serial", .number),
-        ],
-        "Person": [("name", .text), ("age", .number), ("money", .number), ("born", .number), ("serial", .number)],
-        "Chapter": [("title", .text), ("pos", .number), ("score", .number), ("cost", .number), ("fl", .number)],
-        "Tag": [("name", .text), ("rank", .number), ("weight", .number), ("since", .number)],
-    ]
-    private static let toOnes: [String: [(String, String)]] = [
-        "Work": [("author", "Person"), ("sequel", "Work"), ("prequel", "Work"), ("editor", "Person")], "Person": [("boss", "Person")],
-        "Chapter": [("work", "Work")],
-    ]
-    private static let toManys: [String: [(String, String)]] = [
-        "Work": [("tags", "Tag"), ("chapters", "Chapter")], "Person": [("works", "Work"), ("staff", "Person")],
-        "Chapter": [("topics", "Tag")], "Tag": [("works", "Work"), ("chapters", "Chapter")],
-    ]
+    private let names: PredicateNames
+    /// The serial numbers of the objects of each entity.
+    private let serials: [String: [Int]]
+    private let root: String
     private var random: SplitMix
     private var arguments: [Argument] = []
     private var variables = 0
 
-    init(seed: UInt64) { random = SplitMix(seed) }
+    package init(seed: UInt64, _ side: PredicateSide) {
+        random = SplitMix(seed)
+        (names, serials, root) = (PredicateNames(side.world.model), side.serials, side.world.root)
+    }
 
-    mutating func next() -> Text {
+    package mutating func next() -> Text {
         arguments = []
-        let format = predicate("Work", "", depth: pick([0, 1, 1, 2, 2, 3]))
+        let format = predicate(root, "", depth: pick([0, 1, 1, 2, 2, 3]))
         return Text(format: format, arguments: arguments)
     }
 
@@ -52,14 +42,14 @@ struct RandomPredicate {
     }
 
     private mutating func object(_ entity: String) -> String {
-        arguments.append(.object(int(Library.serials[entity] ?? 1...1)))
+        arguments.append(.object(pick(serials[entity] ?? [0])))
         return "%@"
     }
 
     private mutating func objects(_ entity: String) -> String {
-        var serials: [Int] = []
-        for _ in 0..<int(1...3) { serials.append(int(Library.serials[entity] ?? 1...1)) }
-        arguments.append(.objects(serials))
+        var chosen: [Int] = []
+        for _ in 0..<int(1...3) { chosen.append(pick(serials[entity] ?? [0])) }
+        arguments.append(.objects(chosen))
         return "%@"
     }
 
@@ -69,16 +59,16 @@ struct RandomPredicate {
     private mutating func hops(_ entity: String, _ prefix: String) -> (entity: String, prefix: String) {
         var (entity, prefix) = (entity, prefix)
         for _ in 0..<max(0, int(-2...2)) {
-            guard let toOnes = Self.toOnes[entity] else { break }
+            guard let toOnes = names.toOnes[entity], !toOnes.isEmpty else { break }
             let (key, destination) = pick(toOnes)
             (entity, prefix) = (destination, prefix + key + ".")
         }
         return (entity, prefix)
     }
 
-    private mutating func scalar(_ entity: String, _ prefix: String, _ family: Family? = nil) -> (path: String, family: Family) {
+    private mutating func scalar(_ entity: String, _ prefix: String, _ family: PredicateNames.Family? = nil) -> (path: String, family: PredicateNames.Family) {
         let (owner, path) = hops(entity, prefix)
-        let all = (Self.scalars[owner] ?? []).filter { family == nil || $0.1 == family }
+        let all = (names.scalars[owner] ?? []).filter { family == nil || $0.1 == family }
         guard !all.isEmpty else { return scalar(entity, prefix, family) }
         let (key, found) = pick(all)
         return (path + key, found)
@@ -88,19 +78,22 @@ struct RandomPredicate {
 
     private mutating func many(_ entity: String, _ prefix: String, isDeep: Bool = true) -> Many {
         let (owner, path) = hops(entity, prefix)
-        let (key, destination) = pick(Self.toManys[owner] ?? [])
-        if isDeep, int(0...3) == 0 { return many(destination, path + key + ".", isDeep: false) }
-        return (path + key, destination, owner == "Work" && key == "chapters" || key == "topics")
+        guard let toManys = names.toManys[owner], !toManys.isEmpty else { return many(entity, prefix, isDeep: isDeep) }
+        let found = pick(toManys)
+        if isDeep, int(0...3) == 0 { return many(found.destination, path + found.key + ".", isDeep: false) }
+        return (path + found.key, found.destination, found.isOrdered)
     }
 
     // MARK: Tests of values
 
-    private mutating func constant(_ family: Family) -> String {
+    private mutating func constant(_ family: PredicateNames.Family) -> String {
         switch family {
         case .number: return number()
         case .text: return int(0...12) == 0 ? "nil" : argument(pick(Library.texts))
         case .identifier: return argument(Library.uuid(int(0...3)))
+        case .object: return "nil"
         case .address: return argument(Library.url(int(0...3)))
+        case .bytes: return argument(RandomRows.bytes[int(0...RandomRows.bytes.count - 1)])
         }
     }
 
@@ -117,20 +110,20 @@ struct RandomPredicate {
         }
     }
 
-    private mutating func sign(_ family: Family) -> String {
+    private mutating func sign(_ family: PredicateNames.Family) -> String {
         switch family {
-        case .number, .text: pick(["==", "!=", "<", "<=", ">", ">="])
-        case .identifier, .address: pick(["==", "!="])
+        case .number, .text, .identifier, .bytes: pick(["==", "!=", "<", "<=", ">", ">="])
+        case .object, .address: pick(["==", "!="])
         }
     }
 
     private mutating func options() -> String { pick(["", "", "[c]", "[d]", "[cd]", "[n]", "[l]", "[cdl]"]) }
 
-    private mutating func test(_ left: String, _ family: Family) -> String {
+    private mutating func test(_ left: String, _ family: PredicateNames.Family) -> String {
         switch int(0...7) {
         case 0: return "\(left) IN {\((0..<int(1...5)).map { _ in constant(family) }.joined(separator: ", "))}"
         case 1 where family == .number && int(0...1) == 0: return "\(left) BETWEEN {\(int(-3...0)), \(int(0...3))}"
-        case 1 where family == .number || family == .text: return "\(left) BETWEEN {\(constant(family)), \(constant(family))}"
+        case 1 where family != .address: return "\(left) BETWEEN {\(constant(family)), \(constant(family))}"
         case 2...4 where family == .text: return textTest(left)
         case 5 where family == .text: return "\(left) \(sign(family))\(options()) \(constant(family))"
         case 6 where family == .text: return "\(left) \(pick(["IN", "BETWEEN"]))\(options()) {\(constant(family)), \(constant(family))}"
@@ -226,7 +219,7 @@ struct RandomPredicate {
             let (path, family) = scalar(entity, prefix)
             return "\(constant(family)) \(sign(family)) \(path)"
         case 1:
-            let family = pick([Family.number, .number, .text])
+            let family = pick([PredicateNames.Family.number, .number, .text])
             return "\(scalar(entity, prefix, family).path) \(sign(family)) \(scalar(entity, prefix, family).path)"
         case 2, 3, 15...18:
             let value = computed(entity, prefix, depth: depth)
@@ -242,7 +235,7 @@ struct RandomPredicate {
         case 8: return members(entity, prefix)
         case 9:
             let own = prefix.isEmpty ? "SELF" : String(prefix.dropLast())
-            return int(0...1) == 0 ? "\(own) \(sign(.identifier)) \(object(entity))" : "\(own) IN \(objects(entity))"
+            return int(0...1) == 0 ? "\(own) \(sign(.object)) \(object(entity))" : "\(own) IN \(objects(entity))"
         case 10, 19: return test(computedText(entity, prefix, depth: depth), .text)
         case 11 where depth > 0: return "\(subquery(many(entity, prefix), depth: depth)).@count \(sign(.number)) \(int(0...1))"
         case 12: return chain(entity, prefix)
@@ -266,13 +259,13 @@ struct RandomPredicate {
 
     private mutating func target(_ entity: String, _ prefix: String) -> String {
         let (owner, path) = hops(entity, prefix)
-        guard let toOnes = Self.toOnes[owner] else { return chain(entity, prefix) }
+        guard let toOnes = names.toOnes[owner], !toOnes.isEmpty else { return chain(entity, prefix) }
         let (key, destination) = pick(toOnes)
         switch int(0...6) {
         case 0: return "\(path)\(key) == \(object(destination))"
         case 1: return "\(path)\(key) != \(object(destination))"
         case 2: return "\(path)\(key) IN \(objects(destination))"
-        case 3: return "\(path)\(key) \(sign(.identifier)) nil"
+        case 3: return "\(path)\(key) \(sign(.object)) nil"
         case 4: return "\(object(destination)) == \(path)\(key)"
         case 5: return "\(path)\(key) IN {nil}"
         default: return "NOT (\(path)\(key) IN \(objects(destination)))"
@@ -285,7 +278,7 @@ struct RandomPredicate {
         switch int(0...4) {
         case 0: return "\(found.path) CONTAINS \(object(found.entity))"
         case 1: return "\(object(found.entity)) IN \(found.path)"
-        case 2: return "\(word) \(found.path) \(sign(.identifier)) \(object(found.entity))"
+        case 2: return "\(word) \(found.path) \(sign(.object)) \(object(found.entity))"
         case 3: return "\(word) \(found.path) IN \(objects(found.entity))"
         default: return "\(found.path).@count \(sign(.number)) \(int(0...2))"
         }
