@@ -74,7 +74,7 @@ package struct ExternalColumns: Sendable {
         let table = try map.table(of: entity).name
         return try slots.flatMap { slot -> [String] in
             let sql = statements.names(in: try name(of: slot, in: entity), of: table, rows: rows)
-            let names = try session.words(.text(sql), values, texts)
+            let names = try session.words(.text(sql), each: 1, values, texts)
             return names.compactMap { $0 }.filter { UUID(uuidString: $0) != nil }
         }
     }
@@ -99,7 +99,7 @@ package struct ExternalColumns: Sendable {
     private func isReferred(_ name: String, _ session: any SQLSession, _ texts: WriteCompiler) throws -> Bool {
         for place in try columns() {
             let sql = FileStatements(map.dialect).isReferred(in: place.column, of: place.table)
-            if try !session.words(.text(sql), [.data(ExternalReference.cell(named: name))], texts).isEmpty { return true }
+            if try !session.words(.text(sql), each: 1, [.data(ExternalReference.cell(named: name))], texts).isEmpty { return true }
         }
         return false
     }

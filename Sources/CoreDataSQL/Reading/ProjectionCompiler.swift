@@ -14,7 +14,15 @@ package struct ValueSelection: Sendable {
         package let entities: ClosedRange<Int64>
     }
     package let selection: Selection
-    package let cells: [Cell]
+    package let shape: ValueShape
+}
+
+/// The plan by which rows of values are read: by the types of the projection's columns, never by those that a database gives them.
+package struct ValueShape: Sendable {
+    package let cells: [ValueSelection.Cell]
+    package let projection: BoundProjection
+    /// Of which the query is.
+    package let entity: Entity
 }
 
 extension SelectCompiler {
@@ -44,7 +52,8 @@ extension SelectCompiler {
             if !order.isEmpty { sql += " ORDER BY " + order.map { $0.text + $0.suffix }.joined(separator: ", ") }
         }
         if query.isPart { sql += limit(query, builder) }
-        return ValueSelection(selection: Selection(sql: sql, bindings: builder.bindings), cells: columns.cells)
+        let shape = ValueShape(cells: columns.cells, projection: projection, entity: query.bound.entity)
+        return ValueSelection(selection: Selection(sql: sql, bindings: builder.bindings), shape: shape)
     }
 }
 

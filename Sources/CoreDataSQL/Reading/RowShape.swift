@@ -40,6 +40,7 @@ package final class RowShape: @unchecked Sendable {
             self.cells = UnsafePointer(memory)
         }
     }
+    package let schema: Schema
     /// The entity of the first target; the others follow in the order of their indexes.
     package let first: EntityIndex
     package let targets: [Target]
@@ -55,6 +56,7 @@ package final class RowShape: @unchecked Sendable {
         throws
     {
         let table = try map.table(of: entity.index)
+        schema = map.schema
         first = entity.index
         hasEntityColumn = last != entity.index
         var names = (hasEntityColumn ? ["Z_ENT"] : []) + ["Z_PK", "Z_OPT"]

@@ -5,7 +5,7 @@ import CoreDataValues
 /// Runs prepared statements, one call for a run of rows, none for a value. Whoever has a session is the only one who uses it.
 ///
 /// A shape names a statement among those that the session keeps prepared; its text is made by `texts` when it is not among them.
-package protocol SQLSession: AnyObject {
+package protocol SQLSession: SQLReading {
     /// Runs `body` in a transaction: committed when it returns true, rolled back when it returns false or throws. `body` lets no error
     /// of a statement pass.
     func transaction(_ body: () throws -> Bool) throws
@@ -15,8 +15,6 @@ package protocol SQLSession: AnyObject {
     var touched: TouchedRows { get }
     /// The last positions of to-manys that are known.
     var ends: OrderEnds { get }
-    /// For errors: where the database is.
-    var path: String { get }
 
     // MARK: Rows
 
@@ -37,10 +35,6 @@ package protocol SQLSession: AnyObject {
     /// Runs a statement to its end; answers how many rows it changed.
     @discardableResult
     func run(_ shape: SQLShape, _ values: [Value], _ texts: WriteCompiler) throws -> Int
-    /// The rows of a statement, `width` whole numbers each, one after the other.
-    func numbers(_ shape: SQLShape, each width: Int, _ values: [Value], _ texts: WriteCompiler) throws -> [Int64?]
-    /// The first column of a statement's rows.
-    func words(_ shape: SQLShape, _ values: [Value], _ texts: WriteCompiler) throws -> [String?]
 
     /// The columns of the uniqueness constraint that an error speaks of, as `ConstraintNames` spells them; nil for other errors.
     func duplicate(_ error: StoreError) -> String?

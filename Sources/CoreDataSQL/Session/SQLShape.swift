@@ -11,7 +11,9 @@ package enum SQLShape: Hashable, Sendable {
     case touch(EntityIndex, isSingle: Bool)
     /// One of the texts of `SelectionCache`.
     case select(Int)
-    case rows(EntityIndex, values: Bool)
+    /// Of a tree; single rows are read most often.
+    case row(EntityIndex)
+    case rows(EntityIndex)
     case members(RelationshipIndex)
     case membership(RelationshipIndex)
     case targets(RelationshipIndex)
@@ -28,6 +30,23 @@ package enum SQLShape: Hashable, Sendable {
     case allocate(EntityIndex)
     /// A statement that has no smaller name.
     case text(String)
+}
+
+extension SelectCompiler {
+    /// The text of a shape that reads rows of a shape.
+    package func text(of shape: SQLShape, _ rows: RowShape) throws -> String {
+        switch shape {
+        case .row: return try row(in: map.schema[rows.first], shape: rows)
+        case .rows: return try self.rows(in: map.schema[rows.first], shape: rows)
+        case .members(let relationship): return try members(of: map.schema[relationship], shape: rows)
+        case .targets(let relationship): return try targets(of: map.schema[relationship], shape: rows)
+        case .targetsOfAll(let relationship): return try targetsOfAll(of: map.schema[relationship], shape: rows)
+        case .text(let text): return text
+        case .insert, .update, .delete, .version, .touch, .select, .membership, .link, .unlink, .lastPosition, .positions, .position,
+            .dataVersion, .order, .adopt, .release, .allocate:
+            throw StoreError(134060, "The statement \(shape) is not one that reads rows.")
+        }
+    }
 }
 
 extension WriteCompiler {
@@ -58,7 +77,7 @@ extension WriteCompiler {
             let table = try map.table(of: map.schema[relationship].destination)
             return release(try ownerColumn(of: relationship, in: table), in: table)
         case .text(let text): return text
-        case .select, .rows, .members, .membership, .targets, .targetsOfAll, .dataVersion:
+        case .select, .row, .rows, .members, .membership, .targets, .targetsOfAll, .dataVersion:
             throw StoreError(134060, "The statement \(shape) is not one that writes.")
         }
     }

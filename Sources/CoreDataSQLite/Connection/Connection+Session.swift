@@ -1,4 +1,4 @@
-// A connection as those see it who write to any database.
+// A connection as those see it who read and write any database.
 
 import CCoreDataSQLite
 import CoreDataSQL
@@ -109,13 +109,60 @@ extension Connection: SQLSession {
         return numbers
     }
 
-    func words(_ shape: SQLShape, _ values: [Value], _ texts: WriteCompiler) throws -> [String?] {
+    func words(_ shape: SQLShape, each width: Int, _ values: [Value], _ texts: WriteCompiler) throws -> [String?] {
         let statement = try statement(shape, texts)
         defer { statement.finish() }
         try statement.bind(values)
         var words: [String?] = []
-        while try statement.step() { words.append(statement.text(0)) }
+        while try statement.step() { for column in 0..<width { words.append(statement.text(column)) } }
         return words
+    }
+
+    // MARK: Results
+
+    func open(_ selection: SelectionCache.Known) throws -> any SQLResult {
+        let statement =
+            if let number = selection.number { try statement(.select(number)) { selection.sql } } else { try statement(selection.sql) }
+        try statement.bind(selection.bindings)
+        return begun(statement)
+    }
+
+    func open(_ text: String, _ values: [Value]) throws -> any SQLResult {
+        try addsDecimals(for: text)
+        let statement = try statement(text)
+        try statement.bind(values)
+        return begun(statement)
+    }
+
+    func open(_ shape: SQLShape, key: Int64, _ rows: RowShape, _ texts: SelectCompiler) throws -> any SQLResult {
+        let statement: Statement
+        if case .row(let root) = shape {
+            statement = try rowStatement(root) { try texts.text(of: shape, rows) }
+        } else {
+            statement = try self.statement(shape) { try texts.text(of: shape, rows) }
+        }
+        try statement.bind(1, key)
+        return begun(statement)
+    }
+
+    func open(_ shape: SQLShape, keys: [Int64], _ rows: RowShape, _ texts: SelectCompiler) throws -> any SQLResult {
+        let statement = try statement(shape) { try texts.text(of: shape, rows) }
+        try statement.bind(1, texts.map.dialect.list(keys))
+        return begun(statement)
+    }
+
+    private func begun(_ statement: Statement) -> Statement {
+        statement.begin()
+        statement.isReading = true
+        return statement
+    }
+
+    func isMember(_ member: Int64, of owner: Int64, in relationship: RelationshipIndex, _ texts: SelectCompiler) throws -> Bool {
+        let statement = try statement(.membership(relationship)) { try texts.membership(in: texts.map.schema[relationship]) }
+        defer { statement.finish(clears: false) }
+        try statement.bind(1, owner)
+        try statement.bind(2, member)
+        return try statement.step()
     }
 
     func duplicate(_ error: StoreError) -> String? {

@@ -126,7 +126,7 @@ final class Connection: @unchecked Sendable {
         return statement
     }
 
-    /// The statement that reads one row of a tree, found without a look at the others: single rows are read most often.
+    /// The statement that reads one row of a tree, found without a look at the others.
     func rowStatement(_ root: EntityIndex, _ sql: () throws -> String) throws -> Statement {
         if root.value < rowStatements.count, let known = rowStatements[root.value], !(isNested && known.isRunning) {
             return known
@@ -135,11 +135,6 @@ final class Connection: @unchecked Sendable {
         while rowStatements.count <= root.value { rowStatements.append(nil) }
         rowStatements[root.value] = statement
         return statement
-    }
-
-    /// A selection kept under its number if it has one, else under its text.
-    func selection(_ number: Int?, _ sql: String) throws -> Statement {
-        if let number { try statement(.select(number)) { sql } } else { try statement(sql) }
     }
 
     /// How new rows of an entity are bound, worked out once.

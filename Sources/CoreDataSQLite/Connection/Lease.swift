@@ -17,7 +17,7 @@ protocol LeaseUser: AnyObject {
 /// when it is let go: at once if nobody uses it, else after that use. Between its uses it holds no thread.
 final class Lease: @unchecked Sendable {
     let isView: Bool
-    private let pool: Pool
+    let pool: Pool
     private let state: Mutex<State>
     /// Recursive, since who reads may read inside that.
     private let turn = NSRecursiveLock()

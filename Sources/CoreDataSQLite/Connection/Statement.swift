@@ -68,6 +68,13 @@ final class Statement {
 
     /// Whether all rows of a run lie in the same place: it is one SELECT. Debug builds look at each row.
     let rowsLieStill: Bool
+    // Of a run whose rows are read by the chunk, which whoever reads them says.
+    @exclusivity(unchecked) var isReading = false
+    /// Whether the last row was read: another step would begin anew.
+    @exclusivity(unchecked) var isDone = false
+    @exclusivity(unchecked) var rowsRead = 0
+    @exclusivity(unchecked) var mixed: MixedRows?
+
     /// How the values of its rows are found. Asked for when a row is there.
     var values: RowValues {
         if let known = measured { return known }
@@ -104,9 +111,8 @@ final class Statement {
         trace?.start = DispatchTime.now().uptimeNanoseconds
     }
 
-    /// - Parameter rows: rows read by whoever stepped the handle by himself.
     /// - Parameter clears: whether bound values are let go; false for a caller who binds every parameter before each run.
-    func finish(rows: Int = 0, clears: Bool = true) {
+    func finish(clears: Bool = true) {
         let end = isObserved ? DispatchTime.now().uptimeNanoseconds : 0
         sqlite3_reset(handle)
         if clears {
@@ -115,7 +121,7 @@ final class Statement {
             heldNulls?.update(repeating: true, count: parameterCount + 1)
         }
         isRunning = false
-        if rows > 0 { counter.moved(rows) }
+        let rows = isReading ? endReading() : 0
         guard isObserved, let trace, let observer = connection.options.observer else { return }
         self.trace = nil
         let changes = Int(sqlite3_total_changes(connection.handle) - trace.changed)
@@ -124,6 +130,14 @@ final class Statement {
                 // A statement that changes rows and returns them touches each once.
                 sql: sql, bindings: trace.bindings, rows: max(trace.rows + rows, changes),
                 seconds: Double(end - trace.start) / 1e9))
+    }
+
+    /// Answers how many rows were read.
+    private func endReading() -> Int {
+        let rows = rowsRead
+        (isReading, isDone, rowsRead, mixed) = (false, false, 0, nil)
+        if rows > 0 { counter.moved(rows) }
+        return rows
     }
 
     // MARK: Binding

@@ -5,39 +5,55 @@ import CoreDataSQL
 import CoreDataValues
 import Foundation
 
-/// Reads the rows of one statement by the types of the projection's columns, never by those that SQLite calls them.
-struct ValueSteps: StatementSteps {
-    private let cells: [ValueSelection.Cell]
-    private let projection: BoundProjection
-    private let entity: Entity
-    // The first batch is small, so that the first values are there soon.
-    private var size = RowDecoder.firstBatch
-    private var isDone = false
-    private(set) var total = 0
-
-    init(_ cells: [ValueSelection.Cell], _ projection: BoundProjection, _ entity: Entity) {
-        self.cells = cells
-        self.projection = projection
-        self.entity = entity
-    }
-
-    mutating func next(_ statement: Statement) throws -> ValueRows? {
+extension Statement {
+    func values(_ count: Int, of shape: ValueShape) throws -> ValueRows? {
         if isDone { return nil }
-        var batch = projection.emptyRows
-        while batch.count < size, !batch.isFull {
-            guard try step(statement) else {
+        let decoder = ValueDecoder(statement: self, shape: shape)
+        var batch = shape.projection.emptyRows
+        while batch.count < count, !batch.isFull {
+            guard try decoder.step() else {
                 isDone = true
                 break
             }
-            for (column, cell) in cells.enumerated() { try decode(cell, column, statement, &batch) }
+            for (column, cell) in shape.cells.enumerated() { try decoder.decode(cell, column, &batch) }
             batch.endRow()
         }
-        total += batch.count
-        size = min(2 * size, ValueRows.maximumCount)
+        rowsRead += batch.count
         return batch.count > 0 ? batch : nil
     }
 
-    private func step(_ statement: Statement) throws -> Bool {
+    func tuples(_ count: Int) throws -> [[Value]] {
+        if isDone { return [] }
+        let width = Int32(sqlite3_column_count(handle))
+        var rows: [[Value]] = []
+        while rows.count < count, !isDone {
+            let code = sqlite3_step(handle)
+            isDone = code != SQLITE_ROW
+            if !isDone { rows.append((0..<width).map { kept($0) }) }
+            if isDone, code != SQLITE_DONE { throw connection.error(code, doing: "Fetching", sql: sql) }
+        }
+        rowsRead += rows.count
+        return rows
+    }
+
+    private func kept(_ column: Int32) -> Value {
+        switch sqlite3_column_type(handle, column) {
+        case SQLITE_INTEGER: return .int(int(Int(column)))
+        case SQLITE_FLOAT: return .double(double(Int(column)))
+        case SQLITE_TEXT: return .text(text(Int(column)) ?? "")
+        case SQLITE_BLOB: return .data(data(Int(column)) ?? Data())
+        default: return .null
+        }
+    }
+}
+
+/// Reads values of one statement's rows.
+private struct ValueDecoder {
+    let statement: Statement
+    let shape: ValueShape
+    private var entity: Entity { shape.entity }
+
+    func step() throws -> Bool {
         let code = sqlite3_step(statement.handle)
         if code == SQLITE_ROW { return true }
         if code == SQLITE_DONE { return false }
@@ -45,7 +61,7 @@ struct ValueSteps: StatementSteps {
         throw error.engine?.message == "integer overflow" ? StoreError.overflow(entity) : error
     }
 
-    private func decode(_ cell: ValueSelection.Cell, _ column: Int, _ statement: Statement, _ batch: inout ValueRows) throws {
+    func decode(_ cell: ValueSelection.Cell, _ column: Int, _ batch: inout ValueRows) throws {
         guard let value = sqlite3_column_value(statement.handle, cell.column) else { return batch.appendNull(column) }
         let type = sqlite3_value_type(value)
         if type == SQLITE_NULL { return batch.appendNull(column) }
@@ -58,7 +74,7 @@ struct ValueSteps: StatementSteps {
         case .data: batch.append(Self.bytes(sqlite3_value_blob(value)?.assumingMemoryBound(to: UInt8.self), value), column)
         case .uuid:
             let bytes = Self.bytes(sqlite3_value_blob(value)?.assumingMemoryBound(to: UInt8.self), value)
-            guard bytes.count == 16 else { throw unreadable(column, statement) }
+            guard bytes.count == 16 else { throw unreadable(column) }
             batch.append(bytes, column)
         case .decimal: decimal(value, type, column, &batch)
         case .key(let declared):
@@ -88,10 +104,10 @@ struct ValueSteps: StatementSteps {
         UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_value_bytes(value)))
     }
 
-    private func unreadable(_ column: Int, _ statement: Statement) -> StoreError {
+    private func unreadable(_ column: Int) -> StoreError {
         StoreError(
             134180,
-            "A row of \(entity.name) holds a value for the column “\(projection.columns[column].name)” that is no UUID "
+            "A row of \(entity.name) holds a value for the column “\(shape.projection.columns[column].name)” that is no UUID "
                 + "(16 bytes). Correct the row in the store at \(statement.connection.path).",
             path: statement.connection.path, entity: entity.name, sql: statement.sql)
     }

@@ -22,13 +22,11 @@ package final class SQLiteStore: RowStore, StoreCopier {
     /// nil when no attribute may be stored in files.
     let externals: ExternalColumns?
     let pool: Pool
+    let reader: SQLReader
     private let keys = KeyBlocks()
     private let counter = StatementCounter()
 
-    var selects: SelectCompiler { plan.selects }
     private var writes: WriteCompiler { plan.writes }
-    var shapes: ShapeCache { plan.shapes }
-    var selections: SelectionCache { plan.selections }
 
     package init(url: URL, plan: StorePlan, options: SQLiteOptions) throws {
         schema = plan.map.schema
@@ -39,6 +37,7 @@ package final class SQLiteStore: RowStore, StoreCopier {
         self.plan = opened.plan
         pool = opened.pool
         pool.keptFiles = externals?.kept
+        reader = SQLReader(opened.plan, opened.pool)
         identifier = opened.metadata.uuid
         history = opened.history
         capabilities = pool.pinsViews ? [.membership, .pinnedViews] : .membership

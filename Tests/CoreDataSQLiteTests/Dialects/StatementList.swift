@@ -231,9 +231,9 @@ struct StatementList {
             let shape = try RowShape(map: map, entity: entity, last: entity.last, includesValues: true)
             lines.append(Line(title: "members of \(name)", sql: try selects.members(of: relationship, shape: shape)))
             lines.append(Line(title: "membership in \(name)", sql: try selects.membership(in: relationship)))
-            lines.append(Line(title: "targets of \(name)", sql: try selects.targets(of: relationship, shape: shape).sql))
-            if let all = try selects.targetsOfAll(of: relationship, shape: shape) {
-                lines.append(Line(title: "targets of all \(name)", sql: all.sql))
+            lines.append(Line(title: "targets of \(name)", sql: try selects.targets(of: relationship, shape: shape)))
+            if try selects.ownerSlotOfAll(relationship) != nil {
+                lines.append(Line(title: "targets of all \(name)", sql: try selects.targetsOfAll(of: relationship, shape: shape)))
             }
         }
         return lines

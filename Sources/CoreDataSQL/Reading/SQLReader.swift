@@ -1,0 +1,151 @@
+// How a store in a database is read.
+
+import CoreDataValues
+
+/// Turns what a store is asked for into statements of sessions that are lent.
+package struct SQLReader: Sendable {
+    let plan: StorePlan
+    private let source: any SQLSource
+    private var schema: Schema { plan.map.schema }
+    private var selects: SelectCompiler { plan.selects }
+
+    package init(_ plan: StorePlan, _ source: any SQLSource) {
+        self.plan = plan
+        self.source = source
+    }
+
+    // MARK: Rows and values of a query
+
+    package func fetch(_ plan: FetchPlan, _ view: ReadView, _ receive: (RowBatch) throws -> FetchStep) throws {
+        let (shape, selection) = try selection(of: plan)
+        try source.read(view) { session in
+            try run(session.open(selection), RowSteps(shape, expected: expected(of: plan)), receive)
+        }
+    }
+
+    package func open(_ plan: FetchPlan, _ view: ReadView) throws -> any ReadCursor<RowBatch> {
+        let (shape, selection) = try selection(of: plan)
+        return try cursor(view, RowSteps(shape, expected: expected(of: plan))) { try $0.open(selection) }
+    }
+
+    private func selection(of plan: FetchPlan) throws -> (RowShape, SelectionCache.Known) {
+        let entity = schema[plan.entity]
+        let last = plan.includesSubentities ? entity.last : entity.index
+        let shape = try self.plan.shapes.shape(entity, last: last, includesValues: plan.includesValues)
+        return (shape, try self.plan.selections.selection(plan, in: schema) { try selects.select($0, shape: shape) })
+    }
+
+    private func expected(of plan: FetchPlan) -> Int { plan.limit > 0 ? plan.limit : .max }
+
+    package func openValues(_ plan: FetchPlan, _ view: ReadView) throws -> any ReadCursor<ValueRows> {
+        let query = try Query(valuesOf: plan, in: schema)
+        guard let projection = query.bound.projection else { return StepCursor([]) }
+        let values = try selects.values(query, projection)
+        return try cursor(view, ValueSteps(values.shape)) { session in
+            try session.open(values.selection.sql, values.selection.values(for: query))
+        }
+    }
+
+    package func count(_ plan: FetchPlan, _ view: ReadView) throws -> Int {
+        let query = try Query(plan, in: schema)
+        let selection = try selects.count(query)
+        var count: Int64?
+        try source.read(view) { session in
+            let numbers = try session.numbers(.text(selection.sql), each: 1, selection.values(for: query), self.plan.writes)
+            count = numbers.first.flatMap { $0 }
+        }
+        return Int(count ?? 0)
+    }
+
+    // MARK: Rows by key
+
+    package func rows(
+        for numbers: [Int64], in root: EntityIndex, _ view: ReadView, _ receive: (RowBatch) throws -> FetchStep
+    ) throws {
+        guard let first = numbers.first else { return }
+        let shape = try plan.shapes.tree(root)
+        try source.read(view) { session in
+            let result = numbers.count == 1
+                ? try session.open(.row(shape.first), key: first, shape, selects)
+                : try session.open(.rows(shape.first), keys: numbers, shape, selects)
+            try run(result, RowSteps(shape, expected: numbers.count), receive)
+        }
+    }
+
+    package func members(
+        of relationship: RelationshipIndex, owner: RowKey, _ view: ReadView, _ receive: (RowBatch) throws -> FetchStep
+    ) throws {
+        let shape = try shape(of: relationship)
+        try source.read(view) { session in
+            try run(session.open(.members(relationship), key: owner.number, shape, selects), RowSteps(shape), receive)
+        }
+    }
+
+    package func isMember(
+        _ member: RowKey, of relationship: RelationshipIndex, owner: RowKey, _ view: ReadView
+    ) throws -> Bool {
+        var isMember = false
+        try source.read(view) { isMember = try $0.isMember(member.number, of: owner.number, in: relationship, selects) }
+        return isMember
+    }
+
+    package func targets(
+        of relationship: RelationshipIndex, from owners: [Int64], _ view: ReadView, _ receive: (MemberBatch) throws -> FetchStep
+    ) throws {
+        try members(by: .targets(relationship), selects.ownerSlot(of: schema[relationship]), of: relationship, owners, view, receive)
+    }
+
+    package func targets(
+        of relationship: RelationshipIndex, fromAll owners: [Int64], _ view: ReadView,
+        _ receive: (MemberBatch) throws -> FetchStep
+    ) throws {
+        guard let slot = try selects.ownerSlotOfAll(schema[relationship]) else {
+            return try targets(of: relationship, from: owners, view, receive)
+        }
+        try members(by: .targetsOfAll(relationship), slot, of: relationship, owners, view, receive)
+    }
+
+    private func members(
+        by statement: SQLShape, _ ownerSlot: Int?, of relationship: RelationshipIndex, _ owners: [Int64], _ view: ReadView,
+        _ receive: (MemberBatch) throws -> FetchStep
+    ) throws {
+        let shape = try shape(of: relationship)
+        try source.read(view) { session in
+            let result = try session.open(statement, keys: owners, shape, selects)
+            try run(result, MemberSteps(shape, ownerSlot: ownerSlot), receive)
+        }
+    }
+
+    /// All rows that may be at the other end, with their values.
+    private func shape(of relationship: RelationshipIndex) throws -> RowShape {
+        let entity = schema[schema[relationship].destination]
+        return try plan.shapes.shape(entity, last: entity.last, includesValues: true)
+    }
+
+    // MARK: Results
+
+    private func run<Steps: ResultSteps>(
+        _ result: any SQLResult, _ steps: Steps, _ receive: (Steps.Batch) throws -> FetchStep
+    ) throws {
+        defer { result.end() }
+        var steps = steps
+        while let batch = try steps.next(result) {
+            if try receive(batch) == .stop { return }
+        }
+    }
+
+    /// - Parameter ready: makes the statement ready.
+    func cursor<Steps: ResultSteps>(
+        _ view: ReadView, _ steps: Steps, _ ready: (any SQLReading) throws -> any SQLResult
+    ) throws -> any ReadCursor<Steps.Batch> {
+        if let held = try source.hold(view, ready) { return ResultCursor(held, steps) }
+        var batches: [Steps.Batch] = []
+        try source.read(view) { session in
+            try run(ready(session), steps) { batch in
+                batches.append(batch)
+                return .more
+            }
+        }
+        return StepCursor(batches)
+    }
+}
