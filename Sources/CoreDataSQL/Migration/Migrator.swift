@@ -76,7 +76,7 @@ extension ExternalColumns {
     fileprivate func names(_ session: any SQLSession, _ texts: WriteCompiler) throws -> Set<String> {
         let statements = FileStatements(map.dialect)
         return Set(try columns().flatMap { place in
-            try session.words(.text(statements.allNames(in: place.column, of: place.table)), [], texts).compactMap { $0 }
+            try session.words(.text(statements.allNames(in: place.column, of: place.table)), each: 1, [], texts).compactMap { $0 }
         })
     }
 }
