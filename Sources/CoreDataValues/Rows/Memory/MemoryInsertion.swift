@@ -30,7 +30,7 @@ struct MemoryInsertion {
             takeBack(&state)
             throw error
         }
-        outcome.touched.changed += changed
+        outcome.touched.changed += changed.sorted { ($0.entity, $0.number) < ($1.entity, $1.number) }
         return outcome.cut(to: work.change.answer)
     }
 
