@@ -84,12 +84,14 @@ extension NSManagedObjectContext {
         }
     }
 
-    final func post(_ event: ContextEvent) {
-        guard !event.isEmpty else { return }
+    /// - Parameter others: objects that controllers of fetched results have to look at too.
+    final func post(_ event: ContextEvent, followersOnly others: [NSManagedObject] = []) {
+        guard !event.isEmpty else { return others.isEmpty ? () : tellFollowers(of: others) }
         // Kept for the save that may follow; one with refreshed objects would keep clean objects alive.
         lastEvent = tracker.dirtyCount > 0 && event.refreshed.isEmpty ? event : nil
         eventsSinceSave += 1
         post(ContextNotice.didChange, event.userInfo)
+        if followers != nil { tellFollowers(of: event.inserted + event.updated + event.deleted + event.refreshed + others) }
     }
 
     /// Ends the event in which a merge policy changed objects, when their save is through.
@@ -149,6 +151,7 @@ extension NSManagedObjectContext {
         registry?.forgetVersions()
         guard !all.isEmpty else { return }
         post(ContextNotice.didChange, [NSInvalidatedAllObjectsKey: all.map(\.objectID)])
+        if followers != nil { tellFollowersOfReset() }
     }
 }
 

@@ -75,7 +75,7 @@ extension NSManagedObjectContext {
         return place
     }
 
-    private func fetchObjects(_ order: FetchOrder) throws -> [NSManagedObject] {
+    final func fetchObjects(_ order: FetchOrder) throws -> [NSManagedObject] {
         let stores = stores(for: order)
         if let overlay = try overlay(for: order, over: stores) { return try overlay.objects(from: stores) }
         guard let store = stores.first else { return [] }

@@ -83,7 +83,9 @@ extension NSManagedObjectContext {
         let deleted = drop(payload.deleted)
         let refreshed = renew(payload.updated + known)
         settle()
-        post(ContextEvent(inserted: inserted, deleted: deleted, refreshed: refreshed))
+        post(
+            ContextEvent(inserted: inserted, deleted: deleted, refreshed: refreshed),
+            followersOnly: followers == nil ? [] : (payload.updated + known).compactMap { registered($0) })
         // Not an event of this context's own changes, so no save may use its sets.
         lastEvent = nil
         postObjectIDs(.didMergeIDs, changedKey: NSRefreshedObjectIDsKey, inserted, refreshed, deleted)

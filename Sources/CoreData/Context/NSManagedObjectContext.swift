@@ -119,6 +119,8 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
     final var waitingRows: [WaitingRows] = []
     /// Faults that came one by one, a group a tree and store.
     final var openSiblings: [OpenSiblings] = []
+    /// Controllers of fetched results; nil until one has fetched.
+    final var followers: FetchedFollowers?
     /// Who is told of unexpected faults; nil until somebody asks for it.
     final var faultWatch: FaultWatch?
     final var isTellingOfFault = false

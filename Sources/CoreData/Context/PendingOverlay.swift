@@ -64,7 +64,7 @@ struct PendingOverlay {
 
     /// Where there is no order, judged objects stay at the places that the store gave them, and new ones come last.
     private func merged(_ found: [NSManagedObject], _ judged: Judged, isOneStore: Bool) -> [NSManagedObject] {
-        let order = BoundOrder(query)
+        let order = ObjectOrder(query)
         guard !order.isEmpty else {
             let fitting = Set(judged.fitting)
             let kept = found.filter { !judged.all.contains($0) || fitting.contains($0) }
@@ -72,45 +72,8 @@ struct PendingOverlay {
             return kept + judged.fitting.filter { !seen.contains($0) }
         }
         let rest = found.filter { !judged.all.contains($0) }
-        guard isOneStore else { return sorted(rest + judged.fitting, order).map(\.object) }
-        return inserted(sorted(judged.fitting, order), into: rest, order)
-    }
-
-    private typealias Keyed = (object: NSManagedObject, values: [Value])
-
-    private func sorted(_ objects: [NSManagedObject], _ order: BoundOrder) -> [Keyed] {
-        objects.map { ($0, order.values(of: ObjectSource($0))) }.sorted { precedes($0, $1, order) }
-    }
-
-    private func precedes(_ a: Keyed, _ b: Keyed, _ order: BoundOrder) -> Bool {
-        let result = order.compare(a.values, b.values)
-        if result != .orderedSame { return result == .orderedAscending }
-        return order.isAscending ? isOlder(a.object, b.object) : isOlder(b.object, a.object)
-    }
-
-    /// What breaks ties, as in a store: the number of the row; rows still to be written come last, as they were made.
-    private func isOlder(_ a: NSManagedObject, _ b: NSManagedObject) -> Bool {
-        let (x, y) = (a._state.key.number, b._state.key.number)
-        return (x < 0) == (y < 0) ? abs(x) < abs(y) : y < 0
-    }
-
-    /// Few objects into the many that a store has sorted: each by halves.
-    private func inserted(_ few: [Keyed], into many: [NSManagedObject], _ order: BoundOrder) -> [NSManagedObject] {
-        var result: [NSManagedObject] = []
-        result.reserveCapacity(many.count + few.count)
-        var start = 0
-        for keyed in few {
-            var (low, high) = (start, many.count)
-            while low < high {
-                let middle = (low + high) / 2
-                let other = (many[middle], order.values(of: ObjectSource(many[middle])))
-                if precedes(keyed, other, order) { high = middle } else { low = middle + 1 }
-            }
-            result += many[start..<low]
-            result.append(keyed.object)
-            start = low
-        }
-        return result + many[start...]
+        guard isOneStore else { return order.sorted(rest + judged.fitting) }
+        return order.inserted(judged.fitting, into: rest)
     }
 
     // MARK: What is judged here

@@ -1,0 +1,50 @@
+// The order of a query's results, over objects that are in memory.
+
+import CoreDataValues
+import Foundation
+
+/// Sorts objects as a store does, ties included.
+struct ObjectOrder {
+    private let order: BoundOrder
+    private typealias Keyed = (object: NSManagedObject, values: [Value])
+
+    init(_ query: Query) { order = BoundOrder(query) }
+
+    var isEmpty: Bool { order.isEmpty }
+
+    func sorted(_ objects: [NSManagedObject]) -> [NSManagedObject] { keyed(objects).map(\.object) }
+
+    /// Few objects put into the many that are sorted already: each by halves.
+    func inserted(_ few: [NSManagedObject], into many: [NSManagedObject]) -> [NSManagedObject] {
+        var result: [NSManagedObject] = []
+        result.reserveCapacity(many.count + few.count)
+        var start = 0
+        for new in keyed(few) {
+            var (low, high) = (start, many.count)
+            while low < high {
+                let middle = (low + high) / 2
+                if precedes(new, (many[middle], order.values(of: ObjectSource(many[middle])))) { high = middle } else { low = middle + 1 }
+            }
+            result += many[start..<low]
+            result.append(new.object)
+            start = low
+        }
+        return result + many[start...]
+    }
+
+    private func keyed(_ objects: [NSManagedObject]) -> [Keyed] {
+        objects.map { ($0, order.values(of: ObjectSource($0))) }.sorted(by: precedes)
+    }
+
+    private func precedes(_ a: Keyed, _ b: Keyed) -> Bool {
+        let result = order.compare(a.values, b.values)
+        if result != .orderedSame { return result == .orderedAscending }
+        return order.isAscending ? isOlder(a.object, b.object) : isOlder(b.object, a.object)
+    }
+
+    /// What breaks ties, as in a store: the number of the row; rows still to be written come last, as they were made.
+    private func isOlder(_ a: NSManagedObject, _ b: NSManagedObject) -> Bool {
+        let (x, y) = (a._state.key.number, b._state.key.number)
+        return (x < 0) == (y < 0) ? abs(x) < abs(y) : y < 0
+    }
+}

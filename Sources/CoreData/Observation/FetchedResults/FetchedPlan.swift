@@ -1,0 +1,104 @@
+// What a controller fetches: the request, read once.
+
+import CoreDataFoundation
+import CoreDataValues
+import Foundation
+import Synchronization
+
+/// A controller's request as of one `performFetch()`.
+struct FetchedPlan {
+    let order: FetchOrder
+    private let query: Query
+    let evaluator: BoundEvaluator
+    let objectOrder: ObjectOrder
+    let sectionKeyPath: String?
+    /// The entities whose objects can change the results.
+    private let watched: [ClosedRange<UInt16>]
+    /// Whether an object's own values decide its place.
+    let isLocal: Bool
+    /// Whether an object may be among the results.
+    private let accepts: (NSManagedObject) -> Bool
+    /// All that the results depend on, in words.
+    let words: String
+
+    init<T>(_ request: NSFetchRequest<T>, _ sectionKeyPath: String?, _ context: NSManagedObjectContext) throws {
+        let name = request.entityName ?? ""
+        guard request.resultType == .managedObjectResultType else {
+            throw CocoaError.unsupported("NSFetchedResultsController with NSFetchRequest.resultType \(request.resultType.rawValue)")
+        }
+        guard request.includesPendingChanges else {
+            throw CocoaError.unsupported("NSFetchedResultsController with NSFetchRequest.includesPendingChanges = false")
+        }
+        guard request.sortDescriptors?.isEmpty == false else {
+            throw CocoaError.coreData(
+                134060, "A fetched results controller for \(name) needs a fetch request with sort descriptors.")
+        }
+        let order = try context.order(request)
+        self.order = order
+        self.sectionKeyPath = sectionKeyPath
+        do { query = try Query(order.plan, in: context.runtime.schema) } catch { throw CocoaError.reading(error) }
+        (evaluator, objectOrder) = (BoundEvaluator(query), ObjectOrder(query))
+        let sections = sectionKeyPath.flatMap { FetchedPlan.reach(of: $0, order.plan, context.runtime.schema) }
+        let reach = query.bound.reach
+        watched = [reach.rows] + (reach.links + (sections?.links ?? [])).map(\.entities)
+        isLocal = reach.isLocal && sections?.isLocal ?? true && order.stores == nil && order.plan.limit == 0
+            && order.plan.offset == 0
+        accepts = { $0 is T }
+        let sorts = order.plan.sort.map { "\($0)" }
+        words = [
+            name, request.predicate.map { "\($0)" } ?? "", sorts.joined(separator: ","), sectionKeyPath ?? "",
+            "\(request.includesSubentities) \(request.fetchLimit) \(request.fetchOffset)",
+        ].joined(separator: "\n")
+    }
+
+    /// What else the names of sections depend on; nil where a getter computes them, which is taken to look at its own object.
+    private static func reach(of keyPath: String, _ plan: FetchPlan, _ schema: Schema) -> QueryReach? {
+        var sorted = FetchPlan(entity: plan.entity)
+        sorted.sort = [SortTerm(keyPath: keyPath.split(separator: ".").map(String.init))]
+        return try? Query(sorted, in: schema).bound.reach
+    }
+
+    func watches(_ object: NSManagedObject) -> Bool {
+        let entity = object._state.pointee.entity
+        return watched.contains { $0.contains(entity) }
+    }
+
+    /// Whether an object that is there may be a result, its values aside.
+    func mayHave(_ object: NSManagedObject) -> Bool {
+        !object._state.has([.deleted, .gone]) && query.bound.reach.rows.contains(object._state.pointee.entity) && accepts(object)
+    }
+
+    /// The name of an object's section.
+    func sectionName(of object: NSManagedObject) -> String {
+        guard let sectionKeyPath else { return "" }
+        return switch object.value(forKeyPath: sectionKeyPath) {
+        case nil, is NSNull: ""
+        case let text as String: text
+        case let number as NSNumber: number.stringValue
+        case let value?: "\(value)"
+        }
+    }
+}
+
+/// Which fetch goes by which name of a cache.
+enum FetchedCaches {
+    private static let words = Mutex<[String: String]>([:])
+
+    static func delete(_ name: String?) {
+        words.withLock { if let name { $0[name] = nil } else { $0 = [:] } }
+    }
+
+    /// - Throws: 134060 when another fetch goes by the name.
+    static func check(_ name: String, _ plan: FetchedPlan) throws {
+        let isSame = words.withLock { words in
+            defer { if words[name] == nil { words[name] = plan.words } }
+            return words[name] == nil || words[name] == plan.words
+        }
+        guard isSame else {
+            throw CocoaError.coreData(
+                134060,
+                "The cache \(name) belongs to another fetch than this one for \(plan.order.info.entity.name): its entity, predicate, "
+                    + "sort order or section key path differs. Call deleteCache(withName:) before performFetch().")
+        }
+    }
+}
