@@ -74,13 +74,22 @@ package final class PredicateSide {
     }
 
     package func predicate(_ text: RandomPredicate.Text) throws -> NSPredicate {
-        try NSPredicate(parsing: text.format, arguments: text.arguments.map { argument in
+        try NSPredicate(parsing: text.format, arguments: arguments(text))
+    }
+
+    /// As a text from outside.
+    func valid(_ text: RandomPredicate.Text) throws -> NSPredicate {
+        try NSPredicate(validating: text.format, argumentArray: arguments(text))
+    }
+
+    private func arguments(_ text: RandomPredicate.Text) -> [Any] {
+        text.arguments.map { argument in
             switch argument {
             case .value(let value): value
             case .object(let serial): objects[serial] ?? NSNull()
             case .objects(let serials): serials.map { objects[$0] ?? NSNull() }
             }
-        })
+        }
     }
 
     /// The serial numbers of what is found, or the sentence of the refusal.

@@ -53,10 +53,10 @@ package struct PredicateTally: Sendable {
             "add:to:", "from:subtract:", "multiply:by:", "divide:by:", "modulus:by:", "raise:toPower:", "bitwiseAnd:with:", "bitwiseOr:with:",
             "bitwiseXor:with:", "leftshift:by:", "rightshift:by:", "onesComplement:", "sum:", "average:", "min:", "max:", "count:", "abs:", "floor:",
             "ceiling:", "trunc:", "sqrt:", "ln:", "length:", "uppercase:", "lowercase:", "canonical:", "castObject:toType:", "FUNCTION",
-            "objectFrom:withIndex:",
+            "objectFrom:withIndex:", "FIRST", "LAST", "SIZE", "log:", "exp:", "noindex:",
         ]
         let wanted = functions + Comparison.Operator.allCases.map { "\($0)" } + ["[c]", "[d]", "[n]", "[l]", "any", "all", "and", "or", "not"]
-            + (1...6).map { "depth \($0)" } + ["TERNARY", "SUBQUERY", "@count", "@sum", "@avg", "@min", "@max", "nil"]
+            + (1...6).map { "depth \($0)" } + ["TERNARY", "SUBQUERY", "constant", "@unionOfObjects", "@distinctUnionOfObjects", "@count", "@sum", "@avg", "@min", "@max", "nil"]
         return Dictionary(wanted.map { ($0, counts[$0] ?? 0) }) { old, _ in old }.filter { $0.value < least }
     }
 

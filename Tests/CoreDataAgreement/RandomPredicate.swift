@@ -15,10 +15,10 @@ package struct RandomPredicate {
     private let names: PredicateNames
     /// The serial numbers of the objects of each entity.
     private let serials: [String: [Int]]
-    private let root: String
+    let root: String
     private var random: SplitMix
     private var arguments: [Argument] = []
-    private var variables = 0
+    var variables = 0
 
     package init(seed: UInt64, _ side: PredicateSide) {
         random = SplitMix(seed)
@@ -33,20 +33,20 @@ package struct RandomPredicate {
 
     // MARK: Choosing
 
-    private mutating func int(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
-    private mutating func pick<T>(_ all: [T]) -> T { all[int(0...all.count - 1)] }
+    mutating func int(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
+    mutating func pick<T>(_ all: [T]) -> T { all[int(0...all.count - 1)] }
 
-    private mutating func argument(_ value: Any) -> String {
+    mutating func argument(_ value: Any) -> String {
         arguments.append(.value(value))
         return "%@"
     }
 
-    private mutating func object(_ entity: String) -> String {
+    mutating func object(_ entity: String) -> String {
         arguments.append(.object(pick(serials[entity] ?? [0])))
         return "%@"
     }
 
-    private mutating func objects(_ entity: String) -> String {
+    mutating func objects(_ entity: String) -> String {
         var chosen: [Int] = []
         for _ in 0..<int(1...3) { chosen.append(pick(serials[entity] ?? [0])) }
         arguments.append(.objects(chosen))
@@ -56,7 +56,7 @@ package struct RandomPredicate {
     // MARK: Paths
 
     /// Some to-ones further, and the entity that they lead to.
-    private mutating func hops(_ entity: String, _ prefix: String) -> (entity: String, prefix: String) {
+    mutating func hops(_ entity: String, _ prefix: String) -> (entity: String, prefix: String) {
         var (entity, prefix) = (entity, prefix)
         for _ in 0..<max(0, int(-2...2)) {
             guard let toOnes = names.toOnes[entity], !toOnes.isEmpty else { break }
@@ -66,17 +66,19 @@ package struct RandomPredicate {
         return (entity, prefix)
     }
 
-    private mutating func scalar(_ entity: String, _ prefix: String, _ family: PredicateNames.Family? = nil) -> (path: String, family: PredicateNames.Family) {
-        let (owner, path) = hops(entity, prefix)
+    mutating func scalar(_ entity: String, _ prefix: String, _ family: PredicateNames.Family? = nil) -> (path: String, family: PredicateNames.Family) {
+        // Inside a sub-query the names without a variable are those of the row that is asked about.
+        let isOuter = prefix.hasPrefix("$") && int(0...7) == 0
+        let (owner, path) = isOuter ? hops(root, "") : hops(entity, prefix)
         let all = (names.scalars[owner] ?? []).filter { family == nil || $0.1 == family }
         guard !all.isEmpty else { return scalar(entity, prefix, family) }
         let (key, found) = pick(all)
         return (path + key, found)
     }
 
-    private typealias Many = (path: String, entity: String, isOrdered: Bool)
+    typealias Many = (path: String, entity: String, isOrdered: Bool)
 
-    private mutating func many(_ entity: String, _ prefix: String, isDeep: Bool = true) -> Many {
+    mutating func many(_ entity: String, _ prefix: String, isDeep: Bool = true) -> Many {
         let (owner, path) = hops(entity, prefix)
         guard let toManys = names.toManys[owner], !toManys.isEmpty else { return many(entity, prefix, isDeep: isDeep) }
         let found = pick(toManys)
@@ -86,7 +88,7 @@ package struct RandomPredicate {
 
     // MARK: Tests of values
 
-    private mutating func constant(_ family: PredicateNames.Family) -> String {
+    mutating func constant(_ family: PredicateNames.Family) -> String {
         switch family {
         case .number: return number()
         case .text: return int(0...12) == 0 ? "nil" : argument(pick(Library.texts))
@@ -97,7 +99,7 @@ package struct RandomPredicate {
         }
     }
 
-    private mutating func number() -> String {
+    mutating func number() -> String {
         switch int(0...24) {
         case 0: return argument(NSDecimalNumber(string: pick(["0.1", "1.25", "-3"])))
         case 1: return argument(Date(timeIntervalSinceReferenceDate: Double(int(-4...4)) / 4))
@@ -110,16 +112,16 @@ package struct RandomPredicate {
         }
     }
 
-    private mutating func sign(_ family: PredicateNames.Family) -> String {
+    mutating func sign(_ family: PredicateNames.Family) -> String {
         switch family {
         case .number, .text, .identifier, .bytes: pick(["==", "!=", "<", "<=", ">", ">="])
         case .object, .address: pick(["==", "!="])
         }
     }
 
-    private mutating func options() -> String { pick(["", "", "[c]", "[d]", "[cd]", "[n]", "[l]", "[cdl]"]) }
+    mutating func options() -> String { pick(["", "", "[c]", "[d]", "[cd]", "[n]", "[l]", "[cdl]"]) }
 
-    private mutating func test(_ left: String, _ family: PredicateNames.Family) -> String {
+    mutating func test(_ left: String, _ family: PredicateNames.Family) -> String {
         switch int(0...7) {
         case 0: return "\(left) IN {\((0..<int(1...5)).map { _ in constant(family) }.joined(separator: ", "))}"
         case 1 where family == .number && int(0...1) == 0: return "\(left) BETWEEN {\(int(-3...0)), \(int(0...3))}"
@@ -131,8 +133,9 @@ package struct RandomPredicate {
         }
     }
 
-    private mutating func textTest(_ left: String) -> String {
-        switch int(0...4) {
+    mutating func textTest(_ left: String) -> String {
+        switch int(0...5) {
+        case 5: "\(argument(pick(Library.texts))) IN\(options()) \(left)"
         case 0: "\(left) \(pick(["BEGINSWITH", "ENDSWITH", "=="]))\(options()) \(argument(pick(Library.texts)))"
         case 1, 2: "\(left) CONTAINS\(options()) \(argument(pick(Library.texts)))"
         case 3: "\(left) LIKE\(options()) \(argument(pick(Library.texts + ["*", "?", "a*", "*b", "??"])))"
@@ -141,70 +144,16 @@ package struct RandomPredicate {
     }
 
     /// Comparisons of one property, which fold.
-    private mutating func chain(_ entity: String, _ prefix: String) -> String {
+    mutating func chain(_ entity: String, _ prefix: String) -> String {
         let (path, family) = scalar(entity, prefix)
         var parts: [String] = []
         for _ in 0..<int(4...7) { parts.append(int(0...3) == 0 ? "NOT (\(test(path, family)))" : test(path, family)) }
         return "(" + parts.joined(separator: pick([" OR ", " AND "])) + ")"
     }
 
-    // MARK: Computed values
-
-    private mutating func computed(_ entity: String, _ prefix: String, depth: Int) -> String {
-        let value = scalar(entity, prefix, .number).path
-        switch int(0...17) {
-        case 0: return "\(many(entity, prefix).path).@count"
-        case 1, 2: return ofMembers(entity, prefix) { "\($0).@\($1.pick(["sum", "avg", "min", "max"])).\($2)" }
-        case 3: return ofMembers(entity, prefix) { "\($1.pick(["sum", "average", "min", "max", "count"])):(\($0).\($2))" }
-        case 4: return "(\(value) \(pick(["+", "-", "*", "/"])) \(scalar(entity, prefix, .number).path))"
-        case 5: return "\(scalar(entity, prefix, .text).path).length"
-        case 6: return "length:(\(scalar(entity, prefix, .text).path))"
-        case 7: return "\(pick(["abs", "floor", "ceiling", "trunc", "sqrt", "ln", "sum"])):(\(value))"
-        case 8: return "modulus:by:(\(value), \(pick(["2", "3", "0"])))"
-        case 9:
-            let found = many(entity, prefix, isDeep: false)
-            guard found.isOrdered else { return value }
-            return "\(found.path)[\(pick(["FIRST", "LAST", "0", "1"]))].\(scalar(found.entity, "", .number).path)"
-        case 10 where depth > 0:
-            let found = many(entity, prefix)
-            return "\(subquery(found, depth: depth)).@count"
-        case 11 where depth > 0:
-            let found = many(entity, prefix, isDeep: false)
-            return "\(subquery(found, depth: depth)).@\(pick(["sum", "max", "avg", "min"])).\(scalar(found.entity, "", .number).path)"
-        case 12, 13:
-            let condition = predicate(entity, prefix, depth: max(0, depth - 1))
-            return "TERNARY(\(condition), \(value), \(int(0...1) == 0 ? number() : scalar(entity, prefix, .number).path))"
-        case 14: return "(\(value) \(pick(["&", "|", "^", "<<", ">>"])) \(int(-2...66)))"
-        case 15: return "(\(value) ** \(pick(["2", "0", "-1", "0.5", "3"])))"
-        case 10, 11, 16: return pick(["-(\(value))", "~(\(value))", "CAST(\(value), 'NSNumber')", "FUNCTION(\(value), 'pow:', 2)"])
-        default: return value
-        }
-    }
-
-    private mutating func computedText(_ entity: String, _ prefix: String, depth: Int) -> String {
-        let value = scalar(entity, prefix, .text).path
-        switch int(0...3) {
-        case 0: return "TERNARY(\(predicate(entity, prefix, depth: max(0, depth - 1))), \(value), \(constant(.text)))"
-        case 1: return "FUNCTION(\(value), '\(pick(["uppercaseString", "lowercaseString"]))')"
-        default: return "\(pick(["uppercase", "lowercase", "canonical"])):(\(value))"
-        }
-    }
-
-    private mutating func ofMembers(_ entity: String, _ prefix: String, _ write: (String, inout RandomPredicate, String) -> String) -> String {
-        let found = many(entity, prefix)
-        let path = scalar(found.entity, "", .number).path
-        return write(found.path, &self, path)
-    }
-
-    private mutating func subquery(_ found: Many, depth: Int) -> String {
-        variables += 1
-        let name = "$v\(variables)"
-        return "SUBQUERY(\(found.path), \(name), \(predicate(found.entity, name + ".", depth: depth - 1)))"
-    }
-
     // MARK: Predicates
 
-    private mutating func predicate(_ entity: String, _ prefix: String, depth: Int) -> String {
+    mutating func predicate(_ entity: String, _ prefix: String, depth: Int) -> String {
         switch depth > 0 ? int(0...8) : 8 {
         case 0, 1: "(\(predicate(entity, prefix, depth: depth - 1)) AND \(predicate(entity, prefix, depth: depth - 1)))"
         case 2, 3: "(\(predicate(entity, prefix, depth: depth - 1)) OR \(predicate(entity, prefix, depth: depth - 1)))"
@@ -213,14 +162,12 @@ package struct RandomPredicate {
         }
     }
 
-    private mutating func comparison(_ entity: String, _ prefix: String, depth: Int) -> String {
+    mutating func comparison(_ entity: String, _ prefix: String, depth: Int) -> String {
         switch int(0...19) {
         case 0:
             let (path, family) = scalar(entity, prefix)
             return "\(constant(family)) \(sign(family)) \(path)"
-        case 1:
-            let family = pick([PredicateNames.Family.number, .number, .text])
-            return "\(scalar(entity, prefix, family).path) \(sign(family)) \(scalar(entity, prefix, family).path)"
+        case 1: return ofColumns(entity, prefix)
         case 2, 3, 15...18:
             let value = computed(entity, prefix, depth: depth)
             // Most values of rows are small, and most of what is computed of them.
@@ -238,18 +185,34 @@ package struct RandomPredicate {
             return int(0...1) == 0 ? "\(own) \(sign(.object)) \(object(entity))" : "\(own) IN \(objects(entity))"
         case 10, 19: return test(computedText(entity, prefix, depth: depth), .text)
         case 11 where depth > 0: return "\(subquery(many(entity, prefix), depth: depth)).@count \(sign(.number)) \(int(0...1))"
-        case 12: return chain(entity, prefix)
+        case 12: return int(0...9) == 0 ? pick(["TRUEPREDICATE", "FALSEPREDICATE"]) : chain(entity, prefix)
         default:
             let (path, family) = scalar(entity, prefix)
             return test(path, family)
         }
     }
 
-    private mutating func quantified(_ entity: String, _ prefix: String) -> String {
+    /// Of two or three properties.
+    mutating func ofColumns(_ entity: String, _ prefix: String) -> String {
+        let family = pick([PredicateNames.Family.number, .number, .text])
+        let (a, b, c) = (scalar(entity, prefix, family).path, scalar(entity, prefix, family).path, scalar(entity, prefix, family).path)
+        switch int(0...6) {
+        case 0: return "\(a) BETWEEN {\(b), \(c)}"
+        case 1: return "\(a) IN {\(b), \(constant(family)), \(c)}"
+        case 2 where family == .number: return "\(pick(["max", "min", "sum", "average", "count"])):(\(a), \(b), \(c)) \(sign(.number)) \(int(-1...2))"
+        case 2 where family == .text, 3 where family == .text:
+            return "\(a) \(pick(["CONTAINS", "BEGINSWITH", "ENDSWITH", "LIKE", "MATCHES", "IN"]))\(options()) \(b)"
+        case 4 where family == .text: return "\(a) \(sign(.text))\(options()) \(b)"
+        default: return "\(a) \(sign(family)) \(b)"
+        }
+    }
+
+    mutating func quantified(_ entity: String, _ prefix: String) -> String {
         let word = pick(["ANY", "ALL", "NONE", "SOME", "NOT ANY", "NOT ALL"])
         let found = many(entity, prefix)
         let (path, family) = scalar(found.entity, "")
-        switch int(0...3) {
+        switch int(0...4) {
+        case 4: return "\(word) \(test("\(found.path).\(pick(["@unionOfObjects", "@distinctUnionOfObjects"])).\(path)", family))"
         case 0: return "\(word) \(constant(family)) \(sign(family)) \(found.path).\(path)"
         case 1 where family == .number || family == .text:
             return "\(word) \(found.path).\(path) \(sign(family)) \(scalar(entity, prefix, family).path)"
@@ -257,7 +220,7 @@ package struct RandomPredicate {
         }
     }
 
-    private mutating func target(_ entity: String, _ prefix: String) -> String {
+    mutating func target(_ entity: String, _ prefix: String) -> String {
         let (owner, path) = hops(entity, prefix)
         guard let toOnes = names.toOnes[owner], !toOnes.isEmpty else { return chain(entity, prefix) }
         let (key, destination) = pick(toOnes)
@@ -267,12 +230,12 @@ package struct RandomPredicate {
         case 2: return "\(path)\(key) IN \(objects(destination))"
         case 3: return "\(path)\(key) \(sign(.object)) nil"
         case 4: return "\(object(destination)) == \(path)\(key)"
-        case 5: return "\(path)\(key) IN {nil}"
+        case 5: return pick(["\(path)\(key) IN {nil}", "\(path)\(key).objectID == \(object(destination))"])
         default: return "NOT (\(path)\(key) IN \(objects(destination)))"
         }
     }
 
-    private mutating func members(_ entity: String, _ prefix: String) -> String {
+    mutating func members(_ entity: String, _ prefix: String) -> String {
         let found = many(entity, prefix)
         let word = pick(["ANY", "ALL", "NONE"])
         switch int(0...4) {

@@ -73,13 +73,6 @@ import class CoreDataFoundation.NSExpression
         }
     }
 
-    private static let pieces = [
-        "'", "\"", "(", ")", "{", "}", "[", "]", ",", ".", "@", "$x", "#", "%@", "%K", "%d", "%", "\\", "AND", "OR", "NOT", "ANY ", "ALL ", "==", "<", "IN",
-        "CONTAINS[c]", "MATCHES '('", "MATCHES '[a'", "SUBQUERY(", "FUNCTION(", "CAST(", "TERNARY(", "FETCH(", "SELF", "nil", "1e999", "0x", "-", "**", "/ 0",
-        "<<", "sqrt:(", "@count", "@avg.x", "[0]", "[SIZE]", "\u{0}", "é", "9223372036854775807", "BETWEEN {", "LIKE[cd]", "UNION", ":=", "ANYKEY", "now()",
-        "'NSDate')", "tags", "items.n", "price", "FUNCTION(name, 'x:', 1)", "%", "raise:toPower:(", "name", "age",
-    ]
-
     @Test("Ten thousand damaged texts are refused or answered, and never end the process", arguments: [1, 2, 3, 4] as [UInt64])
     func damaged(seed: UInt64) throws {
         var random = SplitMix(seed)
@@ -94,7 +87,7 @@ import class CoreDataFoundation.NSExpression
         var (taken, refused) = (0, 0)
         for round in 0..<2_500 {
             var text = (round % 2 == 0 || real.isEmpty ? own : real).randomElement(using: &random) ?? ""
-            for _ in 0..<Int.random(in: 0...2, using: &random) { text = Self.damaged(text, &random) }
+            for _ in 0..<Int.random(in: 0...2, using: &random) { text = DamagedText.damaged(text, &random) }
             var given: [Any] = []
             let count = round % 4 == 0 ? Int.random(in: 0...3, using: &random) : text.count { $0 == "%" }
             for _ in 0..<count { given.append(arguments.randomElement(using: &random) ?? 0) }
@@ -111,21 +104,5 @@ import class CoreDataFoundation.NSExpression
         }
         print("damaged texts: \(taken) taken, \(refused) refused")
         #expect(taken > 400 && refused > 1_000)
-    }
-
-    private static func damaged(_ text: String, _ random: inout SplitMix) -> String {
-        var scalars = Array(text.unicodeScalars)
-        let place = Int.random(in: 0...scalars.count, using: &random)
-        let end = min(scalars.count, place + Int.random(in: 0...6, using: &random))
-        switch Int.random(in: 0..<5, using: &random) {
-        case 0: scalars.removeSubrange(place..<end)
-        case 1: scalars.insert(contentsOf: Array((pieces.randomElement(using: &random) ?? "").unicodeScalars), at: place)
-        case 2: scalars.replaceSubrange(place..<end, with: Array((" " + (pieces.randomElement(using: &random) ?? "") + " ").unicodeScalars))
-        case 3: scalars.insert(contentsOf: scalars[place..<end], at: place)
-        default: if place < scalars.count { scalars[place] = Unicode.Scalar(UInt8.random(in: 0..<128, using: &random)) }
-        }
-        var result = ""
-        result.unicodeScalars.append(contentsOf: scalars)
-        return result
     }
 }

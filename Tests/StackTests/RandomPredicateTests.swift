@@ -12,5 +12,6 @@ import Testing
         try agreement.ask(250)
         for difference in agreement.differences.prefix(5) { Issue.record("\(difference)") }
         #expect(agreement.differences.isEmpty)
+        #expect(agreement.damaged.taken > 0)
     }
 }

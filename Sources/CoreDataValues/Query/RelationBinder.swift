@@ -55,7 +55,8 @@ struct RelationBinder {
             return .exists(chain, try with(.equal).compare(value, operand))
         case .list(let items): return try among(value, items)
         case .single(let text):
-            guard text.family == .text, !text.isConstant || value.family == .text else {
+            let isText = text.family == .text && (!text.isConstant || value.family == .text)
+            guard isText || (text.family == .unknown && !text.isConstant && value.family == .text) else {
                 throw refusal.nonsense("IN with \(text.title) on its right, which is no list")
             }
             return try with(.contains).compare(text, value)
@@ -66,9 +67,11 @@ struct RelationBinder {
         var constants: [Value] = []
         var others: [BoundCondition] = []
         let isFloat = isFloat(value)
+        // What a locale calls equal no list tells, nor how to fold what only its values tell to be texts.
+        let isSingly = value.isConstant || options.contains(.localeSensitive) || (!options.isEmpty && value.family == .unknown)
         for item in items {
             let element = try single(ExpressionBinder(binding).bind(item))
-            guard case .value(.constant(let constant)) = element, !value.isConstant, !options.contains(.localeSensitive) else {
+            guard case .value(.constant(let constant)) = element, !isSingly else {
                 others.append(try with(.equal).compare(value, element))
                 continue
             }
