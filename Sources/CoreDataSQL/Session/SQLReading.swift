@@ -28,6 +28,13 @@ package protocol SQLReading: AnyObject {
     func numbers(_ shape: SQLShape, each width: Int, _ values: [Value], _ texts: WriteCompiler) throws -> [Int64?]
     /// The rows of a statement, `width` texts each, one after the other.
     func words(_ shape: SQLShape, each width: Int, _ values: [Value], _ texts: WriteCompiler) throws -> [String?]
+
+    // MARK: Statements that hardly come again, of which nothing is kept
+
+    /// The rows of a statement, `width` whole numbers each, one after the other.
+    func numbers(_ text: String, each width: Int, _ values: [Value]) throws -> [Int64?]
+    /// The rows of a statement, each value as the database keeps it.
+    func tuples(_ text: String, _ values: [Value]) throws -> [[Value]]
 }
 
 /// A statement that was made ready, and where it is in its rows. Each call reads a run of them; who has opened it ends it.

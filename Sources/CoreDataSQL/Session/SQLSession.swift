@@ -28,6 +28,12 @@ package protocol SQLSession: SQLReading {
     /// first statement that finds fewer rows of this version and answers its first row.
     func delete(_ rows: Range<Int>, of group: DeleteGroup, each count: Int, _ texts: WriteCompiler) throws -> SQLRefusal?
 
+    /// Inserts rows of a chunk by one statement that leaves some of them out; answers the numbers of the others.
+    func insertNew(_ rows: Range<Int>, of chunk: RowChunk, _ shape: SQLShape, _ texts: WriteCompiler) throws -> [Int64]
+    /// Runs a statement whose parameters are slots of one row of a chunk, then a key.
+    func assign(
+        _ slots: [Int], of chunk: RowChunk, row: Int, to key: Int64, _ shape: SQLShape, _ texts: WriteCompiler) throws
+
     // MARK: Statements
 
     /// Runs a statement once for each `width` of these numbers.
@@ -35,6 +41,9 @@ package protocol SQLSession: SQLReading {
     /// Runs a statement to its end; answers how many rows it changed.
     @discardableResult
     func run(_ shape: SQLShape, _ values: [Value], _ texts: WriteCompiler) throws -> Int
+    /// The same with a statement that hardly comes again: nothing of it is kept.
+    @discardableResult
+    func run(_ text: String, _ values: [Value]) throws -> Int
 
     /// The columns of the uniqueness constraint that an error speaks of, as `ConstraintNames` spells them; nil for other errors.
     func duplicate(_ error: StoreError) -> String?

@@ -61,6 +61,28 @@ extension Connection: SQLSession {
         return nil
     }
 
+    func insertNew(_ rows: Range<Int>, of chunk: RowChunk, _ shape: SQLShape, _ texts: WriteCompiler) throws -> [Int64] {
+        let entity = chunk.layout.entity
+        let binder = binder(of: texts.map.schema[entity]) { texts.stored(of: entity) }
+        let statement = try statement(shape, texts)
+        defer { statement.finish() }
+        try binder.bindWhole(rows, of: chunk, to: statement)
+        var written: [Int64] = []
+        while try statement.step() { written.append(statement.int(0)) }
+        return written
+    }
+
+    func assign(
+        _ slots: [Int], of chunk: RowChunk, row: Int, to key: Int64, _ shape: SQLShape, _ texts: WriteCompiler
+    ) throws {
+        let binder = RowBinder(entity: texts.map.schema[chunk.layout.entity], slots: slots)
+        let statement = try statement(shape, texts)
+        defer { statement.finish() }
+        try binder.bind(chunk.row(row), of: chunk, to: statement, from: 1)
+        try statement.bind(1 + slots.count, key)
+        _ = try statement.step()
+    }
+
     /// Runs a statement to its end, which answers nothing; the error of a uniqueness constraint that it breaks.
     private func refused(_ statement: Statement) throws -> StoreError? {
         do {
@@ -90,7 +112,13 @@ extension Connection: SQLSession {
 
     @discardableResult
     func run(_ shape: SQLShape, _ values: [Value], _ texts: WriteCompiler) throws -> Int {
-        let statement = try statement(shape, texts)
+        try changes(by: statement(shape, texts), values)
+    }
+
+    @discardableResult
+    func run(_ text: String, _ values: [Value]) throws -> Int { try changes(by: Statement(text, on: self), values) }
+
+    private func changes(by statement: Statement, _ values: [Value]) throws -> Int {
         defer { statement.finish() }
         try statement.bind(values)
         while try statement.step() {}
@@ -98,7 +126,14 @@ extension Connection: SQLSession {
     }
 
     func numbers(_ shape: SQLShape, each width: Int, _ values: [Value], _ texts: WriteCompiler) throws -> [Int64?] {
-        let statement = try statement(shape, texts)
+        try numbers(of: statement(shape, texts), each: width, values)
+    }
+
+    func numbers(_ text: String, each width: Int, _ values: [Value]) throws -> [Int64?] {
+        try numbers(of: Statement(text, on: self), each: width, values)
+    }
+
+    private func numbers(of statement: Statement, each width: Int, _ values: [Value]) throws -> [Int64?] {
         defer { statement.finish() }
         try statement.bind(values)
         var numbers: [Int64?] = []
@@ -116,6 +151,15 @@ extension Connection: SQLSession {
         var words: [String?] = []
         while try statement.step() { for column in 0..<width { words.append(statement.text(column)) } }
         return words
+    }
+
+    func tuples(_ text: String, _ values: [Value]) throws -> [[Value]] {
+        let statement = try Statement(text, on: self)
+        defer { statement.finish() }
+        try statement.bind(values)
+        var rows: [[Value]] = []
+        while try statement.step() { rows.append(statement.tuple) }
+        return rows
     }
 
     // MARK: Results

@@ -24,17 +24,19 @@ extension Statement {
 
     func tuples(_ count: Int) throws -> [[Value]] {
         if isDone { return [] }
-        let width = Int32(sqlite3_column_count(handle))
         var rows: [[Value]] = []
         while rows.count < count, !isDone {
             let code = sqlite3_step(handle)
             isDone = code != SQLITE_ROW
-            if !isDone { rows.append((0..<width).map { kept($0) }) }
+            if !isDone { rows.append(tuple) }
             if isDone, code != SQLITE_DONE { throw connection.error(code, doing: "Fetching", sql: sql) }
         }
         rowsRead += rows.count
         return rows
     }
+
+    /// The current row, each value as it is kept.
+    var tuple: [Value] { (0..<sqlite3_column_count(handle)).map(kept) }
 
     private func kept(_ column: Int32) -> Value {
         switch sqlite3_column_type(handle, column) {

@@ -32,7 +32,7 @@ extension SQLiteStore {
             let outcome = try pool.write { connection in
                 let history = SetHistory(historyWriter, change.note, plan.map, connection)
                 let writer = SetWriter(
-                    plan: plan, connection: connection, files: files, history: history, answer: change.answer)
+                    plan: plan, session: connection, files: files, history: history, answer: change.answer)
                 return try writer.transaction { try body(writer) }
             }
             files?.end(isCommitted: true)

@@ -44,13 +44,13 @@ final class SetFiles {
     /// Notes the files to which rows refer that are about to go or to get other values.
     ///
     /// - Parameter keys: the numbers of the rows, as for `IN`.
-    func replace(_ entity: EntityIndex, slots: [Int]? = nil, keys: String, _ connection: Connection) throws {
-        try note(columns.names(in: concerned(entity, slots), of: entity, rows: "IN \(keys)", [], connection, texts))
+    func replace(_ entity: EntityIndex, slots: [Int]? = nil, keys: String, _ session: any SQLSession) throws {
+        try note(columns.names(in: concerned(entity, slots), of: entity, rows: "IN \(keys)", [], session, texts))
     }
 
     /// The same for one row.
-    func replace(_ key: RowKey, slots: [Int], _ connection: Connection) throws {
-        try note(columns.names(in: concerned(key.entity, slots), of: key.entity, keys: [key.number], connection, texts))
+    func replace(_ key: RowKey, slots: [Int], _ session: any SQLSession) throws {
+        try note(columns.names(in: concerned(key.entity, slots), of: key.entity, keys: [key.number], session, texts))
     }
 
     private func concerned(_ entity: EntityIndex, _ slots: [Int]?) -> [Int] {

@@ -9,16 +9,16 @@ final class SetHistory {
     private let writer: HistoryWriter
     private let note: HistoryNote?
     private let map: StoreMap
-    private let connection: Connection
+    private let session: any SQLSession
     private var transaction: Int64?
 
     /// nil for a store that keeps no history.
-    init?(_ writer: HistoryWriter?, _ note: HistoryNote?, _ map: StoreMap, _ connection: Connection) {
+    init?(_ writer: HistoryWriter?, _ note: HistoryNote?, _ map: StoreMap, _ session: any SQLSession) {
         guard let writer else { return nil }
         self.writer = writer
         self.note = note
         self.map = map
-        self.connection = connection
+        self.session = session
     }
 
     /// Records one change for each row of a SELECT.
@@ -47,15 +47,12 @@ final class SetHistory {
         _ sql: String, _ kind: RecordedChanges.Kind, _ entity: EntityIndex, _ mask: [UInt8]?, _ count: Int, _ further: [Value]
     ) throws {
         if count == 0 { return }
-        let number = try transaction ?? writer.addTransaction(note, connection)
+        let number = try transaction ?? writer.addTransaction(note, session)
         transaction = number
-        let first = try writer.take(count, of: .change, connection)
+        let first = try writer.take(count, of: .change, session)
         let values: [Value] = [
             .int(first), .int(number), .int(kind.rawValue), .int(Int64(entity.number)), mask.map { .data(Data($0)) } ?? .null,
         ]
-        let statement = try Statement(sql, on: connection)
-        defer { statement.finish() }
-        try statement.bind(values + further)
-        _ = try statement.step()
+        try session.run(sql, values + further)
     }
 }

@@ -48,7 +48,7 @@ extension SetWriter {
     private func record(_ compiler: SetDeleteCompiler, _ entities: [(EntityIndex, Int)]) throws {
         for (entity, count) in entities {
             let keys = KeyTable.numbers(of: schema[entity].root, where: "e = \(entity.number)")
-            try files?.replace(entity, keys: keys, connection)
+            try files?.replace(entity, keys: keys, session)
             try history?.add(.delete, entity, count: count, of: keys)
         }
         guard let history else { return }
@@ -63,13 +63,10 @@ extension SetWriter {
     }
 
     private func hitGroups() throws -> [(entity: EntityIndex, bits: Int64, count: Int)] {
-        let statement = try Statement(SetDeleteCompiler.hitGroups, on: connection)
-        defer { statement.finish() }
-        var groups: [(entity: EntityIndex, bits: Int64, count: Int)] = []
-        while try statement.step() {
-            if let entity = entity(statement.int(0)) { groups.append((entity, statement.int(1), Int(statement.int(2)))) }
+        let numbers = try numbers(SetDeleteCompiler.hitGroups, each: 3)
+        return stride(from: 0, to: numbers.count, by: 3).compactMap { place in
+            entity(numbers[place]).map { ($0, numbers[place + 1], Int(numbers[place + 2])) }
         }
-        return groups
     }
 
     private func answer(_ outcome: inout SetOutcome, _ entities: [(EntityIndex, Int)]) throws {

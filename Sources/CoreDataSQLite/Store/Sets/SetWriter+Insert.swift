@@ -1,6 +1,5 @@
 // Insertions from a stream of rows: one chunk in memory at a time.
 
-import CCoreDataSQLite
 import CoreDataSQL
 import CoreDataValues
 
@@ -24,7 +23,8 @@ private final class StreamWriter {
     private var firstNumbers: [EntityIndex: Int64] = [:]
     private var blockSize: Int64 = 256
     private(set) var outcome = SetOutcome()
-    private var connection: Connection { writer.connection }
+    private var session: any SQLSession { writer.session }
+    private var texts: WriteCompiler { writer.plan.writes }
     private var schema: Schema { writer.schema }
 
     init(_ writer: SetWriter, _ uniqueness: SetChange.Uniqueness) {
@@ -67,7 +67,7 @@ private final class StreamWriter {
     private func block(_ root: Entity, atLeast count: Int) throws -> Range<Int64> {
         let size = max(blockSize, Int64(count))
         blockSize = min(2 * blockSize, 4096)
-        let numbers = try KeyBlocks.reserve(Int(size), of: root, connection, writer.plan.writes)
+        let numbers = try KeyBlocks.reserve(Int(size), of: root, session, texts)
         if firstNumbers[root.index] == nil { firstNumbers[root.index] = numbers.lowerBound }
         return numbers
     }
@@ -76,7 +76,7 @@ private final class StreamWriter {
 
     private func insertAll(_ chunk: RowChunk, _ entity: Entity) throws {
         var conflicts: [Conflict] = []
-        try RowWriter(plan: writer.plan, session: connection).insert(chunk, &conflicts)
+        try RowWriter(plan: writer.plan, session: session).insert(chunk, &conflicts)
         if case .constraint(let names)? = conflicts.first?.kind { throw StoreError.notUnique(entity, names) }
         guard writer.answer != .count else { return }
         for index in 0..<chunk.count { note(key(chunk, index), .inserted) }
@@ -108,13 +108,7 @@ private final class StreamWriter {
 
     /// Answers the numbers of those that were inserted.
     private func insert(_ range: Range<Int>, of chunk: RowChunk, _ entity: Entity) throws -> Set<Int64> {
-        let binder = connection.binder(of: entity) { writer.plan.writes.stored(of: entity.index) }
-        let statement = try connection.statement(inserts.insert(entity, rows: range.count))
-        defer { statement.finish() }
-        try binder.bindWhole(range, of: chunk, to: statement)
-        var written: Set<Int64> = []
-        while try statement.step() { written.insert(statement.int(0)) }
-        return written
+        try Set(session.insertNew(range, of: chunk, .text(inserts.insert(entity, rows: range.count)), texts))
     }
 
     /// A row whose unique values are taken: answers the number of the row that took its values, if one did.
@@ -127,12 +121,10 @@ private final class StreamWriter {
             return nil
         }
         guard holder.entity == entity.index else { throw rules.otherEntity(entity, holder.entity) }
-        let statement = try connection.statement(inserts.update(entity, slots: slots))
-        defer { statement.finish() }
-        try RowBinder(entity: entity, slots: slots).bind(chunk.row(index), of: chunk, to: statement, from: 1)
-        try statement.bind(1 + slots.count, holder.number)
-        try writer.files?.replace(holder, slots: slots, connection)
-        _ = try writer.unique(entity) { try statement.step() }
+        try writer.files?.replace(holder, slots: slots, session)
+        try writer.unique(entity) {
+            try session.assign(slots, of: chunk, row: index, to: holder.number, .text(inserts.update(entity, slots: slots)), texts)
+        }
         outcome.count += 1
         note(holder, .updated)
         if holder.number < firstNumbers[entity.root, default: 0] { touch(holder) }
@@ -147,12 +139,9 @@ private final class StreamWriter {
         for constraint in entity.constraints {
             let values = constraint.slots.map { chunk.value(row: index, slot: $0) }
             if values.contains(.null) { continue }
-            let statement = try connection.statement(inserts.find(constraint, of: entity))
-            defer { statement.finish() }
-            try statement.bind(values)
-            guard try statement.step() else { continue }
-            let found = statement.isNull(1) ? entity.index : writer.entity(statement.int(1)) ?? entity.index
-            return RowKey(entity: found, number: statement.int(0))
+            let found = try session.numbers(.text(inserts.find(constraint, of: entity)), each: 2, values, texts)
+            guard found.count >= 2, let number = found[0] else { continue }
+            return RowKey(entity: found[1].flatMap { writer.entity($0) } ?? entity.index, number: number)
         }
         return nil
     }
@@ -171,7 +160,7 @@ private final class StreamWriter {
 
     private func derive(_ entity: Entity, _ numbers: [Int64], slots: [Int]?) throws {
         if numbers.isEmpty { return }
-        let rows = RowWriter(plan: writer.plan, session: connection)
+        let rows = RowWriter(plan: writer.plan, session: session)
         for sql in writer.plan.derivedTexts.statements(for: entity.index, slots: slots) {
             if let names = try rows.conflict(in: sql, keys: numbers) { throw StoreError.notUnique(entity, names) }
         }

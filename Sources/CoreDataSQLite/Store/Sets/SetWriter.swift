@@ -1,6 +1,5 @@
-// Set changes as statements, inside one transaction of a connection that writes.
+// Set changes as statements, inside one transaction of a session.
 
-import CCoreDataSQLite
 import CoreDataSQL
 import CoreDataValues
 import Foundation
@@ -9,7 +8,7 @@ import Foundation
 /// answers do.
 struct SetWriter {
     let plan: StorePlan
-    let connection: Connection
+    let session: any SQLSession
     let files: SetFiles?
     let history: SetHistory?
     let answer: SetChange.Answer
@@ -21,12 +20,12 @@ struct SetWriter {
 
     /// - Parameter body: what to do inside the transaction.
     func transaction(_ body: () throws -> SetOutcome) throws -> SetOutcome {
-        connection.touched.clear()
-        connection.ends.clear()
-        connection.touched.limit = answer == .count ? 0 : SetWriter.mostTouched
-        defer { connection.touched.limit = .max }
+        session.touched.clear()
+        session.ends.clear()
+        session.touched.limit = answer == .count ? 0 : SetWriter.mostTouched
+        defer { session.touched.limit = .max }
         var outcome = SetOutcome()
-        try connection.transaction {
+        try session.transaction {
             outcome = try body()
             addTouched(&outcome)
             return true
@@ -67,7 +66,7 @@ struct SetWriter {
 
     private func write(_ update: BoundUpdate, _ compiler: SetUpdateCompiler) throws {
         let numbers = KeyTable.numbers(of: update.entity.root)
-        try files?.replace(update.entity.index, slots: update.slots, keys: numbers, connection)
+        try files?.replace(update.entity.index, slots: update.slots, keys: numbers, session)
         for (entity, count) in try entities() {
             try history?.add(
                 .update, entity, mask: history?.mask(entity, update.slots), count: count,
@@ -90,39 +89,31 @@ struct SetWriter {
     /// Answers how many rows it changed.
     @discardableResult
     func run(_ sql: String, _ values: [Value] = []) throws -> Int {
-        let statement = try Statement(sql, on: connection)
-        defer { statement.finish() }
-        try statement.bind(values)
-        _ = try statement.step()
-        return Int(sqlite3_changes(connection.handle))
+        try session.run(sql, values)
     }
 
     func isFound(_ sql: String, _ values: [Value] = []) throws -> Bool {
-        let statement = try Statement(sql, on: connection)
-        defer { statement.finish() }
-        try statement.bind(values)
-        return try statement.step()
+        try !session.numbers(sql, each: 1, values).isEmpty
     }
 
     func keys(_ sql: String) throws -> [RowKey] {
-        let statement = try Statement(sql, on: connection)
-        defer { statement.finish() }
-        var keys: [RowKey] = []
-        while try statement.step() {
-            if let entity = entity(statement.int(1)) { keys.append(RowKey(entity: entity, number: statement.int(0))) }
+        let numbers = try numbers(sql, each: 2)
+        return stride(from: 0, to: numbers.count, by: 2).compactMap { place in
+            entity(numbers[place + 1]).map { RowKey(entity: $0, number: numbers[place]) }
         }
-        return keys
     }
 
     /// The entities of the rows that were staged, with their numbers.
     func entities() throws -> [(EntityIndex, Int)] {
-        let statement = try Statement(KeyTable.entities, on: connection)
-        defer { statement.finish() }
-        var counts: [(EntityIndex, Int)] = []
-        while try statement.step() {
-            if let entity = entity(statement.int(0)) { counts.append((entity, Int(statement.int(1)))) }
+        let numbers = try numbers(KeyTable.entities, each: 2)
+        return stride(from: 0, to: numbers.count, by: 2).compactMap { place in
+            entity(numbers[place]).map { ($0, Int(numbers[place + 1])) }
         }
-        return counts
+    }
+
+    /// The rows of a statement, `width` numbers each.
+    func numbers(_ sql: String, each width: Int) throws -> [Int64] {
+        try session.numbers(sql, each: width, []).map { $0 ?? 0 }
     }
 
     /// nil for a number that is no entity of the model.
@@ -132,17 +123,18 @@ struct SetWriter {
 
     /// Runs what may break a constraint.
     func unique<R>(_ entity: Entity, _ body: () throws -> R) throws -> R {
-        do { return try body() } catch let error as StoreError where SQLiteError.isUniqueness(error) {
-            throw StoreError.notUnique(entity, connection.duplicate(error).flatMap { plan.constraints[$0] } ?? [])
+        do { return try body() } catch let error as StoreError {
+            guard let columns = session.duplicate(error) else { throw error }
+            throw StoreError.notUnique(entity, plan.constraints[columns] ?? [])
         }
     }
 
     /// What triggers reported.
     private func addTouched(_ outcome: inout SetOutcome) {
-        outcome.touched.entities.formUnion(connection.touched.entities.compactMap { entity($0) })
-        if connection.touched.rows.isEmpty { return }
+        outcome.touched.entities.formUnion(session.touched.entities.compactMap { entity($0) })
+        if session.touched.rows.isEmpty { return }
         let known = Set(outcome.touched.changed + outcome.touched.deleted + outcome.keys)
-        for row in connection.touched.rows {
+        for row in session.touched.rows {
             guard let entity = entity(row.entity) else { continue }
             let key = RowKey(entity: entity, number: row.number)
             if !known.contains(key) { outcome.touched.changed.append(key) }
