@@ -1,11 +1,10 @@
 // Deletions of sets of rows with what their delete rules do.
 
-import CoreDataSQL
 import CoreDataValues
 
 extension SetWriter {
     /// *stage rows · follow cascades · deny · note who changes · record · empty · part · delete · answer*
-    func delete(_ query: Query) throws -> SetOutcome {
+    package func delete(_ query: Query) throws -> SetOutcome {
         let compiler = SetDeleteCompiler(query.bound.entity, last: query.bound.last, map)
         for sql in compiler.definitions { try run(sql) }
         defer { for name in [KeyTable.rows, KeyTable.hits] { _ = try? run(KeyTable.drop(name)) } }

@@ -1,12 +1,11 @@
 // Set changes as statements, inside one transaction of a session.
 
-import CoreDataSQL
 import CoreDataValues
 import Foundation
 
 /// Runs one set change. Its rows wait in temporary tables, so that neither memory nor the number of statements grows with them; only
 /// answers do.
-struct SetWriter {
+package struct SetWriter {
     let plan: StorePlan
     let session: any SQLSession
     let files: SetFiles?
@@ -18,8 +17,16 @@ struct SetWriter {
     /// As many rows that triggers changed are told one by one.
     private static var mostTouched: Int { 10_000 }
 
+    package init(plan: StorePlan, session: any SQLSession, files: SetFiles?, history: SetHistory?, answer: SetChange.Answer) {
+        self.plan = plan
+        self.session = session
+        self.files = files
+        self.history = history
+        self.answer = answer
+    }
+
     /// - Parameter body: what to do inside the transaction.
-    func transaction(_ body: () throws -> SetOutcome) throws -> SetOutcome {
+    package func transaction(_ body: () throws -> SetOutcome) throws -> SetOutcome {
         session.touched.clear()
         session.ends.clear()
         session.touched.limit = answer == .count ? 0 : SetWriter.mostTouched
@@ -36,7 +43,7 @@ struct SetWriter {
     // MARK: Update
 
     /// *stage rows and values · check · record · vacate · write · derive · answer*
-    func update(_ update: BoundUpdate) throws -> SetOutcome {
+    package func update(_ update: BoundUpdate) throws -> SetOutcome {
         let compiler = try SetUpdateCompiler(update, map)
         for target in try compiler.targets where try !isFound(target.sql, [.int(target.key.number)]) {
             throw StoreError.noTarget(target.relationship, update.entity)

@@ -1,11 +1,10 @@
 // Insertions from a stream of rows: one chunk in memory at a time.
 
-import CoreDataSQL
 import CoreDataValues
 
 extension SetWriter {
     /// *next chunk · check · number · move large values · insert, keep or update · record · derive*, until there is none.
-    func insert(_ next: () throws -> RowChunk?, _ uniqueness: SetChange.Uniqueness) throws -> SetOutcome {
+    package func insert(_ next: () throws -> RowChunk?, _ uniqueness: SetChange.Uniqueness) throws -> SetOutcome {
         let stream = StreamWriter(self, uniqueness)
         while let chunk = try next() { if chunk.count > 0 { try stream.write(chunk) } }
         return stream.outcome

@@ -1,11 +1,10 @@
 // What a set change leaves in the history: one transaction, its changes added as they are made.
 
-import CoreDataSQL
 import CoreDataValues
 import Foundation
 
 /// Records the changes of one set change inside its transaction. Nothing is recorded until there is a first change.
-final class SetHistory {
+package final class SetHistory {
     private let writer: HistoryWriter
     private let note: HistoryNote?
     private let map: StoreMap
@@ -13,7 +12,7 @@ final class SetHistory {
     private var transaction: Int64?
 
     /// nil for a store that keeps no history.
-    init?(_ writer: HistoryWriter?, _ note: HistoryNote?, _ map: StoreMap, _ session: any SQLSession) {
+    package init?(_ writer: HistoryWriter?, _ note: HistoryNote?, _ map: StoreMap, _ session: any SQLSession) {
         guard let writer else { return nil }
         self.writer = writer
         self.note = note

@@ -1,11 +1,10 @@
 // The files of a set change: large new values are written before their rows, and what rows gave up is removed after the commit.
 
-import CoreDataSQL
 import CoreDataValues
 import Foundation
 
 /// As `ExternalStaging` for a batch, for rows that come and go while the change runs; the rows themselves are not kept.
-final class SetFiles {
+package final class SetFiles {
     private let columns: ExternalColumns
     private let texts: WriteCompiler
     private let pending: PendingFiles
@@ -13,7 +12,7 @@ final class SetFiles {
     private var replaced: Set<String> = []
 
     /// nil for a store that has no such values.
-    init?(_ columns: ExternalColumns?, store: String, _ texts: WriteCompiler) {
+    package init?(_ columns: ExternalColumns?, store: String, _ texts: WriteCompiler) {
         guard let columns else { return nil }
         self.columns = columns
         self.texts = texts
@@ -63,7 +62,7 @@ final class SetFiles {
         replaced.formUnion(names)
     }
 
-    func end(isCommitted: Bool) {
+    package func end(isCommitted: Bool) {
         if isCommitted { return columns.kept.remove(replaced, pending) }
         for name in added { columns.folder.remove(name) }
         pending.end()
