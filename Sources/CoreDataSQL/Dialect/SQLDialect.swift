@@ -107,6 +107,21 @@ package protocol SQLDialect: Sendable {
     /// What a column has in the row that is there already, in an insertion that changes it.
     func held(_ column: String, in table: String) -> String
 
+    // MARK: What there is
+
+    /// What the metadata of a store say of its kind.
+    var metadata: [String: String] { get }
+    /// Answers the names of all tables.
+    var tables: String { get }
+    /// Answers the columns of a table in their order, each with its type as `type` has it; nothing for a table that is not there.
+    func columns(of table: String) -> String
+    /// Answers the names of the indexes that were defined as unique over a table.
+    func uniqueIndexes(of table: String) -> String
+    /// Answers the names of all triggers.
+    var triggers: String { get }
+    /// Answers table and column, in the order of columns, of all tables whose name begins with Z, a low line and a digit.
+    var joinColumns: String { get }
+
     // MARK: Defining
 
     /// A column of an index.

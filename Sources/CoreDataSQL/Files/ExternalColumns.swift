@@ -59,6 +59,17 @@ package struct ExternalColumns: Sendable {
         return all.isEmpty ? all : all.filter(group.slots.contains)
     }
 
+    /// The files that any row refers to.
+    package func names(_ session: any SQLReading) throws -> [String] {
+        let names = try columns().flatMap { place in
+            try session.tuples(FileStatements(map.dialect).allNames(in: place.column, of: place.table), []).compactMap { $0.first?.word }
+        }
+        return Set(names.filter(Self.isName)).sorted()
+    }
+
+    /// What a cell names may be anything in a file that somebody else has made.
+    private static func isName(_ name: String) -> Bool { UUID(uuidString: name) != nil }
+
     /// The files that rows refer to at present in these slots.
     package func names(
         in slots: [Int], of entity: EntityIndex, keys: [Int64], _ session: any SQLSession, _ texts: WriteCompiler
@@ -75,7 +86,7 @@ package struct ExternalColumns: Sendable {
         return try slots.flatMap { slot -> [String] in
             let sql = statements.names(in: try name(of: slot, in: entity), of: table, rows: rows)
             let names = try session.words(.text(sql), each: 1, values, texts)
-            return names.compactMap { $0 }.filter { UUID(uuidString: $0) != nil }
+            return names.compactMap { $0 }.filter(Self.isName)
         }
     }
 

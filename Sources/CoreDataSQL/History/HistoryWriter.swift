@@ -44,25 +44,21 @@ package struct HistoryWriter: Sendable {
     // MARK: Opening
 
     /// Makes the tables, or the columns that are missing in them; nothing is written where all are there.
-    ///
-    /// - Parameter columns: finds the columns that a table has; none for a table that is not there.
-    package func prepare(_ session: any SQLSession, columns: (String) throws -> Set<String>) throws {
-        if try missing(columns).isEmpty { return }
+    package func prepare(_ session: any SQLSession) throws {
+        if try missing(session).isEmpty { return }
         try session.transaction {
             // Another process may have been faster, and a table that is not there yet is made whole.
             for table in HistoryTables.Table.allCases { try session.run(.text(tables.definition(of: table)), [], writes) }
-            for (table, field) in try missing(columns) { try session.run(.text(tables.addition(of: field, to: table)), [], writes) }
+            for (table, field) in try missing(session) { try session.run(.text(tables.addition(of: field, to: table)), [], writes) }
             for sql in tables.indexes { try session.run(.text(sql), [], writes) }
             return true
         }
     }
 
-    private func missing(
-        _ columns: (String) throws -> Set<String>
-    ) throws -> [(table: HistoryTables.Table, field: HistoryTables.Field)] {
+    private func missing(_ session: any SQLSession) throws -> [(table: HistoryTables.Table, field: HistoryTables.Field)] {
         try HistoryTables.Table.allCases.flatMap { table in
-            let found = try columns(table.name)
-            return tables.fields(of: table).filter { !found.contains($0.name) }.map { (table, $0) }
+            let found = try Catalogue(session).columns(of: table.name)
+            return tables.fields(of: table).filter { found[$0.name] == nil }.map { (table, $0) }
         }
     }
 

@@ -3,8 +3,14 @@
 import CoreDataValues
 
 extension SQLReader {
-    /// - Parameter tombstones: how many values of deleted rows the tables have room for.
-    package func openHistory(after number: Int64, tombstones: Int) throws -> any ReadCursor<HistoryTransaction> {
+    /// The transactions after one, of tables that are there.
+    package func openHistory(after number: Int64) throws -> any ReadCursor<HistoryTransaction> {
+        // How many values of deleted rows the file has room for.
+        var tombstones = 0
+        try source.read(.latest) { session in
+            let columns = try Catalogue(session).columns(of: HistoryTables.Table.change.name)
+            tombstones = columns.keys.count { $0.uppercased().hasPrefix("ZTOMBSTONE") }
+        }
         let text = HistoryReading(plan.map.dialect).transactions(tombstones: tombstones)
         return try cursor(.latest, HistorySteps(schema: plan.map.schema, tombstones: tombstones)) { session in
             try session.open(text, [.int(number)])

@@ -26,7 +26,7 @@ package struct Migrator {
     ///   - files: the columns that refer to files, before and after.
     /// - Returns: the files that no row refers to any more.
     package func perform(history: HistoryWriter?, files: (before: ExternalColumns?, after: ExternalColumns?)) throws -> Set<String> {
-        let former = try files.before?.names(session, texts) ?? []
+        let former = try Set(files.before?.names(session) ?? [])
         for sql in try compiler.preparations { try run(sql) }
         for (sql, values) in try compiler.insertions { try session.run(.text(sql), values, texts) }
         for check in try compiler.checks where try isFound(check.sql) { throw StoreError(missing: check.slot.name, of: check.entity) }
@@ -34,7 +34,7 @@ package struct Migrator {
         try renumber()
         if let history { for sql in compiler.history(tombstones: history.tombstones) { try run(sql) } }
         try complete()
-        return try former.isEmpty ? [] : former.subtracting(files.after?.names(session, texts) ?? [])
+        return try former.isEmpty ? [] : former.subtracting(files.after?.names(session) ?? [])
     }
 
     private func run(_ sql: String) throws { try session.run(.text(sql), [], texts) }
@@ -47,10 +47,7 @@ package struct Migrator {
         var last: [Int64: Int64] = [:]
         for place in stride(from: 0, to: pairs.count, by: 2) { last[pairs[place] ?? 0] = pairs[place + 1] }
         try run(statements.removeEntities(of: from.schema.entities.count))
-        for entity in to.schema.entities {
-            let parent = Int64(entity.parent?.number ?? 0)
-            try session.run(.text(statements.addEntity), [.int(Int64(entity.index.number)), .text(entity.name), .int(parent)], texts)
-        }
+        try to.schema.addEntityNumbers(session, texts)
         for copy in migration.copies {
             let (root, former) = (copy.destination.root, migration.source[copy.source.root])
             guard let number = last[Int64(former.index.number)], number > 0 else { continue }
@@ -68,15 +65,5 @@ package struct Migrator {
                         + "unique; nothing was changed. Make them differ first.", path: session.path, engine: error.engine, sql: sql)
             }
         }
-    }
-}
-
-extension ExternalColumns {
-    /// The files that any row refers to.
-    fileprivate func names(_ session: any SQLSession, _ texts: WriteCompiler) throws -> Set<String> {
-        let statements = FileStatements(map.dialect)
-        return Set(try columns().flatMap { place in
-            try session.words(.text(statements.allNames(in: place.column, of: place.table)), each: 1, [], texts).compactMap { $0 }
-        })
     }
 }

@@ -5,7 +5,7 @@ import CoreDataValues
 /// Turns what a store is asked for into statements of sessions that are lent.
 package struct SQLReader: Sendable {
     let plan: StorePlan
-    private let source: any SQLSource
+    let source: any SQLSource
     private var schema: Schema { plan.map.schema }
     private var selects: SelectCompiler { plan.selects }
 

@@ -20,6 +20,22 @@ package struct MetadataStatements: Sendable {
             in: name("Z_METADATA"), ["Z_VERSION", "Z_UUID", "Z_PLIST"].map(dialect.defined), ["1", dialect.next(1), dialect.next(2)])
     }
 
+    /// The same in the row that is there, whose version stays.
+    package var change: String {
+        "UPDATE \(name("Z_METADATA")) SET \(name("Z_UUID")) = \(dialect.next(1)), \(name("Z_PLIST")) = \(dialect.next(2))"
+    }
+
+    /// Removes the copy of the model.
+    package var forgetModel: String { "DELETE FROM \(name(Self.modelCopy))" }
+    package static var modelCopy: String { "Z_MODELCACHE" }
+
+    /// Answers the name of each entity with that of its parent or null.
+    package var parents: String {
+        let (entities, number) = (name("Z_PRIMARYKEY"), name("Z_ENT"))
+        return "SELECT a.\(name("Z_NAME")), b.\(name("Z_NAME")) FROM \(entities) a "
+            + "LEFT JOIN \(entities) b ON b.\(number) = a.\(name("Z_SUPER"))"
+    }
+
     /// Number, name, number of the parent or 0.
     package var addEntity: String {
         "INSERT INTO \(name("Z_PRIMARYKEY")) (\(["Z_ENT", "Z_NAME", "Z_SUPER", "Z_MAX"].map(dialect.defined).joined(separator: ", "))) "
@@ -40,5 +56,16 @@ package struct MetadataStatements: Sendable {
     /// Highest number, number of the entity.
     package var setLastNumber: String {
         "UPDATE \(name("Z_PRIMARYKEY")) SET \(name("Z_MAX")) = \(dialect.next(1)) WHERE \(name("Z_ENT")) = \(dialect.next(2))"
+    }
+}
+
+extension Schema {
+    /// Writes down the numbers of the entities, none of which has rows.
+    package func addEntityNumbers(_ session: any SQLSession, _ texts: WriteCompiler) throws {
+        let shape = SQLShape.text(MetadataStatements(session.dialect).addEntity)
+        for entity in entities {
+            let parent = Int64(entity.parent?.number ?? 0)
+            try session.run(shape, [.int(Int64(entity.index.number)), .text(entity.name), .int(parent)], texts)
+        }
     }
 }

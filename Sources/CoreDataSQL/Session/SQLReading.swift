@@ -8,6 +8,8 @@ import CoreDataValues
 package protocol SQLReading: AnyObject {
     /// For errors: where the database is.
     var path: String { get }
+    /// In whose words it is spoken to.
+    var dialect: any SQLDialect { get }
 
     // MARK: Results
 

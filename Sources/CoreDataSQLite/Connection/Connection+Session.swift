@@ -6,6 +6,8 @@ import CoreDataValues
 import Foundation
 
 extension Connection: SQLSession {
+    var dialect: any SQLDialect { SQLiteDialect() }
+
     func foreignChanges() throws -> Int64 {
         let statement = try statement(.dataVersion) { "PRAGMA data_version" }
         defer { statement.finish() }

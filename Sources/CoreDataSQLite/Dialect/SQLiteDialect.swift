@@ -174,6 +174,28 @@ package struct SQLiteDialect: SQLDialect {
 
     package func held(_ column: String, in table: String) -> String { column }
 
+    // MARK: What there is
+
+    package var metadata: [String: String] { ["NSStoreType": "SQLite", "_NSAutoVacuumLevel": "2"] }
+    package var tables: String { "SELECT name FROM sqlite_master WHERE type = 'table'" }
+    package func columns(of table: String) -> String { "SELECT name, upper(type) FROM pragma_table_info(\(text(table)))" }
+
+    package func uniqueIndexes(of table: String) -> String {
+        "SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = \(text(table)) AND sql LIKE 'CREATE UNIQUE INDEX%'"
+    }
+
+    package var triggers: String { "SELECT name FROM sqlite_master WHERE type = 'trigger'" }
+
+    package var joinColumns: String {
+        "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table' AND m.\(Self.isJoinTable)"
+    }
+
+    /// The definitions of all join tables as one text, for a statement that reads the tables in `sqlite_master`.
+    static let joinDefinitions = "group_concat(CASE WHEN \(isJoinTable) THEN sql END, char(10))"
+    private static let isJoinTable = "name GLOB 'Z_[0-9]*'"
+
+    private func text(_ name: String) -> String { "'\(name.replacing("'", with: "''"))'" }
+
     // MARK: Defining
 
     package func indexed(_ column: String, _ kind: SlotKind, isAscending: Bool) -> String {

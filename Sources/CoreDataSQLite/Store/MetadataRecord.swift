@@ -20,25 +20,24 @@ struct MetadataRecord {
     let length: Int
 
     /// nil when the database has no metadata row.
-    static func row(_ connection: Connection) throws -> MetadataRecord? {
-        let sql = MetadataStatements(SQLiteDialect()).read(limit: ArchiveLimits.metadataBytes)
-        let statement = try Statement(sql, on: connection)
-        defer { statement.finish() }
-        guard try statement.step() else { return nil }
-        return MetadataRecord(uuid: statement.text(0) ?? "", plist: statement.data(1), length: Int(statement.int(2)))
+    static func row(_ session: any SQLReading) throws -> MetadataRecord? {
+        let sql = MetadataStatements(session.dialect).read(limit: ArchiveLimits.metadataBytes)
+        guard let row = try session.tuples(sql, []).first, row.count == 3 else { return nil }
+        var (plist, length): (Data?, Int) = (nil, 0)
+        if case .data(let bytes) = row[1] { plist = bytes } else { plist = row[1].word.map { Data($0.utf8) } }
+        if case .int(let bytes) = row[2] { length = Int(bytes) }
+        return MetadataRecord(uuid: row[0].word ?? "", plist: plist, length: length)
     }
 
     /// nil when the database has no metadata row.
-    static func read(_ connection: Connection) throws -> StoreMetadata? {
-        try row(connection)?.metadata(connection.path)
-    }
+    static func read(_ session: any SQLReading) throws -> StoreMetadata? { try row(session)?.metadata(session) }
 
-    func metadata(_ path: String) throws -> StoreMetadata {
-        let values = try values(path)
+    func metadata(_ session: any SQLReading) throws -> StoreMetadata {
+        let values = try values(session.path)
         let rest = values.filter { !Self.own.contains($0.key) }
         let userInfo = rest.isEmpty ? nil : try Self.encode(rest)
         return StoreMetadata(
-            uuid: uuid, type: values["NSStoreType"] as? String ?? "SQLite",
+            uuid: uuid, type: values["NSStoreType"] as? String ?? session.dialect.metadata["NSStoreType"] ?? "",
             modelVersionIdentifiers: values["NSStoreModelVersionIdentifiers"] as? [String] ?? [],
             versionHashes: values["NSStoreModelVersionHashes"] as? [String: Data] ?? [:], userInfo: userInfo)
     }
@@ -55,20 +54,25 @@ struct MetadataRecord {
     }
 
     /// Writes the row, with the two figures over the whole model.
-    static func write(_ metadata: StoreMetadata, schema: Schema, to connection: Connection) throws {
+    static func write(_ metadata: StoreMetadata, schema: Schema, to session: any SQLSession) throws {
         var values = try application(metadata.userInfo)
-        values["NSStoreType"] = "SQLite"
         values["NSPersistenceFrameworkVersion"] = frameworkVersion
         values["NSStoreModelVersionHashes"] = metadata.versionHashes
         values["NSStoreModelVersionHashesVersion"] = 3
         values["NSStoreModelVersionIdentifiers"] = metadata.modelVersionIdentifiers
-        values["_NSAutoVacuumLevel"] = "2"
+        for (key, value) in session.dialect.metadata { values[key] = value }
         for (key, value) in ModelFigures.values(of: schema, recorded: metadata.versionHashes) { values[key] = value }
-        let statement = try Statement(MetadataStatements(SQLiteDialect()).write, on: connection)
-        defer { statement.finish() }
-        try statement.bind(1, .text(metadata.uuid))
-        try statement.bind(2, .data(plist(values)))
-        _ = try statement.step()
+        try session.run(MetadataStatements(session.dialect).write, [.text(metadata.uuid), .data(plist(values))])
+    }
+
+    /// Writes what an application may change and leaves the rest of the record as it is.
+    static func rewrite(_ metadata: StoreMetadata, to session: any SQLSession) throws {
+        let former = try row(session)?.values(session.path) ?? [:]
+        var values = former.filter { own.contains($0.key) }
+        values.merge(try application(metadata.userInfo)) { own, _ in own }
+        values["NSStoreModelVersionHashes"] = metadata.versionHashes
+        values["NSStoreModelVersionIdentifiers"] = metadata.modelVersionIdentifiers
+        try session.run(MetadataStatements(session.dialect).change, [.text(metadata.uuid), .data(plist(values))])
     }
 
     static func application(_ userInfo: Data?) throws -> [String: Any] {

@@ -134,18 +134,3 @@ private struct StoreBackup {
             path: target.path)
     }
 }
-
-extension ExternalColumns {
-    /// The files that any row refers to.
-    fileprivate func names(_ connection: Connection) throws -> [String] {
-        var names: Set<String> = []
-        for place in try columns() {
-            let statement = try Statement(FileStatements(map.dialect).allNames(in: place.column, of: place.table), on: connection)
-            defer { statement.finish() }
-            while try statement.step() {
-                if let name = statement.text(0), UUID(uuidString: name) != nil { names.insert(name) }
-            }
-        }
-        return names.sorted()
-    }
-}

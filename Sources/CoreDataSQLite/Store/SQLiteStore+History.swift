@@ -5,11 +5,7 @@ import CoreDataValues
 
 extension SQLiteStore {
     package func openHistory(after number: Int64) throws -> any ReadCursor<HistoryTransaction> {
-        guard history == .recorded else { return StepCursor([]) }
-        let columns = try pool.read { connection in
-            try connection.run("SELECT COUNT(*) FROM pragma_table_info('ACHANGE') WHERE name LIKE 'ZTOMBSTONE%'")
-        }
-        return try reader.openHistory(after: number, tombstones: columns.flatMap(Int.init) ?? 0)
+        history == .recorded ? try reader.openHistory(after: number) : StepCursor([])
     }
 
     package func deleteHistory(upTo number: Int64) throws -> Int {

@@ -67,8 +67,8 @@ extension SQLiteStore: StoreMigrator {
 
     /// Core Data keeps a copy of the former model beside the rows.
     private func forgetModel(_ connection: Connection) throws {
-        let hasCopy = try connection.run("SELECT COUNT(*) FROM sqlite_master WHERE name = 'Z_MODELCACHE'") == "1"
-        if hasCopy { try connection.run("DELETE FROM Z_MODELCACHE") }
+        if try Catalogue(connection).columns(of: MetadataStatements.modelCopy).isEmpty { return }
+        try connection.run(MetadataStatements(connection.dialect).forgetModel)
     }
 }
 

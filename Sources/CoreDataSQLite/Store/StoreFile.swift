@@ -111,19 +111,3 @@ package struct StoreFile {
         StoreError(134080, "The file at \(path) is no Core Data store. Check the path; nothing was changed.", path: path)
     }
 }
-
-extension MetadataRecord {
-    /// Writes what an application may change and leaves the rest of the record as it is.
-    static func rewrite(_ metadata: StoreMetadata, to connection: Connection) throws {
-        let former = try row(connection)?.values(connection.path) ?? [:]
-        var values = former.filter { own.contains($0.key) }
-        values.merge(try application(metadata.userInfo)) { own, _ in own }
-        values["NSStoreModelVersionHashes"] = metadata.versionHashes
-        values["NSStoreModelVersionIdentifiers"] = metadata.modelVersionIdentifiers
-        let update = try Statement("UPDATE Z_METADATA SET Z_UUID = ?, Z_PLIST = ?", on: connection)
-        defer { update.finish() }
-        try update.bind(1, .text(metadata.uuid))
-        try update.bind(2, .data(plist(values)))
-        _ = try update.step()
-    }
-}

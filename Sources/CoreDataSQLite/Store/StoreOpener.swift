@@ -45,7 +45,7 @@ struct StoreOpener {
             let fitting = try fittingPlan(content == .none ? nil : joins, connection)
             try pragmas.configure(connection)
             let writer = options.recordsHistory && !options.isReadOnly ? try HistoryWriter(map) : nil
-            try writer?.prepare(connection) { try columns(of: $0, connection) }
+            try writer?.prepare(connection)
             try connection.limitsLog()
             connection.checkpointsOnClose(true)
             if connection.isMemory { try prepareWriter(connection) }
@@ -58,16 +58,6 @@ struct StoreOpener {
             if !exists { place.removeIfNotStore() }
             throw error
         }
-    }
-
-    /// The columns that a table has; none if it is not there.
-    private func columns(of table: String, _ connection: Connection) throws -> Set<String> {
-        let statement = try Statement("SELECT name FROM pragma_table_info(?)", on: connection)
-        defer { statement.finish() }
-        try statement.bind(1, .text(table))
-        var found: Set<String> = []
-        while try statement.step() { if let name = statement.text(0) { found.insert(name) } }
-        return found
     }
 
     private func further(_ readerAccess: Connection.Access, _ pragmas: Pragmas) -> Pool.Further {
@@ -129,7 +119,7 @@ struct StoreOpener {
     /// How many tables there are, whether Z_METADATA and a history's are among them, and how join tables are defined if the model
     /// needs some, in one statement.
     private func content(_ connection: Connection) throws -> (Content, joins: String?) {
-        let joins = map.joins.isEmpty ? "" : ", \(JoinReader.definitions)"
+        let joins = map.joins.isEmpty ? "" : ", \(SQLiteDialect.joinDefinitions)"
         let statement = try Statement(
             "SELECT CASE WHEN COUNT(*) = 0 THEN 'none' WHEN SUM(name = 'Z_METADATA') = 0 THEN 'other' "
                 + "WHEN SUM(name = 'ATRANSACTION') = 0 THEN 'store' ELSE 'history' END\(joins) FROM sqlite_master WHERE type = 'table'",
@@ -144,13 +134,12 @@ struct StoreOpener {
     /// - Parameter joins: their definitions, nil where these were not read yet.
     private func fittingPlan(_ joins: String?, _ connection: Connection) throws -> StorePlan {
         if map.joins.isEmpty { return plan }
-        let reader = JoinReader(connection: connection)
         let isOwn = !options.ignoresVersionHashes
-        return try plan.plan(joins: try joins ?? reader.read(), isOwn: isOwn) {
-            try reader.tables()
+        return try plan.plan(joins: try joins ?? content(connection).joins ?? "", isOwn: isOwn) {
+            try Catalogue(connection).joinTables()
         } unknown: { answer in
             // A model that is not the store's own may have relationships that the store has not.
-            if isOwn { throw reader.refusal(answer, map.schema) }
+            if isOwn { throw answer.refusal(at: path, map.schema) }
         }
     }
 
@@ -195,8 +184,7 @@ struct StoreOpener {
             versionHashes: hashes)
         try connection.transaction {
             // Another process may have been first.
-            let tables = try connection.run("SELECT COUNT(*) FROM sqlite_master WHERE type = 'table'")
-            guard tables == "0" else {
+            guard try Catalogue(connection).tables().isEmpty else {
                 if let theirs = try MetadataRecord.read(connection) { metadata = theirs }
                 try StoreInspection(path: path, metadata: metadata, mismatch: mismatch(metadata, connection)).requireFit()
                 return false
@@ -210,14 +198,7 @@ struct StoreOpener {
     }
 
     private func writeEntityNumbers(_ connection: Connection) throws {
-        let statement = try connection.statement(MetadataStatements(map.dialect).addEntity)
-        for entity in map.schema.entities {
-            defer { statement.finish() }
-            try statement.bind(1, Int64(entity.index.number))
-            try statement.bind(2, .text(entity.name))
-            try statement.bind(3, Int64(entity.parent?.number ?? 0))
-            _ = try statement.step()
-        }
+        try map.schema.addEntityNumbers(connection, plan.writes)
     }
 
     private func notAStore(_ what: String) -> StoreError {
@@ -250,14 +231,14 @@ extension StoreOpener {
             throw notAStore("is a SQLite database without Core Data's metadata")
         }
         if let known = plan.fitting(record.plist, uuid: record.uuid) { return StoreInspection(path: path, metadata: known, mismatch: nil) }
-        let metadata = try record.metadata(path)
+        let metadata = try record.metadata(connection)
         let mismatch = options.ignoresVersionHashes ? nil : try mismatch(metadata, connection)
         if metadata.versionHashes == hashes { plan.remember(record.plist, metadata) }
         return StoreInspection(path: path, metadata: metadata, mismatch: mismatch)
     }
 
     private func mismatch(_ metadata: StoreMetadata, _ connection: Connection) throws -> StoreMismatch? {
-        let tables = DerivedTables(map: map, connection: connection)
+        let tables = DerivedTables(map: map, session: connection)
         let accepted = try map.entities.filter { entity in
             guard let hash = metadata.versionHashes[entity.name] else { return false }
             return try VersionHash.isForeign(hash, for: entity) && tables.fit(entity)

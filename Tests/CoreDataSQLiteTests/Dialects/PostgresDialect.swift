@@ -180,6 +180,30 @@ struct PostgresDialect: SQLDialect {
 
     func held(_ column: String, in table: String) -> String { "\(table).\(column)" }
 
+    // MARK: What there is
+
+    var metadata: [String: String] { ["NSStoreType": "PostgreSQL"] }
+    var tables: String { "SELECT table_name FROM information_schema.tables WHERE table_schema = current_schema()" }
+
+    func columns(of table: String) -> String {
+        "SELECT attname, CASE WHEN atttypid = 'text'::regtype THEN '\(type(.text))' ELSE upper(format_type(atttypid, atttypmod)) END "
+            + "FROM pg_attribute WHERE attrelid = \(oid(of: table)) AND attnum > 0 AND NOT attisdropped ORDER BY attnum"
+    }
+
+    func uniqueIndexes(of table: String) -> String {
+        "SELECT relname FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid "
+            + "WHERE indrelid = \(oid(of: table)) AND indisunique AND NOT indisprimary"
+    }
+
+    var triggers: String { "SELECT tgname FROM pg_trigger WHERE NOT tgisinternal" }
+
+    var joinColumns: String {
+        "SELECT table_name, column_name FROM information_schema.columns "
+            + "WHERE table_schema = current_schema() AND table_name ~ '^Z_[0-9]' ORDER BY table_name, ordinal_position"
+    }
+
+    private func oid(of table: String) -> String { "to_regclass('\(defined(table).replacing("'", with: "''"))')" }
+
     // MARK: Defining
 
     func indexed(_ column: String, _ kind: SlotKind, isAscending: Bool) -> String {

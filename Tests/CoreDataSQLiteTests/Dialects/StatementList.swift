@@ -296,7 +296,11 @@ struct StatementList {
         let casualty = try map.table(of: entity("Casualty").index)
         return [
             Line(title: "read metadata", sql: records.read(limit: 1000)), Line(title: "write metadata", sql: records.write),
-            Line(title: "add an entity's number", sql: records.addEntity),
+            Line(title: "change metadata", sql: records.change), Line(title: "forget the model", sql: records.forgetModel),
+            Line(title: "add an entity's number", sql: records.addEntity), Line(title: "parents of entities", sql: records.parents),
+            Line(title: "tables", sql: map.dialect.tables), Line(title: "columns", sql: map.dialect.columns(of: casualty.name)),
+            Line(title: "unique indexes", sql: map.dialect.uniqueIndexes(of: casualty.name)),
+            Line(title: "triggers", sql: map.dialect.triggers), Line(title: "columns of join tables", sql: map.dialect.joinColumns),
             Line(title: "files of rows", sql: files.names(in: "ZPHOTO", of: casualty.name)),
             Line(title: "files of all rows", sql: files.allNames(in: "ZPHOTO", of: casualty.name)),
             Line(title: "rows of a file", sql: files.isReferred(in: "ZPHOTO", of: casualty.name)),

@@ -74,6 +74,28 @@ struct MigrationTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: support) == ["_EXTERNAL_DATA"])
     }
 
+    @Test("A cell that names a file outside the folder of values removes none")
+    func foreignFiles() throws {
+        let (outside, name) = (folder.url.appendingPathComponent("kept"), "../../" + String(repeating: "./", count: 13) + "kept")
+        try Data([1]).write(to: outside)
+        let store = try folder.store(MovedTriage.before)
+        try MovedTriage.fill(store)
+        try store.pool.write {
+            _ = try $0.run("UPDATE ZCASUALTY SET ZPHOTO = CAST(x'02' || '\(name)' || x'00' AS BLOB) WHERE Z_PK = 6")
+        }
+        var plan = try MigrationPlan(SchemaDiff(from: MovedTriage.before, to: MovedTriage.after))
+        let photo = try #require(MovedTriage.after.entity(named: "Patient")?.slots.firstIndex { $0.name == "photo" })
+        for place in plan.steps.indices {
+            guard case .copy(var copy) = plan.steps[place], copy.source == MovedTriage.before.entity(named: "Casualty")?.index else {
+                continue
+            }
+            copy.values.removeAll { $0.slot == photo }
+            plan.steps[place] = .copy(copy)
+        }
+        try #require(store.migrator).migrate(plan, configuration: nil)
+        #expect(files.isEmpty && FileManager.default.fileExists(atPath: outside.path))
+    }
+
     @Test("The tables, indexes and triggers are those of a new store, metadata keep what is the program's, and numbers are not given again")
     func definitions() throws {
         let store = try migrated()
