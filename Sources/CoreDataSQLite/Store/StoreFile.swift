@@ -1,6 +1,7 @@
 // A store's file that nobody here has opened as a store.
 
 import CCoreDataSQLite
+import CoreDataSQL
 import CoreDataValues
 import Foundation
 

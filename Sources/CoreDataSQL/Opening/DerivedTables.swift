@@ -1,17 +1,21 @@
 // Whether a file fits although a hash in it cannot be compared (store format §4.5).
 
-import CoreDataSQL
 import CoreDataValues
 
 /// Compares what a file has for one tree of entities with what the model asks for.
 ///
 /// How Core Data hashes an entity with derived attributes is not known, so its files are recognised by their tables and triggers.
-struct DerivedTables {
+package struct DerivedTables {
     let map: StoreMap
     let session: any SQLReading
     private var catalogue: Catalogue { Catalogue(session) }
 
-    func fit(_ entity: Entity) throws -> Bool {
+    package init(map: StoreMap, session: any SQLReading) {
+        self.map = map
+        self.session = session
+    }
+
+    package func fit(_ entity: Entity) throws -> Bool {
         guard let table = map.tables.first(where: { $0.root == entity.root }) else { return false }
         return try haveParents(entity) && haveColumns(table) && haveConstraints(table) && haveJoins(entity) && haveTriggers(entity)
     }

@@ -1,11 +1,10 @@
 // The row of Z_METADATA and its property list.
 
-import CoreDataSQL
 import CoreDataValues
 import Foundation
 
 /// Reads and writes a store's metadata. Keys this version does not know are kept as the application's own.
-struct MetadataRecord {
+package struct MetadataRecord {
     static var frameworkVersion: Int { 1344 }
     static let own: Set<String> = [
         "NSStoreType", "NSPersistenceFrameworkVersion", "NSStoreModelVersionHashes",
@@ -14,13 +13,13 @@ struct MetadataRecord {
         "NSStoreModelVersionChecksumKey",
     ]
 
-    let uuid: String
-    let plist: Data?
+    package let uuid: String
+    package let plist: Data?
     /// The length of the list in the file; one that is too long is not read.
     let length: Int
 
     /// nil when the database has no metadata row.
-    static func row(_ session: any SQLReading) throws -> MetadataRecord? {
+    package static func row(_ session: any SQLReading) throws -> MetadataRecord? {
         let sql = MetadataStatements(session.dialect).read(limit: ArchiveLimits.metadataBytes)
         guard let row = try session.tuples(sql, []).first, row.count == 3 else { return nil }
         var (plist, length): (Data?, Int) = (nil, 0)
@@ -30,9 +29,9 @@ struct MetadataRecord {
     }
 
     /// nil when the database has no metadata row.
-    static func read(_ session: any SQLReading) throws -> StoreMetadata? { try row(session)?.metadata(session) }
+    package static func read(_ session: any SQLReading) throws -> StoreMetadata? { try row(session)?.metadata(session) }
 
-    func metadata(_ session: any SQLReading) throws -> StoreMetadata {
+    package func metadata(_ session: any SQLReading) throws -> StoreMetadata {
         let values = try values(session.path)
         let rest = values.filter { !Self.own.contains($0.key) }
         let userInfo = rest.isEmpty ? nil : try Self.encode(rest)
@@ -54,7 +53,7 @@ struct MetadataRecord {
     }
 
     /// Writes the row, with the two figures over the whole model.
-    static func write(_ metadata: StoreMetadata, schema: Schema, to session: any SQLSession) throws {
+    package static func write(_ metadata: StoreMetadata, schema: Schema, to session: any SQLSession) throws {
         var values = try application(metadata.userInfo)
         values["NSPersistenceFrameworkVersion"] = frameworkVersion
         values["NSStoreModelVersionHashes"] = metadata.versionHashes
@@ -66,7 +65,7 @@ struct MetadataRecord {
     }
 
     /// Writes what an application may change and leaves the rest of the record as it is.
-    static func rewrite(_ metadata: StoreMetadata, to session: any SQLSession) throws {
+    package static func rewrite(_ metadata: StoreMetadata, to session: any SQLSession) throws {
         let former = try row(session)?.values(session.path) ?? [:]
         var values = former.filter { own.contains($0.key) }
         values.merge(try application(metadata.userInfo)) { own, _ in own }
