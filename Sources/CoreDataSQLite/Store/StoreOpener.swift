@@ -134,13 +134,12 @@ struct StoreOpener {
     /// - Parameter joins: their definitions, nil where these were not read yet.
     private func fittingPlan(_ joins: String?, _ connection: Connection) throws -> StorePlan {
         if map.joins.isEmpty { return plan }
-        let isOwn = !options.ignoresVersionHashes
-        return try plan.plan(joins: try joins ?? content(connection).joins ?? "", isOwn: isOwn) {
-            try Catalogue(connection).joinTables()
-        } unknown: { answer in
-            // A model that is not the store's own may have relationships that the store has not.
-            if isOwn { throw answer.refusal(at: path, map.schema) }
-        }
+        let definitions = try joins ?? connection.run("SELECT \(SQLiteDialect.joinDefinitions) FROM sqlite_master WHERE type = 'table'")
+        return try setup(connection).fittingPlan(definitions ?? "")
+    }
+
+    private func setup(_ connection: Connection) -> StoreSetup {
+        StoreSetup(plan, connection, ignoresVersionHashes: options.ignoresVersionHashes)
     }
 
     /// A store that the model fits, or a new one.
@@ -150,55 +149,13 @@ struct StoreOpener {
             return try create(connection, pragmas)
         }
         try found.requireFit()
-        return options.ignoresVersionHashes ? try adopt(metadata, connection) : metadata
-    }
-
-    /// Versioning is ignored: the model's hashes are recorded in place of the store's.
-    private func adopt(_ metadata: StoreMetadata, _ connection: Connection) throws -> StoreMetadata {
-        var current = metadata
-        current.versionHashes = hashes
-        // A hash that we cannot compute stays, so that whoever wrote it still knows the store.
-        for entity in map.entities {
-            if let recorded = metadata.versionHashes[entity.name], VersionHash.isForeign(recorded, for: entity) {
-                current.versionHashes[entity.name] = recorded
-            }
-        }
-        current.modelVersionIdentifiers = map.schema.versionIdentifiers
-        if options.isReadOnly || current.versionHashes == metadata.versionHashes { return metadata }
-        try connection.transaction {
-            try MetadataRecord.write(current, schema: map.schema, to: connection)
-            return true
-        }
-        return current
-    }
-
-    private var hashes: [String: Data] {
-        Dictionary(map.entities.map { ($0.name, $0.versionHash) }, uniquingKeysWith: { a, _ in a })
+        return options.ignoresVersionHashes ? try setup(connection).adopt(metadata, isReadOnly: options.isReadOnly) : metadata
     }
 
     private func create(_ connection: Connection, _ pragmas: Pragmas) throws -> StoreMetadata {
         let definitions = try Definitions(map).statements(hasRTree: try map.rTrees.isEmpty || connection.hasRTrees())
         try pragmas.configureNewFile(connection)
-        var metadata = StoreMetadata(
-            uuid: UUID().uuidString, type: "SQLite", modelVersionIdentifiers: map.schema.versionIdentifiers,
-            versionHashes: hashes)
-        try connection.transaction {
-            // Another process may have been first.
-            guard try Catalogue(connection).tables().isEmpty else {
-                if let theirs = try MetadataRecord.read(connection) { metadata = theirs }
-                try StoreInspection(path: path, metadata: metadata, mismatch: mismatch(metadata, connection)).requireFit()
-                return false
-            }
-            for sql in definitions { try connection.run(sql) }
-            try writeEntityNumbers(connection)
-            try MetadataRecord.write(metadata, schema: map.schema, to: connection)
-            return true
-        }
-        return metadata
-    }
-
-    private func writeEntityNumbers(_ connection: Connection) throws {
-        try map.schema.addEntityNumbers(connection, plan.writes)
+        return try setup(connection).create(definitions)
     }
 
     private func notAStore(_ what: String) -> StoreError {
@@ -227,22 +184,9 @@ extension StoreOpener {
 
     private func inspect(_ connection: Connection, _ content: Content) throws -> StoreInspection {
         if content == .none { return StoreInspection(nothingAt: path) }
-        guard content != .other, let record = try MetadataRecord.row(connection) else {
+        guard content != .other, let found = try setup(connection).inspect() else {
             throw notAStore("is a SQLite database without Core Data's metadata")
         }
-        if let known = plan.fitting(record.plist, uuid: record.uuid) { return StoreInspection(path: path, metadata: known, mismatch: nil) }
-        let metadata = try record.metadata(connection)
-        let mismatch = options.ignoresVersionHashes ? nil : try mismatch(metadata, connection)
-        if metadata.versionHashes == hashes { plan.remember(record.plist, metadata) }
-        return StoreInspection(path: path, metadata: metadata, mismatch: mismatch)
-    }
-
-    private func mismatch(_ metadata: StoreMetadata, _ connection: Connection) throws -> StoreMismatch? {
-        let tables = DerivedTables(map: map, session: connection)
-        let accepted = try map.entities.filter { entity in
-            guard let hash = metadata.versionHashes[entity.name] else { return false }
-            return try VersionHash.isForeign(hash, for: entity) && tables.fit(entity)
-        }
-        return StoreMismatch(map.schema, map.entities, recorded: metadata.versionHashes, accepted: Set(accepted.map(\.name)))
+        return found
     }
 }
