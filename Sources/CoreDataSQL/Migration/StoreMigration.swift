@@ -1,0 +1,94 @@
+// The migration of one store: whether it may be, and everything of it that one transaction holds.
+
+import CoreDataValues
+import Foundation
+
+/// A migration plan for a store as it is: *compare · move rows and changes · note the files that go · forget the model · write the metadata*
+package struct StoreMigration {
+    private let migration: BoundMigration
+    private let store: StoreMap
+    private let known: StoreMetadata
+    private let files: (before: ExternalColumns?, after: ExternalColumns?)
+    private let path: String
+    /// The tables afterwards.
+    package let target: StoreMap
+
+    /// - Parameters:
+    ///   - files: the columns of the store that refer to files.
+    ///   - known: the metadata when the plan was asked for.
+    /// - Throws: 134110 for a plan that begins with another model than the store's, 134100 for a store of other hashes.
+    package init(
+        _ plan: MigrationPlan, of store: StoreMap, at url: URL, files: ExternalColumns?, known: StoreMetadata, configuration: String?
+    ) throws {
+        migration = try BoundMigration(plan)
+        (self.store, self.known, path) = (store, known, url.path)
+        try Self.requireFit(plan, store, known, url.path)
+        target = try StoreMap(schema: plan.destination, configuration: configuration, dialect: store.dialect)
+        self.files = (files, try ExternalColumns(target, url: url))
+    }
+
+    /// Whether one of the two has indexes that triggers fill.
+    package var hasRTrees: Bool { !(store.rTrees + target.rTrees).isEmpty }
+
+    /// The plan begins at the store's own schema.
+    private static func requireFit(_ plan: MigrationPlan, _ store: StoreMap, _ metadata: StoreMetadata, _ path: String) throws {
+        let (kept, schema) = (store.entities, store.schema)
+        let accepted = kept.filter { entity in
+            metadata.versionHashes[entity.name].map { VersionHash.isForeign($0, for: entity) } ?? false
+        }
+        let names = zip(plan.source.entities, schema.entities)
+        let isSame = plan.source === schema
+            || plan.source.entities.count == schema.entities.count
+                && names.allSatisfy { $0.name == $1.name && $0.versionHash == $1.versionHash }
+        guard isSame else {
+            throw StoreError(
+                134110,
+                "The store at \(path) is of another model than the migration plan begins with; nothing was changed. "
+                    + "Make the plan from the model with which the store is open.", path: path)
+        }
+        let mismatch = StoreMismatch(schema, kept, recorded: metadata.versionHashes, accepted: Set(accepted.map(\.name)))
+        if let mismatch { throw mismatch.refusal(at: path) }
+    }
+
+    /// In one transaction.
+    ///
+    /// - Parameters:
+    ///   - history: nil for a store that records none.
+    ///   - note: names the files that go, before they do.
+    /// - Returns: the files that no row refers to any more.
+    package func perform(_ session: any SQLSession, history: HistoryWriter?, note: PendingFiles) throws -> Set<String> {
+        var gone: Set<String> = []
+        try session.transaction {
+            try requireUnchanged(session)
+            gone = try Migrator(migration, from: store, to: target, session: session).perform(history: history, files: files)
+            if !gone.isEmpty { try note.add(gone.sorted()) }
+            try forgetModel(session)
+            try MetadataRecord.write(migrated, schema: target.schema, to: session)
+            return true
+        }
+        return gone
+    }
+
+    /// Another process may have been first.
+    private func requireUnchanged(_ session: any SQLSession) throws {
+        guard let now = try MetadataRecord.read(session), now.uuid == known.uuid, now.versionHashes == known.versionHashes else {
+            throw StoreError(
+                134110,
+                "The store at \(path) was migrated or replaced by another process meanwhile; nothing was changed. Open it again.",
+                path: path)
+        }
+    }
+
+    /// Core Data keeps a copy of the former model beside the rows.
+    private func forgetModel(_ session: any SQLSession) throws {
+        if try Catalogue(session).columns(of: MetadataStatements.modelCopy).isEmpty { return }
+        try session.run(MetadataStatements(session.dialect).forgetModel, [])
+    }
+
+    private var migrated: StoreMetadata {
+        var metadata = known
+        metadata.versionHashes = target.versionHashes
+        metadata.modelVersionIdentifiers = target.schema.versionIdentifiers
+        return metadata
+    }
+}
