@@ -116,12 +116,4 @@ package struct HistoryWriter: Sendable {
         let last = try session.numbers(.text(statements.allocate(table)), each: 1, [.int(Int64(count))], writes)
         return (last.first.flatMap { $0 } ?? 0) - Int64(count) + 1
     }
-
-    // MARK: Reading
-
-    /// The number of the last transaction, 0 for none.
-    package static func lastTransaction(_ session: any SQLSession, _ texts: WriteCompiler) throws -> Int64 {
-        let shape = SQLShape.text(HistoryStatements(texts.map.dialect).lastTransaction)
-        return try session.numbers(shape, each: 1, [], texts).first.flatMap { $0 } ?? 0
-    }
 }

@@ -3,6 +3,16 @@
 import CoreDataValues
 
 extension SQLReader {
+    /// The number of the last transaction of a history that is there, 0 for none.
+    package func lastTransaction() throws -> Int64 {
+        var last: Int64?
+        try source.read(.latest) { session in
+            let shape = SQLShape.text(HistoryStatements(plan.map.dialect).lastTransaction)
+            last = try session.numbers(shape, each: 1, [], plan.writes).first.flatMap { $0 }
+        }
+        return last ?? 0
+    }
+
     /// The transactions after one, of tables that are there.
     package func openHistory(after number: Int64) throws -> any ReadCursor<HistoryTransaction> {
         // How many values of deleted rows the file has room for.

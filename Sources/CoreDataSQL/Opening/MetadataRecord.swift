@@ -98,3 +98,13 @@ package struct MetadataRecord {
             "The metadata take \(plist.count) bytes; a store keeps \(ArchiveLimits.metadataBytes) at most. Keep large values in objects.")
     }
 }
+
+extension SQLReader {
+    /// - Throws: 134080 where somebody has removed them.
+    package func metadata() throws -> StoreMetadata {
+        var (metadata, path): (StoreMetadata?, String) = (nil, "")
+        try source.read(.latest) { (metadata, path) = (try MetadataRecord.read($0), $0.path) }
+        guard let metadata else { throw StoreError(134080, "The store at \(path) has lost its metadata.", path: path) }
+        return metadata
+    }
+}

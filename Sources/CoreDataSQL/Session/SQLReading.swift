@@ -53,12 +53,14 @@ package protocol SQLResult: AnyObject {
     func end()
 }
 
-/// Gives sessions to those who read.
+/// Gives sessions to those who read and write.
 package protocol SQLSource: AnyObject, Sendable {
     /// Lends a session for one read.
     func read(_ view: ReadView, _ body: (any SQLReading) throws -> Void) throws
     /// Lends a session for as long as a result is pulled; nil where there is but one, which is lent to nobody who might keep it.
     func hold(_ view: ReadView, _ ready: (any SQLReading) throws -> any SQLResult) throws -> (any HeldResult)?
+    /// Lends the session that writes, to one at a time.
+    func writing(_ body: (any SQLSession) throws -> Void) throws
 }
 
 /// A result that is kept between its uses, with its session. Ends when it is let go.

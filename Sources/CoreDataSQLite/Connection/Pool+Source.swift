@@ -1,4 +1,4 @@
-// The connections of a store as those see them who read any database.
+// The connections of a store as those see them who read and write any database.
 
 import CoreDataSQL
 import CoreDataValues
@@ -24,6 +24,8 @@ extension Pool: SQLSource {
         case .latest: return try HeldStatement(leaseReader(), ownsLease: true, ready)
         }
     }
+
+    func writing(_ body: (any SQLSession) throws -> Void) throws { try write { try body($0) } }
 
     private func lease(of view: any PinnedView) throws -> Lease {
         guard let own = view as? SQLiteView, own.lease.pool === self else { throw ReadView.foreign }

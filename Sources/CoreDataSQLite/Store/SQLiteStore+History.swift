@@ -11,13 +11,8 @@ extension SQLiteStore {
     package func deleteHistory(upTo number: Int64) throws -> Int {
         guard history == .recorded else { return 0 }
         try refuseIfReadOnly("Its history cannot be shortened")
-        return try pool.write { connection in
-            var removed = 0
-            try connection.transaction {
-                removed = try HistoryReading(plan.map.dialect).shorten(before: number, connection, plan.writes)
-                return true
-            }
-            return removed
-        }
+        return try writer.deleteHistory(upTo: number)
     }
+
+    package func lastTransaction() throws -> Int64? { history == .recorded ? try reader.lastTransaction() : nil }
 }

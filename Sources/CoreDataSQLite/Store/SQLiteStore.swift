@@ -23,10 +23,8 @@ package final class SQLiteStore: RowStore, StoreCopier {
     let externals: ExternalColumns?
     let pool: Pool
     let reader: SQLReader
-    private let keys = KeyBlocks()
+    let writer: SQLWriter
     private let counter = StatementCounter()
-
-    private var writes: WriteCompiler { plan.writes }
 
     package init(url: URL, plan: StorePlan, options: SQLiteOptions) throws {
         schema = plan.map.schema
@@ -42,8 +40,9 @@ package final class SQLiteStore: RowStore, StoreCopier {
         history = opened.history
         capabilities = pool.pinsViews ? [.membership, .pinnedViews] : .membership
         historyWriter = opened.historyWriter
+        writer = SQLWriter(opened.plan, opened.pool, store: identifier, files: externals, history: historyWriter)
         guard !opened.options.isReadOnly else { return }
-        if let externals { try externals.sweep(store: identifier, writes) { body in try pool.write { try body($0) } } }
+        try writer.sweepFiles()
         if options.vacuums { try pool.write { _ = try $0.run("VACUUM") } }
         if options.analyzes { try pool.write { _ = try $0.run("ANALYZE") } }
     }
@@ -69,23 +68,11 @@ package final class SQLiteStore: RowStore, StoreCopier {
 
     // MARK: Metadata
 
-    package func metadata() throws -> StoreMetadata {
-        try pool.read { connection in
-            guard let metadata = try MetadataRecord.read(connection) else {
-                throw StoreError(134080, "The store at \(url.path) has lost its metadata.", path: url.path)
-            }
-            return metadata
-        }
-    }
+    package func metadata() throws -> StoreMetadata { try reader.metadata() }
 
     package func setMetadata(_ metadata: StoreMetadata) throws {
         try refuseIfReadOnly("Its metadata cannot be changed")
-        try pool.write { connection in
-            try connection.transaction {
-                try MetadataRecord.write(metadata, schema: schema, to: connection)
-                return true
-            }
-        }
+        try writer.setMetadata(metadata)
     }
 
     // MARK: Writing
@@ -93,29 +80,15 @@ package final class SQLiteStore: RowStore, StoreCopier {
     package func allocateKeys(_ count: Int, in root: EntityIndex) throws -> Range<Int64> {
         guard count > 0 else { return 0..<0 }
         try refuseIfReadOnly("New rows cannot be numbered")
-        let entity = schema[schema[root].root]
-        return try keys.take(count, of: entity, writes) { reserve in try pool.write { try reserve($0) } }
+        return try writer.allocateKeys(count, in: root)
     }
 
     package func commit(_ batch: ChangeBatch) throws -> CommitOutcome {
         if batch.isEmpty { return .committed }
         try refuseIfReadOnly("Changes cannot be saved")
-        let files = try externals?.stage(batch, store: identifier)
-        do {
-            let outcome = try pool.write { connection in
-                try Committer(plan: plan, files: files, history: historyWriter, session: connection).commit(batch)
-            }
-            if let files { files.end(isCommitted: outcome.isCommitted) }
-            if outcome.isCommitted { counter.moved(batch.rowCount) }
-            return outcome
-        } catch {
-            files?.end(isCommitted: false)
-            throw error
-        }
-    }
-
-    package func lastTransaction() throws -> Int64? {
-        history == .recorded ? try pool.read { try HistoryWriter.lastTransaction($0, writes) } : nil
+        let outcome = try writer.commit(batch)
+        if outcome.isCommitted { counter.moved(batch.rowCount) }
+        return outcome
     }
 
     package var valueFiles: (any ValueFiles)? { ExternalFolder(store: url) }
