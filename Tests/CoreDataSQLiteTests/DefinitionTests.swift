@@ -115,7 +115,7 @@ struct DefinitionTests {
 
     /// A place on a map with one index.
     private func statements(
-        _ elements: [FetchIndex.Element], _ condition: String? = nil, hasRTree: Bool = true
+        _ elements: [FetchIndex.Element], _ condition: String? = nil, withoutSpatial missing: String? = nil
     ) throws -> [String] {
         var pin = EntityDraft(name: "Pin")
         pin.attributes = [
@@ -127,7 +127,7 @@ struct DefinitionTests {
         var draft = SchemaDraft()
         draft.entities = [pin]
         let definitions = Definitions(try StoreMap(schema: Schema(checking: draft), configuration: nil))
-        return try definitions.statements(hasRTree: hasRTree).filter { $0.contains("Z_Pin_i") || $0.contains("Z_RT_") }
+        return try definitions.statements(withoutSpatial: missing).filter { $0.contains("Z_Pin_i") || $0.contains("Z_RT_") }
     }
 
     @Test(
@@ -169,7 +169,7 @@ struct DefinitionTests {
                 "CREATE TRIGGER Z_RT_Pin_i_DELETE AFTER DELETE ON ZPIN FOR EACH ROW BEGIN DELETE FROM Z_RT_Pin_i WHERE "
                     + "Z_PK = OLD.Z_PK ; END",
             ])
-        let error = #expect(throws: StoreError.self) { try statements(elements, hasRTree: false) }
+        let error = #expect(throws: StoreError.self) { try statements(elements, withoutSpatial: "there are no R-trees") }
         #expect(error?.code == 134060 && error?.sentence.hasPrefix("unsupported: the fetch index i of Pin") == true)
     }
 

@@ -13,11 +13,11 @@ package struct Definitions: Sendable {
 
     /// All statements in the order they are run.
     ///
-    /// - Parameter hasRTree: whether the SQLite that runs them has R-trees.
+    /// - Parameter missing: why the database that runs them has no spatial indexes, as part of a sentence; nil where it has.
     /// - Throws: `StoreError` for indexes that have no form here.
-    package func statements(hasRTree: Bool = true) throws -> [String] {
-        if !hasRTree, let (entity, index) = map.rTrees.first {
-            throw unsupported(index, entity, "an R-tree element, and the SQLite of this system is built without R-trees")
+    package func statements(withoutSpatial missing: String? = nil) throws -> [String] {
+        if let missing, let (entity, index) = map.rTrees.first {
+            throw unsupported(index, entity, "an R-tree element, and \(missing)")
         }
         return try map.tables.map(table) + map.joins.map(join) + map.tables.flatMap(keyIndexes)
             + map.joins.map(joinIndex) + map.entities.flatMap(declaredIndexes) + DerivedTriggers(map).statements()

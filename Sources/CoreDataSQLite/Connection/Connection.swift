@@ -96,9 +96,11 @@ final class Connection: @unchecked Sendable {
     /// Whether closing this connection as the last one moves the log into the file.
     func checkpointsOnClose(_ flag: Bool) { _ = coredata_sqlite_checkpoint_on_close(handle, flag ? 1 : 0) }
 
-    /// Whether SQLite was built with R-trees.
-    func hasRTrees() throws -> Bool {
-        try run("SELECT COUNT(*) FROM pragma_module_list WHERE name = 'rtree'") != "0"
+    /// Why the R-trees of a map cannot be made; nil where they can.
+    func missingRTrees(of map: StoreMap) throws -> String? {
+        if map.rTrees.isEmpty { return nil }
+        let count = try run("SELECT COUNT(*) FROM pragma_module_list WHERE name = 'rtree'")
+        return count == "0" ? "the SQLite of this system is built without R-trees" : nil
     }
 
     /// Lets triggers write to R-trees, which SQLite (3.40 at least) takes for unsafe. Our own functions stay out of their reach: all

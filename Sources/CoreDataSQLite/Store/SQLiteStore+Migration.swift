@@ -17,8 +17,9 @@ extension SQLiteStore: StoreMigrator {
         var gone: Set<String> = []
         try pool.alone { connection in
             DerivedFunctions.register(on: connection.handle, touched: connection.touched)
-            let target = migration.target
-            if try !target.rTrees.isEmpty && !connection.hasRTrees() { _ = try Definitions(target).statements(hasRTree: false) }
+            if let missing = try connection.missingRTrees(of: migration.target) {
+                _ = try Definitions(migration.target).statements(withoutSpatial: missing)
+            }
             if migration.hasRTrees { connection.trustsTriggers() }
             gone = try migration.perform(connection, history: historyWriter, note: note)
         }

@@ -153,7 +153,7 @@ struct StoreOpener {
     }
 
     private func create(_ connection: Connection, _ pragmas: Pragmas) throws -> StoreMetadata {
-        let definitions = try Definitions(map).statements(hasRTree: try map.rTrees.isEmpty || connection.hasRTrees())
+        let definitions = try Definitions(map).statements(withoutSpatial: connection.missingRTrees(of: map))
         try pragmas.configureNewFile(connection)
         return try setup(connection).create(definitions)
     }
