@@ -108,5 +108,8 @@ for (name, store) in [("SQLite", sqlite as any RowStore), ("memory", memory)] {
     let plan = FetchPlan(entity: schema.entities[0].index)
     let price = SetChange.Assignment("price", .function("multiply:by:", [.keyPath(["price"]), .constant(.double(1.1))]))
     try measure("\(name), updated", store, SetChange(.update(plan, [price])))
+    var told = SetChange(.update(plan, [price]))
+    told.answer = .keys
+    try measure("\(name), updated, keys told", store, told)
     try measure("\(name), deleted", store, SetChange(.delete(plan)))
 }

@@ -33,10 +33,19 @@ package protocol SQLReading: AnyObject {
 
     // MARK: Statements that hardly come again, of which nothing is kept
 
-    /// The rows of a statement, `width` whole numbers each, one after the other.
-    func numbers(_ text: String, each width: Int, _ values: [Value]) throws -> [Int64?]
+    /// The rows of a statement, `width` whole numbers each, one after the other: a call a run of rows.
+    func numbers(_ text: String, each width: Int, _ values: [Value], _ receive: ([Int64?]) throws -> Void) throws
     /// The rows of a statement, each value as the database keeps it.
     func tuples(_ text: String, _ values: [Value]) throws -> [[Value]]
+}
+
+extension SQLReading {
+    /// The same for a statement of few rows.
+    func numbers(_ text: String, each width: Int, _ values: [Value]) throws -> [Int64?] {
+        var all: [Int64?] = []
+        try numbers(text, each: width, values) { all += $0 }
+        return all
+    }
 }
 
 /// A statement that was made ready, and where it is in its rows. Each call reads a run of them; who has opened it ends it.

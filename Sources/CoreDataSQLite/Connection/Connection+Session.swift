@@ -128,14 +128,7 @@ extension Connection: SQLSession {
     }
 
     func numbers(_ shape: SQLShape, each width: Int, _ values: [Value], _ texts: WriteCompiler) throws -> [Int64?] {
-        try numbers(of: statement(shape, texts), each: width, values)
-    }
-
-    func numbers(_ text: String, each width: Int, _ values: [Value]) throws -> [Int64?] {
-        try numbers(of: Statement(text, on: self), each: width, values)
-    }
-
-    private func numbers(of statement: Statement, each width: Int, _ values: [Value]) throws -> [Int64?] {
+        let statement = try statement(shape, texts)
         defer { statement.finish() }
         try statement.bind(values)
         var numbers: [Int64?] = []
@@ -144,6 +137,22 @@ extension Connection: SQLSession {
             for column in 0..<width { numbers.append(statement.isNull(column) ? nil : statement.int(column)) }
         }
         return numbers
+    }
+
+    func numbers(_ text: String, each width: Int, _ values: [Value], _ receive: ([Int64?]) throws -> Void) throws {
+        let statement = try Statement(text, on: self)
+        defer { statement.finish() }
+        try statement.bind(values)
+        let limit = 1024 * width
+        var numbers: [Int64?] = []
+        while try statement.step() {
+            for column in 0..<width { numbers.append(statement.isNull(column) ? nil : statement.int(column)) }
+            if numbers.count >= limit {
+                try receive(numbers)
+                numbers.removeAll(keepingCapacity: true)
+            }
+        }
+        if !numbers.isEmpty { try receive(numbers) }
     }
 
     func words(_ shape: SQLShape, each width: Int, _ values: [Value], _ texts: WriteCompiler) throws -> [String?] {

@@ -104,10 +104,14 @@ package struct SetWriter {
     }
 
     func keys(_ sql: String) throws -> [RowKey] {
-        let numbers = try numbers(sql, each: 2)
-        return stride(from: 0, to: numbers.count, by: 2).compactMap { place in
-            entity(numbers[place + 1]).map { RowKey(entity: $0, number: numbers[place]) }
+        var keys: [RowKey] = []
+        try session.numbers(sql, each: 2, []) { numbers in
+            for place in stride(from: 0, to: numbers.count, by: 2) {
+                guard let number = numbers[place], let entity = numbers[place + 1].flatMap({ entity($0) }) else { continue }
+                keys.append(RowKey(entity: entity, number: number))
+            }
         }
+        return keys
     }
 
     /// The entities of the rows that were staged, with their numbers.
