@@ -74,6 +74,13 @@ extension StatementList {
             add("changes", HistoryStatements(map.dialect).addChanges(of: SetDeleteCompiler.hitKeys(entity.index, bits: 3)))
             add("deletions", HistoryStatements(map.dialect).addDeletions(of: KeyTable.numbers(of: entity.root, where: "e = 1"), keeping: ["ZNAME"], of: "ZCASUALTY"))
             add("keys", KeyTable.keys(in: KeyTable.hits))
+            add("keys of rows", KeyTable.keys(in: KeyTable.rows))
+            let gone = KeyTable.numbers(of: entity.root, where: "e = \(entity.index.number)")
+            add("deletions without tombstones", HistoryStatements(map.dialect).addChanges(of: gone))
+            if name == "Casualty" {
+                let table = try map.table(of: entity.index).name
+                add("files", FileStatements(map.dialect).names(in: "ZPHOTO", of: table, rows: "IN \(gone)"))
+            }
             for table in [KeyTable.rows, KeyTable.hits] { add("end of a deletion", KeyTable.drop(table), defines: true) }
         }
         return lines
