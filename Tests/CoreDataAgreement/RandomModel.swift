@@ -63,7 +63,7 @@ struct RandomModel {
         for _ in 0..<2 + below(5) {
             let key = free.remove(at: below(free.count))
             var attribute = Clinic.attribute(key, pick(Self.types), optional: below(4) > 0)
-            attribute.allowsExternalBinaryDataStorage = false
+            attribute.allowsExternalBinaryDataStorage = attribute.type == .binary && below(2) == 0
             entity.attributes.append(attribute)
             if below(3) == 0 { entity.indexes.append(FetchIndex(name: "by" + key, elements: [FetchIndex.Element(property: key)])) }
         }

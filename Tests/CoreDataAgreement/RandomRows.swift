@@ -25,7 +25,10 @@ struct RandomRows {
     private mutating func below(_ limit: Int) -> Int { random.below(limit) }
     private mutating func pick<T>(_ all: [T]) -> T { all[random.below(all.count)] }
 
-    static let bytes: [Data] = [Data(), Data([0]), Data([0, 1]), Data([1]), Data([255]), Data("a".utf8)]
+    /// The last ones lie in files, where an attribute allows it.
+    static let bytes: [Data] = [
+        Data(), Data([0]), Data([0, 1]), Data([1]), Data([255]), Data("a".utf8), Data(repeating: 1, count: 103_000), Data(repeating: 2, count: 110_000),
+    ]
     private static let decimals = ["0.5", "0.25", "1.25", "-3", "100.5", "0"].map { NSDecimalNumber(string: $0) }
     private static let doubles = [0.25, 0.5, 0.75, -0.5, 4096, 1, 2, -4096, 1.25, 3.5, 0, -1]
     private static let floats: [Float] = [0.1, 0.2, 1.5, -2, 1]

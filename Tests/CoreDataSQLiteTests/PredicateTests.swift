@@ -183,7 +183,7 @@ struct PredicateTests {
             (compare("injuries.severity", .equal, .int(1)), "injuries"),
             (.comparison(Comparison(.function("sum:", []), .equal, .constant(.int(1)))), "sum:"),
             (.comparison(Comparison(.keyPath(["age"]), .equal, .variable("x"))), "$x"),
-            (compare("photo", .equal, .data(Data())), "photo"),
+            (.comparison(Comparison(.function("length:", [.keyPath(["photo"])]), .equal, .constant(.int(1)))), "photo"),
             (
                 .comparison(
                     Comparison(.function("median:", [.keyPath(["injuries", "severity"])]), .equal, .constant(.int(1)))),

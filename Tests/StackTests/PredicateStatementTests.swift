@@ -1,6 +1,7 @@
 // The statements on the predicate language, one by one.
 
 import CoreDataTestSupport
+import CoreDataValues
 import Foundation
 import Testing
 
@@ -215,5 +216,51 @@ import Testing
             #expect(try context.count(for: request) == 1)
             #expect(predicate.evaluate(with: place))
         }
+    }
+
+    @Test("Values in files are compared by their content", arguments: types)
+    func contents(type: String) throws {
+        let rig = Rig(NSManagedObjectModel(draft: Self.scans))
+        try rig.add(type)
+        let context = rig.context()
+        let large = Data(repeating: 7, count: 200_000)
+        let values: [Data?] = [nil, Data(), Data([1, 2]), large, Data(repeating: 8, count: 200_000)]
+        var scans: [NSManagedObject] = []
+        for (number, value) in values.enumerated() {
+            scans.append(context.make("Scan", ["number": number]))
+            scans[number].setValue(value, forKey: "image")
+            if number > 0 { scans[number].setValue(scans[number - 1], forKey: "whole") }
+        }
+        let cases: [(wanted: [Int], text: String, arguments: [Any])] = [
+            ([3], "image == %@", [large]), ([0, 1, 2, 4], "image != %@", [large]), ([1, 3], "image IN %@", [[large, Data()]]), ([0], "image == nil", []),
+            ([3, 4], "image >= %@", [large]), ([2, 3], "image BETWEEN {%@, %@}", [Data([1]), large]), ([2], "ANY parts.image == %@", [large]),
+            ([4], "whole.image == %@", [large]), ([3], "image == %@ AND image != nil AND number > 1", [large]), ([1, 2, 3, 4], "image == image AND image != nil", []),
+        ]
+        for isSaved in [false, true] {
+            if isSaved { try context.save() }
+            for (asking, (wanted, text, arguments)) in [context, rig.context()].prefix(isSaved ? 2 : 1).flatMap({ one in cases.map { (one, $0) } }) {
+                let request = NSFetchRequest<NSManagedObject>(entityName: "Scan")
+                let predicate = try NSPredicate(validating: text, argumentArray: arguments)
+                request.predicate = predicate
+                #expect(try asking.fetch(request).compactMap { $0.value(forKey: "number") as? Int }.sorted() == wanted, "\(text), \(type)")
+                let told = scans.filter { predicate.evaluate(with: $0) }.compactMap { $0.value(forKey: "number") as? Int }
+                #expect(told == wanted, "objects, \(text), \(type)")
+            }
+        }
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Scan")
+        request.predicate = NSPredicate(format: "max:(image, image) == %@", large)
+        let error = #expect(throws: CocoaError.self) { _ = try context.fetch(request) }
+        #expect(error?.localizedDescription.contains("a file of their own") == true)
+    }
+
+    private static var scans: SchemaDraft {
+        var draft = SchemaDraft()
+        var entity = EntityDraft(name: "Scan")
+        var image = Clinic.attribute("image", .binary)
+        image.allowsExternalBinaryDataStorage = true
+        entity.attributes = [image, Clinic.attribute("number", .integer32)]
+        entity.relationships = [Clinic.toMany("parts", "Scan", inverse: "whole"), Clinic.toOne("whole", "Scan", inverse: "parts")]
+        draft.entities = [entity]
+        return draft
     }
 }

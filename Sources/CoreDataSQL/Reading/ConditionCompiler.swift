@@ -19,7 +19,7 @@ struct ConditionCompiler {
         case .or(let parts): return try join(parts, " OR ")
         case .not(.exists(let chain, let part)): return "NOT \(try exists(chain, part))"
         case .not(let part): return "(\(try compile(part))) IS NOT TRUE"
-        case .isNull(let operand): return "\(try operands.compile(operand)) IS NULL"
+        case .isNull(let operand): return try operands.isNull(operand)
         case .compare(let comparison): return try compare(comparison)
         case .between(let operand, let low, let high, let options): return try between(operand, low, high, options)
         case .among(let operand, let values, let options):

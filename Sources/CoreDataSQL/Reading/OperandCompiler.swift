@@ -10,7 +10,9 @@ struct OperandCompiler {
     func compile(_ operand: BoundOperand) throws -> String {
         switch operand {
         case .value(let value): return scopes.builder.bind(value)
-        case .path(let path): return try compile(path)
+        case .path(let path):
+            let text = try compile(path)
+            return operand.isExternal ? dialect.content(text) : text
         case .aggregate(let aggregate): return try compile(aggregate)
         case .conditional(let condition, let first, let second):
             let test = try ConditionCompiler(scopes: scopes).compile(condition)
@@ -20,6 +22,12 @@ struct OperandCompiler {
         case .call(let name, let arguments):
             return dialect.call(name, try arguments.map(compile), result: ValueType(of: operand, in: scopes.builder.map.schema))
         }
+    }
+
+    /// Whether there is a value, for which no file is read.
+    func isNull(_ operand: BoundOperand) throws -> String {
+        guard case .path(let path) = operand else { return "\(try compile(operand)) IS NULL" }
+        return "\(try compile(path)) IS NULL"
     }
 
     /// The column at the end of a path, joining what lies between.

@@ -58,6 +58,7 @@ struct IndexCondition {
 
     private func column(_ operand: BoundOperand) throws -> String {
         guard case .path(let path) = operand else { throw refusal("something else than a property on its left") }
+        if operand.isExternal { throw refusal(ExternalReference.refusal(path.slot?.name ?? "")) }
         let use = "the condition of the fetch index \(index.name)"
         if let hop = path.hops.first { throw table.noColumn("\(hop.name).\(path.slot?.name ?? "")", of: entity, use: use) }
         let slot: Int?

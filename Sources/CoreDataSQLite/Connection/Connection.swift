@@ -71,7 +71,7 @@ final class Connection: @unchecked Sendable {
         _ = coredata_sqlite_defensive(opened, 1)
         _ = coredata_sqlite_trusted_schema(opened, 0)
         TextFunctions.register(on: opened)
-        ValueFunctions.register(on: opened)
+        ValueFunctions.register(on: opened, path: path)
     }
 
     deinit { close() }

@@ -1,6 +1,7 @@
 // Functions that give SQL the values of memory.
 
 import CCoreDataSQLite
+import CoreDataSQL
 import CoreDataValues
 import Foundation
 
@@ -12,13 +13,16 @@ enum ValueFunction {
     static var sum: String { "COREDATA_SUM" }
     /// The average of decimals, calculated as decimals.
     static var average: String { "COREDATA_AVERAGE" }
+    /// The bytes of a value that may lie in a file.
+    static var content: String { "COREDATA_CONTENT" }
     /// The place of an operator in `Comparison.Operator.allCases`, options, two values: 0 or 1.
     static var test: String { "COREDATA_TEST" }
 }
 
 /// Registers what calls the functions and comparisons of predicates. They are DIRECTONLY, like all that answers requests.
 enum ValueFunctions {
-    static func register(on handle: OpaquePointer) {
+    static func register(on handle: OpaquePointer, path: String) {
+        registerContent(on: handle, path: path)
         let flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY
         sqlite3_create_function_v2(
             handle, ValueFunction.call, -1, flags, nil,
@@ -40,6 +44,34 @@ enum ValueFunctions {
                     ValueFunctions.value(arguments[2]), operators[place], ValueFunctions.value(arguments[3]), options)
                 sqlite3_result_int(context, holds ? 1 : 0)
             }, nil, nil, nil)
+    }
+
+    /// Which files belong to a connection.
+    private final class Place {
+        let path: String
+        init(_ path: String) { self.path = path }
+
+        /// - Throws: 134060 for a file that cannot be read.
+        func content(_ cell: Data) throws -> Data {
+            if let content = ExternalReference.content(cell) { return content }
+            guard let name = cell.withUnsafeBytes(ExternalReference.name) else { return Data() }
+            return try ExternalFolder(store: URL(fileURLWithPath: path)).read(name)
+        }
+    }
+
+    private static func registerContent(on handle: OpaquePointer, path: String) {
+        sqlite3_create_function_v2(
+            handle, ValueFunction.content, 1, SQLITE_UTF8 | SQLITE_DIRECTONLY, Unmanaged.passRetained(Place(path)).toOpaque(),
+            { context, _, arguments in
+                guard let context, let arguments, let place = sqlite3_user_data(context),
+                    case .data(let cell) = ValueFunctions.value(arguments[0])
+                else { return }
+                do {
+                    ValueFunctions.answer(try Unmanaged<Place>.fromOpaque(place).takeUnretainedValue().content(cell), context)
+                } catch {
+                    sqlite3_result_error(context, (error as? StoreError)?.sentence ?? "\(error)", -1)
+                }
+            }, nil, nil, { if let place = $0 { Unmanaged<Place>.fromOpaque(place).release() } })
     }
 
     private static func value(_ value: OpaquePointer?) -> Value {

@@ -83,8 +83,8 @@ package struct BoundAggregate: Sendable {
 }
 
 extension BoundPath {
-    /// The family of its values; nil for an attribute whose bytes may be in a file.
-    package var family: ValueFamily? {
+    /// The family of its values.
+    package var family: ValueFamily {
         switch end {
         case .attribute(let slot): ValueFamily(of: entity.slots[slot].kind)
         case .target, .object: .object
@@ -107,15 +107,13 @@ extension BoundPath {
 }
 
 extension ValueFamily {
-    /// nil for bytes that may be in a file of their own.
-    init?(of kind: SlotKind) {
+    init(of kind: SlotKind) {
         switch kind {
         case .int, .bool, .double, .float, .date, .decimal: self = .number
         case .text, .uri: self = .text
         case .uuid: self = .identifier
-        case .data, .transformable: self = .bytes
+        case .data, .transformable, .externalData: self = .bytes
         case .toOne, .entityTag: self = .object
-        case .externalData: return nil
         }
     }
 

@@ -41,8 +41,7 @@ struct ExpressionBinder {
     private func operand(_ bound: BoundExpression, of use: String) throws(StoreError) -> BoundOperand {
         switch bound {
         case .single(let operand):
-            if case .value = operand { return operand }
-            guard operand.family != nil else { throw binding.refusal.predicate(ExternalReference.refusal(operand.title)) }
+            guard !operand.isExternal else { throw binding.refusal.predicate(ExternalReference.refusal(operand.title)) }
             return operand
         case .many(let chain, _): throw binding.refusal.nonsense("the to-many \(chain[0].relationship.name) as a whole in \(use)")
         case .list: throw binding.refusal.nonsense("a list in \(use)")

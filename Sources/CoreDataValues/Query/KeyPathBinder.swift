@@ -207,6 +207,7 @@ extension BoundAggregate {
                 throw binding.refusal.nonsense("“\(written)”, which adds up what are no numbers")
             }
         case .minimum, .maximum:
+            if operand.isExternal { throw binding.refusal.predicate(ExternalReference.refusal(operand.title)) }
             guard let family, family != .object else {
                 throw binding.refusal.nonsense("“\(written)”, which compares what has no order")
             }
@@ -226,7 +227,16 @@ extension BoundAggregate.Function {
 }
 
 extension BoundOperand {
-    /// nil for bytes that may be in a file of their own, and for null.
+    /// Whether its bytes may be in a file of their own. They are compared by content, and nothing else is made of them.
+    package var isExternal: Bool {
+        switch self {
+        case .path(let path): path.slot?.kind == .externalData
+        case .aggregate(let aggregate): aggregate.operand?.isExternal ?? false
+        case .value, .call, .conditional, .grouped: false
+        }
+    }
+
+    /// nil for null.
     package var family: ValueFamily? {
         switch self {
         case .value(.constant(let value)): ValueFamily(of: value)
@@ -238,7 +248,7 @@ extension BoundOperand {
             case .minimum, .maximum, .item, .last: aggregate.operand?.family
             }
         case .call(let name, _): ValueFamily(ofFunction: name)
-        case .conditional(_, let first, let second): first.family ?? second.family
+        case .conditional(_, let first, let second): first.family ?? second.family ?? .unknown
         case .grouped(let value): value.type.family
         }
     }
@@ -270,7 +280,7 @@ struct SortBinder {
     func bind(_ term: SortTerm) throws(StoreError) -> BoundSort {
         switch try KeyPathBinder.bind(term.keyPath, from: 0, binding) {
         case .single(let operand):
-            guard operand.family != nil else {
+            guard !operand.isExternal else {
                 throw binding.refusal.sort(term.keyPath, "its bytes may be in a file of their own")
             }
             return BoundSort(operand: operand, isAscending: term.isAscending, comparison: term.comparison)

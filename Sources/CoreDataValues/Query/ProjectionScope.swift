@@ -113,7 +113,7 @@ final class ProjectionScope {
     private func type(_ function: GroupAggregate.Function, _ operand: BoundOperand, written: String) throws(StoreError)
         -> ValueType
     {
-        guard operand.isBoundOrStored else { throw binding.refusal.predicate(ExternalReference.refusal(operand.title)) }
+        guard !operand.isExternal else { throw binding.refusal.predicate(ExternalReference.refusal(operand.title)) }
         if function == .count { return .int }
         guard let type = ValueType(of: operand, in: binding.schema) else {
             throw binding.refusal.nonsense("\(written) of \(operand.title), whose values have no one type")
@@ -139,9 +139,6 @@ extension BoundOperand {
     fileprivate var isRow: Bool {
         if case .path(let path) = self { path.isRow } else { false }
     }
-
-    /// Whether its bytes are in the row or it is a constant.
-    fileprivate var isBoundOrStored: Bool { if case .value = self { true } else { family != nil } }
 }
 
 extension Expression {

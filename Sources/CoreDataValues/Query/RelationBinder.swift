@@ -165,8 +165,7 @@ struct RelationBinder {
 
     /// Whether a value of its kind can stand beside the left side is the same for all of the shape.
     private func compare(_ left: BoundOperand, parameter place: Int) throws(StoreError) -> BoundCondition {
-        guard let family = left.family else { throw external(left) }
-        guard family.holds(binding.sample(place)) else { return .constant(op == .notEqual) }
+        if let family = left.family, !family.holds(binding.sample(place)) { return .constant(op == .notEqual) }
         return compare(left) { .parameter(place, $0) }
     }
 
@@ -181,8 +180,7 @@ struct RelationBinder {
     /// The constant as the side beside it keeps it; nil for one that can never be there, such as a text in a column of numbers:
     /// equality with it is false.
     private func kept(_ constant: Value, beside side: BoundOperand) throws(StoreError) -> Value? {
-        guard let family = side.family else { throw external(side) }
-        guard family.holds(constant) else { return nil }
+        if let family = side.family, !family.holds(constant) { return nil }
         if case .key(let key) = constant {
             guard case .path(let path) = side, let entity = path.target(in: binding.schema),
                 binding.schema.entities.indices.contains(key.entity.value)
@@ -193,15 +191,10 @@ struct RelationBinder {
     }
 
     private func requireSameFamily(_ left: BoundOperand, _ right: BoundOperand) throws(StoreError) {
-        guard let a = left.family else { throw external(left) }
-        guard let b = right.family else { throw external(right) }
+        guard let a = left.family, let b = right.family else { return }
         guard a == b || a == .unknown || b == .unknown else {
             throw refusal.nonsense("a comparison of \(a.rawValue) with \(b.rawValue)")
         }
-    }
-
-    private func external(_ side: BoundOperand) -> StoreError {
-        refusal.predicate(ExternalReference.refusal(side.title), property: side.title)
     }
 
     /// The operator with its sides turned round; nil for one that means something else then.
@@ -229,7 +222,7 @@ struct RelationBinder {
         guard op.isOfTexts else { return }
         for side in [left, right] {
             if case .value(.constant(.null)) = side { continue }
-            guard let family = side.family else { throw external(side) }
+            guard let family = side.family else { continue }
             guard family == .text || family == .unknown else {
                 throw refusal.nonsense("\(op) on \(side.isConstant ? "a value that is no text" : family.rawValue)")
             }

@@ -20,9 +20,14 @@ package enum ExternalReference {
         return UUID(uuidString: name) == nil ? nil : name
     }
 
+    /// The bytes of a value that is in its row; nil of one that lies in a file.
+    package static func content(_ cell: Data) -> Data? {
+        cell.withUnsafeBytes(name) == nil ? Data(cell.dropFirst()) : nil
+    }
+
     /// What a predicate may not ask, as part of a sentence: the bytes may lie outside the table.
     package static func refusal(_ attribute: String) -> String {
-        "a comparison of \(attribute), whose bytes may be in a file of their own (only nil can be asked for)"
+        "a calculation with \(attribute), whose bytes may be in a file of their own (it can be compared with data)"
     }
 
     package static func cell(named name: String) -> Data { Data([fileTag] + Array(name.utf8) + [0]) }

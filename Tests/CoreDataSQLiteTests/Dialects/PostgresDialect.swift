@@ -104,6 +104,8 @@ struct PostgresDialect: SQLDialect {
         "right(\(text), \(suffix.unicodeScalars.count)) = \(bind(.text(suffix)))"
     }
 
+    func content(_ cell: String) -> String { "coredata.content(\(cell))" }
+
     func call(_ name: String, _ arguments: [String], result: ValueType?) -> String {
         let call = "coredata.call('\(name)'\(arguments.map { ", to_jsonb(\($0))" }.joined()))"
         guard let result else { return call }

@@ -27,7 +27,9 @@ struct RowSource<Tables: RelatedRows>: EvaluationSource {
         switch entity.places[key] {
         case .slot(let slot)?:
             guard let index = entity.slots[slot].relationship else {
-                return Operand(row.values[slot], entity.slots[slot].kind)
+                let kind = entity.slots[slot].kind
+                if kind == .externalData { return content(row.values[slot]) }
+                return Operand(row.values[slot], kind)
             }
             return target(of: schema[index], row.values[slot])
         case .toMany(let position)?:
@@ -42,6 +44,12 @@ struct RowSource<Tables: RelatedRows>: EvaluationSource {
             return entity.composites[key].map { .source(CompositeSource($0) { Operand(values[$0], entity.slots[$0].kind) }) } ?? .value(.null)
         case .fetched?, nil: return .value(.null)
         }
+    }
+
+    @inline(never)
+    private func content(_ value: Value) -> Operand {
+        guard case .data(let cell) = value, let content = ExternalReference.content(cell) else { return .value(.null) }
+        return .value(.data(content))
     }
 
     private func target(of relationship: ResolvedRelationship, _ value: Value) -> Operand {
