@@ -11,6 +11,11 @@ package protocol RowNaming {
     var rowSpace: AnyObject? { get }
 }
 
+/// What predicates take for an entity's name.
+package protocol EntityNaming {
+    var entityName: String { get }
+}
+
 /// An object that an entity of a schema describes.
 package protocol SchemaObject: KeyPathOwner, RowNaming {
     var schemaPlace: (schema: Schema, entity: EntityIndex) { get }
@@ -27,8 +32,9 @@ private struct SchemaSource: EvaluationSource {
     private static func known(_ operand: Operand) -> Operand {
         switch operand {
         case .source(let source):
-            guard let object = (source as? KeyedObject)?.object as? any SchemaObject else { return operand }
-            return .source(SchemaSource(object: object))
+            guard let object = (source as? KeyedObject)?.object else { return operand }
+            if let object = object as? any SchemaObject { return .source(SchemaSource(object: object)) }
+            return (object as? any EntityNaming).map { .value(.text($0.entityName)) } ?? operand
         case .collection(let members): return .collection(members.map(known))
         case .value, .float, .opaque: return operand
         }
@@ -89,6 +95,7 @@ private final class NamedRows {
 
     /// nil for an object of another coordinator.
     func value(_ object: Any) -> Value? {
+        if let entity = object as? any EntityNaming { return .text(entity.entityName) }
         guard let row = object as? any RowNaming, row.rowSpace.map({ ObjectIdentifier($0) }) == space else { return nil }
         let key = row.rowKey
         if key.number <= 0 { haveTemporary = true }

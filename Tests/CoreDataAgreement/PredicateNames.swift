@@ -15,7 +15,10 @@ struct PredicateNames {
     private(set) var toOnes: [String: [(String, String)]] = [:]
     private(set) var toManys: [String: [ToMany]] = [:]
 
+    let entities: [String]
+
     init(_ model: NSManagedObjectModel) {
+        entities = model.entities.compactMap(\.name).sorted()
         for entity in model.entities {
             guard let name = entity.name else { continue }
             let attributes = entity.attributesByName.sorted { $0.key < $1.key }

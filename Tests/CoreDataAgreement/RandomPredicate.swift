@@ -182,6 +182,10 @@ package struct RandomPredicate {
         case 8: return members(entity, prefix)
         case 9:
             let own = prefix.isEmpty ? "SELF" : String(prefix.dropLast())
+            if int(0...3) == 0 {
+                let (_, path) = hops(entity, prefix)
+                return "\(path)entity.name \(pick(["==", "!=", "ENDSWITH", "<"])) \(argument(pick(names.entities)))"
+            }
             return int(0...1) == 0 ? "\(own) \(sign(.object)) \(object(entity))" : "\(own) IN \(objects(entity))"
         case 10, 19: return test(computedText(entity, prefix, depth: depth), .text)
         case 11 where depth > 0: return "\(subquery(many(entity, prefix), depth: depth)).@count \(sign(.number)) \(int(0...1))"

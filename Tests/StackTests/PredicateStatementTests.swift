@@ -1,5 +1,6 @@
 // The statements on the predicate language, one by one.
 
+import CoreDataAgreement
 import CoreDataTestSupport
 import CoreDataValues
 import Foundation
@@ -216,6 +217,43 @@ import Testing
             #expect(try context.count(for: request) == 1)
             #expect(predicate.evaluate(with: place))
         }
+    }
+
+    @Test("An entity is compared with a description or by its name, of the row, its targets and its members", arguments: types)
+    func entities(type: String) throws {
+        let rig = Rig(Library.model())
+        try rig.add(type)
+        let context = rig.context()
+        let person = context.make("Person", ["serial": 1])
+        for (number, name) in ["Work", "Book", "Song"].enumerated() {
+            let work = context.make(name, ["serial": number + 2])
+            if number > 0 { work.setValue(person, forKey: "author") }
+        }
+        let book = try #require(rig.coordinator.managedObjectModel.entitiesByName["Book"])
+        let cases: [(entity: String, wanted: [Int], text: String, arguments: [Any])] = [
+            ("Work", [3], "entity == %@", [book]), ("Work", [2, 4], "entity != %@", [book]), ("Work", [3], "entity.name == 'Book'", []),
+            ("Work", [2, 4], "NOT (SELF.entity.name IN {'Book', 'Person'})", []), ("Work", [3], "entity IN %@", [[book]]), ("Work", [4], "entity.name LIKE 'S*'", []),
+            ("Work", [3, 4], "author.entity.name == 'Person'", []), ("Work", [2], "author.entity == nil", []), ("Person", [1], "ANY works.entity == %@", [book]),
+            ("Person", [], "ALL works.entity == %@", [book]), ("Person", [1], "SUBQUERY(works, $w, $w.entity.name == 'Song').@count == 1", []),
+            ("Work", [2, 3, 4], "entity.name.length == 4", []), ("Book", [3], "entity == %@", [book]), ("Song", [], "entity == %@", [book]),
+        ]
+        for isSaved in [false, true] {
+            if isSaved { try context.save() }
+            for (entity, wanted, text, arguments) in cases {
+                let request = NSFetchRequest<NSManagedObject>(entityName: entity)
+                let everything = try context.fetch(request)
+                let predicate = try NSPredicate(validating: text, argumentArray: arguments)
+                request.predicate = predicate
+                #expect(try context.fetch(request).compactMap { $0.value(forKey: "serial") as? Int }.sorted() == wanted, "\(text), \(type)")
+                let told = everything.filter { predicate.evaluate(with: $0) }.compactMap { $0.value(forKey: "serial") as? Int }.sorted()
+                #expect(told == wanted, "objects, \(text), \(type)")
+            }
+        }
+        let variable = NSPredicate(format: "entity == $which AND entity.name == $name")
+        let found = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Work")).filter {
+            variable.evaluate(with: $0, substitutionVariables: ["which": book, "name": "Book"])
+        }
+        #expect(found.count == 1)
     }
 
     @Test("Values in files are compared by their content", arguments: types)

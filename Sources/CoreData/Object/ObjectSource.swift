@@ -15,6 +15,10 @@ extension NSManagedObjectID: RowNaming {
     package var rowSpace: AnyObject? { identity }
 }
 
+extension NSEntityDescription: EntityNaming {
+    package final var entityName: String { name ?? "" }
+}
+
 struct ObjectSource: EvaluationSource {
     let object: NSManagedObject
     init(_ object: NSManagedObject) { self.object = object }
@@ -28,6 +32,7 @@ struct ObjectSource: EvaluationSource {
             return Operand(object.value(at: slot), object.kind(slot))
         case .toMany(let index): return .collection(object.shownMembers(at: index).map { .source(ObjectSource($0)) })
         case nil where key == "objectID": return .value(identity)
+        case nil where key == "entity": return .value(.text(object._state.info.entity.name))
         case nil where object.compositePlace(of: key) != nil:
             guard let composite = object.compositePlace(of: key) else { return .value(.null) }
             return .source(CompositeSource(composite) { [object] in Operand(object.value(at: $0), object.kind($0)) })

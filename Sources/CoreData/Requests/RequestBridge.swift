@@ -74,6 +74,7 @@ extension NSManagedObjectContext {
         switch object {
         case let object as NSManagedObject: id = object.objectID
         case let named as NSManagedObjectID: id = named
+        case let entity as NSEntityDescription: return .text(entity.entityName)
         default: return nil
         }
         guard id.identity === identities else {

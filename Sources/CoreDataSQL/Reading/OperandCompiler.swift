@@ -37,7 +37,17 @@ struct OperandCompiler {
         case .attribute(let slot): return try column(slot, path.entity.slots[slot].name, in: scope)
         case .target(let relationship): return try column(relationship.slot, relationship.name, in: scope)
         case .object: return scope.column("Z_PK")
+        case .entity: return entityName(of: path.entity, scope)
         }
+    }
+
+    /// The name that belongs to a row's number of an entity.
+    private func entityName(of entity: Entity, _ scope: SelectScope) -> String {
+        let schema = scopes.builder.map.schema
+        let names = schema.entities[entity.index.value...entity.last.value].map {
+            " WHEN \($0.index.number) THEN \(scopes.builder.bind(.text($0.name)))"
+        }
+        return "(CASE \(scope.column("Z_ENT"))\(names.joined()) END)"
     }
 
     private func scope(behind path: BoundPath) throws -> SelectScope {
@@ -55,7 +65,7 @@ struct OperandCompiler {
     func entity(of path: BoundPath) throws -> String? {
         let scope = try self.scope(behind: path)
         switch path.end {
-        case .attribute: return nil
+        case .attribute, .entity: return nil
         case .target(let relationship):
             guard relationship.hasEntityTag, let slot = relationship.slot else { return nil }
             return try column(slot + 1, relationship.name, in: scope)

@@ -65,7 +65,7 @@ struct IndexCondition {
         switch path.end {
         case .attribute(let attribute): slot = attribute
         case .target(let relationship): slot = relationship.slot
-        case .object: slot = nil
+        case .object, .entity: slot = nil
         }
         guard let slot else { throw refusal("the object itself") }
         return dialect.defined(try table.column(slot, of: entity, use: use).name)

@@ -229,6 +229,7 @@ struct BoundCompiler {
         case .attribute(let slot): keys.append(path.entity.slots[slot].name)
         case .target(let relationship): keys.append(relationship.name)
         case .object: break
+        case .entity: keys.append("entity")
         }
         let level = path.level
         // Constants beside it are coerced already.

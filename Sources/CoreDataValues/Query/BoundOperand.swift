@@ -47,6 +47,8 @@ package struct BoundPath: Sendable {
         case target(ResolvedRelationship)
         /// The object that the hops lead to.
         case object
+        /// The name of that object's entity.
+        case entity
     }
     /// Which object it begins at: 0 is the row that is asked about, 1 a member that the outermost collection goes through, and
     /// so on inwards.
@@ -88,6 +90,7 @@ extension BoundPath {
         switch end {
         case .attribute(let slot): ValueFamily(of: entity.slots[slot].kind)
         case .target, .object: .object
+        case .entity: .text
         }
     }
 
@@ -99,7 +102,7 @@ extension BoundPath {
     /// The entity of the object that it comes to; nil for an attribute.
     package func target(in schema: Schema) -> Entity? {
         switch end {
-        case .attribute: nil
+        case .attribute, .entity: nil
         case .target(let relationship): schema[relationship.destination]
         case .object: entity
         }

@@ -36,6 +36,7 @@ enum ChainFolding {
             case .attribute(let slot): end = slot
             case .target(let relationship): end = -2 - relationship.index.rawValue
             case .object: end = -1
+            case .entity: end = .min
             }
         }
     }

@@ -62,7 +62,7 @@ struct KeyPathBinder {
         case .target(let relationship):
             try follow(relationship)
             return try run(rest)
-        case .attribute: return try inside(.path(begun), rest)
+        case .attribute, .entity: return try inside(.path(begun), rest)
         }
     }
 
@@ -86,6 +86,8 @@ struct KeyPathBinder {
                 try follow(binding.schema[index])
             case .toMany(let place)?: try enter(binding.schema[entity.toMany[place]], key)
             case nil where key == "objectID" && rest.isEmpty: return try end(.object)
+            // An entity and its name are the same to predicates.
+            case nil where key == "entity": return try inside(here(.entity), rest.first == "name" ? rest.dropFirst() : rest)
             case nil where entity.composites[key] != nil:
                 throw unknown(key, "which is a composite; name one of its elements")
             case .fetched?: throw unknown(key, "which is a fetched property and not in the store")
@@ -262,6 +264,7 @@ extension BoundOperand {
             case .attribute(let slot): path.entity.slots[slot].name
             case .target(let relationship): relationship.name
             case .object: path.hops.last?.name ?? "SELF"
+            case .entity: "entity"
             }
         case .aggregate: "a collection operator"
         case .call(let name, _): "the function \(name)"

@@ -35,7 +35,7 @@ extension BoundPath {
         switch end {
         case .attribute: nil
         case .target(let relationship): hops + [relationship]
-        case .object: hops
+        case .object, .entity: hops
         }
     }
 }

@@ -49,6 +49,8 @@ extension ValueType {
         case .path(let path):
             if let target = path.target(in: schema) {
                 self = .key(target.index)
+            } else if case .entity = path.end {
+                self = .text
             } else {
                 guard let slot = path.slot, let type = ValueType(slot.kind) else { return nil }
                 self = type

@@ -39,6 +39,7 @@ struct RowSource<Tables: RelatedRows>: EvaluationSource {
                     .source(RowSource(row: $0, tables: tables, schema: schema))
                 })
         case nil where key == "objectID": return .value(identity)
+        case nil where key == "entity": return .value(.text(entity.name))
         case nil where !entity.composites.isEmpty:
             let values = row.values
             return entity.composites[key].map { .source(CompositeSource($0) { Operand(values[$0], entity.slots[$0].kind) }) } ?? .value(.null)
