@@ -115,7 +115,8 @@ extension NSManagedObjectContext {
     final func overlay(for order: FetchOrder, over stores: [NumberedStore]) throws -> PendingOverlay? {
         if order.includesPendingChanges {
             settle()
-            if tracker.dirtyCount > 0 {
+            // What a store fetches while it is being saved to is its own answer.
+            if tracker.dirtyCount > 0, !requiredCoordinator.isView {
                 let overlay = try PendingOverlay(context: self, order: order)
                 if overlay.isNeeded || stores.count != 1 { return overlay }
             }

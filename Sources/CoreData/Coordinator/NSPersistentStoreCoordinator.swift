@@ -36,6 +36,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     private let onlyStore = Mutex<[NumberedStore]>([])
     /// What a view of a coordinator reads in the place of its store.
     private let shown: (any StoreReader)?
+    /// Whether it is a view, of a store that is being saved to.
+    final var isView: Bool { shown != nil }
     private let lastStore = Atomic<UInt16>(0)
     /// Rises whenever stores come or go, so that contexts may remember one.
     final let storesVersion = Atomic<Int>(0)

@@ -36,10 +36,17 @@ package struct SQLWriter: Sendable {
     }
 
     package func commit(_ batch: ChangeBatch) throws -> CommitOutcome {
+        try commit(batch) { write in try source.writing { try write($0) } }
+    }
+
+    /// - Parameter writing: lends the session that writes, once large values lie in their files.
+    private func commit(
+        _ batch: ChangeBatch, _ writing: ((any SQLSession) throws -> Void) throws -> Void
+    ) throws -> CommitOutcome {
         let files = try files?.stage(batch, store: identifier)
         do {
             var outcome = CommitOutcome.committed(touched: [])
-            try source.writing { session in
+            try writing { session in
                 outcome = try Committer(plan: plan, files: files, history: history, session: session).commit(batch)
             }
             files?.end(isCommitted: outcome.isCommitted)
@@ -55,27 +62,43 @@ package struct SQLWriter: Sendable {
     /// Changes a set of rows by statements over all of them; by rows where only a look at each tells what to write.
     ///
     /// - Parameters:
-    ///   - store: is read, and asked for numbers, where it is done by rows.
-    ///   - commit: writes what a look at the rows came to.
+    ///   - store: is read where it is done by rows.
+    ///   - committed: is told what a look at the rows came to, once it is written.
     package func apply(
-        _ change: SetChange, over store: any RowStore, _ commit: (ChangeBatch) throws -> CommitOutcome
+        _ change: SetChange, over store: any RowStore, _ committed: (ChangeBatch) -> Void
     ) throws -> SetOutcome {
         switch change.kind {
         case .update(let rows, let assignments):
             let update = try BoundUpdate(rows, assignments, in: schema)
             guard try SetUpdateCompiler(update, plan.map).isOneStatement else {
-                return try SetWork(change, in: schema).run(over: store, commit)
+                return try rowByRow(change, over: store, committed)
             }
             return try write(change) { try $0.update(update) }
         case .delete(let rows):
             let query = try Query(rows.asRows, in: schema)
             guard SetDeleteCompiler(query.bound.entity, last: query.bound.last, plan.map).isPossible else {
-                return try SetWork(change, in: schema).run(over: store, commit)
+                return try rowByRow(change, over: store, committed)
             }
             return try write(change) { try $0.delete(query) }
         case .insert(let next):
             return try write(change) { try $0.insert(next, change.uniqueness) }
         }
+    }
+
+    /// Nobody else of this process writes between what is read and its commit; another process may, and then it is read again.
+    private func rowByRow(
+        _ change: SetChange, over store: any RowStore, _ committed: (ChangeBatch) -> Void
+    ) throws -> SetOutcome {
+        let work = try SetWork(change, in: schema)
+        var answer = SetOutcome()
+        try source.writing { session in
+            answer = try work.run(over: store) { batch in
+                let outcome = try commit(batch) { write in try write(session) }
+                if outcome.isCommitted { committed(batch) }
+                return outcome
+            }
+        }
+        return answer
     }
 
     private func write(_ change: SetChange, _ body: (SetWriter) throws -> SetOutcome) throws -> SetOutcome {

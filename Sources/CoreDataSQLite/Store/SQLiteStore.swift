@@ -24,7 +24,7 @@ package final class SQLiteStore: RowStore, StoreCopier {
     let pool: Pool
     let reader: SQLReader
     let writer: SQLWriter
-    private let counter = StatementCounter()
+    let counter = StatementCounter()
 
     package init(url: URL, plan: StorePlan, options: SQLiteOptions) throws {
         schema = plan.map.schema

@@ -67,15 +67,15 @@ struct SavedObjects {
         let inserted = pending.inserted.map { object($0) }
         for object in inserted {
             object.fire()
-            object._state.set(.inserted)
+            context.tracker.mark(object, .inserted)
         }
         var updated: [NSManagedObject] = []
         for (row, slots) in pending.former { updated.append(try changed(row, slots)) }
         // A row that is gone is not handed over: a store that writes what it is given would bring it back.
         updated += try touched.compactMap { try context.read(key($0)) }
-        for object in updated { object._state.set(.updated) }
+        for object in updated { context.tracker.mark(object, .updated) }
         let deleted = pending.deleted.map { object($0.key) }
-        for object in deleted { object._state.set(.deleted) }
+        for object in deleted { context.tracker.mark(object, .deleted) }
         return NSSaveChangesRequest(
             inserted: Set(inserted), updated: Set(updated), deleted: Set(deleted), locked: nil)
     }
