@@ -117,7 +117,7 @@ import Testing
         try context.save()
         #expect(changes.objects(0, NSInsertedObjectsKey) == [patient])
         #expect(saves.objects(0, NSInsertedObjectsKey) == [patient])
-        #expect(saves.infos[0].count == 1)
+        #expect(saves.infos[0].count == 2 && saves.infos[0][NSManagedObjectContextQueryGenerationKey] is NSQueryGenerationToken)
     }
 }
 

@@ -43,7 +43,7 @@ private final class Heard: Sendable {
             },
             center.addObserver(of: context, for: .didSave) { message in
                 let kinds = [message.inserted, message.updated, message.deleted]
-                heard.note("did \(kinds.map(\.count)) \(message.historyToken == nil && message.queryGeneration == nil)")
+                heard.note("did \(kinds.map(\.count)) \(message.historyToken == nil && message.queryGeneration != nil)")
             },
         ]
         defer { tokens.forEach { center.removeObserver($0) } }

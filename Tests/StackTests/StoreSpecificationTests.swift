@@ -24,9 +24,9 @@ import Testing
             }
         }
         #expect(classes.contains("MemoryStore"))
-        // Readers alone: a store with a batch laid over it while that is written, and a parent context as its children see it.
-        // SampleStoreTests and ChildContextTests are about them.
-        #expect(classes == Set(StoreMaker.all.map(\.rowsClass)).union(["PendingRows", "ParentRows"]))
+        // Readers alone: a store with a batch laid over it while that is written, a parent context as its children see it, and a store
+        // as pinned contexts see it. SampleStoreTests, ChildContextTests and QueryGenerationTests are about them.
+        #expect(classes == Set(StoreMaker.all.map(\.rowsClass)).union(["PendingRows", "ParentRows", "PinnedRows"]))
     }
 
     @Test("Every store type that the library registers is in the list, and both sample stores are")

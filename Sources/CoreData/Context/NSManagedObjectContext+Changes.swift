@@ -132,6 +132,7 @@ extension NSManagedObjectContext {
     /// Forgets every object. Objects that are still held belong to no context any more.
     public final func reset() {
         checkQueue()
+        advanceGeneration()
         undoManager?.removeAllActions(withTarget: self)
         readError = nil
         checkedObjects = []

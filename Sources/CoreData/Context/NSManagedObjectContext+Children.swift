@@ -6,10 +6,11 @@ import Foundation
 extension NSManagedObjectContext {
     // MARK: The child's side
 
-    /// The stores that a fetch asks: the coordinator's, or the parent in their place.
+    /// The stores that a fetch asks: the coordinator's, as this context is pinned to them, or the parent in their place.
     final func stores(for order: FetchOrder) -> [NumberedStore] {
         let stores = requiredCoordinator.stores(for: order)
-        guard isChild else { return stores }
+        guard readsElsewhere else { return stores }
+        guard isChild else { return shown(stores) }
         return stores.map { store in
             NumberedStore(
                 number: store.number, rows: ParentRows(child: self, number: store.number, below: store.rows), store: store.store)

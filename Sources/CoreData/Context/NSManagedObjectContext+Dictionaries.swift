@@ -61,7 +61,7 @@ extension NSManagedObjectContext {
     }
 
     private func read(_ order: FetchOrder, _ receive: (ValueRows, UInt16) throws -> Void) throws {
-        let stores = requiredCoordinator.stores(for: order)
+        let stores = storesBelow(for: order)
         do {
             let values = try ValueReading.open(order.plan, .latest, of: stores.map(\.rows), in: runtime.schema)
             while let rows = try values.next() { try receive(rows, stores.count == 1 ? stores[0].number : 0) }

@@ -72,6 +72,7 @@ extension NSManagedObjectContext {
 
     /// Takes over changes; unsaved changes of this context stay.
     final func merge(_ payload: ChangePayload) {
+        advanceGeneration()
         guard !payload.isEmpty else { return }
         processPendingChanges()
         guard !payload.invalidatesAll else { return refreshAllObjects() }

@@ -4,8 +4,9 @@ import CoreDataValues
 import Foundation
 
 extension NSManagedObjectContext {
-    /// The cache that this context's reads fill and ask; nil for a child context, whose rows come from its parent.
-    final var rowCache: RowCache? { isChild ? nil : requiredCoordinator.rowCache }
+    /// The cache that this context's reads fill and ask; nil for a child context, whose rows come from its parent, and for a pinned one,
+    /// whose rows may be old.
+    final var rowCache: RowCache? { readsElsewhere ? nil : requiredCoordinator.rowCache }
 
     /// The object of a row that the coordinator knows; nil when the store must be asked: the row is not known, or too old, or
     /// a merge is going on, which looks at what the store has now.

@@ -75,7 +75,16 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
     final var assignments: StoreAssignments?
     final var checkpointObserver: (any NSObjectProtocol)?
     /// What ties the context to its parent; nil for one that has the coordinator to itself.
-    final var lineage: Lineage?
+    final var lineage: Lineage? { didSet { readsElsewhere = lineage != nil || generation != nil } }
+    /// The state of the stores that it reads; nil for the latest one, and in a child.
+    final var generation: QueryGeneration? {
+        didSet {
+            readsElsewhere = lineage != nil || generation != nil
+            lastStore = nil
+        }
+    }
+    /// Whether it reads a parent or a pinned state: not what the coordinator's stores and row cache have now.
+    @exclusivity(unchecked) private(set) final var readsElsewhere = false
     /// How many contexts have this one as their parent.
     final let childCount = Atomic<Int>(0)
     /// What its saves have made of versions; nil where no context below needs to know.
@@ -210,6 +219,7 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
                 newValue?.relatives.addMerger(self)
             }
             coordinator = newValue
+            generation = nil
             boundRuntime = newValue?.runtime
             registry = newValue.map { Registry($0.runtime, $0.identities) }
             registry?.context = self
@@ -251,7 +261,7 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
     final func rows(of store: UInt16) -> (any StoreReader)? {
         let version = requiredCoordinator.storesVersion.load(ordering: .acquiring)
         if let lastStore, lastStore.number == store, lastStore.version == version { return lastStore.rows }
-        guard let rows = isChild ? parentRows(store) : requiredCoordinator.rows(of: store) else { return nil }
+        guard let rows = isChild ? parentRows(store) : requiredCoordinator.rows(of: store).map(shown) else { return nil }
         lastStore = (store, version, rows)
         return rows
     }

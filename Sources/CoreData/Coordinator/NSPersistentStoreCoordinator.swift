@@ -45,7 +45,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     final let isClosed = Atomic<Bool>(false)
     /// Faults fired without a row in memory.
     final let faultCount = Atomic<Int>(0)
-    /// What saves must look at because of the stores: 1 there are several, 2 one names its objects itself.
+    /// What saves must look at because of the stores: 1 there are several, 2 one names its objects itself, 4 contexts can be pinned to one.
     private let saveTraits = Atomic<Int>(0)
 
     /// Freezes the model. A model that contradicts itself is a misuse here; `NSManagedObjectModel(loading:)` checks it first.
@@ -256,12 +256,16 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// Whether a store names its new objects itself.
     final var asksObjectsForKeys: Bool { saveTraits.load(ordering: .relaxed) & 2 != 0 }
 
+    /// Whether contexts can be pinned to states of a store.
+    final var showsGenerations: Bool { saveTraits.load(ordering: .relaxed) & 4 != 0 }
+
     /// Stores came or went: what saves and contexts remember of them is old.
     private func storesChanged() {
         let traits = stores.withLock { stores in
             let only = stores.count == 1 ? stores.first : nil
             onlyStore.withLock { $0 = only.map { [numbered($0)] } ?? [] }
             return (stores.count > 1 ? 1 : 0) | (stores.contains { $0.numbersObjects } ? 2 : 0)
+                | (stores.contains { $0.showsGenerations } ? 4 : 0)
         }
         saveTraits.store(traits, ordering: .relaxed)
         storesVersion.wrappingAdd(1, ordering: .releasing)

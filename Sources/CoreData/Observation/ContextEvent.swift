@@ -69,8 +69,13 @@ final class ContextEvent {
     /// The keys and sets of the did-change and did-save notifications; empty kinds are left out.
     private(set) lazy var userInfo: [AnyHashable: Any] = makeUserInfo()
 
-    private func makeUserInfo() -> [AnyHashable: Any] {
-        var kinds = 0
+    /// The user info of the did-save notification: the event's, and the query generation where a store shows such.
+    func savedInfo(of context: NSManagedObjectContext) -> [AnyHashable: Any] {
+        context.savedGeneration.map(makeUserInfo) ?? userInfo
+    }
+
+    private func makeUserInfo(_ generation: NSQueryGenerationToken? = nil) -> [AnyHashable: Any] {
+        var kinds = generation == nil ? 0 : 16
         if !inserted.isEmpty { kinds |= 1 }
         if !updated.isEmpty { kinds |= 2 }
         if !deleted.isEmpty { kinds |= 4 }
@@ -81,6 +86,7 @@ final class ContextEvent {
         if kinds & 2 != 0 { info.values[form.places[1]] = updatedSet }
         if kinds & 4 != 0 { info.values[form.places[2]] = deletedSet }
         if kinds & 8 != 0 { info.values[form.places[3]] = objectSet(refreshed) }
+        if let generation { info.values[form.places[4]] = generation }
         return info
     }
 }
@@ -91,11 +97,11 @@ private struct UserInfoForm: @unchecked Sendable {
     /// Where the value of each kind belongs.
     let places: [Dictionary<AnyHashable, Any>.Index]
 
-    /// By the bits of the kinds: inserted, updated, deleted, refreshed.
-    static let all = (0..<16).map(UserInfoForm.init)
+    /// By the bits of the kinds: inserted, updated, deleted, refreshed, and 16 for the query generation.
+    static let all = (0..<32).map(UserInfoForm.init)
 
     private init(kinds: Int) {
-        let keys = [NSInsertedObjectsKey, NSUpdatedObjectsKey, NSDeletedObjectsKey, NSRefreshedObjectsKey]
+        let keys = [NSInsertedObjectsKey, NSUpdatedObjectsKey, NSDeletedObjectsKey, NSRefreshedObjectsKey, NSManagedObjectContextQueryGenerationKey]
         var info: [AnyHashable: Any] = [:]
         for (bit, key) in keys.enumerated() where kinds & 1 << bit != 0 { info[key] = 0 }
         self.info = info

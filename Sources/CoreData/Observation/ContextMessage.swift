@@ -111,4 +111,7 @@ extension Notification {
     /// The sets of user info entries; empty for an entry that is missing.
     func objects(_ key: String) -> Set<NSManagedObject> { userInfo?[key] as? Set<NSManagedObject> ?? [] }
     func objectIDs(_ key: String) -> Set<NSManagedObjectID> { userInfo?[key] as? Set<NSManagedObjectID> ?? [] }
+    var queryGeneration: NSQueryGenerationToken? {
+        userInfo?[NSManagedObjectContextQueryGenerationKey] as? NSQueryGenerationToken
+    }
 }

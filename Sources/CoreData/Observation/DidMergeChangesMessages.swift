@@ -16,7 +16,7 @@ extension NSManagedObjectContext {
         public let invalidatedIDs: Set<NSManagedObjectID>
         /// Where the histories of the stores were when the message was made; nil when none keeps one.
         public let historyToken: NSPersistentHistoryToken?
-        /// nil: this version has no query generations.
+        /// The state that the context is pinned to now; nil for one that is not.
         public let queryGeneration: NSQueryGenerationToken?
 
         @MainActor public static func makeMessage(_ notification: Notification) -> DidMergeChangesMessage? {
@@ -27,7 +27,7 @@ extension NSManagedObjectContext {
                 deletedIDs: notification.objectIDs(NSDeletedObjectIDsKey),
                 refreshedIDs: notification.objectIDs(NSRefreshedObjectIDsKey),
                 invalidatedIDs: notification.objectIDs(NSInvalidatedObjectIDsKey), historyToken: context.historyToken,
-                queryGeneration: nil)
+                queryGeneration: context.ownToken)
         }
 
         @MainActor public static func makeNotification(_ message: DidMergeChangesMessage) -> Notification {
@@ -54,7 +54,7 @@ extension NSManagedObjectContext {
         public let invalidatedIDs: Set<NSManagedObjectID>
         /// Where the histories of the stores were when the message was made; nil when none keeps one.
         public let historyToken: NSPersistentHistoryToken?
-        /// nil: this version has no query generations.
+        /// The state that the context is pinned to now; nil for one that is not.
         public let queryGeneration: NSQueryGenerationToken?
 
         public static func makeMessage(_ notification: Notification) -> DidMergeChangesAsyncMessage? {
@@ -65,7 +65,7 @@ extension NSManagedObjectContext {
                 deletedIDs: notification.objectIDs(NSDeletedObjectIDsKey),
                 refreshedIDs: notification.objectIDs(NSRefreshedObjectIDsKey),
                 invalidatedIDs: notification.objectIDs(NSInvalidatedObjectIDsKey), historyToken: context.historyToken,
-                queryGeneration: nil)
+                queryGeneration: context.ownToken)
         }
 
         public static func makeNotification(_ message: DidMergeChangesAsyncMessage) -> Notification {

@@ -9,6 +9,8 @@ public let NSDeletedObjectsKey = "deleted"
 public let NSRefreshedObjectsKey = "refreshed"
 public let NSInvalidatedObjectsKey = "invalidated"
 public let NSInvalidatedAllObjectsKey = "invalidatedAll"
+/// The query generation that a save into a SQLite store has led to, an `NSQueryGenerationToken`; in the did-save notification.
+public let NSManagedObjectContextQueryGenerationKey: String = "newQueryGeneration"
 
 extension NSNotification.Name {
     /// Pending changes were processed, or objects were refreshed. `object` is the context.

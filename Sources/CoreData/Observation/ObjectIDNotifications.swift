@@ -43,6 +43,7 @@ extension NSManagedObjectContext {
         case deletedObjectIDs = "deleted_objectIDs"
         case refreshedObjectIDs = "refreshed_objectIDs"
         case invalidatedObjectIDs = "invalidated_objectIDs"
+        case queryGeneration = "newQueryGeneration"
     }
 
     /// Tells the IDs of what was saved or merged, if anybody wants to know.

@@ -31,14 +31,15 @@ extension NSManagedObjectContext {
         public var deleted: Set<NSManagedObject> { notification.objects(NSDeletedObjectsKey) }
         /// Where the histories of the stores were when the message was made; nil when none keeps one.
         public let historyToken: NSPersistentHistoryToken?
-        /// nil: this version has no query generations.
+        /// The state that the save has led to, or a later one; nil where no SQLite store with a write-ahead log was saved to.
         public let queryGeneration: NSQueryGenerationToken?
         private let notification: Notification
 
         @MainActor public static func makeMessage(_ notification: Notification) -> DidSaveMessage? {
             guard let context = notification.object as? NSManagedObjectContext else { return nil }
             return DidSaveMessage(
-                context: context, historyToken: context.historyToken, queryGeneration: nil, notification: notification)
+                context: context, historyToken: context.historyToken, queryGeneration: notification.queryGeneration,
+                notification: notification)
         }
 
         @MainActor public static func makeNotification(_ message: DidSaveMessage) -> Notification {

@@ -11,6 +11,7 @@ extension SaveOperation {
     /// Makes what some stores have written the state of their objects, although another store failed the save: written again, new
     /// objects would be there twice. The objects of the store that refused stay as they were.
     func adoptCommitted() {
+        context.advanceGeneration()
         context.rowTime += 1
         var new: ContiguousArray<NSManagedObject> = []
         var changed: ContiguousArray<NSManagedObject> = []
@@ -41,7 +42,7 @@ extension SaveOperation {
     private func tell(_ event: ContextEvent) {
         context.lastEvent = nil
         for object in event.inserted + event.updated + event.deleted { object.didSave() }
-        if !event.isEmpty { context.post(ContextNotice.didSave, event.userInfo) }
+        if !event.isEmpty { context.post(ContextNotice.didSave, event.savedInfo(of: context)) }
     }
 
     private func adoptCommitted(_ object: NSManagedObject, _ store: UInt16, _ written: WrittenRow) {

@@ -173,6 +173,7 @@ struct SaveOperation {
 
     /// Makes the written rows the objects' snapshots.
     private func adopt(_ batches: [StoreBatch]) {
+        context.advanceGeneration()
         if !updated.isEmpty || !deleted.isEmpty { context.rowTime += 1 }
         let isParent = context.childCount.load(ordering: .relaxed) > 0
         if isParent { context.noteNewKeys(inserted) } else if context.savedVersions != nil { context.savedVersions = nil }
@@ -210,7 +211,7 @@ struct SaveOperation {
         inserted.borrowEach { object in object.didSave() }
         updated.borrowEach { object in object.didSave() }
         deleted.borrowEach { object in object.didSave() }
-        context.post(ContextNotice.didSave, event.userInfo)
+        context.post(ContextNotice.didSave, event.savedInfo(of: context))
         context.tellRelatives(of: event)
     }
 
