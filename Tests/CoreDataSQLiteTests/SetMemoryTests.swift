@@ -1,4 +1,4 @@
-// What a store in memory takes for the rows of a stream, measured in a process of its own.
+// What stores take for the rows of a stream, measured in a process of its own.
 
 import Foundation
 import Testing
@@ -6,11 +6,11 @@ import Testing
 @Suite("Memory of a stream of rows")
 struct SetMemoryTests {
     /// Bytes of the rows once they are there, and the most that was in use beyond them.
-    private func measure(_ rows: Int, _ kind: String) throws -> (rows: Int, beyond: Int) {
+    private func measure(_ rows: Int, _ kind: [String]) throws -> (rows: Int, beyond: Int) {
         let process = Process()
         let output = Pipe()
         process.executableURL = try executable
-        process.arguments = ["\(rows)", kind]
+        process.arguments = ["\(rows)"] + kind
         process.standardOutput = output
         try process.run()
         let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
@@ -31,8 +31,14 @@ struct SetMemoryTests {
         }
     }
 
-    @Test("Beyond its rows a stream into memory takes one run of rows, however many there are", arguments: ["memory", "narrow"])
-    func beyond(_ kind: String) throws {
+    @Test("A million rows from a stream take less than 64 MB, beyond those that a store in memory keeps", arguments: ["sqlite", "memory"])
+    func million(_ kind: String) throws {
+        let found = try measure(1_000_000, [kind, "narrow"])
+        #expect(found.beyond < 64 << 20 && (kind == "memory") == (found.rows > 40_000_000), "\(found)")
+    }
+
+    @Test("Beyond its rows a stream into memory takes one run of rows, however many there are", arguments: [["memory"], ["memory", "narrow"]])
+    func beyond(_ kind: [String]) throws {
         for count in [3000, 60_000] {
             let found = try measure(count, kind)
             #expect(found.rows > count * 40, "\(found)")

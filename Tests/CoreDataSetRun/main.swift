@@ -1,5 +1,5 @@
-// Set changes of many rows, and the memory that they take: `swift run -c release CoreDataSetRun 1000000`. With `memory` or `narrow`
-// behind the number it only inserts into a store in memory, narrow rows being one whole number, and says what that takes beyond the rows.
+// Set changes of many rows, and the memory that they take: `swift run -c release CoreDataSetRun 1000000`. With `memory` or `sqlite` behind
+// the number it only inserts into a store of that kind, and says what that takes beyond what stays; with `narrow` rows of one whole number.
 
 import CCoreDataHeap
 import CoreDataSQLite
@@ -89,10 +89,11 @@ private func measure(_ title: String, _ store: any RowStore, _ change: SetChange
     print("\(title): \(count) rows in \(String(format: "%.2f", seconds)) s, at most \(String(format: "%.1f", Double(most) / 1_048_576)) MB")
 }
 
-if isNarrow || CommandLine.arguments.contains("memory") {
+private let kinds: [String: any RowStore] = ["memory": memory, "sqlite": sqlite]
+if let store = CommandLine.arguments.lazy.compactMap({ kinds[$0] }).first {
     let new = Items()
     let before = coredata_heap_bytes()
-    let most = try peak { _ = try memory.apply(SetChange(.insert(new.chunk))) } - before
+    let most = try peak { _ = try store.apply(SetChange(.insert(new.chunk))) } - before
     let rows = coredata_heap_bytes() - before
     print("rows \(rows) bytes, \(rows / Int64(count)) each; beyond them \(most - rows) bytes")
     exit(0)

@@ -30,7 +30,7 @@ import Testing
 
     @Test(
         "What changed is read anew, whether keys or only a count came back, by who held objects and by who let them go",
-        arguments: [NSSQLiteStoreType, NSInMemoryStoreType, NSPropertyListStoreType], [SetChange.Answer.count, .effects])
+        arguments: StoreMaker.types, [SetChange.Answer.count, .effects])
     func rowCache(_ type: String, _ answer: SetChange.Answer) throws {
         let store = try rig.add(type)
         let context = rig.context()
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test("Rows that a delete rule changes leave the cache as well", arguments: [NSSQLiteStoreType, NSInMemoryStoreType], [SetChange.Answer.count, .keys])
+    @Test("Rows that a delete rule changes leave the cache as well", arguments: StoreMaker.types, [SetChange.Answer.count, .keys])
     func rules(_ type: String, _ answer: SetChange.Answer) throws {
         let store = try rig.add(type)
         let context = rig.context()
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test("A save of an object that a set change overtook is a conflict", arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
+    @Test("A save of an object that a set change overtook is a conflict", arguments: StoreMaker.types)
     func conflict(_ type: String) throws {
         let store = try rig.add(type)
         let context = rig.context()

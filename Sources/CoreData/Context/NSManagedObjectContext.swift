@@ -219,7 +219,7 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
                 newValue?.relatives.addMerger(self)
             }
             coordinator = newValue
-            generation = nil
+            if generation != nil { generation = nil }
             boundRuntime = newValue?.runtime
             registry = newValue.map { Registry($0.runtime, $0.identities) }
             registry?.context = self
