@@ -153,7 +153,7 @@ struct StatementList {
         [
             ("name", .text("a")), ("age", .int(4)), ("alive", .bool(true)), ("admittedAt", .date(7)), ("weight", .decimal(1.5)),
             ("link", .uri("https://a.b")), ("tag", .uuid(UUID(uuid: (1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)))),
-            ("latitude", .double(1.5)),
+            ("latitude", .double(1.5)), ("photo", .data(Data([1, 2]))),
         ]
     }
 
@@ -170,7 +170,7 @@ struct StatementList {
         "SUBQUERY(injuries, $x, $x.severity > 3 AND $x.kind == 'cut').@count > 1", "age + 1 > 3", "age * 2 - latitude / 3 < 7",
         "lowercase(name) == 'a'", "length(name) > 3", "random() < latitude", "abs(age) == 4", "modulus:by:(age, 2) == 1", "age & 1 == 1",
         "now() > admittedAt", "uppercase(name) IN {'A', 'B'}", "injuries[FIRST].severity == 3", "injuries[LAST].kind == 'cut'",
-        "injuries[2].kind == 'cut'", "CAST(age, 'NSString') == '4'",
+        "injuries[2].kind == 'cut'", "CAST(age, 'NSString') == '4'", "photo == nil", "station.entity.name BEGINSWITH 'S'",
     ]
 
     private func values() throws -> [Line] {
