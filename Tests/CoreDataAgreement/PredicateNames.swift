@@ -16,12 +16,15 @@ struct PredicateNames {
     private(set) var toManys: [String: [ToMany]] = [:]
 
     let entities: [String]
+    /// The attributes of 64 bits.
+    private(set) var wide: Set<String> = []
 
     init(_ model: NSManagedObjectModel) {
         entities = model.entities.compactMap(\.name).sorted()
         for entity in model.entities {
             guard let name = entity.name else { continue }
             let attributes = entity.attributesByName.sorted { $0.key < $1.key }
+            wide.formUnion(attributes.filter { $0.value.attributeType == .integer64AttributeType }.map(\.key))
             scalars[name] = attributes.flatMap { Self.scalars($0.key, $0.value) }
             for (key, relationship) in entity.relationshipsByName.sorted(by: { $0.key < $1.key }) {
                 guard let destination = relationship.destinationEntity?.name else { continue }

@@ -7,12 +7,12 @@ extension RandomPredicate {
         let value = scalar(entity, prefix, .number).path
         switch int(0...17) {
         case 0: return "\(many(entity, prefix).path).@count"
-        case 1, 2: return ofMembers(entity, prefix) { "\($0).@\($1.pick(["sum", "avg", "min", "max"])).\($2)" }
-        case 3: return ofMembers(entity, prefix) { "\($1.pick(["sum", "average", "min", "max", "count"])):(\($0).\($2))" }
+        case 1, 2: return ofMembers(entity, prefix) { "\($0).@\($1.pick($1.aggregates($2, "avg"))).\($2)" }
+        case 3: return ofMembers(entity, prefix) { "\($1.pick($1.aggregates($2, "average") + ["count"])):(\($0).\($2))" }
         case 4: return "(\(value) \(pick(["+", "-", "*", "/"])) \(scalar(entity, prefix, .number).path))"
         case 5: return "\(scalar(entity, prefix, .text).path).length"
         case 6: return "length:(\(scalar(entity, prefix, .text).path))"
-        case 7: return "\(pick(["abs", "floor", "ceiling", "trunc", "sqrt", "ln", "log", "exp", "sum", "noindex"])):(\(value))"
+        case 7, 17: return "\(pick(["abs", "floor", "ceiling", "trunc", "sqrt", "ln", "log", "exp", "sum", "noindex"])):(\(value))"
         case 8: return "modulus:by:(\(value), \(pick(["2", "3", "0"])))"
         case 9:
             var found = many(entity, prefix, isDeep: false)
@@ -24,7 +24,8 @@ extension RandomPredicate {
             return "\(subquery(found, depth: depth)).@count"
         case 11 where depth > 0:
             let found = many(entity, prefix, isDeep: false)
-            return "\(subquery(found, depth: depth)).@\(pick(["sum", "max", "avg", "min"])).\(scalar(found.entity, "", .number).path)"
+            let path = scalar(found.entity, "", .number).path
+            return "\(subquery(found, depth: depth)).@\(pick(aggregates(path, "avg"))).\(path)"
         case 12, 13:
             let condition = predicate(entity, prefix, depth: max(0, depth - 1))
             return "TERNARY(\(condition), \(value), \(int(0...1) == 0 ? number() : scalar(entity, prefix, .number).path))"
@@ -49,6 +50,11 @@ extension RandomPredicate {
         let found = many(entity, prefix)
         let path = scalar(found.entity, "", .number).path
         return write(found.path, &self, path)
+    }
+
+    /// An average of numbers beyond 53 bits depends on the order of its members, and those of a set have none.
+    func aggregates(_ path: String, _ average: String) -> [String] {
+        names.wide.contains((path.split(separator: ".").last.map(String.init) ?? "").replacing("#", with: "")) ? ["sum", "min", "max"] : ["sum", average, "min", "max"]
     }
 
     mutating func subquery(_ found: Many, depth: Int) -> String {

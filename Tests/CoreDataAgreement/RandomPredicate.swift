@@ -12,7 +12,7 @@ package struct RandomPredicate {
 
         package init(format: String, arguments: [Argument]) { (self.format, self.arguments) = (format, arguments) }
     }
-    private let names: PredicateNames
+    let names: PredicateNames
     /// The serial numbers of the objects of each entity.
     private let serials: [String: [Int]]
     let root: String
@@ -100,7 +100,7 @@ package struct RandomPredicate {
     }
 
     mutating func number() -> String {
-        switch int(0...24) {
+        switch int(0...39) {
         case 0: return argument(NSDecimalNumber(string: pick(["0.1", "1.25", "-3"])))
         case 1: return argument(Date(timeIntervalSinceReferenceDate: Double(int(-4...4)) / 4))
         case 2: return argument(pick([0.1, 0.25, 1e16, 1e300, -0.0, 0.30000000000000004, 0.75, .infinity, .nan]))
@@ -134,13 +134,18 @@ package struct RandomPredicate {
     }
 
     mutating func textTest(_ left: String) -> String {
+        // Half of them are in many texts.
+        let piece = argument(int(0...1) == 0 ? pick(["a", "b", "A", "i", "s", "e"]) : pick(Library.texts))
         switch int(0...5) {
-        case 5: "\(argument(pick(Library.texts))) IN\(options()) \(left)"
-        case 0: "\(left) \(pick(["BEGINSWITH", "ENDSWITH", "=="]))\(options()) \(argument(pick(Library.texts)))"
-        case 1, 2: "\(left) CONTAINS\(options()) \(argument(pick(Library.texts)))"
-        case 3: "\(left) LIKE\(options()) \(argument(pick(Library.texts + ["*", "?", "a*", "*b", "??"])))"
-        default: "\(left) MATCHES\(options()) \(argument(pick(["a.*", "[a-z]+", ".", "", "(a|é)b?"])))"
+        case 5 where !left.contains("%"): return "\(piece) IN\(options()) \(left)"
+        case 0: return "\(left) \(pick(["BEGINSWITH", "ENDSWITH", "=="]))\(options()) \(piece)"
+        case 1, 2: return "\(left) CONTAINS\(options()) \(piece)"
+        default: break
         }
+        arguments.removeLast()
+        return int(0...1) == 0
+            ? "\(left) LIKE\(options()) \(argument(pick(Library.texts + ["*", "?", "a*", "*b", "??", "*a*"])))"
+            : "\(left) MATCHES\(options()) \(argument(pick(["a.*", "[a-z]+", ".", "", "(a|é)b?", ".*b.*"])))"
     }
 
     /// Comparisons of one property, which fold.
