@@ -291,6 +291,37 @@ import Testing
         #expect(error?.localizedDescription.contains("a file of their own") == true)
     }
 
+    @Test("A file of another length is not read for an equality; one that must be read and cannot is named")
+    func files() throws {
+        let rig = Rig(NSManagedObjectModel(draft: Self.scans))
+        try rig.add()
+        let context = rig.context()
+        for (number, count) in [150_000, 160_000, 3].enumerated() {
+            _ = context.make("Scan", ["number": number, "image": Data(repeating: UInt8(number), count: count)])
+        }
+        try context.save()
+        let folder = rig.folder.url.appendingPathComponent(".store_SUPPORT/_EXTERNAL_DATA")
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+        #expect(names.count == 2)
+        // One is another now, which nobody sees who does not read it.
+        for name in names {
+            let file = folder.appendingPathComponent(name)
+            if try Data(contentsOf: file).count == 160_000 { #expect(truncate(file.path, 159_999) == 0) }
+        }
+        func found(_ text: String, _ value: Data) throws -> Int {
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Scan")
+            request.predicate = NSPredicate(format: text, value)
+            return try context.count(for: request)
+        }
+        #expect(try found("image == %@", Data(repeating: 0, count: 150_000)) == 1)
+        #expect(try found("image != %@", Data(repeating: 0, count: 150_000)) == 2)
+        #expect(try found("image == %@", Data(repeating: 2, count: 3)) == 1)
+        for name in names { try FileManager.default.removeItem(at: folder.appendingPathComponent(name)) }
+        #expect(try found("image == nil", Data()) == 0)
+        let error = #expect(throws: CocoaError.self) { _ = try found("image > %@", Data([1])) }
+        #expect(error?.localizedDescription.contains("_EXTERNAL_DATA") == true, "\(error?.localizedDescription ?? "")")
+    }
+
     private static var scans: SchemaDraft {
         var draft = SchemaDraft()
         var entity = EntityDraft(name: "Scan")

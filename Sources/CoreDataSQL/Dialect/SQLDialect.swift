@@ -65,8 +65,8 @@ package protocol SQLDialect: Sendable {
     func call(_ name: String, _ arguments: [String], result: ValueType?) -> String
     /// What memory answers for two values of any kind; a condition.
     func test(_ op: Comparison.Operator, _ options: Comparison.Options, _ a: String, _ b: String) -> String
-    /// The bytes of a value that may lie in a file.
-    func content(_ cell: String) -> String
+    /// The bytes of a value that may lie in a file; null where their number is another than the one that is given.
+    func content(_ cell: String, length: String?) -> String
     /// A number from 0 up to 1.
     var random: String { get }
     /// The time, in seconds since 2001.

@@ -69,8 +69,10 @@ struct ConditionCompiler {
         if left.family == .unknown || isLocal(comparison.options, left) || (right.family == .unknown && !right.isConstant) {
             return try operands.test(comparison.op, left, right, comparison.options)
         }
-        let text = try side(left, comparison.options)
+        let cell = try cell(comparison)
+        var text = try cell ?? side(left, comparison.options)
         let other = try side(right, comparison.options)
+        if let cell { text = dialect.content(cell, length: "length(\(other))") }
         switch comparison.op {
         // `=` finds rows by index and cannot match NULL; an inequality is true of NULL, as in memory.
         case .equal: return right.isConstant ? "\(text) = \(other)" : dialect.isSame(text, other)
@@ -81,6 +83,15 @@ struct ConditionCompiler {
         case .greaterOrEqual: return "\(text) >= \(other)"
         case .between, .in, .contains, .beginsWith, .endsWith, .like, .matches:
             return try operands.test(comparison.op, left, right, comparison.options)
+        }
+    }
+
+    /// Bytes that may lie in a file: one of another length is not read.
+    private func cell(_ comparison: BoundComparison) throws -> String? {
+        guard comparison.left.isExternal, case .path(let path) = comparison.left, comparison.right.isConstant else { return nil }
+        switch comparison.op {
+        case .equal, .notEqual: return try operands.compile(path)
+        case .less, .lessOrEqual, .greater, .greaterOrEqual, .between, .in, .contains, .beginsWith, .endsWith, .like, .matches: return nil
         }
     }
 

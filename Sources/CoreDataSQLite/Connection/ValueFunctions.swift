@@ -13,7 +13,7 @@ enum ValueFunction {
     static var sum: String { "COREDATA_SUM" }
     /// The average of decimals, calculated as decimals.
     static var average: String { "COREDATA_AVERAGE" }
-    /// The bytes of a value that may lie in a file.
+    /// The bytes of a value that may lie in a file; with a length NULL for others than so many.
     static var content: String { "COREDATA_CONTENT" }
     /// The place of an operator in `Comparison.Operator.allCases`, options, two values: 0 or 1.
     static var test: String { "COREDATA_TEST" }
@@ -52,22 +52,27 @@ enum ValueFunctions {
         init(_ path: String) { self.path = path }
 
         /// - Throws: 134060 for a file that cannot be read.
-        func content(_ cell: Data) throws -> Data {
-            if let content = ExternalReference.content(cell) { return content }
-            guard let name = cell.withUnsafeBytes(ExternalReference.name) else { return Data() }
-            return try ExternalFolder(store: URL(fileURLWithPath: path)).read(name)
+        func content(_ cell: Data, length: Int?) throws -> Data? {
+            guard let name = cell.withUnsafeBytes(ExternalReference.name) else {
+                return length.map { $0 + 1 == cell.count } ?? true ? ExternalReference.content(cell) : nil
+            }
+            let folder = ExternalFolder(store: URL(fileURLWithPath: path))
+            if let length, let size = folder.size(name), size != length { return nil }
+            return try folder.read(name)
         }
     }
 
     private static func registerContent(on handle: OpaquePointer, path: String) {
         sqlite3_create_function_v2(
-            handle, ValueFunction.content, 1, SQLITE_UTF8 | SQLITE_DIRECTONLY, Unmanaged.passRetained(Place(path)).toOpaque(),
-            { context, _, arguments in
-                guard let context, let arguments, let place = sqlite3_user_data(context),
+            handle, ValueFunction.content, -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, Unmanaged.passRetained(Place(path)).toOpaque(),
+            { context, count, arguments in
+                guard let context, let arguments, count > 0, let place = sqlite3_user_data(context),
                     case .data(let cell) = ValueFunctions.value(arguments[0])
                 else { return }
+                let length = count > 1 ? Int(sqlite3_value_int64(arguments[1])) : nil
                 do {
-                    ValueFunctions.answer(try Unmanaged<Place>.fromOpaque(place).takeUnretainedValue().content(cell), context)
+                    let content = try Unmanaged<Place>.fromOpaque(place).takeUnretainedValue().content(cell, length: length)
+                    if let content { ValueFunctions.answer(content, context) }
                 } catch {
                     sqlite3_result_error(context, (error as? StoreError)?.sentence ?? "\(error)", -1)
                 }

@@ -121,7 +121,9 @@ package struct SQLiteDialect: SQLDialect {
         return "\(ValueFunction.test)(\(number), \(options.rawValue), \(a), \(b))"
     }
 
-    package func content(_ cell: String) -> String { "\(ValueFunction.content)(\(cell))" }
+    package func content(_ cell: String, length: String?) -> String {
+        "\(ValueFunction.content)(\(cell)\(length.map { ", " + $0 } ?? ""))"
+    }
 
     package var random: String { "((random() + 9223372036854775808.0) / 18446744073709551616.0)" }
     package var now: String { "NSCoreDataNow()" }

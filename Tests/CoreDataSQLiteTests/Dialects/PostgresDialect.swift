@@ -104,7 +104,7 @@ struct PostgresDialect: SQLDialect {
         "right(\(text), \(suffix.unicodeScalars.count)) = \(bind(.text(suffix)))"
     }
 
-    func content(_ cell: String) -> String { "coredata.content(\(cell))" }
+    func content(_ cell: String, length: String?) -> String { "coredata.content(\(cell)\(length.map { ", " + $0 } ?? ""))" }
 
     func call(_ name: String, _ arguments: [String], result: ValueType?) -> String {
         let call = "coredata.call('\(name)'\(arguments.map { ", to_jsonb(\($0))" }.joined()))"
