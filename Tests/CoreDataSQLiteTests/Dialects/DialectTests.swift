@@ -63,7 +63,7 @@ struct DialectTests {
             ("larger", dialect.larger("a", "b")), ("folded", dialect.folded("a", [])), ("isLike", dialect.isLike("a", "b", [])),
             ("matches", dialect.matches("a", "b", [])), ("contains", dialect.contains("a", "b")),
             ("hasSuffix", dialect.hasSuffix("a", "b") { "\($0)" }), ("call", dialect.call("f", ["a"], result: .int)),
-            ("test", dialect.test(.equal, [], "a", "b")), ("content", dialect.content("a")),
+            ("test", dialect.test(.equal, [], "a", "b")), ("content", dialect.content("a", length: "1")),
             ("random", dialect.random), ("now", dialect.now),
             ("decimalSum", dialect.decimalSum("a")), ("decimalAverage", dialect.decimalAverage("a")),
             ("derived", dialect.derived(.uppercase, of: "a")), ("tombstone", dialect.tombstone("a")),
