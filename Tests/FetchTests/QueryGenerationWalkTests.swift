@@ -138,6 +138,38 @@ import Testing
         #expect(try counts(pinned) == [2, 3, 2])
     }
 
+    @Test("A value in a file is read as it was, replaced or deleted meanwhile, by contexts that are pinned and by their children")
+    func valuesInFiles() throws {
+        var draft = Clinic.draft()
+        let photo = try #require(draft.entities[0].attributes.firstIndex { $0.name == "photo" })
+        draft.entities[0].attributes[photo].allowsExternalBinaryDataStorage = true
+        let stack = try Stack(model: NSManagedObjectModel(draft: draft), undo: false)
+        func large(_ byte: UInt8) -> Data { Data(repeating: byte, count: 200_000) }
+        for name in ["a", "b"] { _ = stack.context.make("Patient", ["name": name, "photo": large(1)]) }
+        try stack.context.save()
+        let ids = try stack.context.all("Patient").map(\.objectID)
+        stack.context.reset()
+        func photos(_ context: NSManagedObjectContext) -> [UInt8?] {
+            ids.map { (context.object(with: $0).value(forKey: "photo") as? Data)?.first }
+        }
+        let pinned = stack.another()
+        try pinned.setQueryGenerationFrom(.current)
+        #expect(try pinned.count(for: NSFetchRequest<NSManagedObject>(entityName: "Patient")) == 2)
+        for byte in [2, 3] as [UInt8] {
+            try stack.context.existingObject(with: ids[0]).setValue(large(byte), forKey: "photo")
+            try stack.context.save()
+        }
+        stack.context.delete(try stack.context.existingObject(with: ids[1]))
+        try stack.context.save()
+        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        child.parent = pinned
+        #expect(photos(child) == [1, 1] && photos(pinned) == [1, 1])
+        pinned.refreshAllObjects()
+        #expect(photos(pinned) == [1, 1])
+        pinned.reset()
+        #expect(photos(pinned) == [3, nil])
+    }
+
     /// What a context shows of everything.
     private func picture(_ context: NSManagedObjectContext) throws -> String {
         var lines: [String] = []
