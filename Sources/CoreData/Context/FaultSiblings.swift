@@ -40,12 +40,12 @@ struct OpenSiblings {
 extension NSManagedObjectContext {
     // MARK: Making
 
-    /// Makes faults siblings that were found together, at most 256 at a time. Objects that have a row are left out.
-    final func join(_ objects: borrowing ContiguousArray<NSManagedObject>) {
+    /// Makes faults siblings that were found together, at most `size` at a time. Objects that have a row are left out.
+    final func join(_ objects: borrowing ContiguousArray<NSManagedObject>, _ size: Int = RowChunk.maximumCount) {
         var group: ContiguousArray<NSManagedObject> = []
         for index in objects.indices where objects[index]._state.mayJoin {
             let object = objects[index]
-            if let first = group.first, !first._state.isOfTree(object._state) || group.count == RowChunk.maximumCount {
+            if let first = group.first, !first._state.isOfTree(object._state) || group.count == size {
                 link(group)
                 group.removeAll(keepingCapacity: true)
             }

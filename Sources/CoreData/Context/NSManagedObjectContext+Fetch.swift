@@ -79,11 +79,11 @@ extension NSManagedObjectContext {
         let stores = stores(for: order)
         if let overlay = try overlay(for: order, over: stores) { return try overlay.objects(from: stores) }
         guard let store = stores.first else { return [] }
-        return try fetch(order.plan, from: store, asFaults: order.asFaults, renewing: order.renews)
+        return try fetch(order.plan, from: store, asFaults: order.asFaults, renewing: order.renews, page: order.page)
     }
 
     final func fetch(
-        _ plan: FetchPlan, from store: NumberedStore, asFaults: Bool, renewing: Bool = false
+        _ plan: FetchPlan, from store: NumberedStore, asFaults: Bool, renewing: Bool = false, page: Int = RowChunk.maximumCount
     ) throws -> [NSManagedObject] {
         var objects: ContiguousArray<NSManagedObject> = []
         let cache = rowCache
@@ -100,7 +100,7 @@ extension NSManagedObjectContext {
                 return .more
             }
         } catch { throw CocoaError.reading(error) }
-        if !plan.includesValues { join(objects) }
+        if !plan.includesValues { join(objects, page) }
         return Array(objects)
     }
 

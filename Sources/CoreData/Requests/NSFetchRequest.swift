@@ -62,7 +62,11 @@ open class NSFetchRequest<ResultType: NSFetchRequestResult>: NSPersistentStoreRe
     /// 0 for no limit.
     @exclusivity(unchecked) open var fetchLimit = 0
     @exclusivity(unchecked) open var fetchOffset = 0
-    /// Accepted; all rows are read at once, by the chunk, whatever it says: a Swift array would walk them all anyway.
+    /// How many rows are read at a time; 0 to read all of them with the fetch.
+    ///
+    /// Objects come as faults without rows, of which the fetch reads the keys alone; the first read of one reads the rows of those that
+    /// stand beside it in one statement, at most 256. With `fetchLimit`, it counts where it is less than that. A fetch that refreshes
+    /// objects, and one of IDs, dictionaries or counts, takes no notice of it.
     @exclusivity(unchecked) open var fetchBatchSize = 0
     @exclusivity(unchecked) open var resultType: NSFetchRequestResultType = .managedObjectResultType
     @exclusivity(unchecked) open var includesSubentities = true

@@ -15,6 +15,8 @@ struct FetchOrder {
     var stores: [NSPersistentStore]?
     /// Whether objects that are here take the rows that are found.
     var renews = false
+    /// How many of the found objects, which come without rows, are read together.
+    var page = RowChunk.maximumCount
     /// Relationships to read for the objects found.
     var prefetch: [PrefetchStep] = []
 }
@@ -33,6 +35,8 @@ extension NSManagedObjectContext {
         plan.limit = max(0, request.fetchLimit)
         plan.offset = max(0, request.fetchOffset)
         plan.includesValues = request.includesPropertyValues
+        let page = pageSize(of: request)
+        if page != nil { plan.includesValues = false }
         var prefetch: [PrefetchStep] = []
         if let keyPaths = request.relationshipKeyPathsForPrefetching {
             prefetch = try PrefetchStep.steps(keyPaths, from: info.entity, in: runtime.schema)
@@ -40,7 +44,17 @@ extension NSManagedObjectContext {
         return FetchOrder(
             info: info, plan: plan, includesPendingChanges: request.includesPendingChanges,
             asFaults: request.returnsObjectsAsFaults, stores: request.affectedStores,
-            renews: request.shouldRefreshRefetchedObjects && request.includesPropertyValues, prefetch: prefetch)
+            renews: request.shouldRefreshRefetchedObjects && request.includesPropertyValues,
+            page: page ?? RowChunk.maximumCount, prefetch: prefetch)
+    }
+
+    /// How many rows a fetch of objects reads at a time; nil where it reads all of them at once.
+    private func pageSize<T>(of request: NSFetchRequest<T>) -> Int? {
+        let size = request.fetchBatchSize
+        guard size > 0, request.resultType == .managedObjectResultType, !request.shouldRefreshRefetchedObjects,
+            request.fetchLimit <= 0 || size < request.fetchLimit
+        else { return nil }
+        return min(size, RowChunk.maximumCount)
     }
 
     private func entityInfo<T>(of request: NSFetchRequest<T>) throws -> EntityInfo {
