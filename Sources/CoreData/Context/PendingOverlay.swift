@@ -38,14 +38,49 @@ struct PendingOverlay {
 
     func objects(from stores: [NumberedStore]) throws -> [NSManagedObject] {
         let judged = try Judged(self, stores)
+        if stores.count == 1, order.plan.limit > 0 || order.plan.offset > 0, !ObjectOrder(query).isEmpty {
+            return try page(judged, stores[0])
+        }
         var plan = order.plan
-        if plan.limit > 0 { plan.limit += plan.offset + judged.storedCount }
+        if plan.limit > 0 { plan.limit = sum(plan.limit, plan.offset, judged.storedCount) }
         plan.offset = 0
         var found: [NSManagedObject] = []
-        for store in stores { found += try context.fetch(plan, from: store, asFaults: order.asFaults, renewing: order.renews) }
+        for store in stores { found += try fetched(plan, store) }
+        return window(merged(found, judged, isOneStore: stores.count == 1), from: order.plan.offset)
+    }
+
+    private func fetched(_ plan: FetchPlan, _ store: NumberedStore) throws -> [NSManagedObject] {
+        var found = try context.fetch(plan, from: store, asFaults: order.asFaults, renewing: order.renews, page: order.page)
         found.removeAll { $0._state.has([.deleted, .gone]) }
-        found = merged(found, judged, isOneStore: stores.count == 1)
-        return Array(found.dropFirst(order.plan.offset).prefix(order.plan.limit > 0 ? order.plan.limit : .max))
+        return found
+    }
+
+    /// A part of an order: the store is asked for the other rows alone, from as far before the offset as judged objects may push
+    /// them behind it. So many rows, and no more, may come before those of the answer.
+    private func page(_ judged: Judged, _ store: NumberedStore) throws -> [NSManagedObject] {
+        var plan = order.plan
+        plan.predicate = judged.othersThanStored(order.plan.predicate)
+        plan.offset = max(0, order.plan.offset - judged.fitting.count)
+        if plan.limit > 0 { plan.limit = sum(plan.limit, order.plan.offset - plan.offset) }
+        var others = try fetched(plan, store)
+        if others.isEmpty, plan.offset > 0 {
+            // How many rows there are in all decides which of the judged the answer has.
+            (plan.offset, plan.limit) = (0, 0)
+            others = try fetched(plan, store)
+        }
+        return window(ObjectOrder(query).inserted(judged.fitting, into: others), from: order.plan.offset - plan.offset)
+    }
+
+    private func window(_ objects: [NSManagedObject], from offset: Int) -> [NSManagedObject] {
+        Array(objects.dropFirst(offset).prefix(order.plan.limit > 0 ? order.plan.limit : .max))
+    }
+
+    /// Limits may be as large as numbers are.
+    private func sum(_ numbers: Int...) -> Int {
+        numbers.reduce(0) { sum, number in
+            let (next, isTooLarge) = sum.addingReportingOverflow(number)
+            return isTooLarge ? .max : next
+        }
     }
 
     /// What `objects` would find, without reading rows that the changes cannot touch.
@@ -103,6 +138,7 @@ struct PendingOverlay {
                 }
             }
             storedCount = all.count { !$0._state.has(.inserted) }
+            try overlay.readLinks(of: candidates)
             let asked = AskedStores(stores, overlay.order, context)
             let evaluator = BoundEvaluator(query)
             fitting = candidates.filter { overlay.isWanted($0, asked) && evaluator.matches(ObjectSource($0)) }
@@ -113,7 +149,9 @@ struct PendingOverlay {
             _ changed: [NSManagedObject], _ query: Query, _ plan: FetchPlan
         ) -> FetchPlan? {
             let parts = query.bound.reach.links.compactMap { link -> Predicate? in
-                let keys = changed.filter { link.entities.contains($0._state.pointee.entity) && !$0._state.has(.inserted) }
+                let keys = changed.filter {
+                    link.entities.contains($0._state.pointee.entity) && !$0._state.has(.inserted) && $0.mayDiffer(in: link.keys)
+                }
                 if keys.isEmpty { return nil }
                 return .comparison(
                     Comparison(
@@ -127,6 +165,14 @@ struct PendingOverlay {
             return linked
         }
 
+        /// What the other rows of a store fulfil.
+        func othersThanStored(_ predicate: Predicate?) -> Predicate? {
+            let keys = all.filter { !$0._state.has(.inserted) }.map(\._state.key)
+            if keys.isEmpty { return predicate }
+            let others = Predicate.not(.comparison(Comparison(.this, .in, .list(keys.map { .constant(.key($0)) }))))
+            return predicate.map { .and([$0, others]) } ?? others
+        }
+
         /// How many of them a store counts.
         func stored(_ plan: FetchPlan, in store: NumberedStore, _ context: NSManagedObjectContext) throws -> Int {
             // A child's parent may have objects that are in no store yet.
@@ -138,6 +184,14 @@ struct PendingOverlay {
             judged.predicate = plan.predicate.map { .and([$0, among]) } ?? among
             return try context.counted(judged, in: store)
         }
+    }
+
+    /// Reads what the query follows from objects that are judged: else each would read its own.
+    private func readLinks(of objects: [NSManagedObject]) throws {
+        guard objects.count > 1, !query.bound.reach.isLocal else { return }
+        let paths = query.bound.reach.links.map { $0.path.joined(separator: ".") }
+        let steps = try PrefetchStep.steps(paths, from: order.info.entity, in: context.runtime.schema)
+        try Prefetch(context: context, isEverything: false).run(steps, objects)
     }
 
     /// A new object is found in the store that it will be saved in.
@@ -155,5 +209,20 @@ struct PendingOverlay {
 extension NSManagedObjectContext {
     fileprivate final func counted(_ plan: FetchPlan, in store: NumberedStore) throws -> Int {
         do { return try store.rows.count(plan, .latest) } catch { throw CocoaError.reading(error) }
+    }
+}
+
+extension NSManagedObject {
+    /// Whether a row that leads here may be another result now, where these properties are read. Who stands in a relationship is
+    /// the other side's change as well, which need not be in memory.
+    fileprivate func mayDiffer(in keys: Set<String>) -> Bool {
+        guard !_state.has(.deleted), let overlay = _state.overlay else { return true }
+        var mayDiffer = false
+        forEachToMany { _, members in if members.isChanged { mayDiffer = true } }
+        if mayDiffer { return true }
+        let entity = _state.info.entity
+        return entity.slots.indices.contains { slot in
+            overlay.isPresent(slot) && (entity.slots[slot].relationship != nil || keys.contains(entity.slots[slot].name))
+        }
     }
 }

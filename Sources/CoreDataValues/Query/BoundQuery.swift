@@ -98,6 +98,8 @@ package struct QueryReach: Sendable {
         package let path: [String]
         package let entities: ClosedRange<UInt16>
         package let passesToMany: Bool
+        /// The properties that are read there.
+        package let keys: Set<String>
     }
     /// The entities of the rows that it finds.
     package let rows: ClosedRange<UInt16>

@@ -77,6 +77,7 @@ struct KeyPathBinder {
             let composite = entity.compositeKey(of: rest)
             let key = composite?.key ?? name
             rest = rest.dropFirst(composite?.length ?? 1)
+            binding.read(key, of: hops, from: level)
             switch entity.places[key] {
             case .slot(let slot)?:
                 let property = entity.slots[slot]

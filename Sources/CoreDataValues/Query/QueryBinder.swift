@@ -68,7 +68,9 @@ final class Binding {
     /// The values of the first query of a shared shape; nil for a query of its own.
     private let samples: [Value]?
     private var parameters = 0
-    private var links: [[String]: QueryReach.Link] = [:]
+    /// By the path that leads there.
+    private var links: [[String]: (relationship: ResolvedRelationship, passesToMany: Bool)] = [:]
+    private var keysRead: [[String]: Set<String>] = [:]
     private var groups = 1
     private var tables: [Int: Set<[String]>] = [:]
     /// SQLite joins 64 tables at most.
@@ -87,7 +89,13 @@ final class Binding {
     /// For what belongs to no query.
     convenience init(_ entity: Entity, in schema: Schema) { self.init(FetchPlan(entity: entity.index), schema, samples: nil) }
 
-    var reach: QueryReach { QueryReach(rows: rows, links: links.values.sorted { $0.path.count < $1.path.count }) }
+    var reach: QueryReach {
+        let all = links.map { path, link in
+            QueryReach.Link(
+                path: path, entities: link.relationship.destinations, passesToMany: link.passesToMany, keys: keysRead[path] ?? [])
+        }
+        return QueryReach(rows: rows, links: all.sorted { $0.path.count < $1.path.count })
+    }
 
     /// A constant as it will be bound. Called for each constant of a shared shape, in the order in which they stand in it.
     func constant(_ value: Value) -> BoundValue {
@@ -129,6 +137,12 @@ final class Binding {
         try join(["\(level)"] + hops.map(\.name), levels[level].group)
     }
 
+    /// Notes that a property is read of what stands at the end of to-ones from a level.
+    func read(_ key: String, of hops: [ResolvedRelationship], from level: Int) {
+        let path = levels[level].path + hops.map(\.name)
+        if !path.isEmpty { keysRead[path, default: []].insert(key) }
+    }
+
     private func join(_ table: [String], _ group: Int) throws(StoreError) {
         tables[group, default: []].insert(table)
         guard tables[group, default: []].count <= Binding.mostTables else {
@@ -137,7 +151,7 @@ final class Binding {
     }
 
     private func note(_ path: [String], _ relationship: ResolvedRelationship, passesToMany: Bool) {
-        links[path] = QueryReach.Link(path: path, entities: relationship.destinations, passesToMany: passesToMany)
+        links[path] = (relationship, passesToMany)
     }
 }
 
@@ -166,8 +180,16 @@ extension BoundCondition {
     /// Without `SELF IN {…}` as a part of the whole.
     fileprivate var withoutRows: BoundCondition {
         guard case .and(let parts) = self else { return self }
-        let rest = parts.filter { if case .among(.path(let path), _, _) = $0 { !path.isRow } else { true } }
+        let rest = parts.filter { !$0.namesRows }
         return rest.count == parts.count ? self : .all(rest)
+    }
+
+    private var namesRows: Bool {
+        switch self {
+        case .among(.path(let path), _, _): path.isRow
+        case .not(let part): part.namesRows
+        case .constant, .isNull, .compare, .between, .among, .exists, .and, .or: false
+        }
     }
 
     /// How many comparisons it holds.
