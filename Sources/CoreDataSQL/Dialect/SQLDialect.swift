@@ -30,6 +30,8 @@ package protocol SQLDialect: Sendable {
     func list(_ keys: [Int64]) -> Value
     /// The value that is bound for a list of constants; nil where they are bound one by one.
     func list(_ values: [Value]) -> Value?
+    /// The value that is bound for a long list of constants of any kinds; nil where they are bound one by one.
+    func mixedList(_ values: [Value]) -> Value?
     /// Whether a value is in the list that is bound to a parameter: what follows the value.
     func isIn(_ parameter: SQLList) -> String
     /// A bound list of keys as something to select from.
@@ -140,11 +142,11 @@ package protocol SQLDialect: Sendable {
 /// A parameter to which a list is bound.
 package struct SQLList: Sendable {
     package let parameter: String
-    /// Whether it is of texts; else of whole numbers.
-    package let isText: Bool
-    package init(_ parameter: String, isText: Bool = false) {
+    package enum Kind: Sendable { case wholeNumbers, texts, mixed }
+    package let kind: Kind
+    package init(_ parameter: String, _ kind: Kind = .wholeNumbers) {
         self.parameter = parameter
-        self.isText = isText
+        self.kind = kind
     }
 }
 

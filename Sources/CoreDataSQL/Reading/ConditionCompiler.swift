@@ -128,15 +128,20 @@ struct ConditionCompiler {
 /// `IN` with a list of constants.
 ///
 /// A list that the database takes as one value is one parameter, so that the statement is the same for any length. Others are bound
-/// value by value, the list filled up to a power of two with its last one, for few statements.
+/// value by value while they are short, the list filled up to a power of two with its last one, for few statements.
 struct MembershipCompiler {
     let builder: SelectBuilder
+    /// SQLite reads numbered parameters in a time that grows with the square of their number.
+    private static let mostParameters = 64
 
     /// What follows the value that is to be in the list.
     func test(_ values: [Value]) -> String {
         let dialect = builder.map.dialect
         if let list = dialect.list(values) {
-            return dialect.isIn(SQLList(builder.bind(list), isText: values.contains { $0.isText }))
+            return dialect.isIn(SQLList(builder.bind(list), values.contains { $0.isText } ? .texts : .wholeNumbers))
+        }
+        if values.count > MembershipCompiler.mostParameters, let list = dialect.mixedList(values) {
+            return dialect.isIn(SQLList(builder.bind(list), .mixed))
         }
         var padded = values
         var size = 1

@@ -17,6 +17,8 @@ enum ValueFunction {
     static var content: String { "COREDATA_CONTENT" }
     /// The place of an operator in `Comparison.Operator.allCases`, options, two values: 0 or 1.
     static var test: String { "COREDATA_TEST" }
+    /// An element of a list as `ListedValue` writes it: the value.
+    static var listed: String { "COREDATA_LISTED" }
 }
 
 /// Registers what calls the functions and comparisons of predicates. They are DIRECTONLY, like all that answers requests.
@@ -77,6 +79,17 @@ enum ValueFunctions {
                     sqlite3_result_error(context, (error as? StoreError)?.sentence ?? "\(error)", -1)
                 }
             }, nil, nil, { if let place = $0 { Unmanaged<Place>.fromOpaque(place).release() } })
+    }
+
+    static func registerListed(on handle: OpaquePointer) {
+        let flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY
+        sqlite3_create_function_v2(
+            handle, ValueFunction.listed, 1, flags, nil,
+            { context, _, arguments in
+                guard let context, let arguments, let bytes = sqlite3_value_text(arguments[0]) else { return }
+                let count = Int(sqlite3_value_bytes(arguments[0]))
+                ValueFunctions.answer(ListedValue.value(UnsafeBufferPointer(start: bytes, count: count)), context)
+            }, nil, nil, nil)
     }
 
     private static func value(_ value: OpaquePointer?) -> Value {

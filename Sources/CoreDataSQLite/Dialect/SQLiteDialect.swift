@@ -77,7 +77,12 @@ package struct SQLiteDialect: SQLDialect {
         return result + "\""
     }
 
-    package func isIn(_ list: SQLList) -> String { "IN (SELECT value FROM json_each(\(list.parameter)))" }
+    package func mixedList(_ values: [Value]) -> Value? { .text(ListedValue.json(values)) }
+
+    package func isIn(_ list: SQLList) -> String {
+        let value = list.kind == .mixed ? "\(ValueFunction.listed)(value)" : "value"
+        return "IN (SELECT \(value) FROM json_each(\(list.parameter)))"
+    }
 
     package func rows(of list: SQLList, as alias: String?) -> SQLListRows {
         guard let alias else { return SQLListRows(source: "json_each(\(list.parameter))", place: "key", value: "value") }

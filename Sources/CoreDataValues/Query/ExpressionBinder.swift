@@ -112,6 +112,10 @@ struct ExpressionBinder {
         guard let function = PredicateFunctions.named(name, count: arguments.count), ValueFamily(ofFunction: name) != nil else {
             throw binding.refusal.predicate("the function \(name) with \(arguments.count) arguments")
         }
+        // SQLite's functions take 127.
+        guard arguments.count <= 100 else {
+            throw binding.refusal.tooMuch("the function \(name) of \(arguments.count) values, where 100 are the most")
+        }
         var operands: [BoundOperand] = []
         for argument in arguments {
             let operand = try operand(argument, of: "the function \(name)")

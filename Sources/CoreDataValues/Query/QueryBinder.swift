@@ -4,6 +4,7 @@
 enum QueryBinder {
     /// A shape with more constants is not shared: to compare it costs as much as to bind it.
     private static let mostParameters = 16
+    private static let mostSortKeys = 500
 
     static func bind(_ plan: FetchPlan, in schema: Schema) throws(StoreError) -> BoundQuery {
         if case .values = plan.projection { throw valuesAsked(plan, schema) }
@@ -11,6 +12,9 @@ enum QueryBinder {
         let binding = Binding(plan, schema, samples: samples)
         let condition = try condition(plan, binding)
         var order: [BoundSort] = []
+        guard plan.sort.count <= mostSortKeys else {
+            throw binding.refusal.tooMuch("\(plan.sort.count) sort keys, of which \(mostSortKeys) are the most")
+        }
         for term in plan.sort { order.append(try SortBinder(binding).bind(term)) }
         return BoundQuery(
             schema: schema, plan: plan, condition: condition, order: order, reach: binding.reach,
@@ -168,7 +172,8 @@ struct QuerySize {
         let condition = asked.withoutRows
         let terms = condition.termCount
         guard terms <= QuerySize.mostTerms else {
-            throw refusal.tooMuch("\(terms) conditions, of which \(QuerySize.mostTerms) are the most; ask for a list (IN) instead")
+            throw refusal.tooMuch(
+                "\(terms) comparisons and quantifiers, of which \(QuerySize.mostTerms) are the most; ask for a list (IN) instead")
         }
         guard condition.depth <= QuerySize.deepest else {
             throw refusal.tooMuch("conditions nested \(condition.depth) deep, where \(QuerySize.deepest) are the most")
@@ -210,7 +215,8 @@ extension BoundCondition {
         switch self {
         case .constant: 1
         case .isNull(let operand), .among(let operand, _, _): operand.depth
-        case .compare(let comparison): max(comparison.left.depth, 2 + comparison.right.depth)
+        case .compare(let comparison):
+            (comparison.isCalled ? 4 : 0) + max(comparison.left.depth, 2 + comparison.right.depth)
         case .between(let operand, let low, let high, _): max(operand.depth, 2 + max(low.depth, high.depth))
         case .not(let part): 1 + part.depth
         case .and(let parts), .or(let parts):
@@ -228,6 +234,17 @@ extension BoundCondition {
         switch self {
         case .and, .or: true
         case .constant, .not, .isNull, .compare, .between, .among, .exists: false
+        }
+    }
+}
+
+extension BoundComparison {
+    /// Whether SQL may have to call a function for it.
+    fileprivate var isCalled: Bool {
+        switch op {
+        case .contains, .beginsWith, .endsWith, .like, .matches: true
+        case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual, .between, .in:
+            left.family == .unknown || right.family == .unknown || options.contains(.localeSensitive)
         }
     }
 }

@@ -67,9 +67,11 @@ struct PostgresDialect: SQLDialect {
         return .text("{" + parts.joined(separator: ",") + "}")
     }
 
+    func mixedList(_ values: [Value]) -> Value? { nil }
+
     private func array(_ list: SQLList) -> String {
         let parameter = list.parameter.prefix { $0 != ":" }
-        return "\(parameter)::\(list.isText ? "text" : "bigint")[]"
+        return "\(parameter)::\(list.kind == .texts ? "text" : "bigint")[]"
     }
 
     func isIn(_ list: SQLList) -> String { "= ANY (\(array(list)))" }
