@@ -70,7 +70,7 @@ import Testing
             if isDirty { _ = stack.context.make("Ward", ["name": "new"]) }
             let error = #expect(throws: CocoaError.self) { _ = try codes(starts, stack) }
             #expect(error?.code.rawValue == 134060)
-            #expect(error?.localizedDescription.contains("4001 conditions") == true, "\(error?.localizedDescription ?? "")")
+            #expect(error?.localizedDescription.contains("4001 comparisons and quantifiers") == true, "\(error?.localizedDescription ?? "")")
         }
     }
 
