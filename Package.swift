@@ -117,7 +117,7 @@ let package = Package(
         // How much memory a process has; and many rows at once, for long runs in a release build.
         .target(name: "CCoreDataHeap", path: "Tests/CCoreDataHeap"),
         .executableTarget(
-            name: "CoreDataSetRun", dependencies: ["CoreDataSQLite", "CoreDataValues", "CCoreDataHeap"], path: "Tests/CoreDataSetRun",
+            name: "CoreDataSetRun", dependencies: ["CoreData", "CoreDataSQLite", "CoreDataValues", "CCoreDataHeap"], path: "Tests/CoreDataSetRun",
             swiftSettings: strict),
         // A plain script and an async main, with the check of queues as programs have it.
         .executableTarget(

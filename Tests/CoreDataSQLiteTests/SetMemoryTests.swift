@@ -46,4 +46,10 @@ struct SetMemoryTests {
             #expect(found.beyond < 300_000, "\(found)")
         }
     }
+
+    @Test("A loop over the objects of a fetch takes some batches, however many there are")
+    func sequence() throws {
+        let found = try measure(60_000, "sequence")
+        #expect(found.rows == 60_000 && found.beyond < 8_000_000, "\(found)")
+    }
 }

@@ -2,6 +2,7 @@
 // the number it only inserts into a store of that kind, and says what that takes beyond what stays; with `narrow` rows of one whole number.
 
 import CCoreDataHeap
+import CoreData
 import CoreDataSQLite
 import CoreDataValues
 import Foundation
@@ -96,6 +97,28 @@ if let store = CommandLine.arguments.lazy.compactMap({ kinds[$0] }).first {
     let most = try peak { _ = try store.apply(SetChange(.insert(new.chunk))) } - before
     let rows = coredata_heap_bytes() - before
     print("rows \(rows) bytes, \(rows / Int64(count)) each; beyond them \(most - rows) bytes")
+    exit(0)
+}
+
+if CommandLine.arguments.contains("sequence") {
+    let new = Items()
+    _ = try sqlite.apply(SetChange(.insert(new.chunk)))
+    try sqlite.close()
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel(draft: draft))
+    _ = try coordinator.addPersistentStore(
+        type: .sqlite, at: folder.appendingPathComponent("Items.sqlite"), options: [:])
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    let request = NSFetchRequest<NSManagedObject>(entityName: "Item")
+    request.sortDescriptors = [NSSortDescriptor(key: "number", ascending: true)]
+    let before = coredata_heap_bytes()
+    var most: Int64 = 0
+    var sum = 0
+    for try await number in context.values(of: request, { $0.value(forKey: "number") as? Int64 ?? 0 }) {
+        if number % 1_000 == 0 { most = max(most, coredata_heap_bytes() - before) }
+        sum += Int(number) % 2
+    }
+    print("rows \(count), odd \(sum), at most \(most) bytes")
     exit(0)
 }
 

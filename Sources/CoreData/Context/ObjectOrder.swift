@@ -32,6 +32,10 @@ struct ObjectOrder {
         return result + many[start...]
     }
 
+    func precedes(_ a: NSManagedObject, _ b: NSManagedObject) -> Bool {
+        precedes((a, order.values(of: ObjectSource(a))), (b, order.values(of: ObjectSource(b))))
+    }
+
     private func keyed(_ objects: [NSManagedObject]) -> [Keyed] {
         objects.map { ($0, order.values(of: ObjectSource($0))) }.sorted(by: precedes)
     }

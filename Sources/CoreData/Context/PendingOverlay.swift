@@ -38,7 +38,7 @@ struct PendingOverlay {
 
     func objects(from stores: [NumberedStore]) throws -> [NSManagedObject] {
         let judged = try Judged(self, stores)
-        if stores.count == 1, order.plan.limit > 0 || order.plan.offset > 0, !ObjectOrder(query).isEmpty {
+        if stores.count == 1, order.plan.limit > 0 || order.plan.offset > 0, !objectOrder.isEmpty {
             return try page(judged, stores[0])
         }
         var plan = order.plan
@@ -47,6 +47,14 @@ struct PendingOverlay {
         var found: [NSManagedObject] = []
         for store in stores { found += try fetched(plan, store) }
         return window(merged(found, judged, isOneStore: stores.count == 1), from: order.plan.offset)
+    }
+
+    var objectOrder: ObjectOrder { ObjectOrder(query) }
+
+    /// Judged objects of the result in its order, and what the rows beside them fulfil.
+    func parts(from stores: [NumberedStore]) throws -> (judged: [NSManagedObject], others: Predicate?) {
+        let judged = try Judged(self, stores)
+        return (objectOrder.isEmpty ? judged.fitting : objectOrder.sorted(judged.fitting), judged.othersThanStored(order.plan.predicate))
     }
 
     private func fetched(_ plan: FetchPlan, _ store: NumberedStore) throws -> [NSManagedObject] {
@@ -68,7 +76,7 @@ struct PendingOverlay {
             (plan.offset, plan.limit) = (0, 0)
             others = try fetched(plan, store)
         }
-        return window(ObjectOrder(query).inserted(judged.fitting, into: others), from: order.plan.offset - plan.offset)
+        return window(objectOrder.inserted(judged.fitting, into: others), from: order.plan.offset - plan.offset)
     }
 
     private func window(_ objects: [NSManagedObject], from offset: Int) -> [NSManagedObject] {
@@ -99,7 +107,7 @@ struct PendingOverlay {
 
     /// Where there is no order, judged objects stay at the places that the store gave them, and new ones come last.
     private func merged(_ found: [NSManagedObject], _ judged: Judged, isOneStore: Bool) -> [NSManagedObject] {
-        let order = ObjectOrder(query)
+        let order = objectOrder
         guard !order.isEmpty else {
             let fitting = Set(judged.fitting)
             let kept = found.filter { !judged.all.contains($0) || fitting.contains($0) }

@@ -1,0 +1,104 @@
+// A fetch whose rows are read as they are asked for.
+
+import CoreDataValues
+import Foundation
+
+/// The objects of a fetch by the batch: what stores find and what is unsaved, merged in the fetch's order.
+final class FetchStream {
+    /// Objects of one store, or unsaved ones, in order.
+    private struct Source {
+        var cursor: (any ReadCursor<RowBatch>)?
+        var store: UInt16 = 0
+        var objects: ArraySlice<NSManagedObject> = []
+    }
+    private let context: NSManagedObjectContext
+    private let order: FetchOrder
+    private var sources: [Source] = []
+    /// nil where sources follow each other.
+    private var merging: ObjectOrder?
+    private var skips = 0
+    private var wanted = Int.max
+
+    init(_ context: NSManagedObjectContext, _ order: FetchOrder) throws {
+        self.context = context
+        self.order = order
+        var plan = order.plan
+        plan.includesValues = true
+        let stores = context.stores(for: order)
+        if let overlay = try context.overlay(for: order, over: stores) {
+            let parts = try overlay.parts(from: stores)
+            plan.predicate = parts.others
+            (skips, wanted) = (plan.offset, plan.limit > 0 ? plan.limit : .max)
+            (plan.offset, plan.limit) = (0, 0)
+            merging = overlay.objectOrder.isEmpty ? nil : overlay.objectOrder
+            sources.append(Source(objects: parts.judged[...]))
+        }
+        for (place, store) in stores.enumerated() {
+            do {
+                sources.insert(Source(cursor: try store.rows.open(plan, .latest), store: store.number), at: place)
+            } catch { throw CocoaError.reading(error) }
+        }
+    }
+
+    /// The next objects; nil at the end.
+    func next() throws -> [NSManagedObject]? {
+        var batch: [NSManagedObject] = []
+        while wanted > 0, batch.isEmpty, let some = try merging == nil || sources.count == 1 ? following() : merged() {
+            let present = some.filter { !$0._state.has([.deleted, .gone]) }
+            batch = Array(present.dropFirst(skips).prefix(wanted))
+            skips -= min(skips, present.count)
+            wanted -= batch.count
+        }
+        guard !batch.isEmpty else { return nil }
+        if !order.prefetch.isEmpty { try Prefetch(context: context, isEverything: false).run(order.prefetch, batch) }
+        return batch
+    }
+
+    /// The next batch of the first source that has one.
+    private func following() throws -> [NSManagedObject]? {
+        while !sources.isEmpty {
+            if try refill(0) {
+                defer { sources[0].objects = [] }
+                return Array(sources[0].objects)
+            }
+            sources.removeFirst()
+        }
+        return nil
+    }
+
+    /// As many objects as a chunk has rows, the first of all sources each time.
+    private func merged() throws -> [NSManagedObject]? {
+        var result: [NSManagedObject] = []
+        while result.count < RowChunk.maximumCount {
+            var first: Int?
+            for place in sources.indices where try refill(place) {
+                if let best = first, let a = sources[best].objects.first, let b = sources[place].objects.first,
+                    merging?.precedes(b, a) != true
+                { continue }
+                first = place
+            }
+            guard let first else { break }
+            result.append(sources[first].objects.removeFirst())
+        }
+        return result.isEmpty ? nil : result
+    }
+
+    /// False for a source that is used up.
+    private func refill(_ place: Int) throws -> Bool {
+        while sources[place].objects.isEmpty {
+            guard let cursor = sources[place].cursor else { return false }
+            do {
+                guard let batch = try cursor.next() else {
+                    sources[place].cursor = nil
+                    return false
+                }
+                let objects = context.materialize([batch], store: sources[place].store, asFaults: order.asFaults)
+                if order.renews { context.renew(batch, store: sources[place].store) }
+                sources[place].objects = objects[...]
+            } catch { throw CocoaError.reading(error) }
+        }
+        return true
+    }
+
+    deinit { for source in sources { source.cursor?.close() } }
+}

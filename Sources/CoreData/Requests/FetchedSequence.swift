@@ -1,0 +1,116 @@
+// The results of a fetch one after another, for more than memory should hold.
+
+import CoreDataValues
+import Foundation
+
+/// The results of a fetch, read from the stores by the batch as a loop asks for them.
+///
+/// Made by `objects(of:)` and `values(of:_:)` of a context. Every loop over it fetches anew.
+public struct FetchedSequence<Element>: AsyncSequence {
+    private let context: NSManagedObjectContext
+    private let open: () throws -> FetchStream
+    private let make: (NSManagedObject) throws -> Element
+
+    init(
+        _ context: NSManagedObjectContext, _ open: @escaping () throws -> FetchStream, _ make: @escaping (NSManagedObject) throws -> Element
+    ) {
+        self.context = context
+        self.open = open
+        self.make = make
+    }
+
+    public func makeAsyncIterator() -> Iterator { Iterator(Reading(context, open, make)) }
+
+    /// A reading that stops, lets go of the stores.
+    public struct Iterator: AsyncIteratorProtocol {
+        private let reading: Reading
+
+        fileprivate init(_ reading: Reading) { self.reading = reading }
+
+        public mutating func next() async throws -> Element? { try await next(isolation: #isolation) }
+
+        /// Runs on the context's queue whenever a batch is used up.
+        ///
+        /// - Throws: what the fetch throws; `CancellationError` in a task that was cancelled.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Element? {
+            if let element = reading.take() { return element }
+            try Task.checkCancellation()
+            let reading = reading
+            try await reading.context.perform { try reading.fill() }
+            return reading.take()
+        }
+    }
+
+    /// What one loop has read and not yet given away. Touched by the context's queue while the loop waits, else by the loop.
+    fileprivate final class Reading: @unchecked Sendable {
+        let context: NSManagedObjectContext
+        private let open: () throws -> FetchStream
+        private let make: (NSManagedObject) throws -> Element
+        private var stream: FetchStream?
+        private var isDone = false
+        private var batch: [Element] = []
+        private var place = 0
+
+        init(
+            _ context: NSManagedObjectContext, _ open: @escaping () throws -> FetchStream,
+            _ make: @escaping (NSManagedObject) throws -> Element
+        ) {
+            self.context = context
+            self.open = open
+            self.make = make
+        }
+
+        func take() -> Element? {
+            guard place < batch.count else { return nil }
+            defer {
+                place += 1
+                if place == batch.count { (batch, place) = ([], 0) }
+            }
+            return batch[place]
+        }
+
+        func fill() throws {
+            guard !isDone else { return }
+            // A loop that has met an error is over.
+            isDone = true
+            let stream = try stream ?? open()
+            self.stream = stream
+            guard let objects = try stream.next() else { return self.stream = nil }
+            batch = try objects.map(make)
+            isDone = false
+        }
+    }
+}
+
+extension NSManagedObjectContext {
+    /// The objects that `fetch` would find, for a loop that need not hold them: what nobody holds goes before the next batch comes.
+    ///
+    /// One statement, whose rows are read as the loop goes on and are not kept for others; a loop that pauses keeps that state of the
+    /// store and no thread. Unsaved changes count as they are when the loop begins; an object that is deleted meanwhile is left out.
+    /// For a loop that runs where the context belongs, as on the main actor; elsewhere see `values(of:_:)`.
+    public final func objects<T: NSManagedObject>(of request: NSFetchRequest<T>) -> FetchedSequence<T> {
+        FetchedSequence(self, { try self.stream(request) }, { try self.typed($0) })
+    }
+
+    /// What a closure makes of each object that `fetch` would find. It runs on the context's queue; the loop may run anywhere.
+    public final func values<T: NSManagedObject, Value: Sendable>(
+        of request: NSFetchRequest<T>, _ make: @escaping (T) throws -> Value
+    ) -> FetchedSequence<Value> {
+        FetchedSequence(self, { try self.stream(request) }, { try make(self.typed($0)) })
+    }
+
+    private func stream<T>(_ request: NSFetchRequest<T>) throws -> FetchStream {
+        try throwReadError()
+        guard request.resultType == .managedObjectResultType else {
+            throw CocoaError.unsupported("a sequence of NSFetchRequest.resultType \(request.resultType.rawValue)")
+        }
+        return try FetchStream(self, order(request))
+    }
+
+    private func typed<T>(_ object: NSManagedObject) throws -> T {
+        guard let typed = object as? T else {
+            throw CocoaError.coreData(134060, "A fetch found \(Swift.type(of: object)) where the request says \(T.self).")
+        }
+        return typed
+    }
+}
