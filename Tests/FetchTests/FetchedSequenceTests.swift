@@ -53,8 +53,11 @@ import Testing
     func memory() async throws {
         let stack = try stack(2_000)
         let context = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
-        context.persistentStoreCoordinator = stack.coordinator
-        let store = try #require(stack.coordinator.persistentStores.first?.rows as? SQLiteStore)
+        // One that has saved nothing, and keeps no row of it.
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.coordinator.managedObjectModel)
+        _ = try coordinator.addPersistentStore(type: .sqlite, at: stack.folder.file("store.sqlite"))
+        context.persistentStoreCoordinator = coordinator
+        let store = try #require(coordinator.persistentStores.first?.rows as? SQLiteStore)
         let before = store.counts.run
         var (count, most) = (0, 0)
         var last: NSManagedObjectID?
