@@ -49,7 +49,7 @@ struct SetMemoryTests {
 
     @Test("A loop over the objects of a fetch takes some batches, however many there are")
     func sequence() throws {
-        let found = try measure(60_000, "sequence")
+        let found = try measure(60_000, ["sequence"])
         #expect(found.rows == 60_000 && found.beyond < 8_000_000, "\(found)")
     }
 }
