@@ -95,6 +95,18 @@ struct CursorTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["Model.sqlite"])
     }
 
+    @Test("Without a write-ahead log a paused cursor keeps no writer out")
+    func journals() throws {
+        let store = try folder.store {
+            $0.pragmas = ["journal_mode": "DELETE"]
+            $0.timeout = 0.2
+        }
+        let cursor = try store.open(plan(store), .latest)
+        _ = try cursor.next()
+        try store.insert("Injury", [(2000, ["severity": .int(2000)])])
+        #expect(try keys(cursor) == Array(33...1000))
+    }
+
     @Test("A store at /dev/null is written while a cursor is paused, by another thread too")
     func inMemory() throws {
         let store = try SQLiteStore(

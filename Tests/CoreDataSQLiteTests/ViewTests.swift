@@ -192,6 +192,31 @@ struct ViewTests {
         #expect(throws: StoreError.self) { try store.pinnedView() }
     }
 
+    @Test("Where somebody writes when the last view goes, the writer empties the log as it leaves")
+    func lastDuringWrite() throws {
+        let store = try folder.store()
+        try store.insert("Injury", [(1, [:])])
+        guard case .pinned(let view) = try store.pinnedView() else {
+            Issue.record("not pinned")
+            return
+        }
+        try store.insert("Injury", (2...500).map { ($0, ["kind": .text("cut")]) })
+        #expect(logSize > 0)
+        var calls = 0
+        _ = try store.apply(
+            SetChange(
+                .insert {
+                    calls += 1
+                    if calls > 1 { return nil }
+                    view.close()
+                    return try store.schema.chunk("Injury", [(0, ["kind": .text("burn")])])
+                }))
+        #expect(store.counts.pinnedViews == 0 && logSize == 0)
+        #expect(try count(store, .latest) == 501)
+        try store.insert("Injury", [(2000, [:])])
+        #expect(try count(store, .latest) == 502)
+    }
+
     @Test("Without a write-ahead log there are no views: a transaction that reads would keep writers out")
     func journals() throws {
         let store = try folder.store { $0.pragmas = ["journal_mode": "DELETE"] }

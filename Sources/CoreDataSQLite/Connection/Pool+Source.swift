@@ -16,11 +16,12 @@ extension Pool: SQLSource {
         try lease(of: view).use { try body($0) }
     }
 
-    /// The only connection of a store in memory is lent to nobody who might keep it.
+    /// The only connection of a store in memory is lent to nobody who might keep it, and without a log readers that stay would keep
+    /// writers out.
     func hold(_ view: ReadView, _ ready: (any SQLReading) throws -> any SQLResult) throws -> (any HeldResult)? {
         switch view {
         case .pinned(let view): return try HeldStatement(lease(of: view), ownsLease: false, ready)
-        case .latest where isSingle: return nil
+        case .latest where !pinsViews: return nil
         case .latest: return try HeldStatement(leaseReader(), ownsLease: true, ready)
         }
     }

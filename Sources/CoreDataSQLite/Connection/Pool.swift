@@ -84,10 +84,19 @@ final class Pool: @unchecked Sendable {
     }
 
     func leaveWriting() {
+        var emptying: Connection?
         let next: (Waiter?, [Connection], [Waiter]) = state.withLock { state in
             if !state.writersInLine.isEmpty { return (state.writersInLine.removeFirst().admit(), [], []) }
+            if state.isLogLong, state.isEmptiedByWriter {
+                emptying = state.writer
+                return (nil, [], [])
+            }
             state.isWriting = false
             return (nil, state.takeConnectionsIfDone(), state.takeClosers())
+        }
+        if let emptying {
+            restartLogIfLong(emptying, isLastReader: true)
+            return leaveWriting()
         }
         next.0?.wake()
         dismiss(next.1)

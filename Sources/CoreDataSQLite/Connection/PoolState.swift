@@ -143,6 +143,9 @@ extension Pool.State {
         }
     }
 
+    /// Whether the last reader or view went while somebody wrote: the writer empties the log then, before it leaves.
+    var isEmptiedByWriter: Bool { reading == 0 && views == 0 && !isClosed && writer != nil }
+
     /// Who may go on now; places are given.
     mutating func admitReaders(limit: Int) -> [Waiter] {
         guard !isHeldBack else { return [] }

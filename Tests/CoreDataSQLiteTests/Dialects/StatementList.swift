@@ -165,12 +165,13 @@ struct StatementList {
         "name ENDSWITH 'x'", "name ENDSWITH[d] 'x'", "name LIKE 'x*'", "name MATCHES[c] 'x.*'", "name CONTAINS link",
         "station.name == 'North'", "station == nil", "station.name > 'a'", "ANY injuries.severity > 3", "ALL injuries.severity > 3",
         "NONE injuries.kind == 'cut'", "ANY assessments.note BEGINSWITH 'x'", "ANY contacts.name == 'a'",
-        "ANY assessments.casualties.name == 'a'", "injuries.@count == 0", "injuries.@sum.severity > 3", "injuries.@avg.severity > 3",
+        "ANY assessments.casualties.name == 'a'", "injuries.@count == 0", "injuries.@sum.severity > 3", "contacts.@sum.worst > 3", "injuries.@avg.severity > 3",
         "injuries.@max.severity == 3", "injuries.@min.severity == 3", "station.casualties.@count > 2",
         "SUBQUERY(injuries, $x, $x.severity > 3 AND $x.kind == 'cut').@count > 1", "age + 1 > 3", "age * 2 - latitude / 3 < 7",
         "lowercase(name) == 'a'", "length(name) > 3", "random() < latitude", "abs(age) == 4", "modulus:by:(age, 2) == 1", "age & 1 == 1",
         "now() > admittedAt", "uppercase(name) IN {'A', 'B'}", "injuries[FIRST].severity == 3", "injuries[LAST].kind == 'cut'",
         "injuries[2].kind == 'cut'", "CAST(age, 'NSString') == '4'", "photo == nil", "station.entity.name BEGINSWITH 'S'",
+        "latitude IN {\((0..<65).map { "\($0).5" }.joined(separator: ", "))}",
     ]
 
     private func values() throws -> [Line] {
@@ -206,6 +207,7 @@ struct StatementList {
                 ValueProjection([
                     Column("a", path("@sum.age")), Column("b", path("@avg.age")), Column("c", path("@avg.weight")),
                     Column("d", path("@min.name")), Column("e", path("@max.admittedAt")), Column("f", path("@sum.weight")),
+                    Column("g", .function("sum:", [path("worst")])),
                 ])),
             try line("distinct", ValueProjection([Column("a", path("name")), Column("b", path("age"))], isDistinct: true)) {
                 $0.sort = [SortTerm(keyPath: ["a"])]
