@@ -37,10 +37,28 @@ open class NSCompoundPredicate: NSPredicate, NSSecureCoding {
 
     open override func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
         switch type {
-        case .and: parts.allSatisfy { $0.evaluate(with: object, substitutionVariables: bindings) }
-        case .or: parts.contains { $0.evaluate(with: object, substitutionVariables: bindings) }
+        case .and: !has(false, object, bindings)
+        case .or: has(true, object, bindings)
         case .not: !(parts.first?.evaluate(with: object, substitutionVariables: bindings) ?? false)
         }
+    }
+
+    /// Whether a part has a value, asked in their order. Parts of the same type count as their own parts, without a call for each:
+    /// programs make long chains by joining one predicate after another.
+    private func has(_ value: Bool, _ object: Any?, _ bindings: [String: Any]?) -> Bool {
+        var open = [parts[...]]
+        while !open.isEmpty {
+            guard let part = open[open.count - 1].popFirst() else {
+                open.removeLast()
+                continue
+            }
+            if let chain = part as? NSCompoundPredicate, chain.type == type, Swift.type(of: chain) == NSCompoundPredicate.self {
+                open.append(chain.parts[...])
+            } else if part.evaluate(with: object, substitutionVariables: bindings) == value {
+                return true
+            }
+        }
+        return false
     }
 
     open override func evaluate(with object: Any?) -> Bool { evaluate(with: object, substitutionVariables: nil) }

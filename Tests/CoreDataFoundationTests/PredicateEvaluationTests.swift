@@ -28,6 +28,40 @@ final class Person: NSObject {
         ]
     }
 
+    @Test("Chains of compounds, each in the one before, are asked without a call for each", arguments: [true, false])
+    func chains(_ isFirst: Bool) {
+        func chain(_ type: NSCompoundPredicate.LogicalType, _ last: String) -> NSPredicate {
+            (0..<16_000).reduce(NSPredicate(format: last)) { chain, _ in
+                let part = NSPredicate(value: type == .and)
+                return NSCompoundPredicate(type: type, subpredicates: isFirst ? [chain, part] : [part, chain])
+            }
+        }
+        nonisolated(unsafe) let chains = [
+            (chain(.or, "age == 30"), true), (chain(.or, "age == 31"), false), (chain(.and, "age == 30"), true), (chain(.and, "age == 31"), false),
+        ]
+        nonisolated(unsafe) var found: [Bool] = []
+        let done = DispatchSemaphore(value: 0)
+        let thread = Thread {
+            found = chains.map { $0.0.evaluate(with: Self.subject()) }
+            done.signal()
+        }
+        thread.stackSize = 512 << 10
+        thread.start()
+        done.wait()
+        #expect(found == chains.map(\.1))
+        // Let go part by part: chains of objects go one inside of the other.
+        for (chain, _) in chains { Self.takeApart(chain) }
+    }
+
+    /// Keeps each part until those inside of it are gone.
+    private static func takeApart(_ chain: NSPredicate) {
+        var parts: [NSPredicate] = [chain]
+        while let compound = parts.last as? NSCompoundPredicate, let next = compound.parts.first(where: { $0 is NSCompoundPredicate }) {
+            parts.append(next)
+        }
+        while !parts.isEmpty { parts.removeFirst(min(64, parts.count)) }
+    }
+
     @Test(
         "Conditions that hold",
         arguments: [

@@ -223,7 +223,7 @@ final class Pool: @unchecked Sendable {
         let isUsedHere = leases.contains { $0.isUsed(by: pthread_self()) }
         let (dismissed, isDone) = state.withLock { state in
             let dismissed = state.takeConnectionsIfDone()
-            let isDone = state.isIdle || isUsedHere || state.isUsed(by: pthread_self())
+            let isDone = state.isIdle && (!dismissed.isEmpty || !state.isDismissing) || isUsedHere || state.isUsed(by: pthread_self())
             if !isDone { state.closing.append(waiter) }
             return (dismissed, isDone)
         }
@@ -235,6 +235,12 @@ final class Pool: @unchecked Sendable {
 
     /// Closes connections in their order, the writer last, so that it moves the log into the file.
     private func dismiss(_ connections: [Connection]) {
+        guard !connections.isEmpty else { return }
         for connection in connections { connection.close() }
+        let woken = state.withLock { state in
+            state.isDismissing = false
+            return state.takeClosers()
+        }
+        for waiter in woken { waiter.wake() }
     }
 }

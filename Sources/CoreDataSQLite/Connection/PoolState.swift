@@ -29,7 +29,9 @@ extension Pool {
         /// Who waits until nobody reads.
         var quiet: Waiter?
         var isClosed = false
-        /// Who waits until nobody uses a connection.
+        /// Somebody closes the connections, which takes a while: the last one moves the log into the file.
+        var isDismissing = false
+        /// Who waits until nobody uses a connection, and all are closed.
         var closing: [Waiter] = []
         /// nil until the first write, and once the store is closed. Used by whoever has the writing place.
         var writer: Connection?
@@ -158,7 +160,10 @@ extension Pool.State {
 
     /// All connections of a closed store once nobody uses one.
     mutating func takeConnectionsIfDone() -> [Connection] {
-        isClosed && isIdle ? takeConnections() : []
+        guard isClosed, isIdle else { return [] }
+        let all = takeConnections()
+        if !all.isEmpty { isDismissing = true }
+        return all
     }
 
     /// Those that only read first.
@@ -169,7 +174,7 @@ extension Pool.State {
     }
 
     mutating func takeClosers() -> [Waiter] {
-        guard isClosed, isIdle else { return [] }
+        guard isClosed, isIdle, !isDismissing else { return [] }
         defer { closing = [] }
         return closing.map { $0.admit() }
     }
