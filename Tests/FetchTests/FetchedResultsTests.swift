@@ -274,6 +274,24 @@ import Testing
         #expect(shelves.copy.told == ["-2.0", "+0.0", "0.0>0.3", "1.0>2.0"])
     }
 
+    @Test("Results whose values nobody has read yet move as well when a merge changes them")
+    func unreadResults() throws {
+        let shelves = try Shelves(NSSQLiteStoreType)
+        let viewer = shelves.stack.another()
+        let controller = NSFetchedResultsController(
+            fetchRequest: Shelf.request(["rank", "name"]), managedObjectContext: viewer, sectionNameKeyPath: nil, cacheName: nil)
+        try controller.performFetch()
+        #expect(controller.fetchedObjects?.allSatisfy(\.isFault) == true)
+        let copy = Copy()
+        copy.start(controller)
+        let other = shelves.stack.another()
+        for thing in try other.fetch(Shelf.request(["rank", "name"])).prefix(1) { thing.setValue(Int64(90), forKey: "rank") }
+        viewer.automaticallyMergesChangesFromParent = true
+        try other.save()
+        viewer.performAndWait {}
+        #expect(copy.told == ["0.0>0.5"] && copy.names == controller.names)
+    }
+
     @Test("A child's push, a batch deletion and a reset are told")
     func otherWays() throws {
         let shelves = try Shelves(NSSQLiteStoreType)

@@ -72,9 +72,9 @@ import Testing
         #expect(object.value(forKey: "name") != nil && store.counts.run == before + 2, "Its row was in no cache.")
     }
 
-    @Test("A loop that is left, and one that is cancelled, let go of the store")
-    func leaving() async throws {
-        let stack = try stack(1_000)
+    @Test("A loop that is left, and one that is cancelled, let go of the store", arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
+    func leaving(_ type: String) async throws {
+        let stack = try stack(1_000, type)
         let context = stack.context
         for _ in 0..<100 {
             for try await name in context.values(of: Shelf.request(), { $0.value(forKey: "name") as? String }) where name != nil { break }

@@ -101,6 +101,10 @@ import Testing
                 return "refused"
             }
         }
+        for key in ["real", "short", "number", "fee", "date", "text"] {
+            let answers = (1...30).map { answer(String(repeating: "max:(\(key), ", count: $0) + "1" + String(repeating: ")", count: $0) + " == 1") }
+            #expect(answers.suffix(8).allSatisfy { $0 == "refused" }, "\(key): \(answers)")
+        }
         for (name, rest) in [("max:", ", 1"), ("min:", ", 1")] {
             let answers = (1...30).map { depth in
                 answer(String(repeating: "\(name)(", count: depth) + "number" + String(repeating: "\(rest))", count: depth) + " == 1")

@@ -53,6 +53,9 @@ import Testing
         doctor.setValue("b", forKey: "name")
         let read = try costs(stack) { found = try context.fetch(byName) }
         #expect(read.statements < 12 && codes(found) == [0, 1], "\(read)")
+        doctor.setValue("q", forKey: "name")
+        #expect(codes(try context.fetch(request("Patient", "ANY doctors.name == 'q'", limit: 3))) == [0, 1, 2])
+        #expect(try context.fetch(request("Patient", "ANY doctors.name == 'a'")).isEmpty)
         var count = 0
         let counted = try costs(stack) { count = try context.count(for: byName) }
         #expect(counted.statements < 12 && count == 2, "\(counted)")

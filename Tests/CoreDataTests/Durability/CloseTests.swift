@@ -8,7 +8,7 @@ import Testing
 
 @Suite("A server that is asked to end", .timeLimit(.minutes(10)))
 struct CloseTests {
-    @Test("A process that closes its container at SIGTERM, in the middle of saves and reads, leaves no log", arguments: 0..<8)
+    @Test("A process that closes its container at SIGTERM, in the middle of saves and reads, leaves no log", arguments: 0..<40)
     func sigterm(_ attempt: Int) throws {
         let folder = Folder()
         let store = folder.file("served.sqlite")
