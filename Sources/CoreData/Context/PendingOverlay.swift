@@ -42,7 +42,7 @@ struct PendingOverlay {
             return try page(judged, stores[0])
         }
         var plan = order.plan
-        if plan.limit > 0 { plan.limit = sum(plan.limit, plan.offset, judged.storedCount) }
+        if plan.limit > 0 { plan.limit = sum(plan.limit, plan.offset, judged.storedKeys.count) }
         plan.offset = 0
         var found: [NSManagedObject] = []
         for store in stores { found += try fetched(plan, store) }
@@ -126,8 +126,8 @@ struct PendingOverlay {
         private(set) var all: Set<NSManagedObject> = []
         /// Those that the result has, in the order in which they changed.
         private(set) var fitting: [NSManagedObject] = []
-        /// How many of them a store may find.
-        private(set) var storedCount = 0
+        /// The keys of those that a store may find.
+        private(set) var storedKeys: [ObjectKey] = []
 
         init(_ overlay: PendingOverlay, _ stores: [NumberedStore]) throws {
             guard overlay.order.includesPendingChanges else { return }
@@ -145,7 +145,7 @@ struct PendingOverlay {
                     }
                 }
             }
-            storedCount = all.count { !$0._state.has(.inserted) }
+            storedKeys = all.filter { !$0._state.has(.inserted) }.map(\._state.key)
             try overlay.readLinks(of: candidates)
             let asked = AskedStores(stores, overlay.order, context)
             let evaluator = BoundEvaluator(query)
@@ -175,23 +175,24 @@ struct PendingOverlay {
 
         /// What the other rows of a store fulfil.
         func othersThanStored(_ predicate: Predicate?) -> Predicate? {
-            let keys = all.filter { !$0._state.has(.inserted) }.map(\._state.key)
-            if keys.isEmpty { return predicate }
-            let others = Predicate.not(.comparison(Comparison(.this, .in, .list(keys.map { .constant(.key($0)) }))))
-            return predicate.map { .and([$0, others]) } ?? others
+            storedKeys.isEmpty ? predicate : Judged.both(predicate, .not(Judged.among(storedKeys)))
         }
 
         /// How many of them a store counts.
         func stored(_ plan: FetchPlan, in store: NumberedStore, _ context: NSManagedObjectContext) throws -> Int {
             // A child's parent may have objects that are in no store yet.
-            let keys = all.filter { !$0._state.has(.inserted) }.map(\._state.key)
-                .filter { $0.store == store.number || $0.store == 0 }
+            let keys = storedKeys.filter { $0.store == store.number || $0.store == 0 }
             if keys.isEmpty { return 0 }
             var judged = plan
-            let among = Predicate.comparison(Comparison(.this, .in, .list(keys.map { .constant(.key($0)) })))
-            judged.predicate = plan.predicate.map { .and([$0, among]) } ?? among
+            judged.predicate = Judged.both(plan.predicate, Judged.among(keys))
             return try context.counted(judged, in: store)
         }
+
+        private static func among(_ keys: [ObjectKey]) -> Predicate {
+            .comparison(Comparison(.this, .in, .list(keys.map { .constant(.key($0)) })))
+        }
+
+        private static func both(_ asked: Predicate?, _ other: Predicate) -> Predicate { asked.map { .and([$0, other]) } ?? other }
     }
 
     /// Reads what the query follows from objects that are judged: else each would read its own.

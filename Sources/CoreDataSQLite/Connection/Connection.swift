@@ -72,7 +72,6 @@ final class Connection: @unchecked Sendable {
         _ = coredata_sqlite_trusted_schema(opened, 0)
         TextFunctions.register(on: opened)
         ValueFunctions.register(on: opened, path: path)
-        ValueFunctions.registerListed(on: opened)
     }
 
     deinit { close() }

@@ -25,6 +25,7 @@ enum ValueFunction {
 enum ValueFunctions {
     static func register(on handle: OpaquePointer, path: String) {
         registerContent(on: handle, path: path)
+        registerListed(on: handle)
         let flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY
         sqlite3_create_function_v2(
             handle, ValueFunction.call, -1, flags, nil,
@@ -81,7 +82,7 @@ enum ValueFunctions {
             }, nil, nil, { if let place = $0 { Unmanaged<Place>.fromOpaque(place).release() } })
     }
 
-    static func registerListed(on handle: OpaquePointer) {
+    private static func registerListed(on handle: OpaquePointer) {
         let flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY
         sqlite3_create_function_v2(
             handle, ValueFunction.listed, 1, flags, nil,
