@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(
-        "6.1 Increments of four threads, each with its own parent and a new child an edit, add up", .timeLimit(.minutes(10)),
+        "6.1 Increments of four threads, each with its own parent and a new child an edit, add up", .timeLimit(.minutes(30)),
         arguments: Line.kinds)
     func sum(_ kind: Line.Kind) throws {
         let stack = try stack(kind.type)
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test(
-        "7.1 Saves through children while other threads merge what was saved meet no row that is gone", .timeLimit(.minutes(10)),
+        "7.1 Saves through children while other threads merge what was saved meet no row that is gone", .timeLimit(.minutes(30)),
         arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
     func merged(_ type: String) throws {
         let stack = try stack(type)

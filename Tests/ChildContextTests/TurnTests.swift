@@ -37,7 +37,7 @@ import Testing
         #expect(try stack.another().names() == ["a", "b"])
     }
 
-    @Test("A main-queue parent and the background children of it never hang", .timeLimit(.minutes(10)))
+    @Test("A main-queue parent and the background children of it never hang", .timeLimit(.minutes(30)))
     func mainQueue() async throws {
         let parent = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
         parent.persistentStoreCoordinator = stack.coordinator
@@ -63,7 +63,7 @@ import Testing
         #expect(try stack.another().all("Patient").count == 200)
     }
 
-    @Test("A parent that waits for its child and a child that waits for its parent never hang", .timeLimit(.minutes(10)))
+    @Test("A parent that waits for its child and a child that waits for its parent never hang", .timeLimit(.minutes(30)))
     func turns() throws {
         let (parent, child, grandchild) = (parent, child, child.child())
         let failures = Mutex<[String]>([])

@@ -34,7 +34,7 @@ struct CancellationTests {
         return Date().timeIntervalSince(start) * 1000
     }
 
-    @Test("Cancelling the task interrupts the statement; the fetch throws CancellationError and the store goes on", .timeLimit(.minutes(10)))
+    @Test("Cancelling the task interrupts the statement; the fetch throws CancellationError and the store goes on", .timeLimit(.minutes(30)))
     func statement() async throws {
         let context = stack.context
         try await context.perform {
@@ -57,7 +57,7 @@ struct CancellationTests {
         #expect(try await other.perform { try other.all("Patient").count } == 2000)
     }
 
-    @Test("Cancelling ends the wait for the writer and for another process; nothing is written, and the next save works", .timeLimit(.minutes(10)))
+    @Test("Cancelling ends the wait for the writer and for another process; nothing is written, and the next save works", .timeLimit(.minutes(30)))
     func waits() async throws {
         // Left alone, both would wait for five minutes.
         let stack = try Stack(undo: false, options: [NSPersistentStoreTimeoutOption: 300, SQLiteConnectionTimeoutOption: 300])
@@ -88,7 +88,7 @@ struct CancellationTests {
         #expect(try stack.another().all("Doctor").count == 2)
     }
 
-    @Test("Cancelling ends a reader's wait for a connection; the reader that has it goes on", .timeLimit(.minutes(10)))
+    @Test("Cancelling ends a reader's wait for a connection; the reader that has it goes on", .timeLimit(.minutes(30)))
     func waitingReader() async throws {
         let options: [AnyHashable: Any] = [SQLiteReaderLimitOption: 1, SQLiteConnectionTimeoutOption: 300]
         let stack = try Stack(undo: false, options: options)
@@ -140,7 +140,7 @@ struct CancellationTests {
         #expect(other.object(with: id).value(forKey: "name") as? String == "North")
     }
 
-    @Test("A save that is cancelled at any moment is in the file as a whole or not at all", .timeLimit(.minutes(10)))
+    @Test("A save that is cancelled at any moment is in the file as a whole or not at all", .timeLimit(.minutes(30)))
     func moments() async throws {
         var (saved, ended) = (0, 0)
         for round in 0..<60 {
@@ -166,7 +166,7 @@ struct CancellationTests {
         #expect(ended > 0)
     }
 
-    @Test("Callers get the writer in the order they came", .timeLimit(.minutes(10)))
+    @Test("Callers get the writer in the order they came", .timeLimit(.minutes(30)))
     func line() throws {
         let store = try #require(stack.coordinator.persistentStores.first?.rows as? SQLiteStore)
         let group = DispatchGroup()

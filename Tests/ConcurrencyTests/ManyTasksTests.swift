@@ -15,7 +15,7 @@ struct ManyTasksTests {
 
     @Test(
         "A thousand concurrent await perform all end on a bounded number of threads, and a task without Core Data still runs",
-        .timeLimit(.minutes(10)))
+        .timeLimit(.minutes(30)))
     func thousand() async throws {
         let stack = try Stack(undo: false)
         let coordinator = stack.coordinator

@@ -172,7 +172,7 @@ struct PerformTests {
     }
 
     @Test(
-        "11.1 Blocks nest through a main-queue context whose thread has a run loop: children save, nobody hangs", .timeLimit(.minutes(10)),
+        "11.1 Blocks nest through a main-queue context whose thread has a run loop: children save, nobody hangs", .timeLimit(.minutes(30)),
         arguments: ["0", "1"])
     func runLoop(_ isChecked: String) throws {
         let run = try ChildProgram(name: "CoreDataScript").run(["loop", "-com.apple.CoreData.ConcurrencyDebug", isChecked])

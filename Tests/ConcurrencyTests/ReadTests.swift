@@ -10,7 +10,7 @@ import Testing
 struct ReadTests {
     private struct Refusal: Error, Equatable {}
 
-    @Test("read answers what its block does; a block that leaves changes behind throws, and nothing is saved", .timeLimit(.minutes(10)))
+    @Test("read answers what its block does; a block that leaves changes behind throws, and nothing is saved", .timeLimit(.minutes(30)))
     func read() async throws {
         let hospital = try await WardHospital(2)
         let ward = hospital.wards[0]

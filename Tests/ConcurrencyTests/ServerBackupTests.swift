@@ -6,7 +6,7 @@ import Testing
 
 @testable import CoreData
 
-@Suite("Copies of a live store", .timeLimit(.minutes(10)))
+@Suite("Copies of a live store", .timeLimit(.minutes(30)))
 struct ServerBackupTests {
     private static func model() -> NSManagedObjectModel {
         var account = EntityDraft(name: "Account")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CoreData
 
-@Suite("Closing a coordinator", .timeLimit(.minutes(10)))
+@Suite("Closing a coordinator", .timeLimit(.minutes(30)))
 struct ServerCloseTests {
     private func filled(_ options: [AnyHashable: Any]? = nil) throws -> Stack {
         let stack = try Stack(options: options)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import CoreData
 
-@Suite("The write-ahead log", .timeLimit(.minutes(10)), .serialized)
+@Suite("The write-ahead log", .timeLimit(.minutes(30)), .serialized)
 struct ServerLogTests {
     private let limit = 4_200_000
 

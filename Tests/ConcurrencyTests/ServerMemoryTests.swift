@@ -5,7 +5,7 @@ import Testing
 
 @testable import CoreData
 
-@Suite("A SQLite store at /dev/null", .timeLimit(.minutes(10)))
+@Suite("A SQLite store at /dev/null", .timeLimit(.minutes(30)))
 struct ServerMemoryTests {
     private let place = URL(fileURLWithPath: "/dev/null")
 

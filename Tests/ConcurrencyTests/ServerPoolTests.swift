@@ -5,7 +5,7 @@ import Testing
 
 @testable import CoreData
 
-@Suite("Connections of a store", .timeLimit(.minutes(10)))
+@Suite("Connections of a store", .timeLimit(.minutes(30)))
 struct ServerPoolTests {
     private func filled(_ options: [AnyHashable: Any]) throws -> Stack {
         let stack = try Stack(options: options)

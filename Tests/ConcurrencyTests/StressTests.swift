@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct StressTests {
     @Test("Eight contexts that link, save, merge, delete and fault leave the store as the sum of what they committed",
-        .timeLimit(.minutes(3)))
+        .timeLimit(.minutes(30)))
     func eightContexts() async throws {
         let folder = Folder()
         let report = try Stress.run(seconds: 1.5, seed: 7, in: folder.url)
@@ -16,7 +16,7 @@ import Testing
         #expect(report.counts.count >= 6, "\(report.summary)")
     }
 
-    @Test("A save that nobody noted is found by the comparison at the end", .timeLimit(.minutes(3)))
+    @Test("A save that nobody noted is found by the comparison at the end", .timeLimit(.minutes(30)))
     func unnotedSave() async throws {
         let folder = Folder()
         let report = try Stress.run(seconds: 0.2, writers: 4, isTamperedWith: true, in: folder.url)

@@ -14,7 +14,7 @@ struct WriteCancellationTests {
 
     init() throws { stack = try Stack(undo: false) }
 
-    @Test("A writer that is cancelled in the line leaves it, and its block never runs; the others keep their order", .timeLimit(.minutes(10)))
+    @Test("A writer that is cancelled in the line leaves it, and its block never runs; the others keep their order", .timeLimit(.minutes(30)))
     @MainActor
     func line() async throws {
         let coordinator = self.coordinator
@@ -36,7 +36,7 @@ struct WriteCancellationTests {
         #expect(seen.withLock { $0 } == (0..<100).filter { $0 % 3 != 0 })
     }
 
-    @Test("A writer that was cancelled before it asked does not run", .timeLimit(.minutes(10)))
+    @Test("A writer that was cancelled before it asked does not run", .timeLimit(.minutes(30)))
     func beforehand() async throws {
         let coordinator = self.coordinator
         let runs = Atomic<Int>(0)
@@ -56,7 +56,7 @@ struct WriteCancellationTests {
         #expect(runs.load(ordering: .relaxed) == 1, "the turn went on")
     }
 
-    @Test("Cancelling ends the pause before another attempt", .timeLimit(.minutes(10)))
+    @Test("Cancelling ends the pause before another attempt", .timeLimit(.minutes(30)))
     func pause() async throws {
         let coordinator = self.coordinator
         let attempts = Atomic<Int>(0)
@@ -90,7 +90,7 @@ struct WriteCancellationTests {
         try await coordinator.write { try $0.existingObject(with: ward).setValue(7, forKey: "beds") }
     }
 
-    @Test("A reader that waits for one of the 64 places leaves the line when it is cancelled", .timeLimit(.minutes(10)))
+    @Test("A reader that waits for one of the 64 places leaves the line when it is cancelled", .timeLimit(.minutes(30)))
     func reader() async throws {
         let line = Line(places: 1)
         try await line.enterUnlessCancelled(line.takeTicket())
@@ -106,7 +106,7 @@ struct WriteCancellationTests {
         line.leave()
     }
 
-    @Test("Who comes again with his ticket goes before all who came later", .timeLimit(.minutes(10)))
+    @Test("Who comes again with his ticket goes before all who came later", .timeLimit(.minutes(30)))
     @MainActor
     func tickets() async throws {
         let line = Line(places: 1)

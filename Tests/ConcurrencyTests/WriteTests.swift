@@ -12,7 +12,7 @@ import Testing
 struct WriteTests {
     private struct Refusal: Error, Equatable {}
 
-    @Test("Increments of many tasks through two coordinators of one file are all there; nothing is held", .timeLimit(.minutes(10)))
+    @Test("Increments of many tasks through two coordinators of one file are all there; nothing is held", .timeLimit(.minutes(30)))
     func increments() async throws {
         let first = try await WardHospital(3)
         let second = try await WardHospital(at: first)
@@ -33,7 +33,7 @@ struct WriteTests {
         try await (first.container as? CountedContainer)?.lastIsGone()
     }
 
-    @Test("Writers of one coordinator wait in order, suspended, and never meet a conflict", .timeLimit(.minutes(10)))
+    @Test("Writers of one coordinator wait in order, suspended, and never meet a conflict", .timeLimit(.minutes(30)))
     @MainActor
     func order() async throws {
         let hospital = try await WardHospital()
@@ -61,7 +61,7 @@ struct WriteTests {
 
     private var threadCount: Int { (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count) ?? 0 }
 
-    @Test("A block that always meets a conflict runs 11 times, each in a new context; then the conflict is thrown", .timeLimit(.minutes(10)))
+    @Test("A block that always meets a conflict runs 11 times, each in a new context; then the conflict is thrown", .timeLimit(.minutes(30)))
     func limit() async throws {
         let hospital = try await WardHospital()
         let container = try #require(hospital.container as? CountedContainer)
@@ -98,7 +98,7 @@ struct WriteTests {
         #expect(try await hospital.beds() == [301])
     }
 
-    @Test("While a writer pauses others write", .timeLimit(.minutes(10)))
+    @Test("While a writer pauses others write", .timeLimit(.minutes(30)))
     func pause() async throws {
         let hospital = try await WardHospital()
         let ward = hospital.wards[0]

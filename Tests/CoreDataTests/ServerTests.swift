@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Contexts on a server")
 struct ServerTests {
-    @Test("Three hundred awaited blocks that each wait for another context all end", .timeLimit(.minutes(10)))
+    @Test("Three hundred awaited blocks that each wait for another context all end", .timeLimit(.minutes(30)))
     func manyWaits() async throws {
         let stack = try Stack()
         let coordinator = stack.coordinator
@@ -30,7 +30,7 @@ struct ServerTests {
         #expect(try stack.context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Doctor")) == 300)
     }
 
-    @Test("A read that fails inside a getter is thrown by the next save, with its cause, object and key", .timeLimit(.minutes(10)))
+    @Test("A read that fails inside a getter is thrown by the next save, with its cause, object and key", .timeLimit(.minutes(30)))
     func failedGetter() throws {
         let stack = try Stack()
         let ward = stack.context.make("Ward", ["name": "North"])

@@ -319,7 +319,7 @@ import Testing
         ),
     ]
 
-    @Test("Writing an ordered to-many costs in proportion to its members, not to their square", .timeLimit(.minutes(5)), arguments: orders.map(\.0))
+    @Test("Writing an ordered to-many costs in proportion to its members, not to their square", .timeLimit(.minutes(30)), arguments: orders.map(\.0))
     func proportion(_ name: String) throws {
         let way = try #require(Self.orders.first { $0.0 == name }?.1)
         let times = try [2000, 20_000].map { count in

@@ -6,7 +6,7 @@ import Testing
 
 @testable import CoreData
 
-@Suite("A server that is asked to end", .timeLimit(.minutes(10)))
+@Suite("A server that is asked to end", .timeLimit(.minutes(30)))
 struct CloseTests {
     @Test("A process that closes its container at SIGTERM, in the middle of saves and reads, leaves no log", arguments: 0..<40)
     func sigterm(_ attempt: Int) throws {
