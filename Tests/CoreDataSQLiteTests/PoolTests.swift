@@ -135,4 +135,42 @@ struct PoolTests {
         #expect(try next.allocateKeys(1, in: root) == 3010..<3011)
         #expect(try next.allocateKeys(5000, in: root).count == 5000)
     }
+
+    @Test("A pool that somebody closes while another has it alone stays closed when that fails, and closing waits for it")
+    func closedWhileAlone() throws {
+        let store = try folder.store()
+        let pool = store.pool
+        let isLeft = Mutex(false)
+        let wasLeft = Mutex(false)
+        let closing = DispatchGroup()
+        closing.enter()
+        #expect(throws: CancellationError.self) {
+            try pool.alone { _ in
+                Thread.detachNewThread {
+                    defer { closing.leave() }
+                    let isClosed = (try? pool.close()) != nil
+                    wasLeft.withLock { $0 = isClosed && isLeft.withLock { $0 } }
+                }
+                while pool.state.withLock({ $0.closing.isEmpty }) { usleep(1000) }
+                isLeft.withLock { $0 = true }
+                throw CancellationError()
+            }
+        }
+        closing.wait()
+        #expect(wasLeft.withLock { $0 })
+        let error = #expect(throws: StoreError.self) { try store.fetch("Injury") }
+        #expect(error?.code == 134070)
+    }
+
+    @Test("A pool whose sole use fails is open again; one whose sole use succeeds is closed")
+    func alone() throws {
+        let store = try folder.store()
+        #expect(throws: CancellationError.self) { try store.pool.alone { _ in throw CancellationError() } }
+        #expect(try store.fetch("Injury").count == 1)
+        var seen: String?
+        try store.pool.alone { seen = try $0.run("SELECT COUNT(*) FROM ZINJURY") }
+        #expect(seen == "1")
+        let error = #expect(throws: StoreError.self) { try store.pool.alone { connection in _ = connection } }
+        #expect(error?.code == 134070)
+    }
 }

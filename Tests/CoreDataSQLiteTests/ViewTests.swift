@@ -2,6 +2,7 @@
 
 import CoreDataValues
 import Foundation
+import Synchronization
 import Testing
 
 @testable import CoreDataSQLite
@@ -175,6 +176,32 @@ struct ViewTests {
             #expect(wrong.isEmpty, "\(wrong)")
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["Model.sqlite"])
         }
+    }
+
+    @Test("Two threads that read, each inside its view, the other's: 134090 for one at least, and both come back")
+    func crossed() throws {
+        let store = try folder.store { $0.connectionTimeout = 0.5 }
+        try store.insert("Injury", [(1, [:])])
+        let (plan, views) = (try plan(store), [try store.pinnedView(), try store.pinnedView()])
+        let isInside = [DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)]
+        let refused = Mutex<[Int?]>([])
+        let group = DispatchGroup()
+        for own in 0...1 {
+            Thread.detachNewThread {
+                do {
+                    try store.fetch(plan, views[own]) { _ in
+                        isInside[own].signal()
+                        isInside[1 - own].wait()
+                        return try store.count(plan, views[1 - own]) == 1 ? .more : .stop
+                    }
+                } catch { refused.withLock { $0.append((error as? StoreError)?.code) } }
+                group.leave()
+            }
+            group.enter()
+        }
+        group.wait()
+        #expect(refused.withLock { [[134090], [134090, 134090]].contains($0) })
+        for view in views { #expect(try count(store, view) == 1) }
     }
 
     @Test("Closing the store ends its views and leaves the file alone")

@@ -12,21 +12,49 @@ import Testing
         let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("Sources")
         let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
-        let roles = "RowStore|StoreReader|StoreWriter|StoreKeeper|StoreRole"
-        let pattern = try Regex("(?:class|actor|extension)\\s+(\\w+)\\s*:[^{]*\\b(?:\(roles))\\b")
-        for role in roles.split(separator: "|") {
-            #expect("final class Another: NSObject, \(role), Sendable {".firstMatch(of: pattern)?.output[1].substring == "Another")
-        }
-        var classes: Set<String> = []
-        for case let file as URL in files where file.pathExtension == "swift" {
-            for match in try String(contentsOf: file, encoding: .utf8).matches(of: pattern) {
-                if let name = match.output[1].substring { classes.insert(String(name)) }
-            }
-        }
+        var text = ""
+        for case let file as URL in files where file.pathExtension == "swift" { text += try String(contentsOf: file, encoding: .utf8) + "\n" }
+        let classes = try conformers(in: text)
+        #expect(try conformers(in: Self.unusual) == ["One", "Two", "Three", "Four", "Five", "Six"])
         #expect(classes.contains("MemoryStore"))
         // Readers alone: a store with a batch laid over it while that is written, a parent context as its children see it, and a store
         // as pinned contexts see it. SampleStoreTests, ChildContextTests and QueryGenerationTests are about them.
         #expect(classes == Set(StoreMaker.all.map(\.rowsClass)).union(["PendingRows", "ParentRows", "PinnedRows"]))
+    }
+
+    /// Each way in which a type may take a role, and two words that are none.
+    private static let unusual = """
+        final class One: NSObject, StoreReader, Sendable {
+        struct Two<T>: Foundation.Cloneable,
+            CoreDataValues.StoreWriter where T: Sendable {
+        protocol Further: AnyObject, StoreKeeper {}
+        typealias Both = Further & Sendable
+        extension CoreData.Three: @unchecked Both {
+        actor Four: StoreRole {
+        class Five: One { final class Six: @retroactive RowStore { func write(_: any StoreReader) {} } }
+        class Seven: NSObject { let reader: StoreReader }
+        """
+
+    /// The types that take a role themselves, by a protocol or a name that stands for one, or from their class.
+    private func conformers(in text: String) throws -> Set<String> {
+        var roles: Set = ["RowStore", "StoreReader", "StoreWriter", "StoreKeeper", "StoreRole"]
+        var found: Set<String> = []
+        while true {
+            let known = roles.union(found).joined(separator: "|")
+            let further = try names(in: text, "(?:protocol|typealias)\\s+(\\w+)\\s*[:=][^{\\n]*\\b(?:\(known))\\b")
+            let types = try names(
+                in: text, "(?:class|actor|struct|enum|extension)\\s+(?:\\w+\\.)*(\\w+)\\s*(?:<[^>{]*>)?\\s*:[^{]*\\b(?:\(known))\\b")
+            let count = roles.count + found.count
+            roles.formUnion(further)
+            found.formUnion(types.subtracting(roles))
+            if roles.count + found.count == count { return found }
+        }
+    }
+
+    private func names(in text: String, _ pattern: String) throws -> Set<String> {
+        let expression = try NSRegularExpression(pattern: pattern)
+        let whole = NSRange(text.startIndex..., in: text)
+        return Set(expression.matches(in: text, range: whole).compactMap { Range($0.range(at: 1), in: text).map { String(text[$0]) } })
     }
 
     @Test("Every store type that the library registers is in the list, and both sample stores are")

@@ -7,7 +7,8 @@ import Foundation
 ///
 /// A row that the parent has not changed comes from below as it is; an object that the parent holds is packed
 /// anew. Rows of unsaved objects have numbers below zero; a fetch finds them in the store that they will be saved in. Each call
-/// holds the parent, and all contexts above it; what view of the stores the topmost one reads is its own affair.
+/// holds the parent, and all contexts above it; what view of the stores the topmost one reads is its own affair, so that a pinned
+/// view is another store's and refused.
 final class ParentRows: StoreReader, @unchecked Sendable {
     private unowned let child: NSManagedObjectContext
     /// The store's number in the coordinator, which may have removed it; 0 for unsaved objects alone.
@@ -26,22 +27,26 @@ final class ParentRows: StoreReader, @unchecked Sendable {
     var capabilities: StoreCapabilities { below?.capabilities.intersection(.membership) ?? [] }
 
     func open(_ plan: FetchPlan, _ view: ReadView) throws -> any ReadCursor<RowBatch> {
-        StepCursor(try child.withParent { try $0.batches(of: plan, from: number) }.filter { $0.count > 0 })
+        try view.requireLatest()
+        return StepCursor(try child.withParent { try $0.batches(of: plan, from: number) }.filter { $0.count > 0 })
     }
 
     func count(_ plan: FetchPlan, _ view: ReadView) throws -> Int {
-        try child.withParent { try $0.count(of: plan, from: number) }
+        try view.requireLatest()
+        return try child.withParent { try $0.count(of: plan, from: number) }
     }
 
     func rows(
         for numbers: [Int64], in root: EntityIndex, _ view: ReadView, _ receive: (RowBatch) throws -> FetchStep
     ) throws {
+        try view.requireLatest()
         try hand(child.withParent { try $0.batches(for: numbers, in: root, from: number) }, receive)
     }
 
     func members(
         of relationship: RelationshipIndex, owner: RowKey, _ view: ReadView, _ receive: (RowBatch) throws -> FetchStep
     ) throws {
+        try view.requireLatest()
         let batches = try child.withParent { parent in
             let key = child.settled(ObjectKey(number: owner.number, entity: owner.entity, store: number))
             return try parent.batches(of: relationship, owner: key)
@@ -50,7 +55,8 @@ final class ParentRows: StoreReader, @unchecked Sendable {
     }
 
     func isMember(_ member: RowKey, of relationship: RelationshipIndex, owner: RowKey, _ view: ReadView) throws -> Bool {
-        try child.withParent { parent in
+        try view.requireLatest()
+        return try child.withParent { parent in
             try parent.isMember(
                 ObjectKey(number: member.number, entity: member.entity, store: number), of: relationship,
                 owner: ObjectKey(number: owner.number, entity: owner.entity, store: number))
@@ -61,6 +67,7 @@ final class ParentRows: StoreReader, @unchecked Sendable {
         of relationship: RelationshipIndex, from owners: [Int64], _ view: ReadView,
         _ receive: (MemberBatch) throws -> FetchStep
     ) throws {
+        try view.requireLatest()
         try targets(of: relationship, owners, areAll: false, receive)
     }
 
@@ -68,6 +75,7 @@ final class ParentRows: StoreReader, @unchecked Sendable {
         of relationship: RelationshipIndex, fromAll owners: [Int64], _ view: ReadView,
         _ receive: (MemberBatch) throws -> FetchStep
     ) throws {
+        try view.requireLatest()
         try targets(of: relationship, owners, areAll: true, receive)
     }
 

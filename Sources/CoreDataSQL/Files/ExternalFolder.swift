@@ -61,10 +61,15 @@ package struct ExternalFolder: ValueFiles {
 
     /// Makes the names of new files as lasting as the files.
     package func sync() throws {
-        let handle = open(files.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard handle >= 0 else { throw failure("writing", "") }
+        do { try Self.flush(files) } catch { throw failure("writing", "") }
+    }
+
+    /// Writes a file, or the names in a folder, to the disk.
+    package static func flush(_ url: URL) throws(POSIXError) {
+        let handle = open(url.path, O_RDONLY | O_CLOEXEC)
+        guard handle >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
         defer { close(handle) }
-        guard fsync(handle) == 0 else { throw failure("writing", "") }
+        guard fsync(handle) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
     }
 
     package func remove(_ name: String) { unlink(file(name).path) }

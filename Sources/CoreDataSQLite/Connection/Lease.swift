@@ -52,7 +52,8 @@ final class Lease: @unchecked Sendable {
 
     func isUsed(by thread: pthread_t) -> Bool { state.withLock { $0.active > 0 && $0.thread == thread } }
 
-    /// - Throws: 134070 when it has ended.
+    /// - Throws: 134070 when it has ended, 134090 when another thread does not leave it in time: two that read, each inside its use of
+    ///   one, the other's would wait for ever.
     func use<R>(_ body: (Connection) throws -> R) throws -> R {
         let isEnded = state.withLock { state in
             if !state.isEnded { state.active += 1 }
@@ -66,7 +67,9 @@ final class Lease: @unchecked Sendable {
             }
             if isLast { release() }
         }
-        turn.lock()
+        guard turn.try() || turn.lock(before: Date(timeIntervalSinceNow: min(pool.options.connectionTimeout, 1e9))) else {
+            throw SQLiteError.viewInUse(pool.path, pool.options.connectionTimeout)
+        }
         defer { turn.unlock() }
         // An error of the disk ends a transaction; what is read after it would be another state.
         guard let connection, !isView || connection.isInTransaction else { throw ReadView.closed }

@@ -4,25 +4,44 @@ import CoreDataValues
 
 extension Pool {
     /// Ends and waits for everything as `close()` does, then gives the only connection there is. Where `body` throws, the pool is open
-    /// again, else it stays closed.
+    /// again unless somebody closed it meanwhile, who waited for this; else it stays closed.
     ///
     /// - Throws: 134090 when work did not end in time, 134070 for a pool that is closed.
     func alone(_ body: (Connection) throws -> Void) throws {
         let wasOpen = state.withLock { state in
-            defer { state.isClosed = true }
+            defer { (state.isClosed, state.reopens) = (true, !state.isClosed || state.reopens) }
             return !state.isClosed
         }
         guard wasOpen else { throw SQLiteError.closed(path) }
         do {
-            try close()
-            // Who reads and asks for this meanwhile would wait for himself.
-            guard state.withLock({ $0.isIdle }) else { throw SQLiteError.stillUsed(path, 0) }
-            let connection = try further.writer()
-            defer { connection.close() }
-            try body(connection)
+            try end()
+            try useAlone(body)
         } catch {
-            state.withLock { $0.isClosed = false }
+            state.withLock { state in
+                if state.reopens { state.isClosed = false }
+                state.reopens = false
+            }
             throw error
         }
+        state.withLock { $0.reopens = false }
+    }
+
+    private func useAlone(_ body: (Connection) throws -> Void) throws {
+        // Who reads and asks for this meanwhile would wait for himself.
+        let isAlone = state.withLock { state in
+            if state.isIdle { state.isDismissing = true }
+            return state.isIdle
+        }
+        guard isAlone else { throw SQLiteError.stillUsed(path, 0) }
+        defer {
+            let closers = state.withLock { state in
+                state.isDismissing = false
+                return state.takeClosers()
+            }
+            for closer in closers { closer.wake() }
+        }
+        let connection = try further.writer()
+        defer { connection.close() }
+        try body(connection)
     }
 }

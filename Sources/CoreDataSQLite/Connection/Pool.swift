@@ -211,6 +211,11 @@ final class Pool: @unchecked Sendable {
     /// - Throws: 134090 when work did not end in time. The store stays closed to new work; its file is closed when that
     ///   work ends.
     func close() throws {
+        state.withLock { $0.reopens = false }
+        try end()
+    }
+
+    func end() throws {
         let (refused, leases) = state.withLock { state in
             state.isClosed = true
             let refused = state.readersInLine + state.writersInLine + state.viewsInLine

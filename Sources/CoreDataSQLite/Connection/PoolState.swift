@@ -29,6 +29,8 @@ extension Pool {
         /// Who waits until nobody reads.
         var quiet: Waiter?
         var isClosed = false
+        /// Closed for one use alone, which opens it again if it fails and nobody closed it meanwhile.
+        var reopens = false
         /// Somebody closes the connections, which takes a while: the last one moves the log into the file.
         var isDismissing = false
         /// Who waits until nobody uses a connection, and all are closed.

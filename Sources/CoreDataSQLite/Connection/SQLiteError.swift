@@ -62,6 +62,13 @@ enum SQLiteError {
                 + "are read no more, raise SQLitePinnedViewLimitOption or SQLiteConnectionTimeoutOption.", path: path)
     }
 
+    static func viewInUse(_ path: String, _ seconds: Double) -> StoreError {
+        StoreError(
+            134090,
+            "Another thread did not leave the view, or the cursor, of the store at \(path) within \(seconds) seconds. Let reads of one view "
+                + "end before another is read, or pin a view for each thread.", path: path)
+    }
+
     static func stillUsed(_ path: String, _ seconds: Double) -> StoreError {
         StoreError(
             134090,

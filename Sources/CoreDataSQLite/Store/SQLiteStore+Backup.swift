@@ -17,14 +17,14 @@ private struct StoreBackup {
     let store: SQLiteStore
     let target: URL
     private let draft: URL
-    private let folder: ExternalFolder
+    private let files: CopiedFiles
 
     init(store: SQLiteStore, target: URL) {
         self.store = store
         self.target = target
         let name = ".\(target.lastPathComponent).\(UUID().uuidString)"
         draft = target.deletingLastPathComponent().appendingPathComponent(name)
-        folder = ExternalFolder(store: target)
+        files = CopiedFiles(from: store.url, to: target)
     }
 
     func run() throws {
@@ -35,19 +35,19 @@ private struct StoreBackup {
                 defer { _ = try? reader.run("COMMIT") }
                 let names = try fixMoment(reader)
                 try copyPages(from: reader)
-                try settle(names)
+                try files.separate(names)
             }
             try publish()
         } catch {
             for suffix in ["", "-wal", "-shm", "-journal"] { unlink(draft.path + suffix) }
-            try? ExternalFolder.remove(for: target)
+            files.remove()
             throw error
         }
     }
 
     private func requireFree() throws {
         guard target.isFileURL else { throw refusal("is no file URL") }
-        for place in [target, folder.support] where FileManager.default.fileExists(atPath: place.path) {
+        for place in [target, files.folder.support] where FileManager.default.fileExists(atPath: place.path) {
             throw refusal("cannot be written: \(place.path) exists already")
         }
         do { _ = try FilePlace(url: target).check(mustExist: false) } catch let error as StoreError {
@@ -62,27 +62,15 @@ private struct StoreBackup {
             try reader.run("SELECT COUNT(*) FROM sqlite_master")
             return []
         }
-        if store.options.isReadOnly { return try link(externals, reader) }
+        if store.options.isReadOnly { return try files.link(externals, reader) }
         return try store.pool.write { writer in
             var names: [String] = []
             try writer.transaction {
-                names = try link(externals, reader)
+                names = try files.link(externals, reader)
                 return false
             }
             return names
         }
-    }
-
-    private func link(_ externals: ExternalColumns, _ reader: Connection) throws -> [String] {
-        let names = try externals.names(reader)
-        if !names.isEmpty { try folder.make() }
-        for name in names {
-            let (from, to) = (externals.folder.file(name), folder.file(name))
-            if Foundation.link(from.path, to.path) == 0 { continue }
-            // Another file system, or one without links.
-            do { try FileManager.default.copyItem(at: from, to: to) } catch { throw refusal("lacks \(from.path): \(error)") }
-        }
-        return names
     }
 
     private func copyPages(from reader: Connection) throws {
@@ -98,35 +86,17 @@ private struct StoreBackup {
         }
     }
 
-    /// Turns the links into files of the copy's own, written to the disk.
-    private func settle(_ names: [String]) throws {
-        for name in names {
-            let (file, own) = (folder.file(name), folder.file(name + ".copy"))
-            do { try FileManager.default.copyItem(at: file, to: own) } catch { throw refusal("lacks \(file.path): \(error)") }
-            try flush(own)
-            guard rename(own.path, file.path) == 0 else { throw refusal("lacks \(file.path)") }
-        }
-        if !names.isEmpty { try folder.sync() }
-    }
-
     /// The copy appears under its name when it is complete.
     private func publish() throws {
         guard Foundation.link(draft.path, target.path) == 0 || renamed() else {
             throw refusal("cannot be written: \(String(cString: strerror(errno)))")
         }
         unlink(draft.path)
-        try flush(target.deletingLastPathComponent())
+        do { try ExternalFolder.flush(target.deletingLastPathComponent()) } catch { throw refusal("cannot be flushed") }
     }
 
     /// Where the file system has no links.
     private func renamed() -> Bool { errno != EEXIST && rename(draft.path, target.path) == 0 }
-
-    private func flush(_ url: URL) throws {
-        let handle = open(url.path, O_RDONLY | O_CLOEXEC)
-        guard handle >= 0 else { throw refusal("cannot be flushed") }
-        defer { close(handle) }
-        guard fsync(handle) == 0 else { throw refusal("cannot be flushed") }
-    }
 
     private func refusal(_ what: String) -> StoreError {
         StoreError(

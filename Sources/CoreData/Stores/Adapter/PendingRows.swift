@@ -153,12 +153,20 @@ final class PendingRows: StoreReader, @unchecked Sendable {
     // MARK: Reading
 
     // What is laid over the store is its next state, so that there is no other view than that.
-    func open(_ plan: FetchPlan, _ view: ReadView) throws -> any ReadCursor<RowBatch> { try base.open(plan, view) }
-    func count(_ plan: FetchPlan, _ view: ReadView) throws -> Int { try base.count(plan, view) }
+    func open(_ plan: FetchPlan, _ view: ReadView) throws -> any ReadCursor<RowBatch> {
+        try view.requireLatest()
+        return try base.open(plan, view)
+    }
+
+    func count(_ plan: FetchPlan, _ view: ReadView) throws -> Int {
+        try view.requireLatest()
+        return try base.count(plan, view)
+    }
 
     func rows(
         for numbers: [Int64], in root: EntityIndex, _ view: ReadView, _ receive: (RowBatch) throws -> FetchStep
     ) throws {
+        try view.requireLatest()
         try BatchPacker(schema: schema).pack(try present(numbers, in: schema[root].root)[...], receive)
     }
 
@@ -172,6 +180,7 @@ final class PendingRows: StoreReader, @unchecked Sendable {
     func members(
         of relationship: RelationshipIndex, owner: RowKey, _ view: ReadView, _ receive: (RowBatch) throws -> FetchStep
     ) throws {
+        try view.requireLatest()
         let resolved = schema[relationship]
         let root = schema[resolved.destination].root
         var numbers: [Int64] = []
