@@ -117,11 +117,12 @@ open class NSComparisonPredicate: NSPredicate, NSSecureCoding {
     private func prepared() -> Compiled {
         if let known = compiled.withLock({ $0 }) { return known }
         do {
-            var translation = Translation(.bindingForeign)
+            var translation = Translation(.bindingForeign, fetching: true)
             let evaluator = try Evaluator(translation.predicate(self), isLenient: true)
             let made = Compiled(
                 evaluator: evaluator, bound: translation.bound, computing: translation.computed.isEmpty ? nil : translation,
-                isClosed: translation.computed.isEmpty && evaluator.freeVariables.allSatisfy { translation.bound[$0] != nil })
+                isClosed: translation.computed.values.allSatisfy(\.isClosedFetch)
+                    && evaluator.freeVariables.allSatisfy { translation.bound[$0] != nil })
             compiled.withLock { $0 = made }
             return made
         } catch {

@@ -38,6 +38,11 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
 
     init(content: Content) { self.content = content }
 
+    /// `FETCH(request, context, countOnly)`.
+    package init(fetch request: NSExpression, context: NSExpression, countOnly: Bool) {
+        content = .function("FETCH", [request, context, NSExpression(forConstantValue: countOnly)])
+    }
+
     /// For subclasses that evaluate themselves.
     public init(expressionType type: ExpressionType) { content = .external(type) }
 
@@ -217,8 +222,9 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
         if case .block(let block, let arguments) = content {
             return block(object, arguments.map { $0.expressionValue(with: object, context: context) ?? NSNull() }, context)
         }
+        if case .function("FETCH", let arguments) = content { return fetchedValue(arguments, with: object, context: context) }
         do {
-            var translation = Translation(.bindingForeign)
+            var translation = Translation(.bindingForeign, fetching: true)
             let evaluator = try ExpressionEvaluator(translation.expression(self), isLenient: true)
             var variables = translation.operands(for: object, context)
             for (key, value) in context ?? [:] { variables[String(describing: key)] = Operand(any: value) }

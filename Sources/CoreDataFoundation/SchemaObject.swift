@@ -68,7 +68,7 @@ extension NSComparisonPredicate {
 
     private func bind(_ schema: Schema, _ entity: EntityIndex, _ space: ObjectIdentifier?) -> EntityComparison {
         let named = NamedRows(space: space)
-        var translation = Translation(.converting(named.value))
+        var translation = Translation(.converting(named.value), fetching: true)
         var evaluator: BoundEvaluator?
         if let tree = try? translation.predicate(self) {
             var plan = FetchPlan(entity: entity)
@@ -76,8 +76,8 @@ extension NSComparisonPredicate {
             evaluator = (try? Query(plan, in: schema)).map { BoundEvaluator($0) }
         }
         let bound = EntityComparison(schema: schema, entity: entity, space: space, evaluator: evaluator)
-        // The key of an object changes when it is saved first.
-        guard !named.haveTemporary else { return bound }
+        // The key of an object changes when it is saved first, and a fetch finds other rows another time.
+        guard !named.haveTemporary, translation.fetchCount == 0 else { return bound }
         entityComparisons.withLock { kept in
             if kept.count >= EntityComparison.mostKept { kept.removeAll() }
             kept.append(bound)

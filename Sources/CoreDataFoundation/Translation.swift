@@ -10,17 +10,18 @@ extension NSPredicate {
     /// The predicate as a value.
     ///
     /// - Parameter objects: answers for constants that are no values: managed objects, object IDs.
+    /// - Parameter fetching: whether `FETCH(…)` is carried out, and its results stand for it.
     /// - Throws: `PredicateError` for block predicates and for objects that the closure does not know.
-    package func tree(objects: @escaping (Any) throws -> Value? = { _ in nil }) throws -> Predicate {
-        var translation = Translation(.converting(objects))
+    package func tree(fetching: Bool = false, objects: @escaping (Any) throws -> Value? = { _ in nil }) throws -> Predicate {
+        var translation = Translation(.converting(objects), fetching: fetching)
         return try translation.predicate(self)
     }
 }
 
 extension NSExpression {
-    /// The expression as a value; see `NSPredicate.tree(objects:)`.
-    package func tree(objects: @escaping (Any) throws -> Value? = { _ in nil }) throws -> Expression {
-        var translation = Translation(.converting(objects))
+    /// The expression as a value; see `NSPredicate.tree(fetching:objects:)`.
+    package func tree(fetching: Bool = false, objects: @escaping (Any) throws -> Value? = { _ in nil }) throws -> Expression {
+        var translation = Translation(.converting(objects), fetching: fetching)
         return try translation.expression(self)
     }
 }
@@ -35,14 +36,22 @@ struct Translation {
     private let mode: Mode
     private(set) var bound: [String: Operand] = [:]
     private var foreign: [String: Any] = [:]
-    /// What only its own code can evaluate: blocks, and subclasses of expressions.
+    /// What only its own code can evaluate: blocks, subclasses of expressions, and fetches where they are carried out.
     private(set) var computed: [String: NSExpression] = [:]
+    /// The fetches that are compared with one value.
+    private var singles: Set<String> = []
+    private let fetching: Bool
+    /// How many fetches stand in it that are carried out.
+    private(set) var fetchCount = 0
     private var depth = 0
     /// What a fetch may ask: every walk over a condition is recursive.
     private static let deepest = 1000
     private static let flattened = 32
 
-    init(_ mode: Mode) { self.mode = mode }
+    init(_ mode: Mode, fetching: Bool = false) {
+        self.mode = mode
+        self.fetching = fetching
+    }
 
     /// Prints foreign constants by their descriptions.
     var printer: FormatPrinter {
@@ -54,7 +63,8 @@ struct Translation {
     func operands(for object: Any?, _ context: NSMutableDictionary?) -> [String: Operand] {
         var operands = bound
         for (name, expression) in computed {
-            operands[name] = Operand(any: expression.expressionValue(with: object, context: context))
+            let operand = Operand(any: expression.expressionValue(with: object, context: context))
+            operands[name] = singles.contains(name) ? operand.single : operand
         }
         return operands
     }
@@ -120,10 +130,12 @@ struct Translation {
         guard let op = comparison.predicateOperatorType.tree else {
             throw PredicateError("A comparison by custom selector cannot be made here; use an operator or a block.")
         }
-        return .comparison(
-            Comparison(
-                try expression(comparison.leftExpression), op, try expression(comparison.rightExpression),
-                modifier: comparison.comparisonPredicateModifier.tree, options: comparison.options.tree))
+        let fetches = fetchCount
+        var tree = Comparison(
+            try expression(comparison.leftExpression), op, try expression(comparison.rightExpression),
+            modifier: comparison.comparisonPredicateModifier.tree, options: comparison.options.tree)
+        if fetchCount != fetches { compareSingles(of: &tree, comparison) }
+        return .comparison(tree)
     }
 
     mutating func expression(_ expression: NSExpression) throws -> Expression {
@@ -133,6 +145,7 @@ struct Translation {
         case .variable(let name): return .variable(name)
         case .keyPath(let path): return path.count == 1 && path[0].isSelf ? .this : .keyPath(path)
         case .swiftKeyPath(let keyPath): return .keyPath(try keyPath.keys())
+        case .function("FETCH", let arguments) where fetching: return try fetch(expression, arguments)
         case .function(let name, let arguments): return .function(name, try list(arguments))
         case .aggregate(let items): return .list(try list(items))
         case .subquery(let collection, let variable, let condition):
@@ -156,12 +169,52 @@ struct Translation {
         switch mode {
         case .converting:
             throw PredicateError("An expression of type \(expression.expressionType) can only be asked in memory.")
+        case .bindingForeign: return computing(expression)
+        }
+    }
+
+    private mutating func computing(_ expression: NSExpression) -> Expression {
+        let name = "%\(bound.count)"
+        bound[name] = .value(.null)
+        computed[name] = expression
+        foreign[name] = expression
+        return .variable(name)
+    }
+
+    // MARK: FETCH
+
+    /// What a request finds, once for all objects that are judged; one that the object has part in is left to whoever refuses it.
+    @inline(never)
+    private mutating func fetch(_ expression: NSExpression, _ arguments: [NSExpression]) throws -> Expression {
+        switch mode {
         case .bindingForeign:
-            let name = "%\(bound.count)"
-            bound[name] = .value(.null)
-            computed[name] = expression
-            foreign[name] = expression
-            return .variable(name)
+            fetchCount += 1
+            return computing(expression)
+        case .converting:
+            guard let fetch = FetchArguments(constants: arguments) else { return .function("FETCH", try list(arguments)) }
+            fetchCount += 1
+            return try constant(fetch.results())
+        }
+    }
+
+    /// Where one value is compared, a fetch of one row stands for it, and a fetch of none for nil.
+    @inline(never)
+    private mutating func compareSingles(of tree: inout Comparison, _ comparison: NSComparisonPredicate) {
+        switch tree.op {
+        case .between, .in, .contains: return
+        case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual, .beginsWith, .endsWith, .like, .matches: break
+        }
+        if comparison.leftExpression.isFetch { tree.left = single(tree.left) }
+        if comparison.rightExpression.isFetch { tree.right = single(tree.right) }
+    }
+
+    private mutating func single(_ side: Expression) -> Expression {
+        switch side {
+        case .list(let items) where items.count < 2: return items.first ?? .constant(.null)
+        case .variable(let name):
+            singles.insert(name)
+            return side
+        case .list, .constant, .this, .keyPath, .function, .subquery, .conditional: return side
         }
     }
 
@@ -216,6 +269,12 @@ struct Translation {
 }
 
 extension Operand {
+    /// A collection of one as its member, and an empty one as nil.
+    fileprivate var single: Operand {
+        guard case .collection(let members) = self, members.count < 2 else { return self }
+        return members.first ?? .value(.null)
+    }
+
     /// Foreign constants are never values or collections.
     fileprivate func isSameForeign(as other: Operand) -> Bool {
         switch (self, other) {

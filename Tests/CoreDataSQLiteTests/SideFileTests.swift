@@ -4,6 +4,7 @@ import CoreDataValues
 import Foundation
 import Testing
 
+@testable import CoreDataSQL
 @testable import CoreDataSQLite
 
 @Suite("Side files of pinned views")
@@ -117,5 +118,97 @@ struct SideFileTests {
         group.wait()
         #expect(wrong.isEmpty, "\(wrong.prefix(3))")
         #expect(files == 1 && notes == 0)
+    }
+
+    /// Lends sessions of a store; in the first read something happens once it has seen the state that it reads.
+    private final class Racing: SQLSource, @unchecked Sendable {
+        private let pool: Pool
+        private var rival: (() throws -> Void)?
+
+        init(_ pool: Pool, _ rival: @escaping () throws -> Void) {
+            self.pool = pool
+            self.rival = rival
+        }
+
+        func read(_ view: ReadView, _ body: (any SQLReading) throws -> Void) throws {
+            try pool.read(view) { (session: any SQLReading) in
+                guard let rival else { return try body(session) }
+                self.rival = nil
+                _ = try session.tuples("BEGIN", [])
+                defer { _ = try? session.tuples("END", []) }
+                _ = try session.tuples("SELECT * FROM Z_METADATA", [])
+                try rival()
+                try body(session)
+            }
+        }
+
+        func hold(_ view: ReadView, _ ready: (any SQLReading) throws -> any SQLResult) throws -> (any HeldResult)? { nil }
+        func writing(_ body: (any SQLSession) throws -> Void) throws { try pool.writing(body) }
+    }
+
+    private func file(of number: Int64, _ store: SQLiteStore) throws -> URL {
+        var name = ""
+        try store.rows(for: [number], in: store.entity("Casualty").index, .latest) { batch in
+            if case .data(let cell)? = store.schema.rows(batch).first?.values["photo"] { name = String(decoding: cell.prefix(36), as: UTF8.self) }
+            return .stop
+        }
+        return folder.url.appendingPathComponent(".Model_SUPPORT/_EXTERNAL_DATA").appendingPathComponent(name)
+    }
+
+    private static func numbers(_ store: SQLiteStore, _ plan: FetchPlan) throws -> [Int64] {
+        var numbers: [Int64] = []
+        try store.fetch(plan, .latest) { batch in
+            numbers += batch.keys(inStore: 0).map(\.number)
+            return .more
+        }
+        return numbers
+    }
+
+    @Test("A file that a save replaces while a predicate reads files is no error: the rows are read anew")
+    func replacedMeanwhile() throws {
+        let store = try folder.store()
+        try store.insert("Casualty", (1...2).map { ($0, ["photo": large(UInt8($0))]) })
+        var plan = FetchPlan(entity: try store.entity("Casualty").index)
+        plan.predicate = .comparison(
+            Comparison(.keyPath(["photo"]), .in, .list([1, 9, 11, 13, 15].map { .constant(large($0)) })))
+        var values = plan
+        values.projection = .values(ValueProjection([.init("objectID", .keyPath(["objectID"]))]))
+        let ways: [(SQLReader) throws -> Int] = [
+            { reader in
+                var count = 0
+                try reader.fetch(plan, .latest) {
+                    count += $0.count
+                    return .more
+                }
+                return count
+            },
+            { reader in
+                var count = 0
+                try reader.open(plan, .latest).forEach {
+                    count += $0.count
+                    return .more
+                }
+                return count
+            },
+            { try $0.count(plan, .latest) },
+            { try $0.openValues(values, .latest).next()?.count ?? 0 },
+        ]
+        for (place, way) in ways.enumerated() {
+            let version = Int32(place + 1)
+            let reader = SQLReader(store.plan, Racing(store.pool) { try self.replace(2, UInt8(9 + 2 * place), store, version: version) })
+            #expect(try way(reader) == 2, "\(place)")
+        }
+    }
+
+    @Test("A file that a row still names and that is not there is an error that names it")
+    func missing() throws {
+        let store = try folder.store()
+        try store.insert("Casualty", [(1, ["photo": large(1)])])
+        let file = try file(of: 1, store)
+        try FileManager.default.removeItem(at: file)
+        var plan = FetchPlan(entity: try store.entity("Casualty").index)
+        plan.predicate = .comparison(Comparison(.keyPath(["photo"]), .in, .list([.constant(large(1)), .constant(large(2))])))
+        let error = #expect(throws: StoreError.self) { _ = try Self.numbers(store, plan) }
+        #expect(error?.code == 134060 && error?.sentence.contains(file.lastPathComponent) == true)
     }
 }

@@ -138,7 +138,7 @@ import Testing
             ])
     }
 
-    @Test("14.10 SUBQUERY, CAST and TERNARY; FETCH is refused", arguments: types)
+    @Test("14.10 SUBQUERY, CAST and TERNARY; FETCH of what is no request is refused", arguments: types)
     func special(type: String) throws {
         try expect(
             type,
@@ -147,7 +147,7 @@ import Testing
                 "SUBQUERY(tags, $t, SELF.i16 == 7).@count == 3", "CAST(i16, 'NSString') == '7'", "CAST(date, 'NSNumber') == 60",
                 "TERNARY(i16 > 3, s, t) == 'abc'", "TERNARY(i16 > 9, i16, i32) == -3", "CAST(now(), 'NSNumber') > 0",
             ])
-        try OneWork(type).expectRefused("FETCH(1, 2, NO) == 1", "the function FETCH with 3 arguments")
+        try OneWork(type).expectRefused("FETCH(1, 2, NO) == 1", "FETCH needs a context")
     }
 
     @Test("14.11 nil equals nil alone, has no order and no text, and differs from every value", arguments: types)

@@ -41,10 +41,19 @@ struct ConstraintResolution {
         }
     }
 
+    /// Whether the survivor has the values of a new object afterwards.
+    private var takesNewValues: Bool {
+        switch type {
+        case .mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType: true
+        case .errorMergePolicyType, .mergeByPropertyStoreTrumpMergePolicyType, .rollbackMergePolicyType: false
+        }
+    }
+
     private func settle(
         _ claimant: NSManagedObject, _ existing: NSManagedObject, _ constraint: [String], _ context: NSManagedObjectContext
     ) throws {
         let isNew = claimant._state.has(.inserted)
+        if isNew { context.saveReport?.note(claimant, became: existing, takesNewValues ? .updated : .kept) }
         let merger = ObjectMerger(context)
         switch type {
         case .errorMergePolicyType: break

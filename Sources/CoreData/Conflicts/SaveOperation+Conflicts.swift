@@ -23,6 +23,7 @@ extension SaveOperation {
             try resolve(refusal, policy)
             throw try error(of: refusal)
         }
+        context.saveReport?.begin(inserted)
         let memory = SaveMemory(context)
         context.saveMemory = memory
         // Above all row times that a failed merge has used, so that no rows which one read count as present later.

@@ -45,7 +45,8 @@ extension NSManagedObjectContext {
         } catch { throw CocoaError.reading(error) }
     }
 
-    private func dictionaryOrder<T>(_ request: NSFetchRequest<T>) throws -> (order: FetchOrder, form: DictionaryForm) {
+    /// A request for dictionaries as the columns of values that stores are asked for.
+    final func dictionaryOrder<T>(_ request: NSFetchRequest<T>) throws -> (order: FetchOrder, form: DictionaryForm) {
         var order = try order(request)
         let properties = request.propertiesToFetch.flatMap { $0.isEmpty ? nil : $0 }
         let form = try DictionaryForm(properties, order.info, self)

@@ -97,6 +97,7 @@ extension NSManagedObjectContext {
                 } else {
                     for key in batch.keys(inStore: store.number) { objects.append(object(for: key)) }
                 }
+                if let fetchProgress { fetchProgress.add(batch.count) }
                 return .more
             }
         } catch { throw CocoaError.reading(error) }

@@ -17,6 +17,21 @@ extension NSManagedObjectContext {
         try saveNow()
     }
 
+    /// Saves, and says of each inserted object what became of it: `.inserted`; `.updated`, where a merge policy has made one object of it
+    /// and another with the same unique values, which took the new ones; `.kept`, where that one has its own. Ours.
+    ///
+    /// In the order in which the objects were inserted, each named by the row that has its unique values now. An object that a merge policy
+    /// of the program's own has deleted is left out. A context with a parent only hands objects on: they are all inserted, into the parent.
+    /// - Throws: what `save()` throws; then there is no report.
+    public final func saveReportingEffects() throws -> [(objectID: NSManagedObjectID, effect: NSBatchInsertEffect)] {
+        checkQueue()
+        let report = SaveReport()
+        saveReport = report
+        defer { saveReport = nil }
+        try save()
+        return report.effects
+    }
+
     private func saveNow() throws {
         try throwReadError()
         // From here on delete rules that wait for the save are applied too.
@@ -33,5 +48,6 @@ extension NSManagedObjectContext {
             if Retry.isConflict(error) { saveRecord.insert(.refused) }
             throw error
         }
+        if let saveReport { saveReport.end(operation.inserted) }
     }
 }

@@ -8,7 +8,12 @@ final class FaultWatch {
     var refusesAll = false
     /// Whether faults of any object are told.
     var tellsAll: Bool { refusesAll || !blocks.isEmpty }
+    /// Whether it matters how any object is reached.
+    var traces: Bool { tellsAll || repeatHandler != nil }
     var handler: ((UnexpectedFault) -> Void)?
+    /// Told of faults that are read one by one.
+    var repeatHandler: ((RepeatedFaults) -> Void)?
+    private var counts = FaultCounts()
     /// What the running blocks of `withoutFaulting` have found, the innermost last.
     var blocks: [[UnexpectedFault]] = []
     /// How objects were reached of which something may be told.
@@ -51,6 +56,16 @@ final class FaultWatch {
     }
 
     func forgetPaths() { paths = [:] }
+
+    /// Objects were fetched.
+    func beginCounting(from objects: [NSManagedObject]) {
+        guard repeatHandler != nil, let first = objects.first else { return }
+        counts.begin(at: first._state.info.entity.name)
+    }
+
+    func count(_ fault: UnexpectedFault) {
+        if let repeated = counts.add(fault) { repeatHandler?(repeated) }
+    }
 
     func tell(_ fault: UnexpectedFault) {
         handler?(fault)
@@ -104,9 +119,9 @@ extension NSManagedObjectContext {
     }
 
     /// Marks all objects that are here when tracing begins, so that what is read through them is noted; ends that with it.
-    private func lookWhetherTracing() {
+    final func lookWhetherTracing() {
         let wasTracing = isTracing
-        isTracing = faultWatch?.tellsAll ?? false
+        isTracing = faultWatch?.traces ?? false
         guard isTracing != wasTracing else { return }
         for object in registry?.all() ?? [] {
             let state = object._state
@@ -115,7 +130,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    private var requiredFaultWatch: FaultWatch {
+    final var requiredFaultWatch: FaultWatch {
         if let faultWatch { return faultWatch }
         let made = FaultWatch()
         faultWatch = made
@@ -132,6 +147,7 @@ extension NSManagedObjectContext {
 
     /// Marks objects that a request has found while every fault is told: paths begin at them.
     final func trace(_ objects: [NSManagedObject]) {
+        faultWatch?.beginCounting(from: objects)
         for object in objects where !object._state.has(.watched) {
             object._state.set(.traced)
             faultWatch?.begin(at: object)
@@ -160,10 +176,12 @@ extension NSManagedObjectContext {
         let isWatched = object._state.has(.watched)
         guard faultWatch != nil || isWatched else { return }
         let watch = requiredFaultWatch
-        guard isWatched || watch.tellsAll, !isTellingOfFault else { return }
+        guard isWatched || watch.traces, !isTellingOfFault else { return }
         isTellingOfFault = true
         watch.use(object)
-        watch.tell(report(object, index))
+        let fault = report(object, index)
+        if isWatched || watch.tellsAll { watch.tell(fault) }
+        if watch.repeatHandler != nil { watch.count(fault) }
         isTellingOfFault = false
     }
 

@@ -130,11 +130,15 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
     final var openSiblings: [OpenSiblings] = []
     /// Controllers of fetched results; nil until one has fetched.
     final var followers: FetchedFollowers?
+    /// What the running save makes of inserted objects; nil unless the program asks for it.
+    final var saveReport: SaveReport?
     /// Who is told of unexpected faults; nil until somebody asks for it.
     final var faultWatch: FaultWatch?
     final var isTellingOfFault = false
     /// Whether every fault would be told, so that it matters how objects are reached. Asked for each to-many that is read.
     @exclusivity(unchecked) final var isTracing = false
+    /// Of the asynchronous fetch that runs. Asked for each batch that a fetch reads.
+    @exclusivity(unchecked) final var fetchProgress: FetchProgress?
     /// Whether a fault whose row is gone is to read as deleted: asked once for each, and `shouldDeleteInaccessibleFaults` unless
     /// overridden. The property is the one that was read or set; nil when the object was asked for as a whole.
     open func shouldHandleInaccessibleFault(
@@ -166,6 +170,7 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
         }
         super.init()
         tracker.isLogging = ContextNotice.didChange.name.ifAwaited != nil
+        if SQLLog.level > 0 { logRepeatedFaults() }
         if type == .mainQueueConcurrencyType {
             MainQueue.mark()
             tracker.awaitsTurn = true

@@ -35,6 +35,10 @@ final class PinnedRows: StoreReader, @unchecked Sendable {
 
     func count(_ plan: FetchPlan, _ view: ReadView) throws -> Int { try store.count(plan, shown(view)) }
 
+    func explanation(of plan: FetchPlan, counts: Bool, _ view: ReadView) throws -> ReadExplanation? {
+        try store.explanation(of: plan, counts: counts, shown(view))
+    }
+
     func rows(
         for numbers: [Int64], in root: EntityIndex, _ view: ReadView, _ receive: (RowBatch) throws -> FetchStep
     ) throws {

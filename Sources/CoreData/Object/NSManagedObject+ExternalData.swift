@@ -65,8 +65,21 @@ extension NSManagedObject {
         }
     }
 
-    /// The value that the store has now; nil when its row still names the same file.
+    /// The value that the store has now, as often as it is replaced meanwhile; nil when its row still names the same file.
     private func presentData(_ context: NSManagedObjectContext, _ slot: Int, insteadOf name: String) -> Data? {
+        var gone = name
+        while let (chunk, row) = presentRow(context), row.isPresent(slot) {
+            guard let present = chunk.withBytes(of: row[slot], ExternalReference.name) else {
+                return NSManagedObject.data(.row(row, chunk), slot, .externalData)
+            }
+            if present == gone { return nil }
+            if let data = try? context.keeper(of: _state.pointee.store)?.externalData(named: present) { return data }
+            gone = present
+        }
+        return nil
+    }
+
+    private func presentRow(_ context: NSManagedObjectContext) -> (chunk: RowChunk, row: UnsafeMutablePointer<UInt64>)? {
         let (state, info) = (_state, _state.info)
         guard let store = context.rows(of: state.pointee.store) else { return nil }
         var found: RowChunk?
@@ -75,12 +88,7 @@ extension NSManagedObject {
             return .stop
         }
         guard let chunk = found, chunk.count == 1, chunk.layout.entity == info.entity.index else { return nil }
-        let row = chunk.row(0)
-        guard row.isPresent(slot) else { return nil }
-        guard let present = chunk.withBytes(of: row[slot], ExternalReference.name) else {
-            return NSManagedObject.data(.row(row, chunk), slot, .externalData)
-        }
-        return present == name ? nil : try? context.keeper(of: state.pointee.store)?.externalData(named: present)
+        return (chunk, chunk.row(0))
     }
 }
 

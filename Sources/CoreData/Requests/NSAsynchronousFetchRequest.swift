@@ -55,8 +55,54 @@ open class NSAsynchronousFetchResult<ResultType: NSFetchRequestResult>: NSPersis
         do {
             // The progress tells of its cancellation some time later.
             if cancellation.isCancelled || progress?.isCancelled == true { throw CancellationError() }
-            take(try cancellation.covering { try managedObjectContext.fetch(fetchRequest.fetchRequest) })
+            take(try cancellation.covering { try fetchTellingProgress() })
         } catch { operationError = error }
         fetchRequest.completionBlock?(self)
+    }
+
+    private final func fetchTellingProgress() throws -> [ResultType] {
+        let former = managedObjectContext.fetchProgress
+        managedObjectContext.fetchProgress = progress.map(FetchProgress.init)
+        defer { managedObjectContext.fetchProgress = former }
+        return try managedObjectContext.fetch(fetchRequest.fetchRequest)
+    }
+}
+
+/// How many objects an asynchronous fetch has found so far.
+final class FetchProgress {
+    private let progress: Progress
+
+    init(_ progress: Progress) { self.progress = progress }
+
+    /// More than were expected leave the number unknown, until all are there.
+    func add(_ count: Int) {
+        let found = progress.completedUnitCount + Int64(count)
+        if progress.totalUnitCount < found { progress.totalUnitCount = -1 }
+        progress.completedUnitCount = found
+    }
+}
+
+extension NSManagedObjectContext {
+    /// The results of an asynchronous fetch, once they are there; its completion block is called before.
+    ///
+    /// They belong to the context: use them where it does, as on the main actor. Elsewhere `values(of:_:)` and `perform` hand out values.
+    /// - Throws: what fetching throws; `CancellationError` where the caller's task, or the progress, was cancelled: the statement is broken
+    ///   off then.
+    public nonisolated(nonsending) final func results<T>(of request: NSAsynchronousFetchRequest<T>) async throws -> [T] {
+        // Only the context's queue touches the result until it is done.
+        nonisolated(unsafe) let result = NSAsynchronousFetchResult(request, self)
+        try Task.checkCancellation()
+        await withTaskCancellationHandler {
+            await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in
+                perform {
+                    result.run()
+                    continuation.resume()
+                }
+            }
+        } onCancel: {
+            result.cancel()
+        }
+        if let error = result.operationError { throw error }
+        return result.finalResult ?? []
     }
 }

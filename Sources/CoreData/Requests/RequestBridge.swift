@@ -71,14 +71,14 @@ extension NSManagedObjectContext {
     final func bridge(_ predicate: NSPredicate) throws -> Predicate {
         let identities = requiredCoordinator.identities
         do {
-            return try predicate.tree { try NSManagedObjectContext.value(of: $0, identities) }
+            return try predicate.tree(fetching: true) { try NSManagedObjectContext.value(of: $0, identities) }
         } catch { throw CocoaError.reading(error) }
     }
 
     final func bridge(_ expression: NSExpression) throws -> Expression {
         let identities = requiredCoordinator.identities
         do {
-            return try expression.tree { try NSManagedObjectContext.value(of: $0, identities) }
+            return try expression.tree(fetching: true) { try NSManagedObjectContext.value(of: $0, identities) }
         } catch { throw CocoaError.reading(error) }
     }
 

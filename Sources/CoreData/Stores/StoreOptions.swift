@@ -16,7 +16,7 @@ public let NSPersistentStoreTimeoutOption = "NSPersistentStoreTimeoutOption"
 public let NSMigratePersistentStoresAutomaticallyOption = "NSMigratePersistentStoresAutomaticallyOption"
 /// Bool. Accepted like `NSMigratePersistentStoresAutomaticallyOption`.
 public let NSInferMappingModelAutomaticallyOption = "NSInferMappingModelAutomaticallyOption"
-/// A `SQLTrace`: receives each statement with bindings, rows and time. Ours; Core Data logs by a launch argument instead.
+/// A `SQLTrace`: receives each statement with bindings, rows and time. Ours; for Core Data's log see `SQLTrace.log`.
 public let SQLTraceOption = "OpenCoreDataSQLTraceOption"
 
 /// Receives each statement that a store runs.
@@ -44,7 +44,16 @@ struct StoreOptions {
 
     init(_ options: [AnyHashable: Any]?) throws {
         given = options
+        if SQLLog.level > 0 { observe(by: .log(bindings: SQLLog.level > 2)) }
         for (key, value) in options ?? [:] { try read(key, value) }
+    }
+
+    private mutating func observe(by trace: SQLTrace) {
+        sqlite.observesBindings = true
+        sqlite.observer = { event in
+            trace.receive(
+                SQLTrace.Statement(sql: event.sql, bindings: event.bindings, rows: event.rows, seconds: event.seconds))
+        }
     }
 
     /// For stores of other people's classes, which have options of their own: what is not known here is left to them.
@@ -85,12 +94,7 @@ struct StoreOptions {
         case NSPersistentHistoryTrackingKey: sqlite.recordsHistory = try flag(key, value)
         case SQLTraceOption:
             guard let trace = value as? SQLTrace else { throw unfit(key, "an SQLTrace") }
-            sqlite.observesBindings = true
-            sqlite.observer = { event in
-                trace.receive(
-                    SQLTrace.Statement(
-                        sql: event.sql, bindings: event.bindings, rows: event.rows, seconds: event.seconds))
-            }
+            observe(by: trace)
         case let name?:
             guard try sqlite.take(name, value) else { throw CocoaError.unsupported("the store option \(key)") }
         case nil: throw CocoaError.unsupported("the store option \(key)")

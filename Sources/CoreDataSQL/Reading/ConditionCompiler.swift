@@ -72,7 +72,7 @@ struct ConditionCompiler {
         let cell = try cell(comparison)
         var text = try cell ?? side(left, comparison.options)
         let other = try side(right, comparison.options)
-        if let cell { text = dialect.content(cell, length: "length(\(other))") }
+        if let cell { text = builder.content(cell, length: "length(\(other))") }
         switch comparison.op {
         // `=` finds rows by index and cannot match NULL; an inequality is true of NULL, as in memory.
         case .equal: return right.isConstant ? "\(text) = \(other)" : dialect.isSame(text, other)

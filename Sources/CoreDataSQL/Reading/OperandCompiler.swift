@@ -12,7 +12,7 @@ struct OperandCompiler {
         case .value(let value): return scopes.builder.bind(value)
         case .path(let path):
             let text = try compile(path)
-            return operand.isExternal ? dialect.content(text, length: nil) : text
+            return operand.isExternal ? scopes.builder.content(text, length: nil) : text
         case .aggregate(let aggregate): return try compile(aggregate)
         case .conditional(let condition, let first, let second):
             let test = try ConditionCompiler(scopes: scopes).compile(condition)

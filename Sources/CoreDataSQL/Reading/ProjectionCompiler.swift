@@ -53,7 +53,7 @@ extension SelectCompiler {
         }
         if query.isPart { sql += limit(query, builder) }
         let shape = ValueShape(cells: columns.cells, projection: projection, entity: query.bound.entity)
-        return ValueSelection(selection: Selection(sql: sql, bindings: builder.bindings), shape: shape)
+        return ValueSelection(selection: Selection(sql, of: builder), shape: shape)
     }
 }
 

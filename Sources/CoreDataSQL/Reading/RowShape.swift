@@ -94,9 +94,16 @@ package final class RowShape: @unchecked Sendable {
 package struct Selection: Sendable {
     package let sql: String
     package let bindings: [BoundValue]
-    package init(sql: String, bindings: [BoundValue]) {
+    /// Whether it compares values that may lie in files.
+    package let readsFiles: Bool
+    package init(sql: String, bindings: [BoundValue], readsFiles: Bool = false) {
         self.sql = sql
         self.bindings = bindings
+        self.readsFiles = readsFiles
+    }
+
+    init(_ sql: String, of builder: SelectBuilder) {
+        self.init(sql: sql, bindings: builder.bindings, readsFiles: builder.readsFiles)
     }
 
     /// What is bound for a query of the shape.

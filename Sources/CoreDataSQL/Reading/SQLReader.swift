@@ -18,14 +18,18 @@ package struct SQLReader: Sendable {
 
     package func fetch(_ plan: FetchPlan, _ view: ReadView, _ receive: (RowBatch) throws -> FetchStep) throws {
         let (shape, selection) = try selection(of: plan)
+        let steps = RowSteps(shape, expected: expected(of: plan))
+        if selection.readsFiles { return try whole(view, steps) { try $0.open(selection) }.forEach(receive) }
         try source.read(view) { session in
-            try run(session.open(selection), RowSteps(shape, expected: expected(of: plan)), receive)
+            try run(session.open(selection), steps, receive)
         }
     }
 
     package func open(_ plan: FetchPlan, _ view: ReadView) throws -> any ReadCursor<RowBatch> {
         let (shape, selection) = try selection(of: plan)
-        return try cursor(view, RowSteps(shape, expected: expected(of: plan))) { try $0.open(selection) }
+        let steps = RowSteps(shape, expected: expected(of: plan))
+        if selection.readsFiles { return try whole(view, steps) { try $0.open(selection) } }
+        return try cursor(view, steps) { try $0.open(selection) }
     }
 
     private func selection(of plan: FetchPlan) throws -> (RowShape, SelectionCache.Known) {
@@ -41,20 +45,72 @@ package struct SQLReader: Sendable {
         let query = try Query(valuesOf: plan, in: schema)
         guard let projection = query.bound.projection else { return StepCursor([]) }
         let values = try selects.values(query, projection)
-        return try cursor(view, ValueSteps(values.shape)) { session in
-            try session.open(values.selection.sql, values.selection.values(for: query))
+        let bindings = values.selection.values(for: query)
+        if values.selection.readsFiles {
+            return try whole(view, ValueSteps(values.shape)) { try $0.open(values.selection.sql, bindings) }
         }
+        return try cursor(view, ValueSteps(values.shape)) { try $0.open(values.selection.sql, bindings) }
     }
 
     package func count(_ plan: FetchPlan, _ view: ReadView) throws -> Int {
         let query = try Query(plan, in: schema)
         let selection = try selects.count(query)
         var count: Int64?
-        try source.read(view) { session in
+        try readingFiles(if: selection.readsFiles, view) { session in
             let numbers = try session.numbers(.text(selection.sql), each: 1, selection.values(for: query), self.plan.writes)
             count = numbers.first.flatMap { $0 }
         }
         return Int(count ?? 0)
+    }
+
+    // MARK: Values in files
+
+    /// All of a result, which nobody has seen anything of before it is there.
+    private func whole<Steps: ResultSteps>(
+        _ view: ReadView, _ steps: Steps, _ ready: (any SQLReading) throws -> any SQLResult
+    ) throws -> any ReadCursor<Steps.Batch> {
+        var batches: [Steps.Batch] = []
+        try readingFiles(if: true, view) { session in
+            batches = []
+            try run(ready(session), steps) { batch in
+                batches.append(batch)
+                return .more
+            }
+        }
+        return StepCursor(batches)
+    }
+
+    /// Reads again where a file has gone that a row named: a save has replaced value and file since, and the row names another one now.
+    /// A file that the row still names is missing for good.
+    private func readingFiles(if readsFiles: Bool, _ view: ReadView, _ body: (any SQLReading) throws -> Void) throws {
+        var missed: EngineError?
+        while true {
+            do {
+                return try source.read(view, body)
+            } catch let error as StoreError where readsFiles && error.isOfMissingFile {
+                guard error.engine != missed else { throw StoreError(134060, error.engine?.message ?? error.sentence, path: error.path) }
+                missed = error.engine
+            }
+        }
+    }
+
+    /// The statement of a plan, with what is bound, and the query that it is of.
+    ///
+    /// - Parameter counts: whether only the number of rows is asked for.
+    package func statement(of plan: FetchPlan, counts: Bool) throws -> (sql: String, values: [Value], query: Query) {
+        if case .values = plan.projection {
+            let query = try Query(valuesOf: plan, in: schema)
+            guard let projection = query.bound.projection else { return ("", [], query) }
+            let selection = try selects.values(query, projection).selection
+            return (selection.sql, selection.values(for: query), query)
+        }
+        let query = try Query(plan, in: schema)
+        if counts {
+            let selection = try selects.count(query)
+            return (selection.sql, selection.values(for: query), query)
+        }
+        let known = try self.selection(of: plan).1
+        return (known.sql, known.bindings, query)
     }
 
     // MARK: Rows by key

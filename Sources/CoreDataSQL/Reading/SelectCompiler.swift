@@ -16,7 +16,7 @@ package struct SelectCompiler: Sendable {
         let order = try self.order(query.bound.order, scopes)
         var sql = "SELECT \(shape.columnList) FROM \(try scope.from())\(condition)\(order)"
         if query.isPart { sql += limit(query, builder) }
-        return Selection(sql: sql, bindings: builder.bindings)
+        return Selection(sql, of: builder)
     }
 
     /// How many rows a query finds, limit and offset included.
@@ -25,11 +25,10 @@ package struct SelectCompiler: Sendable {
         let scope = SelectScope(builder, entity: query.bound.entity)
         let condition = try self.condition(query.bound, LevelScopes(scope))
         guard query.isPart else {
-            return Selection(
-                sql: "SELECT COUNT(*) FROM \(try scope.from())\(condition)", bindings: builder.bindings)
+            return Selection("SELECT COUNT(*) FROM \(try scope.from())\(condition)", of: builder)
         }
         let rows = "SELECT 1 FROM \(try scope.from())\(condition)\(limit(query, builder))"
-        return Selection(sql: map.dialect.count(of: rows), bindings: builder.bindings)
+        return Selection(map.dialect.count(of: rows), of: builder)
     }
 
     /// One row of a tree by its number.

@@ -9,6 +9,8 @@ final class SelectBuilder {
     /// Of a query of the shape.
     private let values: [Value]
     private(set) var bindings: [BoundValue] = []
+    /// Whether it compares values that may lie in files.
+    private(set) var readsFiles = false
     private var aliases = 0
 
     init(_ map: StoreMap, _ values: [Value] = []) {
@@ -22,6 +24,12 @@ final class SelectBuilder {
     }
 
     func bind(_ value: Value) -> String { bind(.constant(value)) }
+
+    /// The bytes of a value that may lie in a file; null where their number is another than the one that is given.
+    func content(_ cell: String, length: String?) -> String {
+        readsFiles = true
+        return map.dialect.content(cell, length: length)
+    }
 
     func alias() -> String {
         defer { aliases += 1 }

@@ -13,6 +13,8 @@ package final class SelectionCache: Sendable {
         /// Names the text among the statements of a session; nil for one that will hardly come again.
         package let number: Int?
         package let bindings: [Value]
+        /// Whether it compares values that may lie in files.
+        package let readsFiles: Bool
     }
 
     private struct Entry {
@@ -47,9 +49,9 @@ package final class SelectionCache: Sendable {
         let query = try Query(plan, in: schema)
         let made = try compile(query)
         let bindings = made.values(for: query)
-        guard query.bound.isShared else { return Known(sql: made.sql, number: nil, bindings: bindings) }
+        guard query.bound.isShared else { return Known(sql: made.sql, number: nil, bindings: bindings, readsFiles: made.readsFiles) }
         let number = state.withLock { SelectionCache.keep(plan, made, query.values.count, &$0) }
-        return Known(sql: made.sql, number: number, bindings: bindings)
+        return Known(sql: made.sql, number: number, bindings: bindings, readsFiles: made.readsFiles)
     }
 
     private static func find(_ plan: FetchPlan, _ state: State) -> Known? {
@@ -58,7 +60,7 @@ package final class SelectionCache: Sendable {
             guard let values = state.entries[place].plan.values(ofSameShape: plan) else { continue }
             return Known(
                 sql: state.entries[place].selection.sql, number: state.entries[place].number,
-                bindings: state.entries[place].bindings(values))
+                bindings: state.entries[place].bindings(values), readsFiles: state.entries[place].selection.readsFiles)
         }
         return nil
     }

@@ -212,21 +212,7 @@ final class Statement {
     func note(_ value: () -> Value) {
         guard notesBindings else { return }
         if trace == nil { trace = Trace() }
-        trace?.bindings.append(describe(value()))
-    }
-
-    private func describe(_ value: Value) -> String {
-        switch value {
-        case .null: "NULL"
-        case .bool(let flag): flag ? "1" : "0"
-        case .int(let number): String(number)
-        case .double(let number), .date(let number): String(number)
-        case .decimal(let number): number.description
-        case .text(let text), .uri(let text): text
-        case .data(let data): "<\(data.count) bytes>"
-        case .uuid(let uuid): uuid.uuidString
-        case .key(let key): String(key.number)
-        }
+        trace?.bindings.append(value().bindingText)
     }
 
     // MARK: Reading

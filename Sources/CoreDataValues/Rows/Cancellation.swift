@@ -35,3 +35,15 @@ package final class Cancellation: Sendable {
         return try body()
     }
 }
+
+/// What a walk over rows in memory asks at each of them, so that a cancelled task ends it.
+package struct Interruption {
+    private let cancellation = Cancellation.current
+
+    package init() {}
+
+    /// - Throws: `CancellationError` when the task that waits for the walk was cancelled.
+    package func look() throws {
+        if let cancellation, cancellation.isCancelled { throw CancellationError() }
+    }
+}

@@ -43,10 +43,16 @@ package protocol StoreReader: StoreRole {
     func targets(
         of relationship: RelationshipIndex, fromAll owners: [Int64], _ view: ReadView,
         _ receive: (MemberBatch) throws -> FetchStep) throws
+    /// How it answers a plan; nil for a store that looks at each row.
+    ///
+    /// - Parameter counts: whether only the number of rows is asked for.
+    func explanation(of plan: FetchPlan, counts: Bool, _ view: ReadView) throws -> ReadExplanation?
 }
 
 extension StoreReader {
     package func pinnedView() throws -> ReadView { .latest }
+
+    package func explanation(of plan: FetchPlan, counts: Bool, _ view: ReadView) throws -> ReadExplanation? { nil }
 
     package func fetch(_ plan: FetchPlan, _ view: ReadView, _ receive: (RowBatch) throws -> FetchStep) throws {
         try open(plan, view).forEach(receive)

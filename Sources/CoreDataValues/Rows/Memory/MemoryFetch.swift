@@ -13,9 +13,13 @@ struct MemoryFetch {
     }
 
     /// *filter · sort · cut*
-    func rows() -> ArraySlice<MemoryRow> {
+    func rows() throws -> ArraySlice<MemoryRow> {
         let evaluator = BoundEvaluator(query)
-        let found = candidates().filter { evaluator.matches(source($0)) }
+        let interruption = Interruption()
+        let found = try candidates().filter {
+            try interruption.look()
+            return evaluator.matches(source($0))
+        }
         let kept = sorted(found).dropFirst(max(0, query.offset))
         return query.limit > 0 ? kept.prefix(query.limit) : kept
     }
@@ -24,7 +28,9 @@ struct MemoryFetch {
     func values(_ projection: BoundProjection) throws -> any ReadCursor<ValueRows> {
         let condition = BoundEvaluator(query)
         var evaluator = ProjectionEvaluator(query, projection)
+        let interruption = Interruption()
         for row in candidates() {
+            try interruption.look()
             let source = source(row)
             guard condition.matches(source) else { continue }
             try evaluator.take(source)
@@ -83,6 +89,7 @@ package struct BatchPacker {
     }
 
     private func next(_ rest: inout ArraySlice<MemoryRow>) throws -> RowBatch? {
+        try Interruption().look()
         var chunks: [RowChunk] = []
         var order: [RowBatch.Reference] = []
         var places: [EntityIndex: Int] = [:]

@@ -80,7 +80,7 @@ package final class MemoryStore: RowStore {
     private func rows(of plan: FetchPlan, _ view: ReadView) throws -> ArraySlice<MemoryRow> {
         let tables = try tables(view)
         try checkContained(plan.entity)
-        return MemoryFetch(try Query(plan, in: schema), tables: tables).rows()
+        return try MemoryFetch(try Query(plan, in: schema), tables: tables).rows()
     }
 
     package func rows(

@@ -1,0 +1,113 @@
+// How a fetch would be carried out.
+
+import CoreDataValues
+import Foundation
+
+/// What a fetch asks of each store, and how the store finds it: made by `explain(_:)` of a context; its description is for people.
+///
+/// Ours, beside Core Data's API.
+public struct FetchExplanation: Sendable, CustomStringConvertible {
+    /// What one store does.
+    public struct Part: Sendable, CustomStringConvertible {
+        public let storeIdentifier: String
+        public let storeType: String
+        /// The statement; nil for a store that has none.
+        public let sql: String?
+        /// What is bound to the statement, as text.
+        public let bindings: [String]
+        /// The steps of the database's plan in its own words, inner ones indented.
+        public let queryPlan: [String]
+        /// The names of the indexes that are used, beside keys of rows.
+        public let indexes: [String]
+        /// Properties without an index by which the rows could be found, where a whole table is read instead, or sorted.
+        public let missingIndexes: [MissingIndex]
+        /// How a store without statements finds the rows, as a sentence; for others what the plan comes to.
+        public let reading: String
+
+        public var description: String {
+            guard let sql else { return "\(storeType) store \(storeIdentifier): \(reading)" }
+            var lines = ["\(storeType) store \(storeIdentifier): \(reading)", "  " + sql]
+            if !bindings.isEmpty {
+                lines.append("  with " + bindings.enumerated().map { "?\($0 + 1) = \($1)" }.joined(separator: ", "))
+            }
+            lines += queryPlan.map { "  - " + $0 }
+            return lines.joined(separator: "\n")
+        }
+    }
+
+    /// A property that an index would serve.
+    public struct MissingIndex: Sendable, Hashable, CustomStringConvertible {
+        public let entityName: String
+        /// An attribute, an element of a composite, or a to-one.
+        public let propertyName: String
+        /// Whether it is missed for the order alone.
+        public let isForOrder: Bool
+        public var description: String { "\(entityName).\(propertyName)" }
+    }
+
+    public let entityName: String
+    public let parts: [Part]
+    /// How many unsaved objects are judged in memory and laid over the answers.
+    public let unsavedObjectCount: Int
+
+    public var description: String {
+        let unsaved = unsavedObjectCount > 0 ? ", with \(unsavedObjectCount) unsaved objects judged in memory" : ""
+        return (["A fetch of \(entityName)\(unsaved):"] + parts.map(\.description)).joined(separator: "\n")
+    }
+}
+
+extension NSManagedObjectContext {
+    /// How `fetch` would carry a request out: statement, bound values, plan, and the indexes that are used or missing.
+    ///
+    /// Reads no rows; a SQLite store is asked for its plan, which costs two or three small statements. Relationships that are prefetched,
+    /// and batches of `fetchBatchSize`, are further statements and not told.
+    /// - Throws: what fetching would throw for the request.
+    public final func explain<T>(_ request: NSFetchRequest<T>) throws -> FetchExplanation {
+        checkQueue()
+        let isValues = request.resultType == .dictionaryResultType
+        let order = isValues ? try dictionaryOrder(request).order : try self.order(request)
+        do {
+            let query = isValues ? try Query(valuesOf: order.plan, in: runtime.schema) : try Query(order.plan, in: runtime.schema)
+            let parts = try storesBelow(for: order).map {
+                try part(of: order, counts: request.resultType == .countResultType, $0)
+            }
+            return FetchExplanation(
+                entityName: order.info.entity.name, parts: parts, unsavedObjectCount: isValues ? 0 : unsaved(of: query, order))
+        } catch { throw CocoaError.reading(error) }
+    }
+
+    private func part(of order: FetchOrder, counts: Bool, _ store: NumberedStore) throws -> FetchExplanation.Part {
+        let type = store.store.type
+        guard let told = try store.rows.explanation(of: order.plan, counts: counts, .latest) else {
+            let reading = store.store is NSIncrementalStore
+                ? "it is asked by execute(_:with:), and what it answers is judged row by row."
+                : "all rows of \(order.info.entity.name) are in memory and judged one by one."
+            return FetchExplanation.Part(
+                storeIdentifier: store.store.identifier, storeType: type, sql: nil, bindings: [], queryPlan: [], indexes: [], missingIndexes: [],
+                reading: reading)
+        }
+        let missing = told.missing.map { candidate in
+            let entity = runtime.schema[candidate.entity]
+            return FetchExplanation.MissingIndex(
+                entityName: entity.name, propertyName: entity.slots[candidate.slot].name, isForOrder: candidate.isOrder)
+        }
+        return FetchExplanation.Part(
+            storeIdentifier: store.store.identifier, storeType: type, sql: told.sql, bindings: told.bindings, queryPlan: told.steps,
+            indexes: told.indexes, missingIndexes: missing, reading: FetchExplanation.reading(told.indexes, missing))
+    }
+
+    /// How many objects the overlay would judge, here and in the contexts above.
+    private func unsaved(of query: Query, _ order: FetchOrder) -> Int {
+        guard order.includesPendingChanges else { return 0 }
+        let own = tracker.dirty.count { $0._state.has(.dirty) && query.bound.reach.includes($0._state.info.entity.index) }
+        return own + (isChild ? withParent { $0.unsaved(of: query, order) } : 0)
+    }
+}
+
+extension FetchExplanation {
+    fileprivate static func reading(_ indexes: [String], _ missing: [MissingIndex]) -> String {
+        let used = indexes.isEmpty ? "no index is used" : "uses " + indexes.joined(separator: ", ")
+        guard !missing.isEmpty else { return used + "." }
+        return used + "; an index on " + missing.map(\.description).joined(separator: " or on ") + " is missing."
+    }
+}

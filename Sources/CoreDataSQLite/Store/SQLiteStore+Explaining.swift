@@ -1,0 +1,84 @@
+// How SQLite answers a fetch.
+
+import CoreDataSQL
+import CoreDataValues
+
+extension SQLiteStore {
+    package func explanation(of plan: FetchPlan, counts: Bool, _ view: ReadView) throws -> ReadExplanation? {
+        let (sql, values, query) = try reader.statement(of: plan, counts: counts)
+        var plan = QueryPlan(sql)
+        var missing: [IndexCandidate] = []
+        try pool.read(view) { session in
+            plan.take(try session.all("EXPLAIN QUERY PLAN " + sql, values))
+            if plan.readsAll || plan.sorts {
+                missing = try query.bound.indexCandidates.filter { candidate in
+                    try (candidate.isOrder ? plan.sorts : plan.readsAll) && !isIndexed(candidate, session)
+                }
+            }
+        }
+        return ReadExplanation(
+            sql: sql, bindings: values.map(\.bindingText), steps: plan.steps, indexes: plan.indexes, missing: missing)
+    }
+
+    /// Whether an index of the file begins with the property's column.
+    private func isIndexed(_ candidate: IndexCandidate, _ session: any SQLReading) throws -> Bool {
+        let table = try self.plan.map.table(of: candidate.entity)
+        guard let column = table.column(of: candidate.slot, in: candidate.entity) else { return true }
+        let firsts = "SELECT c.name FROM pragma_index_list(?1) i, pragma_index_info(i.name) c WHERE c.seqno = 0 AND c.name = ?2 AND NOT i.partial"
+        return try !session.all(firsts, [.text(table.name), .text(table.columns[column].name)]).isEmpty
+    }
+}
+
+extension SQLReading {
+    fileprivate func all(_ text: String, _ values: [Value]) throws -> [[Value]] {
+        let result = try open(text, values)
+        defer { result.end() }
+        var rows: [[Value]] = []
+        while true {
+            let some = try result.tuples(256)
+            if some.isEmpty { return rows }
+            rows += some
+        }
+    }
+}
+
+/// The plan of one statement, as SQLite tells it.
+private struct QueryPlan {
+    private(set) var steps: [String] = []
+    private(set) var indexes: [String] = []
+    /// Whether some table is read from its first row to its last.
+    private(set) var readsAll = false
+    private(set) var sorts = false
+    /// The tables by the names that the statement gives them.
+    private var tables: [String: String] = [:]
+
+    init(_ sql: String) {
+        for match in sql.matches(of: /"([^"]+)" (t[0-9]+)/) { tables[String(match.2)] = String(match.1) }
+    }
+
+    /// - Parameter rows: number, parent, a number that says nothing, and words.
+    mutating func take(_ rows: [[Value]]) {
+        var depths: [Int64: Int] = [:]
+        for row in rows {
+            guard row.count == 4, case .int(let number) = row[0], case .int(let parent) = row[1], case .text(let words) = row[3] else { continue }
+            let depth = depths[parent].map { $0 + 1 } ?? 0
+            depths[number] = depth
+            note(words)
+            steps.append(String(repeating: "  ", count: depth) + named(words))
+        }
+    }
+
+    private mutating func note(_ words: String) {
+        if let match = words.firstMatch(of: /USING (?:COVERING )?INDEX (.+?)(?: \(|$)/) {
+            if !indexes.contains(String(match.1)) { indexes.append(String(match.1)) }
+        }
+        // A list that is bound is read as a whole, too.
+        if let match = words.wholeMatch(of: /SCAN (t[0-9]+)(?: .*)?/), tables[String(match.1)] != nil { readsAll = true }
+        if words.hasPrefix("USE TEMP B-TREE FOR") && words.hasSuffix("ORDER BY") { sorts = true }
+    }
+
+    private func named(_ words: String) -> String {
+        guard let match = words.firstMatch(of: /\b(t[0-9]+)\b/), let table = tables[String(match.1)] else { return words }
+        return words[..<match.1.startIndex] + "\(table) " + words[match.1.startIndex...]
+    }
+}
