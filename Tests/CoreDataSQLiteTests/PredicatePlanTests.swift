@@ -13,7 +13,7 @@ struct PredicatePlanTests {
     private let store: SQLiteStore
 
     /// Every attribute of a thing has an index of its own but `free`.
-    private static var schema: Schema {
+    static var schema: Schema {
         get throws {
             var thing = EntityDraft(name: "Thing")
             let types: [(String, AttributeType)] = [

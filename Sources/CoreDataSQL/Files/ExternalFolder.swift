@@ -32,12 +32,10 @@ package struct ExternalFolder: ValueFiles {
         } catch {
             throw StoreError(
                 134060,
-                "The file \(file(name).path), \(Self.holding) \(path), cannot be read. Restore the "
+                "The file \(file(name).path), which holds a value of the store at \(path), cannot be read. Restore the "
                     + "folder \(support.lastPathComponent) from a copy of the store.", path: path)
         }
     }
-
-    fileprivate static let holding = "which holds a value of the store at"
 
     package func size(_ name: String) -> Int? {
         var facts = stat()
@@ -117,9 +115,4 @@ package struct ExternalFolder: ValueFiles {
         guard FileManager.default.fileExists(atPath: from.support.path) else { return }
         try body(from.support, to.support)
     }
-}
-
-extension StoreError {
-    /// Whether a statement failed because a function of it could not read a file; its engine's words name the file.
-    var isOfMissingFile: Bool { engine.map { $0.message.contains(ExternalFolder.holding) } ?? false }
 }
