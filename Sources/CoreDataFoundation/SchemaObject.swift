@@ -19,21 +19,30 @@ package protocol EntityNaming {
 /// An object that an entity of a schema describes.
 package protocol SchemaObject: KeyPathOwner, RowNaming {
     var schemaPlace: (schema: Schema, entity: EntityIndex) { get }
+    /// What constants become beside transformable attributes; nil for a schema that has none.
+    var constantTransforming: (any ConstantTransforming)? { get }
+    /// What a store has for a transformable attribute; nil for any other key.
+    func transformedOperand(forKey key: String) -> Operand?
 }
 
 /// A managed object as a bound condition sees it: by key-value coding, known by its key.
 private struct SchemaSource: EvaluationSource {
     let object: any SchemaObject
+    /// Whether there are transformable attributes.
+    let isTransforming: Bool
 
     var identity: Value { .key(object.rowKey) }
 
-    func operand(forKey key: String) -> Operand { SchemaSource.known(Operand(any: object.valueIfKnown(forKey: key))) }
+    func operand(forKey key: String) -> Operand {
+        if isTransforming, let operand = object.transformedOperand(forKey: key) { return operand }
+        return known(Operand(any: object.valueIfKnown(forKey: key)))
+    }
 
-    private static func known(_ operand: Operand) -> Operand {
+    private func known(_ operand: Operand) -> Operand {
         switch operand {
         case .source(let source):
             guard let object = (source as? KeyedObject)?.object else { return operand }
-            if let object = object as? any SchemaObject { return .source(SchemaSource(object: object)) }
+            if let object = object as? any SchemaObject { return .source(SchemaSource(object: object, isTransforming: isTransforming)) }
             return (object as? any EntityNaming).map { .value(.text($0.entityName)) } ?? operand
         case .collection(let members): return .collection(members.map(known))
         case .value, .float, .opaque: return operand
@@ -49,6 +58,8 @@ struct EntityComparison: @unchecked Sendable {
     let space: ObjectIdentifier?
     /// nil for what no store answers either.
     let evaluator: BoundEvaluator?
+    /// Whether the schema has transformable attributes.
+    let isTransforming: Bool
     /// Entities of one hierarchy, or of few.
     static let mostKept = 8
 }
@@ -62,20 +73,24 @@ extension NSComparisonPredicate {
         let space = hasObjects ? object.rowSpace.map { ObjectIdentifier($0) } : nil
         let known = entityComparisons.withLock { $0.first { $0.schema === schema && $0.entity == entity && $0.space == space } }
         // Asked outside the lock: the parts and getters may be a program's own.
-        let bound = known ?? bind(schema, entity, space)
-        return bound.evaluator?.matches(SchemaSource(object: object))
+        let bound = known ?? bind(schema, entity, space, object.constantTransforming)
+        return bound.evaluator?.matches(SchemaSource(object: object, isTransforming: bound.isTransforming))
     }
 
-    private func bind(_ schema: Schema, _ entity: EntityIndex, _ space: ObjectIdentifier?) -> EntityComparison {
+    private func bind(
+        _ schema: Schema, _ entity: EntityIndex, _ space: ObjectIdentifier?, _ transforming: (any ConstantTransforming)?
+    ) -> EntityComparison {
         let named = NamedRows(space: space)
         var translation = Translation(.converting(named.value), fetching: true)
+        translation.constants = transforming.map { TransformedConstants($0, entity) }
         var evaluator: BoundEvaluator?
         if let tree = try? translation.predicate(self) {
             var plan = FetchPlan(entity: entity)
             plan.predicate = tree
             evaluator = (try? Query(plan, in: schema)).map { BoundEvaluator($0) }
         }
-        let bound = EntityComparison(schema: schema, entity: entity, space: space, evaluator: evaluator)
+        let bound = EntityComparison(
+            schema: schema, entity: entity, space: space, evaluator: evaluator, isTransforming: transforming != nil)
         // The key of an object changes when it is saved first, and a fetch finds other rows another time.
         guard !named.haveTemporary, translation.fetchCount == 0 else { return bound }
         entityComparisons.withLock { kept in

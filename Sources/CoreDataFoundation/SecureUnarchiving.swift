@@ -81,12 +81,14 @@ open class NSSecureUnarchiveFromDataTransformer: ValueTransformer, ExplainingTra
 ///
 ///     ValueTransformer.setValueTransformer(CodableTransformer<[Tag]>(), forName: NSValueTransformerName("Tags"))
 ///
-/// Equal values give equal bytes. Numbers that are not finite have no JSON and are refused.
+/// Equal values of texts, numbers, Booleans, dates, data, UUIDs and URLs, of arrays of such and of dictionaries by texts give equal
+/// bytes; of other types a subclass may say so. Numbers that are not finite have no JSON and are refused.
 open class CodableTransformer<Wrapped: Codable>: ValueTransformer, ExplainingTransformer {
     public override init() { super.init() }
 
     open override class func transformedValueClass() -> AnyClass { NSData.self }
     open override class func allowsReverseTransformation() -> Bool { true }
+    open override class func givesEqualDataForEqualValues() -> Bool { (Wrapped.self as? any PlainlyCoded.Type)?.isPlainlyCoded ?? false }
 
     open override func transformedValue(_ value: Any?) -> Any? {
         guard let value = KeyValue.unwrapped(value) as? Wrapped else { return nil }
@@ -118,4 +120,36 @@ open class CodableTransformer<Wrapped: Codable>: ValueTransformer, ExplainingTra
             return nil
         } catch { return "\(error)" }
     }
+}
+
+/// A type whose equal values have the same JSON, keys being sorted.
+private protocol PlainlyCoded {
+    static var isPlainlyCoded: Bool { get }
+}
+
+extension PlainlyCoded {
+    static var isPlainlyCoded: Bool { true }
+    fileprivate static func isPlain(_ type: Any.Type) -> Bool { (type as? any PlainlyCoded.Type)?.isPlainlyCoded ?? false }
+}
+
+extension String: PlainlyCoded {}
+extension Bool: PlainlyCoded {}
+extension Int: PlainlyCoded {}
+extension Int16: PlainlyCoded {}
+extension Int32: PlainlyCoded {}
+extension Int64: PlainlyCoded {}
+extension Double: PlainlyCoded {}
+extension Float: PlainlyCoded {}
+extension Date: PlainlyCoded {}
+extension Data: PlainlyCoded {}
+extension UUID: PlainlyCoded {}
+extension URL: PlainlyCoded {}
+extension Optional: PlainlyCoded {
+    static var isPlainlyCoded: Bool { isPlain(Wrapped.self) }
+}
+extension Array: PlainlyCoded {
+    static var isPlainlyCoded: Bool { isPlain(Element.self) }
+}
+extension Dictionary: PlainlyCoded {
+    static var isPlainlyCoded: Bool { Key.self == String.self && isPlain(Value.self) }
 }

@@ -10,10 +10,16 @@ extension NSPredicate {
     /// The predicate as a value.
     ///
     /// - Parameter objects: answers for constants that are no values: managed objects, object IDs.
-    /// - Parameter fetching: whether `FETCH(…)` is carried out, and its results stand for it.
+    /// - Parameters:
+    ///   - fetching: whether `FETCH(…)` is carried out, and its results stand for it.
+    ///   - transforming: what constants become beside transformable attributes of an entity.
     /// - Throws: `PredicateError` for block predicates and for objects that the closure does not know.
-    package func tree(fetching: Bool = false, objects: @escaping (Any) throws -> Value? = { _ in nil }) throws -> Predicate {
+    package func tree(
+        fetching: Bool = false, transforming: (any ConstantTransforming, EntityIndex)? = nil,
+        objects: @escaping (Any) throws -> Value? = { _ in nil }
+    ) throws -> Predicate {
         var translation = Translation(.converting(objects), fetching: fetching)
+        translation.constants = transforming.map { TransformedConstants($0.0, $0.1) }
         return try translation.predicate(self)
     }
 }
@@ -41,6 +47,8 @@ struct Translation {
     /// The fetches that are compared with one value.
     private var singles: Set<String> = []
     private let fetching: Bool
+    /// What becomes of constants beside transformable attributes; nil where there are none.
+    var constants: TransformedConstants?
     /// How many fetches stand in it that are carried out.
     private(set) var fetchCount = 0
     private var depth = 0
@@ -126,6 +134,7 @@ struct Translation {
     }
 
     private mutating func comparison(_ comparison: NSComparisonPredicate) throws -> Predicate {
+        if constants != nil, let tree = try transformed(comparison) { return tree }
         if let tree = comparison.plainTree { return .comparison(tree) }
         guard let op = comparison.predicateOperatorType.tree else {
             throw PredicateError("A comparison by custom selector cannot be made here; use an operator or a block.")
@@ -149,8 +158,11 @@ struct Translation {
         case .function(let name, let arguments): return .function(name, try list(arguments))
         case .aggregate(let items): return .list(try list(items))
         case .subquery(let collection, let variable, let condition):
-            return .subquery(
-                collection: try self.expression(collection), variable: variable, predicate: try predicate(condition))
+            let items = try self.expression(collection)
+            let outer = constants?.variables
+            constants?.enter(variable, collection)
+            defer { if let outer { constants?.variables = outer } }
+            return .subquery(collection: items, variable: variable, predicate: try predicate(condition))
         case .sets(let type, let left, let right):
             let name = switch type {
             case .unionSet: "unionSet:with:"
@@ -179,6 +191,13 @@ struct Translation {
         computed[name] = expression
         foreign[name] = expression
         return .variable(name)
+    }
+
+    @inline(never)
+    private mutating func transformed(_ comparison: NSComparisonPredicate) throws -> Predicate? {
+        guard var constants else { return nil }
+        defer { self.constants = constants }
+        return try constants.condition(comparison) { try expression($0) }
     }
 
     // MARK: FETCH

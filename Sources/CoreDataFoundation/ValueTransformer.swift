@@ -97,6 +97,10 @@ open class ValueTransformer: NSObject, TransformerMaking {
     /// Whether `reverseTransformedValue(_:)` can be asked.
     open class func allowsReverseTransformation() -> Bool { true }
 
+    /// Whether the data of equal values are equal, of every process that writes the store. Then predicates compare stored bytes, by an index
+    /// where there is one; else each row's value is made and compared. Ours.
+    open class func givesEqualDataForEqualValues() -> Bool { false }
+
     /// The value in its other form; nil when it has none.
     open func transformedValue(_ value: Any?) -> Any? { value }
     /// The value of another form; nil when it stands for none.

@@ -122,6 +122,18 @@ if CommandLine.arguments.contains("sequence") {
     exit(0)
 }
 
+if CommandLine.arguments.contains("cancel") {
+    _ = try sqlite.apply(SetChange(.insert(Items().chunk)))
+    try sqlite.close()
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel(draft: draft))
+    _ = try coordinator.addPersistentStore(
+        type: .sqlite, at: folder.appendingPathComponent("Items.sqlite"), options: [:])
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    CancelledFetches(context: context).run()
+    exit(0)
+}
+
 for (name, store) in [("SQLite", sqlite as any RowStore), ("memory", memory)] {
     let new = Items()
     try measure("\(name), inserted", store, SetChange(.insert(new.chunk)))

@@ -61,6 +61,16 @@ struct Transformation {
         self.entity = entity
     }
 
+    /// Whether equal values have equal bytes.
+    var isDeterministic: Bool { (try? transformer()).map { type(of: $0).givesEqualDataForEqualValues() } ?? false }
+
+    /// Whether two values of the attribute are equal.
+    static func areEqual(_ a: Any, _ b: Any) -> Bool {
+        if let a = a as? NSObject, let b = b as? NSObject { return a.isEqual(b) }
+        guard let a = a as? AnyHashable, let b = b as? AnyHashable else { return false }
+        return a == b
+    }
+
     private var title: String { "\(entity).\(attribute.name)" }
 
     func data(of value: Any) throws -> Data {

@@ -112,9 +112,7 @@ extension NSManagedObject {
         if bytes.withUnsafeBytes({ chunk.holds($0, cell) }) { return false }
         let former = chunk.withBytes(of: cell) { Data($0) }
         guard let a = try? transformation.value(of: former), let b = try? transformation.value(of: bytes) else { return true }
-        if let a = a as? NSObject, let b = b as? NSObject { return !a.isEqual(b) }
-        guard let a = a as? AnyHashable, let b = b as? AnyHashable else { return true }
-        return a != b
+        return !Transformation.areEqual(a, b)
     }
 
     /// Makes the bytes that the save writes.

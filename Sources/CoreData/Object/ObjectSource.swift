@@ -8,6 +8,17 @@ extension NSManagedObject: SchemaObject {
     package final var schemaPlace: (schema: Schema, entity: EntityIndex) { (_state.info.schema, _state.info.entity.index) }
     package final var rowKey: ObjectKey { _state.key }
     package final var rowSpace: AnyObject? { objectID.identity }
+
+    package final var constantTransforming: (any ConstantTransforming)? {
+        _state.info.schema.hasTransformables ? TransformableConstants(schema: _state.info.schema) : nil
+    }
+
+    package final func transformedOperand(forKey key: String) -> Operand? {
+        guard case .slot(let slot)? = place(of: key), _state.info.entity.slots[slot].attribute?.type == .transformable,
+            !_state.info.entity.slots[slot].isTransient
+        else { return nil }
+        return Operand(value(at: slot), kind(slot))
+    }
 }
 
 extension NSManagedObjectID: RowNaming {

@@ -30,7 +30,7 @@ extension NSManagedObjectContext {
         if let type = T.self as? NSManagedObject.Type { info.bind(type) }
         var plan = FetchPlan(entity: info.entity.index)
         plan.includesSubentities = request.includesSubentities
-        plan.predicate = try request.predicate.map { try bridge($0) }
+        plan.predicate = try request.predicate.map { try bridge($0, on: info.entity.index) }
         plan.sort = try (request.sortDescriptors ?? []).map { try bridge($0, info) }
         plan.limit = max(0, request.fetchLimit)
         plan.offset = max(0, request.fetchOffset)
@@ -68,10 +68,12 @@ extension NSManagedObjectContext {
         throw CocoaError.coreData(134060, "A fetch request names no entity; use NSFetchRequest(entityName:).")
     }
 
-    final func bridge(_ predicate: NSPredicate) throws -> Predicate {
+    /// - Parameter entity: whose rows it judges; nil for groups of them.
+    final func bridge(_ predicate: NSPredicate, on entity: EntityIndex? = nil) throws -> Predicate {
         let identities = requiredCoordinator.identities
+        let transforming = runtime.schema.hasTransformables ? entity.map { (TransformableConstants(schema: runtime.schema), $0) } : nil
         do {
-            return try predicate.tree(fetching: true) { try NSManagedObjectContext.value(of: $0, identities) }
+            return try predicate.tree(fetching: true, transforming: transforming) { try NSManagedObjectContext.value(of: $0, identities) }
         } catch { throw CocoaError.reading(error) }
     }
 

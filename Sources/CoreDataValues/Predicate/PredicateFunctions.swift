@@ -57,6 +57,7 @@ package enum PredicateFunctions {
         case ("FIRST", 0), ("LAST", 0), ("SIZE", 0): { _ in .value(.text("\u{0}" + name)) }
         // What a key path asks of a text; the format language has no such function.
         case ("capitalized:", 1): { operands in operands[0].text.map { .value(.text($0.capitalized)) } ?? .null }
+        case (TransformedEquality.function, 3): { TransformedEquality.holds($0) }
         case (float, 1): { operands in real(operands[0]) { Double(Float($0)) } }
         case (_, 1): one[name].map { function in { function($0[0]) } }
         case (_, 2): two[name].map { function in { function($0[0], $0[1]) } }

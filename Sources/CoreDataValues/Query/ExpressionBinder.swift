@@ -167,7 +167,7 @@ extension BoundOperand {
     fileprivate func lack(as function: String) -> String? {
         guard let family, family != .unknown else { return nil }
         switch function {
-        case "count:": return nil
+        case "count:", TransformedEquality.function: return nil
         case "min:", "max:", "castObject:toType:": return family == .object ? "which is no value" : nil
         case "uppercase:", "lowercase:", "canonical:", "capitalized:", "length:": return family == .text ? nil : "which is no text"
         default: return family == .number ? nil : "which is no number"
@@ -182,7 +182,7 @@ extension ValueFamily {
         case "add:to:", "from:subtract:", "multiply:by:", "divide:by:", "modulus:by:", "raise:toPower:", "bitwiseAnd:with:",
             "bitwiseOr:with:", "bitwiseXor:with:", "leftshift:by:", "rightshift:by:", "onesComplement:", "sqrt:", "log:", "ln:",
             "exp:", "ceiling:", "floor:", "trunc:", "abs:", "length:", "now", "random", "sum:", "count:", "average:", "median:",
-            "stddev:", PredicateFunctions.float:
+            "stddev:", PredicateFunctions.float, TransformedEquality.function:
             self = .number
         case "uppercase:", "lowercase:", "canonical:", "capitalized:": self = .text
         case "min:", "max:", "castObject:toType:": self = .unknown

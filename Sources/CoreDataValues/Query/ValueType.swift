@@ -143,7 +143,7 @@ extension ValueType {
             guard areNumbers else { return nil }
             self = areWhole ? .int : known[0] == .decimal ? .decimal : .double
         case "bitwiseAnd:with:", "bitwiseOr:with:", "bitwiseXor:with:", "leftshift:by:", "rightshift:by:", "onesComplement:",
-            "length:", "count:":
+            "length:", "count:", TransformedEquality.function:
             self = .int
         case "uppercase:", "lowercase:", "canonical:", "capitalized:": self = .text
         case "now": self = .date

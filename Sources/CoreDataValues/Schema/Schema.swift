@@ -15,6 +15,8 @@ package final class Schema: Sendable {
     package let warnings: [SchemaWarning]
     /// Where other versions of the model are, read when somebody asks; nil for a model made in code.
     package let versions: (any SchemaVersions)?
+    /// Whether an entity has stored attributes whose values are objects in memory.
+    package let hasTransformables: Bool
     private let names: NameTable
 
     /// Checks a draft and resolves it.
@@ -30,6 +32,9 @@ package final class Schema: Sendable {
         versionIdentifiers = draft.versionIdentifiers
         warnings = draft.warnings + resolved.warnings
         versions = draft.versions
+        hasTransformables = resolved.entities.contains { entity in
+            entity.slots.contains { $0.attribute?.type == .transformable && !$0.isTransient }
+        }
         names = NameTable(resolved.entities.map(\.name))
         try checkKeyPaths()
     }

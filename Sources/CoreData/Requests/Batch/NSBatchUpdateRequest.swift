@@ -59,7 +59,7 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
         let run = try BatchRun(self, entity: entityName, in: context)
         var plan = FetchPlan(entity: run.info.entity.index)
         plan.includesSubentities = includesSubentities
-        plan.predicate = try predicate.map { try context.bridge($0) }
+        plan.predicate = try predicate.map { try context.bridge($0, on: plan.entity) }
         let assignments = try (propertiesToUpdate ?? [:]).map { try assignment($0.key, $0.value, run) }
         let wantsIDs = resultType == .updatedObjectIDsResultType || refreshesRegisteredObjects
         var (count, ids, changed): (Int, [NSManagedObjectID], [NSManagedObjectID]) = (0, [], [])
