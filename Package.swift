@@ -119,6 +119,8 @@ let package = Package(
         .executableTarget(
             name: "CoreDataSetRun", dependencies: ["CoreData", "CoreDataSQLite", "CoreDataValues", "CCoreDataHeap"], path: "Tests/CoreDataSetRun",
             swiftSettings: strict),
+        // How long stores of one version of a package take to be refused by another.
+        .executableTarget(name: "CoreDataRefusalRun", dependencies: ["CoreData"], path: "Tests/CoreDataRefusalRun", swiftSettings: strict),
         // A plain script and an async main, with the check of queues as programs have it.
         .executableTarget(
             name: "CoreDataScript", dependencies: ["CoreData"], path: "Tests/CoreDataScript", swiftSettings: strict),

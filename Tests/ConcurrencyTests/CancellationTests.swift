@@ -145,14 +145,21 @@ struct CancellationTests {
         var (saved, ended) = (0, 0)
         for round in 0..<60 {
             let context = stack.another()
+            // In every tenth round for certain between the changes and the save.
+            let isCertain = round % 10 == 0
+            let (isMade, isCancelled) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
             let task = Task {
                 try await context.perform {
                     for _ in 0..<200 { _ = context.make("Doctor", ["code": round]) }
+                    isMade.signal()
+                    if isCertain { isCancelled.wait() }
                     try context.save()
                 }
             }
-            try await Task.sleep(for: .microseconds(round * 250))
+            while isCertain, !isMade.isSignalled { try await Task.sleep(for: .milliseconds(1)) }
+            if !isCertain { try await Task.sleep(for: .microseconds(round * 250)) }
             task.cancel()
+            isCancelled.signal()
             do {
                 try await task.value
                 saved += 1
@@ -163,7 +170,7 @@ struct CancellationTests {
             }
             #expect(try stack.another().all("Doctor").count == saved * 200)
         }
-        #expect(ended > 0)
+        #expect(ended >= 6)
     }
 
     @Test("Callers get the writer in the order they came", .timeLimit(.minutes(30)))
@@ -176,10 +183,14 @@ struct CancellationTests {
                 DispatchQueue(label: "caller").async(group: group) {
                     try? store.pool.write { _ in seen.withLock { $0.append(number) } }
                 }
-                usleep(50_000)
+                while store.pool.state.withLock({ $0.writersInLine.count }) <= number { usleep(100) }
             }
         }
         group.wait()
         #expect(seen.withLock { $0 } == Array(0..<8))
     }
+}
+
+extension DispatchSemaphore {
+    fileprivate var isSignalled: Bool { wait(timeout: .now()) == .success }
 }

@@ -94,6 +94,33 @@ struct ServerMemoryTests {
         #expect(try coordinator.count("Doctor") == 200)
     }
 
+    @Test("Sets of rows are changed inside a read and after it")
+    func sets() throws {
+        let coordinator = try coordinator()
+        try coordinator.inContext { context in
+            for number in 0..<3000 { _ = context.make("Patient", ["name": "\(number)"]) }
+            _ = context.make("Doctor", ["name": "Ada"])
+            try context.save()
+        }
+        let store = coordinator.persistentStores[0]
+        let (doctor, patient) = (
+            try #require(store.rows.schema.entity(named: "Doctor")), try #require(store.rows.schema.entity(named: "Patient"))
+        )
+        func rename(_ name: String) throws -> Int {
+            try store.rows.apply(
+                SetChange(.update(FetchPlan(entity: doctor.index), [.init("name", .constant(.text(name)))]))).count
+        }
+        var renamed = 0
+        try store.rows.fetch(FetchPlan(entity: patient.index), .latest) { _ in
+            renamed += try rename("Bo")
+            return .more
+        }
+        #expect(renamed > 1)
+        #expect(try rename("Cy") == 1)
+        #expect(try store.rows.apply(SetChange(.delete(FetchPlan(entity: doctor.index)))).count == 1)
+        #expect(try store.rows.apply(SetChange(.delete(FetchPlan(entity: patient.index)))).count == 3000)
+    }
+
     @Test("A read and a save inside a read answer as with a file")
     func nested() throws {
         let coordinator = try coordinator()

@@ -10,7 +10,7 @@ import Testing
         .timeLimit(.minutes(30)))
     func eightContexts() async throws {
         let folder = Folder()
-        let report = try Stress.run(seconds: 1.5, seed: 7, in: folder.url)
+        let report = try Stress.run(seconds: 1.5, saves: 20, seed: 7, in: folder.url)
         #expect(report.complaints == [])
         #expect(report.saves.allSatisfy { $0 > 0 })
         #expect(report.counts.count >= 6, "\(report.summary)")
@@ -19,7 +19,7 @@ import Testing
     @Test("A save that nobody noted is found by the comparison at the end", .timeLimit(.minutes(30)))
     func unnotedSave() async throws {
         let folder = Folder()
-        let report = try Stress.run(seconds: 0.2, writers: 4, isTamperedWith: true, in: folder.url)
+        let report = try Stress.run(seconds: 0.2, saves: 2, writers: 4, isTamperedWith: true, in: folder.url)
         #expect(report.complaints.contains { $0.hasPrefix("the store has the counter") })
     }
 }

@@ -23,7 +23,7 @@ package enum Stress {
 
     /// Runs the writers for some seconds, then compares the store, and what each context shows, with what was committed.
     ///
-    /// - Parameter saves: what each writer should reach; those that have not go on for three times as long at most.
+    /// - Parameter saves: what each writer should reach; those that have not go on for twenty times as long at most.
     /// - Parameter isTamperedWith: whether something is saved at the end that nobody notes; the comparison must complain.
     package static func run(
         seconds: Double, saves: Int = 0, writers count: Int = 8, seed: UInt64 = 1, isTamperedWith: Bool = false, in folder: URL
@@ -34,7 +34,7 @@ package enum Stress {
         let writers = (0..<count).map { Writer($0, coordinator, seed: seed) }
         for writer in writers { writer.listen(to: writers) }
         let end = Date(timeIntervalSinceNow: seconds)
-        run(writers) { Date() < end || ($0.saves < saves && Date() < end + 3 * seconds) }
+        run(writers) { Date() < end || ($0.saves < saves && Date() < end + 20 * seconds) }
         for writer in writers { writer.stopListening() }
         if isTamperedWith { try Planted.unnotedSave(coordinator) }
         let report = try report(writers, file)

@@ -25,6 +25,10 @@ enum Victim {
         case album
         /// One save that replaces, gives up and adds such values.
         case replace
+        /// Copies that store, in use, to `copy.sqlite` beside it.
+        case backup
+        /// Puts a copy of `source.sqlite` beside it in its place.
+        case exchange
         /// Makes a store of the first version of a model.
         case version
         /// Brings it to the second; a refused migration must change nothing and succeed when it is repeated.
@@ -36,7 +40,7 @@ enum Victim {
     static func main() {
         let arguments = CommandLine.arguments
         guard arguments.count == 3, let deed = Deed(rawValue: arguments[1]) else {
-            say("usage: CoreDataVictim prepare|save|retry|allocate|compete|outlive|album|replace|version|migrate|serve <store>")
+            say("usage: CoreDataVictim prepare|save|retry|allocate|compete|outlive|album|replace|backup|exchange|version|migrate|serve <store>")
             exit(64)
         }
         do {
@@ -61,6 +65,8 @@ enum Victim {
         if deed == .outlive { return try VictimStore.outlive(url) }
         if deed == .version { return try VictimMigration.prepare(url) }
         if deed == .migrate { return try VictimMigration.run(url) }
+        if deed == .exchange { return try VictimAlbum.exchange(url) }
+        if deed == .backup { return try VictimAlbum(url).copy(to: VictimAlbum.beside(url, "copy")) }
         if deed == .album || deed == .replace {
             let album = try VictimAlbum(url)
             if deed == .album { try album.prepare() } else { try album.change() }
@@ -75,7 +81,7 @@ enum Victim {
         case .retry: try store.saveTwice()
         case .allocate: try store.allocate()
         case .compete: try store.compete()
-        case .outlive, .album, .replace, .version, .migrate, .serve: break
+        case .outlive, .album, .replace, .backup, .exchange, .version, .migrate, .serve: break
         }
         try store.close()
     }

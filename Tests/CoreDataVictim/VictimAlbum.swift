@@ -55,6 +55,18 @@ struct VictimAlbum {
         try context.save()
     }
 
+    static func beside(_ url: URL, _ name: String) -> URL { url.deletingLastPathComponent().appendingPathComponent("\(name).sqlite") }
+
+    func copy(to target: URL) throws {
+        try coordinator.backup(to: target)
+        try close()
+    }
+
+    static func exchange(_ url: URL) throws {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model())
+        try coordinator.replacePersistentStore(at: url, withPersistentStoreFrom: beside(url, "source"), ofType: NSSQLiteStoreType)
+    }
+
     /// Name, length and first byte of every photo, by name.
     func contents() throws -> [String] {
         let request = NSFetchRequest<NSManagedObject>(entityName: "Photo")

@@ -86,7 +86,8 @@ import Testing
         try rig.filled()
         let files = rig.folder.file(".source_SUPPORT/_EXTERNAL_DATA")
         try FileManager.default.createDirectory(at: files, withIntermediateDirectories: true)
-        try Data([7]).write(to: files.appendingPathComponent("A"))
+        let name = UUID().uuidString
+        try Data([7]).write(to: files.appendingPathComponent(name))
         let other = Rig(in: rig.folder)
         let former = try other.add(type, "target.db")
         let context = other.context()
@@ -95,7 +96,7 @@ import Testing
         try other.coordinator.remove(former)
         try rig.coordinator.replacePersistentStore(
             at: rig.folder.file("target.db"), withPersistentStoreFrom: rig.folder.file("source.db"), ofType: type)
-        let copied = rig.folder.file(".target_SUPPORT/_EXTERNAL_DATA/A")
+        let copied = rig.folder.file(".target_SUPPORT/_EXTERNAL_DATA/\(name)")
         #expect(try Data(contentsOf: copied) == Data([7]))
         #expect(try other.add(type, "target.db").identifier == source.identifier)
         #expect(try other.summary(other.context()) == "North 1 [\"b\", \"a\"]")

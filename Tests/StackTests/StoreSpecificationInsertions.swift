@@ -151,6 +151,10 @@ import Testing
         #expect(storeCode { try subject.stream("Part", [other, ["name": .text("no price")]], rowsOfChunk: 1) } == 1570)
         #expect(subject.files == files)
         guard maker.keepsConstraints else { return }
+        // A row that is kept, and a value that is not among those to be updated, go nowhere.
+        try subject.stream("Part", [row, row], .keep)
+        try subject.stream("Part", [row], .update(["name"]))
+        #expect(subject.files == files)
         row["plan"] = .data(Data([1, 5]))
         try subject.stream("Part", [row], .update(nil))
         #expect(try subject.external(keys[0], "plan") == Data([5]))

@@ -1,5 +1,6 @@
 // Emptying and exchanging the files of stores.
 
+import CoreDataSQL
 import CoreDataSQLite
 import CoreDataValues
 import Foundation
@@ -36,7 +37,8 @@ extension NSPersistentStoreCoordinator {
         try destroyPersistentStore(at: url, ofType: storeType.rawValue, options: options)
     }
 
-    /// Puts a copy of one store in the place of another, external data included. The copy has the source's UUID.
+    /// Puts a copy of one store in the place of another, external data included. The copy has the source's UUID. Whatever ends it, the
+    /// destination is the former store or the new one, with its files.
     ///
     /// The source may be in use; a SQLite source is copied consistently while others write. Whoever has the destination open
     /// sees the new content at his next read; remove and add the store to have its UUID and row versions known.
@@ -47,14 +49,26 @@ extension NSPersistentStoreCoordinator {
     ) throws {
         guard destinationURL.standardizedFileURL != sourceURL.standardizedFileURL else { return }
         do {
-            if StoreClasses.named(storeType) == nil {
-                try NSPersistentStoreCoordinator.requireFile(storeType)
-                try StoreFile(url: destinationURL).replace(with: StoreFile(url: sourceURL))
-            } else {
-                _ = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: storeType, at: sourceURL)
-                try AtomicFile(url: destinationURL).write(try AtomicFile(url: sourceURL).read())
+            let isDatabase = StoreClasses.named(storeType) == nil
+            if isDatabase { try NSPersistentStoreCoordinator.requireFile(storeType) }
+            func identifier(_ url: URL) throws -> String? {
+                try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: storeType, at: url)[NSStoreUUIDKey] as? String
             }
-            try SupportFolder(store: destinationURL).replace(with: SupportFolder(store: sourceURL))
+            let new = try identifier(sourceURL)
+            let former = try? identifier(destinationURL)
+            let files = try ExchangedFiles(
+                from: sourceURL, to: destinationURL, stores: (new == former ? [new] : [new, former]).compactMap { $0 })
+            do {
+                if isDatabase {
+                    try StoreFile(url: destinationURL).replace(with: StoreFile(url: sourceURL))
+                } else {
+                    try AtomicFile(url: destinationURL).write(try AtomicFile(url: sourceURL).read())
+                }
+            } catch {
+                files.undo()
+                throw error
+            }
+            try files.complete()
         } catch { throw CocoaError.presenting(error) }
     }
 

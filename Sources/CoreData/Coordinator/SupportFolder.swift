@@ -18,21 +18,6 @@ struct SupportFolder {
         if exists { try FileManager.default.removeItem(at: url) }
     }
 
-    /// The former folder goes only when the copy is complete.
-    func replace(with source: SupportFolder) throws {
-        guard source.url.standardizedFileURL != url.standardizedFileURL else { return }
-        guard source.exists else { return try remove() }
-        let copy = url.deletingLastPathComponent().appendingPathComponent(url.lastPathComponent + "." + UUID().uuidString)
-        do {
-            try FileManager.default.copyItem(at: source.url, to: copy)
-            try remove()
-            try FileManager.default.moveItem(at: copy, to: url)
-        } catch {
-            try? FileManager.default.removeItem(at: copy)
-            throw error
-        }
-    }
-
     /// A cell that names a file (store format §12), with the file's content in its place; any other cell as it is.
     ///
     /// - Throws: 134080 if the file is missing.

@@ -101,7 +101,10 @@ package struct ExternalColumns: Sendable {
         if abandoned.isEmpty { return }
         try write { session in
             for note in abandoned {
-                for name in note.names where try !isReferred(name, session, texts) { folder.remove(name) }
+                for name in note.names {
+                    folder.remove(ExternalFolder.draft(name))
+                    if try !isReferred(name, session, texts) { folder.remove(name) }
+                }
                 note.end()
             }
         }

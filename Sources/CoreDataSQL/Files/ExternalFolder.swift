@@ -74,6 +74,20 @@ package struct ExternalFolder: ValueFiles {
 
     package func remove(_ name: String) { unlink(file(name).path) }
 
+    /// A copy of a file that is not complete yet.
+    package static func draft(_ name: String) -> String { name + ".copy" }
+
+    /// The names of all files of values that are here, of whichever store.
+    func names() throws -> Set<String> {
+        do {
+            return Set(try FileManager.default.contentsOfDirectory(atPath: files.path).filter { UUID(uuidString: $0) != nil })
+        } catch let error as CocoaError where error.code == .fileReadNoSuchFile || error.code == .fileNoSuchFile { return [] }
+    }
+
+    func removeIfEmpty() {
+        for place in [files, support] { rmdir(place.path) }
+    }
+
     package func make() throws {
         do {
             try FileManager.default.createDirectory(at: files, withIntermediateDirectories: true)
@@ -95,24 +109,5 @@ package struct ExternalFolder: ValueFiles {
         let folder = ExternalFolder(store: store)
         guard FileManager.default.fileExists(atPath: folder.support.path) else { return }
         try FileManager.default.removeItem(at: folder.support)
-    }
-
-    /// Copies the files of a store that is copied or takes the place of another; the target's own are removed
-    /// first.
-    package static func copy(from source: URL, to target: URL) throws {
-        try replace(source, target) { try FileManager.default.copyItem(at: $0, to: $1) }
-    }
-
-    /// Moves the files of a store that is moved.
-    package static func move(from source: URL, to target: URL) throws {
-        try replace(source, target) { try FileManager.default.moveItem(at: $0, to: $1) }
-    }
-
-    private static func replace(_ source: URL, _ target: URL, _ body: (URL, URL) throws -> Void) throws {
-        let (from, to) = (ExternalFolder(store: source), ExternalFolder(store: target))
-        if from.support.path == to.support.path { return }
-        try remove(for: target)
-        guard FileManager.default.fileExists(atPath: from.support.path) else { return }
-        try body(from.support, to.support)
     }
 }

@@ -12,7 +12,9 @@ extension SQLiteStore {
     package func backup(to target: URL) throws { try StoreBackup(store: self, target: target).run() }
 }
 
-/// *look at the place · fix the moment and its files · copy the pages · make the files our own · give the copy its name*
+/// *take the place · fix the moment and its files · copy the pages · make the files our own · give the copy its name*
+///
+/// Until then it is a draft whose maker has a lock: what a killed process left goes with the next copy to this place.
 private struct StoreBackup {
     let store: SQLiteStore
     let target: URL
@@ -22,13 +24,16 @@ private struct StoreBackup {
     init(store: SQLiteStore, target: URL) {
         self.store = store
         self.target = target
-        let name = ".\(target.lastPathComponent).\(UUID().uuidString)"
-        draft = target.deletingLastPathComponent().appendingPathComponent(name)
+        draft = target.deletingLastPathComponent().appendingPathComponent(".\(target.lastPathComponent).copy")
         files = CopiedFiles(from: store.url, to: target)
     }
 
     func run() throws {
-        try requireFree()
+        try requireFree(target)
+        let (lock, wasLeft) = try takePlace()
+        defer { leavePlace(lock) }
+        files.sweep(wasLeft: wasLeft)
+        try requireFree(files.folder.support)
         do {
             try store.pool.read { reader in
                 try reader.run("BEGIN")
@@ -38,22 +43,59 @@ private struct StoreBackup {
                 try files.separate(names)
             }
             try publish()
+            files.end()
         } catch {
-            for suffix in ["", "-wal", "-shm", "-journal"] { unlink(draft.path + suffix) }
             files.remove()
             throw error
         }
     }
 
-    private func requireFree() throws {
+    private func requireFree(_ place: URL) throws {
         guard target.isFileURL else { throw refusal("is no file URL") }
-        for place in [target, files.folder.support] where FileManager.default.fileExists(atPath: place.path) {
-            throw refusal("cannot be written: \(place.path) exists already")
-        }
+        if FileManager.default.fileExists(atPath: place.path) { throw refusal("cannot be written: \(place.path) exists already") }
         do { _ = try FilePlace(url: target).check(mustExist: false) } catch let error as StoreError {
             throw StoreError(134030, error.sentence, path: target.path)
         }
     }
+
+    // MARK: The draft
+
+    /// A file of its own: closing one that SQLite has open as well would end SQLite's locks.
+    private var lockFile: String { draft.path + "-lock" }
+
+    /// Answers the lock, and whether a process that is gone had it before.
+    private func takePlace() throws -> (lock: Int32, wasLeft: Bool) {
+        while true {
+            var handle = open(lockFile, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
+            let wasLeft = handle < 0 && errno == EEXIST
+            if wasLeft { handle = open(lockFile, O_RDWR | O_CLOEXEC) }
+            if handle < 0, wasLeft, errno == ENOENT { continue }
+            guard handle >= 0 else { throw refusal("cannot be written: \(String(cString: strerror(errno)))") }
+            guard flock(handle, LOCK_EX | LOCK_NB) == 0 else {
+                close(handle)
+                throw refusal("is being written by somebody else")
+            }
+            // Who had it before may have removed it meanwhile.
+            var (mine, present) = (stat(), stat())
+            if fstat(handle, &mine) == 0, stat(lockFile, &present) == 0, mine.st_ino == present.st_ino, mine.st_dev == present.st_dev {
+                removeDraft()
+                return (handle, wasLeft)
+            }
+            close(handle)
+        }
+    }
+
+    private func leavePlace(_ lock: Int32) {
+        removeDraft()
+        unlink(lockFile)
+        close(lock)
+    }
+
+    private func removeDraft() {
+        for suffix in ["-wal", "-shm", "-journal", ""] { unlink(draft.path + suffix) }
+    }
+
+    // MARK: Steps
 
     /// From here on the reader sees the rows of one moment. No save can end while the files of that moment are linked, so
     /// that none of them is removed before.
@@ -91,7 +133,6 @@ private struct StoreBackup {
         guard Foundation.link(draft.path, target.path) == 0 || renamed() else {
             throw refusal("cannot be written: \(String(cString: strerror(errno)))")
         }
-        unlink(draft.path)
         do { try ExternalFolder.flush(target.deletingLastPathComponent()) } catch { throw refusal("cannot be flushed") }
     }
 

@@ -29,7 +29,7 @@ extension StatementList {
         let numbers = KeyTable.numbers(of: update.entity.root)
         var lines = [
             line("rows of an update", compiler.definition, defines: true),
-            line("fill for an update", try SelectCompiler(map).fill(update.query, compiler.operands).sql),
+            line("fill for an update", try SelectCompiler(map).fill(update.query, compiler.operands, into: compiler.rows).sql),
         ]
         for target in try compiler.targets { lines.append(line("target", target.sql)) }
         for check in compiler.checks.overflows { lines.append(line("overflow", check.sql)) }
@@ -41,15 +41,15 @@ extension StatementList {
         lines += [
             line("files", FileStatements(map.dialect).names(in: "ZPHOTO", of: try map.table(of: update.entity.index).name, rows: "IN \(numbers)")),
             line("changes", HistoryStatements(map.dialect).addChanges(of: numbers)),
-            line("entities", KeyTable.entities), line("keys of a round", KeyTable.keys(round: 0)),
-            line("end of an update", KeyTable.drop(KeyTable.rows), defines: true),
+            line("entities", KeyTable.entities(in: compiler.rows)), line("keys of a round", KeyTable.keys(round: 0, in: compiler.rows)),
+            line("end of an update", KeyTable.empty(compiler.rows)),
         ]
         let constants = try SetUpdateCompiler(
             BoundUpdate(FetchPlan(entity: plan.entity), [.init("age", .constant(.int(1)))], in: map.schema), map)
         return lines + [
             line("rows of an update by constants", constants.definition, defines: true),
             line("update by constants", constants.statement.sql),
-            line("end of an update by constants", KeyTable.drop(KeyTable.rows), defines: true),
+            line("end of an update by constants", KeyTable.empty(constants.rows)),
         ]
     }
 
@@ -81,7 +81,7 @@ extension StatementList {
                 let table = try map.table(of: entity.index).name
                 add("files", FileStatements(map.dialect).names(in: "ZPHOTO", of: table, rows: "IN \(gone)"))
             }
-            for table in [KeyTable.rows, KeyTable.hits] { add("end of a deletion", KeyTable.drop(table), defines: true) }
+            for table in [KeyTable.rows, KeyTable.hits] { add("end of a deletion", KeyTable.empty(table)) }
         }
         return lines
     }

@@ -45,7 +45,7 @@ package struct SetDeleteCompiler {
     package var definitions: [String] {
         [
             KeyTable.define(KeyTable.rows, key: "t, k", map.dialect), KeyTable.define(KeyTable.hits, key: "t, k, r", map.dialect),
-            "CREATE INDEX coredata_set_round ON \(KeyTable.rows) (r)",
+            "CREATE INDEX IF NOT EXISTS coredata_set_round ON \(KeyTable.rows) (r)",
         ]
     }
 

@@ -52,6 +52,14 @@ package final class SetFiles {
         try note(columns.names(in: concerned(key.entity, slots), of: key.entity, keys: [key.number], session, texts))
     }
 
+    /// Notes the files of a new row's values that no row takes: of slots other than those given.
+    func giveUp(_ chunk: RowChunk, row index: Int, except slots: [Int] = []) {
+        let row = chunk.row(index)
+        for slot in columns.slots(of: chunk.layout.entity) where !slots.contains(slot) && row.isPresent(slot) && row[slot] >> 63 == 1 {
+            if let name = chunk.large[Int(row[slot] & ~(1 << 63))].withUnsafeBytes(ExternalReference.name) { replaced.insert(name) }
+        }
+    }
+
     private func concerned(_ entity: EntityIndex, _ slots: [Int]?) -> [Int] {
         columns.slots(of: entity).filter { slots?.contains($0) ?? true }
     }

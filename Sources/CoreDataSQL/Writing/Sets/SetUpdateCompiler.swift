@@ -2,7 +2,7 @@
 
 import CoreDataValues
 
-/// The statements of one update, over the rows and values that wait in `KeyTable.rows`.
+/// The statements of one update, over the rows and values that wait in a table.
 package struct SetUpdateCompiler {
     private let map: StoreMap
     private let update: BoundUpdate
@@ -10,6 +10,8 @@ package struct SetUpdateCompiler {
     /// The assignments that are computed, in the order of their columns.
     private let computed: [(slot: Int, operand: BoundOperand, isRequired: Bool)]
     private var entity: Entity { update.entity }
+    /// The table.
+    package let rows: String
     private func quoted(_ name: String) -> String { map.dialect.quoted(name) }
 
     package init(_ update: BoundUpdate, _ map: StoreMap) throws {
@@ -20,6 +22,7 @@ package struct SetUpdateCompiler {
             guard case .operand(let operand) = assignment.source else { return nil }
             return (assignment.slot, operand, assignment.isRequired)
         }
+        rows = KeyTable.rows(with: computed.map { update.entity.slots[$0.slot].kind })
     }
 
     /// Whether statements over all rows can do it. What needs a look at each row (values in files of their own, numbers in the form
@@ -39,7 +42,7 @@ package struct SetUpdateCompiler {
     }
 
     package var definition: String {
-        KeyTable.define(KeyTable.rows, values: computed.map { entity.slots[$0.slot].kind }, key: "k", map.dialect)
+        KeyTable.define(rows, values: computed.map { entity.slots[$0.slot].kind }, key: "k", map.dialect)
     }
 
     package var operands: [BoundOperand] { computed.map(\.operand) }
@@ -48,7 +51,7 @@ package struct SetUpdateCompiler {
     package var checks: (missing: [(sql: String, slot: Int)], overflows: [(sql: String, slot: Int)]) {
         var checks: (missing: [(sql: String, slot: Int)], overflows: [(sql: String, slot: Int)]) = ([], [])
         for (place, value) in computed.enumerated() {
-            let select = "SELECT 1 FROM \(KeyTable.rows) WHERE v\(place)"
+            let select = "SELECT 1 FROM \(rows) WHERE v\(place)"
             if value.isRequired { checks.missing.append((select + " IS NULL LIMIT 1", value.slot)) }
             guard entity.slots[value.slot].kind == .int, case .call = value.operand else { continue }
             checks.overflows.append((select + " <> CAST(v\(place) AS \(map.dialect.type(.int))) LIMIT 1", value.slot))
@@ -62,7 +65,7 @@ package struct SetUpdateCompiler {
         let columns = computed.filter { unique.contains($0.slot) }.compactMap { column($0.slot) }
         if columns.isEmpty { return nil }
         return "UPDATE \(quoted(table.name)) SET \(columns.map { "\($0) = NULL" }.joined(separator: ", ")) "
-            + "WHERE \"Z_PK\" IN \(KeyTable.numbers(of: entity.root))"
+            + "WHERE \"Z_PK\" IN \(KeyTable.numbers(of: entity.root, in: rows))"
     }
 
     /// The update with the constants that it binds.
@@ -89,9 +92,9 @@ package struct SetUpdateCompiler {
             }
         }
         let name = quoted(table.name)
-        let rows = place > 0
-            ? "FROM \(KeyTable.rows) AS s WHERE s.k = \(name).\"Z_PK\"" : "WHERE \"Z_PK\" IN \(KeyTable.numbers(of: entity.root))"
-        return ("UPDATE \(name) SET \(parts.joined(separator: ", ")) \(rows)", values)
+        let source = place > 0
+            ? "FROM \(rows) AS s WHERE s.k = \(name).\"Z_PK\"" : "WHERE \"Z_PK\" IN \(KeyTable.numbers(of: entity.root, in: rows))"
+        return ("UPDATE \(name) SET \(parts.joined(separator: ", ")) \(source)", values)
     }
 
     /// Answers a row if a target is there.

@@ -3,11 +3,10 @@
 import CoreDataValues
 
 extension SetWriter {
-    /// *stage rows · follow cascades · deny · note who changes · record · empty · part · delete · answer*
+    /// *stage rows · follow cascades · deny · note who changes · record · empty · part · delete · answer · clear*
     package func delete(_ query: Query) throws -> SetOutcome {
         let compiler = SetDeleteCompiler(query.bound.entity, last: query.bound.last, map)
         for sql in compiler.definitions { try run(sql) }
-        defer { for name in [KeyTable.rows, KeyTable.hits] { _ = try? run(KeyTable.drop(name)) } }
         let fill = try plan.selects.fill(query)
         var outcome = SetOutcome()
         outcome.count = try run(fill.sql, fill.values(for: query))
@@ -16,13 +15,14 @@ extension SetWriter {
         for denial in try compiler.denials() where try isFound(denial.sql) { throw StoreError.denied(denial.relationship, schema) }
         let notes = try compiler.notes()
         for note in notes where try run(note.sql) > 0 { try requireOptional(note.inverse) }
-        let entities = try entities()
+        let entities = try entities(in: KeyTable.rows)
         try record(compiler, entities)
         for note in notes { if let sql = try compiler.empty(note.inverse, bit: note.bit) { try run(sql) } }
         for root in compiler.hitRoots { try run(compiler.raise(root)) }
         for sql in try compiler.partings() { try run(sql) }
         for root in Set(entities.map { schema[$0.0].root }).sorted() { try run(compiler.delete(root)) }
         try answer(&outcome, entities)
+        for name in [KeyTable.rows, KeyTable.hits] { try run(KeyTable.empty(name)) }
         return outcome
     }
 

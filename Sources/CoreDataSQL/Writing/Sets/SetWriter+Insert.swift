@@ -88,8 +88,8 @@ private final class StreamWriter {
         var (new, changed): ([Int], [Int64]) = ([], [])
         var start = 0
         while start < chunk.count {
-            // With one constraint an update frees no value that a row beside it waits for.
-            let rows = entity.constraints.count == 1
+            // With one constraint an update frees no value that a row beside it waits for; without updates nothing is freed.
+            let rows = entity.constraints.count == 1 || uniqueness == .keep
                 ? WriteCompiler.rowsOfInsert(left: chunk.count - start, parameters: entity.slots.count + 2) : 1
             let written = try insert(start..<(start + rows), of: chunk, entity)
             for index in start..<(start + rows) {
@@ -116,11 +116,13 @@ private final class StreamWriter {
             throw StoreError.notUnique(entity, entity.constraints.first?.names ?? [])
         }
         guard case .update = uniqueness else {
+            writer.files?.giveUp(chunk, row: index)
             note(holder, .kept)
             return nil
         }
         guard holder.entity == entity.index else { throw rules.otherEntity(entity, holder.entity) }
         try writer.files?.replace(holder, slots: slots, session)
+        writer.files?.giveUp(chunk, row: index, except: slots)
         try writer.unique(entity) {
             try session.assign(slots, of: chunk, row: index, to: holder.number, .text(inserts.update(entity, slots: slots)), texts)
         }
@@ -150,7 +152,9 @@ private final class StreamWriter {
     private func record(_ chunk: RowChunk, _ entity: Entity, _ new: [Int], _ changed: [Int64], _ slots: [Int]) throws {
         if let history = writer.history {
             try history.add(.insert, entity.index, new.map { key(chunk, $0).number })
-            try history.add(.update, entity.index, mask: history.mask(entity.index, slots), changed)
+            // What this stream has inserted is new to whoever reads the history, with the values that it has in the end.
+            let former = Set(changed.filter { $0 < firstNumbers[entity.root, default: 0] }).sorted()
+            try history.add(.update, entity.index, mask: history.mask(entity.index, slots), former)
         }
         guard !writer.plan.derivedTexts.isEmpty else { return }
         try derive(entity, new.map { key(chunk, $0).number }, slots: nil)

@@ -42,15 +42,14 @@ package struct SetWriter {
 
     // MARK: Update
 
-    /// *stage rows and values · check · record · vacate · write · derive · answer*
+    /// *stage rows and values · check · record · vacate · write · derive · answer · clear*
     package func update(_ update: BoundUpdate) throws -> SetOutcome {
         let compiler = try SetUpdateCompiler(update, map)
         for target in try compiler.targets where try !isFound(target.sql, [.int(target.key.number)]) {
             throw StoreError.noTarget(target.relationship, update.entity)
         }
         try run(compiler.definition)
-        defer { _ = try? run(KeyTable.drop(KeyTable.rows)) }
-        let fill = try plan.selects.fill(update.query, compiler.operands)
+        let fill = try plan.selects.fill(update.query, compiler.operands, into: compiler.rows)
         let count = try run(fill.sql, fill.values(for: update.query))
         for check in compiler.checks.missing where try isFound(check.sql) {
             throw StoreError(missing: update.entity.slots[check.slot].name, of: update.entity)
@@ -64,20 +63,21 @@ package struct SetWriter {
         if answer == .count {
             outcome.touched.entities = Set((update.entity.index.value...update.query.bound.last.value).map { EntityIndex($0) })
         } else {
-            outcome.keys = try keys(KeyTable.keys(round: 0))
+            outcome.keys = try keys(KeyTable.keys(round: 0, in: compiler.rows))
             outcome.touched.changed = outcome.keys
         }
         if answer == .effects { outcome.effects = outcome.keys.map { _ in .updated } }
+        try run(KeyTable.empty(compiler.rows))
         return outcome
     }
 
     private func write(_ update: BoundUpdate, _ compiler: SetUpdateCompiler) throws {
-        let numbers = KeyTable.numbers(of: update.entity.root)
+        let numbers = KeyTable.numbers(of: update.entity.root, in: compiler.rows)
         try files?.replace(update.entity.index, slots: update.slots, keys: numbers, session)
-        for (entity, count) in try entities() {
+        for (entity, count) in try entities(in: compiler.rows) {
             try history?.add(
                 .update, entity, mask: history?.mask(entity, update.slots), count: count,
-                of: KeyTable.numbers(of: update.entity.root, where: "e = \(entity.number)"))
+                of: KeyTable.numbers(of: update.entity.root, in: compiler.rows, where: "e = \(entity.number)"))
         }
         try unique(update.entity) {
             if let vacating = compiler.vacating { try run(vacating) }
@@ -115,8 +115,8 @@ package struct SetWriter {
     }
 
     /// The entities of the rows that were staged, with their numbers.
-    func entities() throws -> [(EntityIndex, Int)] {
-        let numbers = try numbers(KeyTable.entities, each: 2)
+    func entities(in name: String) throws -> [(EntityIndex, Int)] {
+        let numbers = try numbers(KeyTable.entities(in: name), each: 2)
         return stride(from: 0, to: numbers.count, by: 2).compactMap { place in
             entity(numbers[place]).map { ($0, Int(numbers[place + 1])) }
         }
