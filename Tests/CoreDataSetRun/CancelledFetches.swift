@@ -3,10 +3,20 @@
 import CoreData
 import CoreDataValues
 import Foundation
+import Synchronization
 
-/// Cancels fetches of many kinds in their middle, some by their progress, and prints the times until their completion blocks.
+/// When the last statement of a store ended.
+final class LastStatement: Sendable {
+    private let moment = Mutex(Date.distantPast)
+    var trace: SQLTrace { SQLTrace { [self] _ in moment.withLock { $0 = Date() } } }
+    var end: Date { moment.withLock { $0 } }
+}
+
+/// Cancels fetches of many kinds in their middle, some by their progress, and prints the times until their statements ended, and until their
+/// completion blocks, before which the objects go that were made already.
 struct CancelledFetches {
     let context: NSManagedObjectContext
+    let statements: LastStatement
 
     /// What takes the time: reading rows, a function a row, sorting, and pairs of rows that no index finds.
     private static let kinds: [(name: String, format: String?, sort: String?)] = [
@@ -17,25 +27,28 @@ struct CancelledFetches {
 
     func run() {
         for kind in Self.kinds {
-            let whole = seconds(kind, cancelledAfter: nil, byProgress: false)
-            var times: [Double] = []
+            let whole = seconds(kind, cancelledAfter: nil, byProgress: false).fetch
+            var times: [(statement: Double, fetch: Double)] = []
             for round in 0..<Self.rounds {
                 // From the beginning of the fetch to its end.
                 let moment = whole * Double(round) / Double(Self.rounds + 1)
-                times.append(seconds(kind, cancelledAfter: moment, byProgress: round % 2 == 1) * 1000)
+                times.append(seconds(kind, cancelledAfter: moment, byProgress: round % 2 == 1))
             }
-            times.sort()
-            let words = [times[0], times[times.count / 2], times[times.count - 1]].map { String(format: "%.2f", $0) }
             print(
-                "\(kind.name), \(String(format: "%.2f", whole)) s uncancelled: ended after \(words[0]) ms at least, \(words[1]) in the middle, "
-                    + "\(words[2]) at most")
+                "\(kind.name), \(String(format: "%.2f", whole)) s uncancelled: the statement ended after \(Self.words(times.map(\.statement))), "
+                    + "the fetch after \(Self.words(times.map(\.fetch)))")
         }
+    }
+
+    private static func words(_ seconds: [Double]) -> String {
+        let times = seconds.sorted().map { String(format: "%.2f", $0 * 1000) }
+        return "\(times[times.count / 2]) ms (\(times[0]) to \(times[times.count - 1]))"
     }
 
     /// From the start to the end, or from the cancelling to the end.
     private func seconds(
         _ kind: (name: String, format: String?, sort: String?), cancelledAfter moment: Double?, byProgress: Bool
-    ) -> Double {
+    ) -> (statement: Double, fetch: Double) {
         let done = DispatchSemaphore(value: 0)
         nonisolated(unsafe) var result: NSPersistentStoreAsynchronousResult?
         let start = Date()
@@ -49,12 +62,13 @@ struct CancelledFetches {
         }
         guard let moment else {
             done.wait()
-            return Date().timeIntervalSince(start)
+            return (0, Date().timeIntervalSince(start))
         }
         Thread.sleep(forTimeInterval: moment)
         let cancelled = Date()
         if byProgress { result?.progress?.cancel() } else { result?.cancel() }
         done.wait()
-        return Date().timeIntervalSince(cancelled)
+        // One that had ended before was not broken off.
+        return (max(0, statements.end.timeIntervalSince(cancelled)), Date().timeIntervalSince(cancelled))
     }
 }

@@ -1,5 +1,6 @@
 // Set changes of many rows, and the memory that they take: `swift run -c release CoreDataSetRun 1000000`. With `memory` or `sqlite` behind
-// the number it only inserts into a store of that kind, and says what that takes beyond what stays; with `narrow` rows of one whole number.
+// the number it only inserts into a store of that kind, and says what that takes beyond what stays; with `narrow` rows of one whole number. With `cancel`
+// it says how long fetches go on that are cancelled.
 
 import CCoreDataHeap
 import CoreData
@@ -123,14 +124,15 @@ if CommandLine.arguments.contains("sequence") {
 }
 
 if CommandLine.arguments.contains("cancel") {
+    let statements = LastStatement()
     _ = try sqlite.apply(SetChange(.insert(Items().chunk)))
     try sqlite.close()
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel(draft: draft))
     _ = try coordinator.addPersistentStore(
-        type: .sqlite, at: folder.appendingPathComponent("Items.sqlite"), options: [:])
+        type: .sqlite, at: folder.appendingPathComponent("Items.sqlite"), options: [SQLTraceOption: statements.trace])
     let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
     context.persistentStoreCoordinator = coordinator
-    CancelledFetches(context: context).run()
+    CancelledFetches(context: context, statements: statements).run()
     exit(0)
 }
 

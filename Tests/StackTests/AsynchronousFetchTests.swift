@@ -219,4 +219,19 @@ private final class Wakes: @unchecked Sendable {
         let found = try await context.results(of: house.request())
         #expect(found.first?.value(forKey: "name") as? String == "s0")
     }
+
+    @Test("The progress of dictionaries counts them, and a request of no particular type takes a completion block of any results", arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
+    func dictionaries(type: String) throws {
+        let house = try Dormitory(type)
+        let context = house.context()
+        let request = NSFetchRequest<any NSFetchRequestResult>(entityName: "Sleeper")
+        request.resultType = .dictionaryResultType
+        request.propertiesToFetch = ["name"]
+        let found = Mutex(0)
+        let block: NSPersistentStoreAsynchronousFetchResultCompletionBlock = { result in found.withLock { $0 = result.finalResult?.count ?? 0 } }
+        let asynchronous = NSAsynchronousFetchRequest(fetchRequest: request, completionBlock: block)
+        let result = try #require(try context.execute(asynchronous) as? NSPersistentStoreAsynchronousResult)
+        context.performAndWait {}
+        #expect(found.withLock { $0 } == Self.count && result.progress?.completedUnitCount == Int64(Self.count))
+    }
 }

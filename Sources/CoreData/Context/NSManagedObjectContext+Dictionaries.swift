@@ -13,6 +13,7 @@ extension NSManagedObjectContext {
         try read(order) { rows, store in
             let maker = DictionaryMaker(form, self, store: store)
             for row in 0..<rows.count { found.append(try maker.dictionary(rows, row: row)) }
+            fetchProgress?.add(rows.count)
         }
         return found
     }

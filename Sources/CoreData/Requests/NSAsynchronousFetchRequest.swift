@@ -106,3 +106,6 @@ extension NSManagedObjectContext {
         return result.finalResult ?? []
     }
 }
+
+/// What is called with the results of an asynchronous fetch of no particular type.
+public typealias NSPersistentStoreAsynchronousFetchResultCompletionBlock = (NSAsynchronousFetchResult<any NSFetchRequestResult>) -> Void

@@ -20,7 +20,7 @@ struct MemoryFetch {
             try interruption.look()
             return evaluator.matches(source($0))
         }
-        let kept = sorted(found).dropFirst(max(0, query.offset))
+        let kept = try sorted(found).dropFirst(max(0, query.offset))
         return query.limit > 0 ? kept.prefix(query.limit) : kept
     }
 
@@ -52,10 +52,14 @@ struct MemoryFetch {
 
     /// Rows that no term tells apart come by their numbers, in the direction of the last term, as a database
     /// gives them.
-    private func sorted(_ rows: [MemoryRow]) -> [MemoryRow] {
+    private func sorted(_ rows: [MemoryRow]) throws -> [MemoryRow] {
         let order = BoundOrder(query)
         if order.isEmpty { return rows }
-        let keyed = rows.map { (order.values(of: source($0)), $0) }
+        let interruption = Interruption()
+        let keyed = try rows.map {
+            try interruption.look()
+            return (order.values(of: source($0)), $0)
+        }
         return keyed.sorted { a, b in
             let result = order.compare(a.0, b.0)
             if result != .orderedSame { return result == .orderedAscending }
