@@ -26,7 +26,7 @@ package protocol ConstantTransforming {
 }
 
 /// Rewrites the comparisons of one predicate.
-struct TransformedConstants {
+final class TransformedConstants {
     private let transforming: any ConstantTransforming
     private let entity: EntityIndex
     /// What variables of sub-queries stand for.
@@ -38,13 +38,15 @@ struct TransformedConstants {
         self.entity = entity
     }
 
-    /// Has a variable stand for the members of a collection.
-    mutating func enter(_ variable: String, _ collection: NSExpression) {
+    /// Has a variable stand for the members of a collection. Answers what all variables stood for, to be put back.
+    func enter(_ variable: String, _ collection: NSExpression) -> [String: EntityIndex] {
+        let outer = variables
         variables[variable] = place(of: collection).flatMap { transforming.members(at: $0.path, from: $0.entity) }
+        return outer
     }
 
     /// A comparison of a transformable attribute with values; nil for any other, and for bytes, which are compared as they are.
-    mutating func condition(_ comparison: NSComparisonPredicate, _ side: (NSExpression) throws -> Expression) throws -> Predicate? {
+    func condition(_ comparison: NSComparisonPredicate, _ side: (NSExpression) throws -> Expression) throws -> Predicate? {
         let op = comparison.predicateOperatorType
         guard op == .equalTo || op == .notEqualTo || op == .in else { return nil }
         var (path, constant) = (comparison.leftExpression, comparison.rightExpression)
@@ -79,7 +81,7 @@ struct TransformedConstants {
     }
 
     /// What holds for any or all members, as a sub-query.
-    private mutating func members(
+    private func members(
         _ place: (entity: EntityIndex, path: [String], variable: String?), _ end: Int, isAll: Bool, _ condition: (Expression) -> Predicate
     ) -> Predicate {
         count += 1

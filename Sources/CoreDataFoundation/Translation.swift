@@ -44,13 +44,19 @@ struct Translation {
     private var foreign: [String: Any] = [:]
     /// What only its own code can evaluate: blocks, subclasses of expressions, and fetches where they are carried out.
     private(set) var computed: [String: NSExpression] = [:]
-    /// The fetches that are compared with one value.
-    private var singles: Set<String> = []
     private let fetching: Bool
+    private var fetches: Fetches?
     /// What becomes of constants beside transformable attributes; nil where there are none.
     var constants: TransformedConstants?
     /// How many fetches stand in it that are carried out.
-    private(set) var fetchCount = 0
+    var fetchCount: Int { fetches?.count ?? 0 }
+
+    /// What few predicates have: a class, so that the others pay for one word.
+    private final class Fetches {
+        var count = 0
+        /// Those that are compared with one value.
+        var singles: Set<String> = []
+    }
     private var depth = 0
     /// What a fetch may ask: every walk over a condition is recursive.
     private static let deepest = 1000
@@ -72,7 +78,7 @@ struct Translation {
         var operands = bound
         for (name, expression) in computed {
             let operand = Operand(any: expression.expressionValue(with: object, context: context))
-            operands[name] = singles.contains(name) ? operand.single : operand
+            operands[name] = fetches?.singles.contains(name) == true ? operand.single : operand
         }
         return operands
     }
@@ -139,11 +145,11 @@ struct Translation {
         guard let op = comparison.predicateOperatorType.tree else {
             throw PredicateError("A comparison by custom selector cannot be made here; use an operator or a block.")
         }
-        let fetches = fetchCount
+        let before = fetchCount
         var tree = Comparison(
             try expression(comparison.leftExpression), op, try expression(comparison.rightExpression),
             modifier: comparison.comparisonPredicateModifier.tree, options: comparison.options.tree)
-        if fetchCount != fetches { compareSingles(of: &tree, comparison) }
+        if fetchCount != before { compareSingles(of: &tree, comparison) }
         return .comparison(tree)
     }
 
@@ -159,8 +165,7 @@ struct Translation {
         case .aggregate(let items): return .list(try list(items))
         case .subquery(let collection, let variable, let condition):
             let items = try self.expression(collection)
-            let outer = constants?.variables
-            constants?.enter(variable, collection)
+            let outer = constants?.enter(variable, collection)
             defer { if let outer { constants?.variables = outer } }
             return .subquery(collection: items, variable: variable, predicate: try predicate(condition))
         case .sets(let type, let left, let right):
@@ -195,9 +200,7 @@ struct Translation {
 
     @inline(never)
     private mutating func transformed(_ comparison: NSComparisonPredicate) throws -> Predicate? {
-        guard var constants else { return nil }
-        defer { self.constants = constants }
-        return try constants.condition(comparison) { try expression($0) }
+        try constants?.condition(comparison) { try expression($0) }
     }
 
     // MARK: FETCH
@@ -205,13 +208,15 @@ struct Translation {
     /// What a request finds, once for all objects that are judged; one that the object has part in is left to whoever refuses it.
     @inline(never)
     private mutating func fetch(_ expression: NSExpression, _ arguments: [NSExpression]) throws -> Expression {
+        let known = fetches ?? Fetches()
+        fetches = known
         switch mode {
         case .bindingForeign:
-            fetchCount += 1
+            known.count += 1
             return computing(expression)
         case .converting:
             guard let fetch = FetchArguments(constants: arguments) else { return .function("FETCH", try list(arguments)) }
-            fetchCount += 1
+            known.count += 1
             return try constant(fetch.results())
         }
     }
@@ -231,7 +236,7 @@ struct Translation {
         switch side {
         case .list(let items) where items.count < 2: return items.first ?? .constant(.null)
         case .variable(let name):
-            singles.insert(name)
+            fetches?.singles.insert(name)
             return side
         case .list, .constant, .this, .keyPath, .function, .subquery, .conditional: return side
         }

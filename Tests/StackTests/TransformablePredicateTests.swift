@@ -145,6 +145,30 @@ private final class Salting: ValueTransformer {
         #expect(code { _ = try names(NSPredicate(format: "salted BEGINSWITH 's'"), context) } == 134060)
     }
 
+    @Test("A large value of an attribute that allows external storage is compared as any other", arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
+    func external(type: String) throws {
+        _ = Self.registered
+        var sheet = EntityDraft(name: "Sheet")
+        sheet.attributes = [Self.transformable("labels", "ValueLabels"), Self.transformable("salted", "ValueSalted")]
+        for place in 0...1 { sheet.attributes[place].allowsExternalBinaryDataStorage = true }
+        var draft = SchemaDraft()
+        draft.entities = [sheet]
+        let rig = Rig(NSManagedObjectModel(draft: draft))
+        try rig.add(type)
+        let context = rig.context()
+        let long = [String(repeating: "long ", count: 50_000)]
+        for labels in [["short"], long] { _ = context.make("Sheet", ["labels": labels, "salted": "s"]) }
+        try context.save()
+        let request = NSFetchRequest<NSManagedObject>(entityName: "Sheet")
+        for labels in [["short"], long] {
+            request.predicate = NSPredicate(format: "labels == %@", labels)
+            #expect(try context.count(for: request) == 1)
+        }
+        request.predicate = NSPredicate(format: "salted == 's'")
+        #expect(try context.count(for: request) == 2)
+        withExtendedLifetime(rig) {}
+    }
+
     @Test("What a Codable type must be to have equal data for equal values")
     func deterministic() {
         func isDeterministic(_ type: ValueTransformer.Type) -> Bool { type.givesEqualDataForEqualValues() }

@@ -11,8 +11,7 @@ struct TransformableConstants: ConstantTransforming {
 
     func transformable(at path: [String], from entity: EntityIndex) -> (attribute: any AttributeTransforming, membersEnd: Int)? {
         guard let (owner, key, end) = walk(path, from: entity), case .slot(let slot)? = owner.places[key],
-            owner.slots[slot].kind == .transformable || owner.slots[slot].kind == .externalData, !owner.slots[slot].isTransient,
-            let attribute = owner.slots[slot].attribute, attribute.type == .transformable
+            owner.slots[slot].kind == .transformable, !owner.slots[slot].isTransient, let attribute = owner.slots[slot].attribute
         else { return nil }
         return (TransformableAttribute(attribute, of: owner.name), end)
     }
