@@ -26,7 +26,7 @@ extension StatementList {
                 .init("photo", .constant(.null)), .init("admittedAt", .constant(.date(5))), .init("station", .constant(key)),
             ], in: map.schema)
         let compiler = try SetUpdateCompiler(update, map)
-        let numbers = KeyTable.numbers(of: update.entity.root)
+        let numbers = KeyTable.numbers(of: update.entity.root, in: compiler.rows)
         var lines = [
             line("rows of an update", compiler.definition, defines: true),
             line("fill for an update", try SelectCompiler(map).fill(update.query, compiler.operands, into: compiler.rows).sql),
