@@ -8,6 +8,8 @@ import Foundation
 package protocol KeyPathNaming {
     /// - Throws: for a key path that key-value coding has no keys for, saying what it reads.
     static func keys(of keyPath: AnyKeyPath) throws(PredicateError) -> [String]
+    /// The names of the entities whose objects are of the class.
+    static func entityNames() throws(PredicateError) -> [String]
 }
 
 extension AnyKeyPath {
@@ -25,4 +27,23 @@ extension AnyKeyPath {
 
     /// The same as one text.
     package func dottedName() throws(PredicateError) -> String { try keys().joined(separator: ".") }
+}
+
+/// A part of a path of which only the key paths are known, or a key that has no key path, such as `@count`.
+enum KeyPathStep: Equatable {
+    case path(AnyKeyPath)
+    case key(String)
+}
+
+extension [KeyPathStep] {
+    func keys() throws(PredicateError) -> [String] {
+        var keys: [String] = []
+        for step in self {
+            switch step {
+            case .path(let keyPath): keys += try keyPath.keys()
+            case .key(let key): keys.append(key)
+            }
+        }
+        return keys
+    }
 }

@@ -128,15 +128,22 @@ package enum KeyValue {
         guard let optional = object as? any Wrapping else { return object }
         return optional.wrapped.flatMap(unwrapped)
     }
+
+    /// The type inside any number of optionals.
+    static func unwrappedType(_ type: Any.Type) -> Any.Type {
+        (type as? any Wrapping.Type).map { unwrappedType($0.wrappedType) } ?? type
+    }
 }
 
 /// Lets an optional inside an `Any` be opened.
 private protocol Wrapping {
     var wrapped: Any? { get }
+    static var wrappedType: Any.Type { get }
 }
 
 extension Optional: Wrapping {
     fileprivate var wrapped: Any? { self }
+    fileprivate static var wrappedType: Any.Type { Wrapped.self }
 }
 
 extension ExpressionEvaluator {

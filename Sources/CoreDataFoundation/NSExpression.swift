@@ -23,8 +23,8 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
         case evaluatedObject
         case variable(String)
         case keyPath([String])
-        /// A Swift key path, whose keys are looked for when they are needed.
-        case swiftKeyPath(AnyKeyPath)
+        /// Swift key paths one behind the other, whose keys are looked for when they are needed.
+        case swiftKeyPath([KeyPathStep])
         case function(String, [NSExpression])
         case aggregate([NSExpression])
         case subquery(NSExpression, String, NSPredicate)
@@ -58,7 +58,7 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
 
     /// A key path of a managed object class. Its name is looked for when it is first asked for; a fetch by one that has none throws.
     public convenience init<Root, Value>(forKeyPath keyPath: KeyPath<Root, Value>) {
-        self.init(content: .swiftKeyPath(keyPath))
+        self.init(content: .swiftKeyPath([.path(keyPath)]))
     }
 
     /// A built-in function by its name, such as `sum:` or `add:to:`.
@@ -134,8 +134,8 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
     open var keyPath: String {
         switch content {
         case .keyPath(let path): return path.joined(separator: ".")
-        case .swiftKeyPath(let keyPath):
-            do { return try keyPath.dottedName() } catch { misuse(error.sentence) }
+        case .swiftKeyPath(let steps):
+            do { return try steps.keys().joined(separator: ".") } catch { misuse(error.sentence) }
         case .constant, .evaluatedObject, .variable, .function, .aggregate, .subquery, .sets, .conditional, .block, .external:
             noPart("keyPath")
         }

@@ -159,7 +159,7 @@ struct Translation {
         case .evaluatedObject: return .this
         case .variable(let name): return .variable(name)
         case .keyPath(let path): return path.count == 1 && path[0].isSelf ? .this : .keyPath(path)
-        case .swiftKeyPath(let keyPath): return .keyPath(try keyPath.keys())
+        case .swiftKeyPath(let steps): return .keyPath(try steps.keys())
         case .function("FETCH", let arguments) where fetching: return try fetch(expression, arguments)
         case .function(let name, let arguments): return .function(name, try list(arguments))
         case .aggregate(let items): return .list(try list(items))

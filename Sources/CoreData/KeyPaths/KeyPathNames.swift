@@ -56,4 +56,14 @@ extension NSManagedObject: KeyPathNaming {
         defer { withExtendedLifetime(model) {} }
         return try KeyPathNames.keys(of: keyPath, on: self, info, runtime)
     }
+
+    package static func entityNames() throws(PredicateError) -> [String] {
+        guard let (model, runtime, info) = ModelRuntime.inUse(for: self) else {
+            throw PredicateError(
+                "A predicate asks for objects of \(self), and no model in use has an entity of that class. Load the model into a "
+                    + "coordinator first.")
+        }
+        defer { withExtendedLifetime(model) {} }
+        return (info.entity.index.value...info.entity.last.value).map { runtime.infos[$0].entity.name }
+    }
 }

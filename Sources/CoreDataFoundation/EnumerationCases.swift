@@ -5,7 +5,7 @@
 /// A getter that makes a case of a number or a text often does so by force, so it must be given one that there is. An enumeration
 /// with raw values has no payloads; up to 256 cases it is one byte, the number of the case. How many there are stands in the type's
 /// descriptor: flags, parent, name, accessor, fields, cases with a payload, cases without one, a 32-bit word each.
-func rawValues(ofCases type: Any.Type) -> [Any] {
+package func rawValues(ofCases type: Any.Type) -> [Any] {
     guard let type = type as? any RawRepresentable.Type else { return [] }
     return cases(of: type)
 }
