@@ -20,6 +20,7 @@ let objectTests: [Target] = [
     "LifeCycleTests",
     "ClassTests",
     "FetchTests",
+    "TypedQueryTests",
 ].map { name in
     .testTarget(
         name: name,

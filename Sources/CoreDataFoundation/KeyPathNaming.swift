@@ -29,6 +29,12 @@ extension AnyKeyPath {
     package func dottedName() throws(PredicateError) -> String { try keys().joined(separator: ".") }
 }
 
+/// A constant that stands for the names of the entities of a class, which are looked for when they are needed.
+final class EntitiesOfClass {
+    let naming: any KeyPathNaming.Type
+    init(_ naming: any KeyPathNaming.Type) { self.naming = naming }
+}
+
 /// A part of a path of which only the key paths are known, or a key that has no key path, such as `@count`.
 enum KeyPathStep: Equatable {
     case path(AnyKeyPath)

@@ -130,9 +130,11 @@ package enum KeyValue {
     }
 
     /// The type inside any number of optionals.
-    static func unwrappedType(_ type: Any.Type) -> Any.Type {
+    package static func unwrappedType(_ type: Any.Type) -> Any.Type {
         (type as? any Wrapping.Type).map { unwrappedType($0.wrappedType) } ?? type
     }
+
+    package static func isOptional(_ type: Any.Type) -> Bool { type is any Wrapping.Type }
 }
 
 /// Lets an optional inside an `Any` be opened.

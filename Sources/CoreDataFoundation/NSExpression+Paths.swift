@@ -4,6 +4,17 @@ import CoreDataValues
 import Foundation
 
 extension NSExpression {
+    /// The expression for what a key path leads to from this one.
+    package func appending(_ keyPath: AnyKeyPath) -> NSExpression { appending(.path(keyPath)) }
+
+    /// The expression for a collection operator of this one, such as `@count`.
+    package func appending(operator name: String) -> NSExpression { appending(.key(name)) }
+
+    /// That this names an entity of a class.
+    package func isEntity(of type: any KeyPathNaming.Type) -> NSPredicate {
+        .comparing(appending(.key("entity")), .in, NSExpression(forConstantValue: EntitiesOfClass(type)))
+    }
+
     /// The expression for what lies behind this one.
     func appending(_ step: KeyPathStep) -> NSExpression {
         switch content {
@@ -55,7 +66,7 @@ extension NSExpression {
 
 extension NSExpression {
     /// What a captured value stands for: an enumeration counts by its raw value, in collections too.
-    convenience init(captured value: Any?) {
+    package convenience init(captured value: Any?) {
         guard let value = KeyValue.unwrapped(value) else {
             self.init(forConstantValue: nil)
             return

@@ -252,6 +252,7 @@ struct Translation {
         if let value = Value(any: object) { return .constant(value) }
         guard let object = KeyValue.unwrapped(object) else { return .constant(.null) }
         if let expression = object as? NSExpression { return try self.expression(expression) }
+        if let entities = object as? EntitiesOfClass { return .list(try entities.naming.entityNames().map { .constant(.text($0)) }) }
         if let members = Translation.members(of: object) {
             var items: [Expression] = []
             for member in members { items.append(try constant(member)) }

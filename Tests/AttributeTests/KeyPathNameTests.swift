@@ -80,7 +80,7 @@ final class Ghost: NSManagedObject {
             (\Person.capped, ["age"]), (\Person.stranger, ["stranger"]), (\Person.oldestKid, ["kids", "age"]),
             (\Person.forefather, ["father"]),
             (\Person.kids.isEmpty, ["kids"]), (\Person.kids.first, ["kids"]), (\Person.rank?.rawValue, ["rank"]), (\Person.stored, []), (\Person.self, []),
-            (\Person.objectID, []), (\Person.isDeleted, []), (\Person["stranger"], ["stranger"]), (\String.count, []),
+            (\Person.isDeleted, []), (\Person["stranger"], ["stranger"]), (\String.count, []),
         ]
         for (keyPath, seen) in unnamed {
             let error = #expect(throws: PredicateError.self) { try keyPath.dottedName() }

@@ -10,7 +10,7 @@ extension NSManagedObjectContext {
     final func dictionaries<T>(_ request: NSFetchRequest<T>) throws -> [NSDictionary] {
         let (order, form) = try dictionaryOrder(request)
         var found: [NSDictionary] = []
-        try read(order) { rows, store in
+        try readValues(order) { rows, store in
             let maker = DictionaryMaker(form, self, store: store)
             for row in 0..<rows.count { found.append(try maker.dictionary(rows, row: row)) }
             fetchProgress?.add(rows.count)
@@ -23,7 +23,7 @@ extension NSManagedObjectContext {
     final func countOfDictionaries<T>(_ request: NSFetchRequest<T>) throws -> Int {
         let order = try dictionaryOrder(request).order
         var count = 0
-        try read(order) { rows, _ in count += rows.count }
+        try readValues(order) { rows, _ in count += rows.count }
         return count
     }
 
@@ -62,7 +62,8 @@ extension NSManagedObjectContext {
         return (order, form)
     }
 
-    private func read(_ order: FetchOrder, _ receive: (ValueRows, UInt16) throws -> Void) throws {
+    /// What the stores hold, by the batch, with the number of the store where there is but one.
+    func readValues(_ order: FetchOrder, _ receive: (ValueRows, UInt16) throws -> Void) throws {
         let stores = storesBelow(for: order)
         do {
             let values = try ValueReading.open(order.plan, .latest, of: stores.map(\.rows), in: runtime.schema)

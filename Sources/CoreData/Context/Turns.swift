@@ -24,7 +24,7 @@ enum Turns {
     /// the queue's specifics, not those of the main queue that waits for it.
     private final class MainHolder: Sendable {}
     private static let mainHolder = MainHolder()
-    private static var mainMark: UnsafeRawPointer {
+    static var mainMark: UnsafeRawPointer {
         UnsafeRawPointer(Unmanaged.passUnretained(mainHolder).toOpaque())
     }
 

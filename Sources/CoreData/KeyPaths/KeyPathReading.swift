@@ -37,7 +37,7 @@ final class KeyPathReading {
 
     private init(_ keyPath: AnyKeyPath, _ turn: Turn) {
         self.turn = turn
-        valueType = unwrappedType(type(of: keyPath).valueType)
+        valueType = KeyValue.unwrappedType(type(of: keyPath).valueType)
     }
 
     // MARK: What objects tell
@@ -66,14 +66,14 @@ final class KeyPathReading {
         of keyPath: AnyKeyPath, on type: NSManagedObject.Type, _ info: EntityInfo, _ runtime: ModelRuntime
     ) throws(PredicateError) -> [String] {
         // A destination's class may be one that the model does not tell.
-        if let target = unwrappedType(Swift.type(of: keyPath).valueType) as? NSManagedObject.Type {
+        if let target = KeyValue.unwrappedType(Swift.type(of: keyPath).valueType) as? NSManagedObject.Type {
             _ = runtime.info(for: target)
         }
         let (first, seen, endsInOptional) = read(keyPath, .first, type, info)
         guard let keys = first else { throw unnamed(keyPath, type, seen) }
         let (second, others, _) = read(keyPath, .second, type, info)
         guard keys == second else { throw unnamed(keyPath, type, seen + others.filter { !seen.contains($0) }) }
-        if endsInOptional, Swift.type(of: keyPath).valueType is any OptionalType.Type {
+        if endsInOptional, KeyValue.isOptional(Swift.type(of: keyPath).valueType) {
             let (_, asked, _) = read(keyPath, .empty(count: seen.count), type, info)
             guard asked == seen else { throw unnamed(keyPath, type, asked) }
         }
@@ -105,7 +105,8 @@ final class KeyPathReading {
 
     /// Whether each key was asked of the object that the one before gave, and the result is what the last one gave.
     private func keys(from root: NSManagedObject, to result: Any?) -> [String]? {
-        guard let last = questions.last, unknown.isEmpty else { return nil }
+        guard unknown.isEmpty else { return nil }
+        guard let last = questions.last else { return root.isNamed(by: result) ? ["objectID"] : nil }
         var object: ObjectIdentifier? = ObjectIdentifier(root)
         for question in questions {
             guard question.object == object else { return nil }
@@ -115,6 +116,7 @@ final class KeyPathReading {
         // Elements of composite attributes have dots.
         let keys = questions.flatMap { $0.key.split(separator: ".").map(String.init) }
         if last.answer.isSame(as: result) { return keys }
+        if case .object(let object) = last.answer, object.isNamed(by: result) { return keys + ["objectID"] }
         return last.answer.isCount(result) ? keys + ["@count"] : nil
     }
 
@@ -129,16 +131,7 @@ final class KeyPathReading {
     }
 }
 
-/// Lets a type say what it is an optional of.
-protocol OptionalType {
-    static var wrappedType: Any.Type { get }
-}
-
-extension Optional: OptionalType {
-    static var wrappedType: Any.Type { Wrapped.self }
-}
-
-/// The type inside any number of optionals.
-func unwrappedType(_ type: Any.Type) -> Any.Type {
-    (type as? any OptionalType.Type).map { unwrappedType($0.wrappedType) } ?? type
+extension NSManagedObject {
+    /// Whether a result is this object's very ID.
+    fileprivate final func isNamed(by result: Any?) -> Bool { KeyValue.unwrapped(result).map { $0 as? NSManagedObjectID === objectID } ?? false }
 }

@@ -40,10 +40,8 @@ extension PredicateExpressions.SequenceContains: TranslatedExpression {
             if let range = constant as? any CapturedRange { return .condition(try member.isWithin(range.bounds)) }
             if let items = members.items(of: LHS.Output.self) { return .condition(try member.isOne(of: items)) }
         }
-        let (whole, part) = (try members.unguarded(), try member.unguarded())
-        let holds = NSPredicate.both(member.guard, LHS.Output.self is any StringProtocol.Type
-            ? .comparing(whole, .contains, part) : .comparing(part, .in, whole))
-        return .condition(try members.whereThere(holds ?? NSPredicate(value: true)))
+        let isMember = NSPredicate.comparing(try member.unguarded(), .in, try members.unguarded())
+        return .condition(try members.whereThere(.both(member.guard, isMember) ?? isMember))
     }
 }
 

@@ -79,7 +79,6 @@ extension PredicateTerm {
         guard wanted is AnyClass, source is AnyClass, let naming = wanted as? any KeyPathNaming.Type else {
             throw .noCounterpart("A cast from \(source) to \(wanted)", "Casts of managed objects have one: to the class of another entity.")
         }
-        let entity = try unguarded().appending(.key("entity"))
-        return .comparing(entity, .in, NSExpression(forAggregate: try naming.entityNames()))
+        return try unguarded().isEntity(of: naming)
     }
 }

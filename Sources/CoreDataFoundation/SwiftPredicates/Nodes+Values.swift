@@ -91,16 +91,3 @@ extension PredicateExpressions.IntRemainder: TranslatedExpression {
         try .calculated("modulus:by:", [try translation.term(lhs), try translation.term(rhs)], self)
     }
 }
-
-extension PredicateExpressions.ExpressionEvaluate: TranslatedExpression {
-    /// What an expression made by `#Expression` comes to: its variables stand for what it is given.
-    func term(in translation: inout SwiftTranslation) throws(PredicateError) -> PredicateTerm {
-        guard case .some(.some(let constant)) = try translation.term(self.expression).constant,
-            let made = constant as? Foundation.Expression<repeat (each Input).Output, Output>
-        else { throw .noCounterpart("An expression that is itself a variable", "Capture one made by #Expression.") }
-        for (variable, given) in repeat (each made.variable, each input) {
-            translation.bind(variable.key, to: try translation.term(given))
-        }
-        return try translation.term(made.expression)
-    }
-}

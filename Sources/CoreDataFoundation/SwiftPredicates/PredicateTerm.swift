@@ -98,7 +98,7 @@ struct PredicateTerm {
 }
 
 extension NSPredicate {
-    static func comparing(
+    package static func comparing(
         _ left: NSExpression, _ op: NSComparisonPredicate.Operator, _ right: NSExpression, _ options: NSComparisonPredicate.Options = []
     ) -> NSPredicate {
         NSComparisonPredicate(leftExpression: left, rightExpression: right, modifier: .direct, type: op, options: options)
@@ -112,7 +112,7 @@ extension NSPredicate {
     }
 
     /// An AND or OR, of whose parts none is one of the same; a constant decides it, or has no part in it.
-    static func joined(_ type: NSCompoundPredicate.LogicalType, _ first: NSPredicate, _ second: NSPredicate) -> NSPredicate {
+    package static func joined(_ type: NSCompoundPredicate.LogicalType, _ first: NSPredicate, _ second: NSPredicate) -> NSPredicate {
         let neutral = type == .and
         switch (first.truth, second.truth) {
         case (neutral, _): return second
@@ -122,7 +122,7 @@ extension NSPredicate {
         }
     }
 
-    static func not(_ condition: NSPredicate) -> NSPredicate {
+    package static func not(_ condition: NSPredicate) -> NSPredicate {
         if let truth = condition.truth { return NSPredicate(value: !truth) }
         if let inner = condition as? NSCompoundPredicate, inner.compoundPredicateType == .not, let part = inner.parts.first { return part }
         return NSCompoundPredicate(type: .not, subpredicates: [condition])

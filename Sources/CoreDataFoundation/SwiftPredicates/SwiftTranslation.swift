@@ -42,9 +42,6 @@ struct SwiftTranslation {
         return try term(node)
     }
 
-    /// Binds the variables of a whole expression, which nobody else uses.
-    mutating func bind(_ variable: PredicateExpressions.VariableID, to term: PredicateTerm) { terms[variable] = term }
-
     /// The members of a collection for which a condition holds.
     mutating func filtered(
         _ collection: NSExpression, _ variable: PredicateExpressions.VariableID, _ test: any PredicateExpression, negated: Bool = false

@@ -1,0 +1,142 @@
+// Finding objects of a class in one call: short names for fetch requests that a program would write itself (Decisions/0008).
+
+import CCoreDataRuntime
+import CoreDataFoundation
+import CoreDataValues
+import Foundation
+
+extension ManagedObjectQueries {
+    /// All objects of the class, in an order.
+    ///
+    /// Like all that finds here it is a fetch: in `context`, else in the context whose block runs; where there is none it is a misuse.
+    /// - Throws: what the fetch throws.
+    public static func all(sortedBy order: [SortDescriptor<Self>] = [], in context: NSManagedObjectContext? = nil) throws -> [Self] {
+        try find(where: nil, sortedBy: order, in: context)
+    }
+
+    /// The objects for which a predicate holds; a limit of 0 is none.
+    public static func find(
+        where predicate: NSPredicate?, sortedBy order: [SortDescriptor<Self>] = [], limit: Int = 0, in context: NSManagedObjectContext? = nil
+    ) throws -> [Self] {
+        let request = request(where: predicate, order)
+        request.fetchLimit = limit
+        return try NSManagedObjectContext.asked(context, for: Self.self).fetch(request)
+    }
+
+    /// The same with a closure: `Casualty.find { $0.age >= 18 }`.
+    public static func find<Condition: PredicateCondition>(
+        sortedBy order: [SortDescriptor<Self>] = [], limit: Int = 0, in context: NSManagedObjectContext? = nil,
+        _ condition: (TypedExpression<Self>) throws -> Condition
+    ) throws -> [Self] { try find(where: predicate(condition), sortedBy: order, limit: limit, in: context) }
+
+    /// The objects with a text like a pattern of SQL: `Casualty.find(\.name, like: "Wash%")`.
+    ///
+    /// `%` is any text, `_` one character, and a backslash before either makes it stand for itself. Reads by an index of the property
+    /// where the pattern is a beginning alone.
+    public static func find<Text: PredicateText>(
+        _ property: KeyPath<Self, Text>, like pattern: String, options: NSComparisonPredicate.Options = [],
+        sortedBy order: [SortDescriptor<Self>] = [], in context: NSManagedObjectContext? = nil
+    ) throws -> [Self] {
+        try find(where: SQLPattern(pattern).predicate(of: property.predicateExpression, options), sortedBy: order, in: context)
+    }
+
+    /// The object with an ID; nil where there is none of this class.
+    public static func find(id: NSManagedObjectID, in context: NSManagedObjectContext? = nil) throws -> Self? {
+        try first(where: .comparing(NSExpression.expressionForEvaluatedObject(), .equalTo, NSExpression(forConstantValue: id)), in: context)
+    }
+
+    /// The first object in an order for which a predicate holds.
+    public static func first(
+        where predicate: NSPredicate? = nil, sortedBy order: [SortDescriptor<Self>] = [], in context: NSManagedObjectContext? = nil
+    ) throws -> Self? { try find(where: predicate, sortedBy: order, limit: 1, in: context).first }
+
+    /// How many objects there are for which a predicate holds.
+    public static func count(where predicate: NSPredicate? = nil, in context: NSManagedObjectContext? = nil) throws -> Int {
+        try NSManagedObjectContext.asked(context, for: Self.self).count(for: request(where: predicate, []))
+    }
+
+    fileprivate static func request(where predicate: NSPredicate?, _ order: [SortDescriptor<Self>]) -> NSFetchRequest<Self> {
+        let request = NSFetchRequest<Self>()
+        request.predicate = predicate
+        request.sortDescriptors = order.map { NSSortDescriptor($0) }
+        return request
+    }
+}
+
+extension NSManagedObjectContext {
+    /// The context that is asked: the one that is given, or the one whose block runs.
+    static func asked(_ context: NSManagedObjectContext?, for type: NSManagedObject.Type) -> NSManagedObjectContext {
+        guard let context = context ?? executing else {
+            misuse("Objects of \(type) were asked for outside the block of any context. Name one by in:, or ask inside its perform.")
+        }
+        return context
+    }
+
+    /// The context whose block the caller's thread runs, the innermost one; nil outside all.
+    static var executing: NSManagedObjectContext? {
+        var holder = coredata_current_holder()
+        while let current = holder {
+            if current.pointee.context != Turns.mainMark {
+                return Unmanaged<NSManagedObjectContext>.fromOpaque(current.pointee.context).takeUnretainedValue()
+            }
+            holder = current.pointee.outer
+        }
+        return nil
+    }
+}
+
+/// A pattern of SQL's `LIKE`.
+struct SQLPattern {
+    private enum Part: Equatable {
+        case text(Character)
+        case one, any
+    }
+    private var parts: [Part] = []
+
+    init(_ pattern: String) {
+        var isEscaped = false
+        for character in pattern {
+            switch character {
+            case _ where isEscaped:
+                // Before any other character a backslash stands for itself.
+                if !"%_\\".contains(character) { parts.append(.text("\\")) }
+                parts.append(.text(character))
+                isEscaped = false
+            case "\\": isEscaped = true
+            case "%": parts.append(.any)
+            case "_": parts.append(.one)
+            default: parts.append(.text(character))
+            }
+        }
+        if isEscaped { parts.append(.text("\\")) }
+    }
+
+    /// `==` for a text without wildcards and `BEGINSWITH` for a beginning, which find by an index; else `LIKE`.
+    func predicate(of text: NSExpression, _ options: NSComparisonPredicate.Options) -> NSPredicate {
+        if let whole = literal(parts[...]) { return .comparing(text, .equalTo, NSExpression(forConstantValue: whole), options) }
+        if parts.last == .any, let start = literal(parts.dropLast()), !start.isEmpty {
+            return .comparing(text, .beginsWith, NSExpression(forConstantValue: start), options)
+        }
+        return .comparing(text, .like, NSExpression(forConstantValue: pattern), options)
+    }
+
+    private func literal(_ parts: ArraySlice<Part>) -> String? {
+        var text = ""
+        for part in parts {
+            guard case .text(let character) = part else { return nil }
+            text.append(character)
+        }
+        return text
+    }
+
+    /// As `LIKE` of predicates writes it.
+    private var pattern: String {
+        parts.map { part in
+            switch part {
+            case .any: "*"
+            case .one: "?"
+            case .text(let character): "*?\\".contains(character) ? "\\\(character)" : String(character)
+            }
+        }.joined()
+    }
+}

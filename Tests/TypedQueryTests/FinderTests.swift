@@ -1,0 +1,126 @@
+// The finders of classes: what they find, in which context, and what they do not make.
+
+import CoreDataTestSupport
+import Foundation
+import Testing
+
+@testable import CoreData
+
+@Suite("Finders") struct FinderTests {
+    private let order = [SortDescriptor(\Ship.crew)]
+
+    @Test("Finds objects by predicate, pattern and ID, in an order", arguments: Harbour.types)
+    func objects(_ type: String) throws {
+        let stack = try Harbour.stack(type)
+        let context = stack.context
+        #expect(try Ship.all(in: context).count == 12)
+        #expect(try Ship.all(sortedBy: [SortDescriptor(\.crew, order: .reverse)], in: context).map(\.crew) == (-2...9).reversed())
+        #expect(try Steamer.all(in: context).count == 4)
+        #expect(try Ship.find(where: \Ship.crew > 6, sortedBy: order, in: context).map(\.crew) == [7, 8, 9])
+        #expect(try Ship.find(sortedBy: order, limit: 2, in: context) { $0.master.name == "Bo" }.map(\.crew) == [-1, 5])
+        #expect(try Ship.first(where: \Ship.crew > 6, sortedBy: order, in: context)?.crew == 7)
+        #expect(try Ship.first(where: \Ship.crew > 60, in: context) == nil)
+        #expect(try Ship.count(in: context) == 12 && Ship.count(where: \Ship.crew > 6, in: context) == 3)
+        let id = try #require(try Steamer.first(in: context)).objectID
+        #expect(try Ship.find(id: id, in: context)?.objectID == id && Steamer.find(id: id, in: context)?.objectID == id)
+        #expect(try Sailor.find(id: id, in: context) == nil)
+    }
+
+    @Test("Patterns of SQL: wildcards, what they stand for, and how they are escaped", arguments: Harbour.types)
+    func patterns(_ type: String) throws {
+        let stack = try Harbour.stack(type)
+        let context = stack.context
+        func names(_ pattern: String, _ options: NSComparisonPredicate.Options = []) throws -> [String] {
+            try Ship.find(\.name, like: pattern, options: options, sortedBy: order, in: context).map(\.name)
+        }
+        #expect(try names("Ada%") == ["Ada", "Adamant"])
+        #expect(try names("ada", .caseInsensitive) == ["Ada", "ADA"])
+        #expect(try names("%a") == ["Ada", "Bella", "delta"])
+        #expect(try names("_d_") == ["Ada"])
+        #expect(try names("a_b") == ["a_b", "axb"])
+        #expect(try names("a\\_b") == ["a_b"])
+        #expect(try names("50\\%%") == ["50% off"])
+        #expect(try names("%\\%%") == ["50% off"])
+        #expect(try names("%*%").isEmpty && names("A?a").isEmpty)
+        #expect(try names("%").count == 12)
+        #expect(try Ship.find(\.nick, like: "Old%", in: context).count == 2)
+        #expect(try Ship.find(\.master?.name, like: "B_", in: context).count == 3)
+        #expect(SQLPattern("Wash%").predicate(of: (\Ship.name).predicateExpression, []).description == "name BEGINSWITH \"Wash\"")
+        #expect(SQLPattern("W*s_\\").predicate(of: (\Ship.name).predicateExpression, []).description == #"name LIKE "W\\*s?\\\\""#)
+    }
+
+    @Test("Aggregates, with values that are missing and none at all", arguments: Harbour.types)
+    func aggregates(_ type: String) throws {
+        let stack = try Harbour.stack(type)
+        let context = stack.context
+        let big = \Ship.crew > 6
+        #expect(try Ship.average(of: \.crew, in: context) == 3.5 && Ship.average(of: \.crew, where: big, in: context) == 8)
+        #expect(try Ship.sum(of: \.crew, in: context) == 42 && Ship.sum(of: \.length, in: context) == 16.5)
+        #expect(try Ship.sum(of: \.guns, in: context) == [0, 2, 3, 4, 6, 7, 8, 10, 11].map { $0 * 3 }.reduce(0, +))
+        #expect(try Ship.minimum(of: \.crew, in: context) == -2 && Ship.maximum(of: \.crew, in: context) == 9)
+        #expect(try Ship.minimum(of: \.launched, in: context) == Date(timeIntervalSinceReferenceDate: 1000))
+        #expect(try Ship.maximum(of: \.name, where: big, in: context) == "axb")
+        #expect(try Ship.maximum(of: \.flag, in: context) == .black)
+        #expect(try Sailor.maximum(of: \.age, in: context) == 61 && Sailor.average(of: \.age, in: context) == 45.5)
+        let none = \Ship.crew > 60
+        #expect(try Ship.average(of: \.crew, where: none, in: context) == nil && Ship.maximum(of: \.guns, where: none, in: context) == nil)
+        #expect(try Ship.sum(of: \.crew, where: none, in: context) == 0)
+    }
+
+    @Test("Columns are parallel arrays with the IDs, and make no object", arguments: Harbour.types)
+    func columns(_ type: String) throws {
+        let stack = try Harbour.stack(type)
+        let context = stack.context
+        let (ids, (crews, names, guns, launched)) = try Ship.columns(of: \.crew, \.name, \.guns, \.launched, sortedBy: order, in: context)
+        #expect(context.registeredObjects.isEmpty)
+        #expect(crews == Array(-2...9) && ids.count == 12 && names.count == 12)
+        let ships = try Ship.all(sortedBy: order, in: context)
+        #expect(ids == ships.map(\.objectID) && names == ships.map(\.name) && guns == ships.map(\.guns) && launched == ships.map(\.launched))
+        let more = try Ship.columns(
+            of: \.flag, \.rig, \.isAfloat, \.isLit, \.tag, \.length, \.master?.name, where: \Ship.crew > 0, sortedBy: order, limit: 3, in: context)
+        let three = Array(ships[3..<6])
+        #expect(more.ids == three.map(\.objectID) && more.values.0 == three.map(\.flag) && more.values.1 == three.map(\.rig))
+        #expect(more.values.2 == three.map(\.isAfloat) && more.values.3 == three.map(\.isLit) && more.values.4 == three.map(\.tag))
+        #expect(more.values.5 == three.map(\.length) && more.values.6 == three.map { $0.master?.name })
+        #expect(try Ship.columns(of: \.crew, where: \Ship.crew > 60, in: context).values.isEmpty)
+        let masters = try Ship.columns(of: \.master?.objectID, \.objectID, sortedBy: order, in: context)
+        #expect(masters.values.0 == ships.map { $0.master?.objectID } && masters.values.1 == ids)
+    }
+
+    @Test("A column that is not what the property says is refused", arguments: Harbour.types)
+    func mismatches(_ type: String) throws {
+        let stack = try Harbour.stack(type)
+        let context = stack.context
+        let nameless = context.make("Ship", ["crew": 100])
+        try context.save()
+        context.refresh(nameless, mergeChanges: false)
+        let error = #expect(throws: CocoaError.self) { try Ship.columns(of: \.name, in: context) }
+        #expect(error?.code.rawValue == 134060 && "\(error as Any)".contains("asked for as String, and one is nil"))
+        #expect(throws: CocoaError.self) { try Ship.columns(of: \.loud, in: context) }
+        #expect(throws: CocoaError.self) { try Ship.columns(of: \.master, in: context) }
+        let request = NSFetchRequest<Ship>(entityName: "Ship")
+        request.prefetch(\.master, \.cargo)
+        #expect(request.relationshipKeyPathsForPrefetching == ["master", "cargo"])
+        #expect(try context.fetch(request).count == 13)
+    }
+
+    @Test("Without a context the one is asked whose block runs, the innermost one; outside all it is a misuse")
+    func executing() async throws {
+        let stack = try Harbour.stack(NSSQLiteStoreType)
+        let (outer, inner) = (stack.context, stack.another())
+        let found = try await inner.perform { try Ship.all().map { $0.managedObjectContext === inner }.filter { $0 }.count }
+        #expect(found == 12)
+        // Aggregates read what the store holds.
+        let counts: [Int] = try outer.performAndWait {
+            _ = outer.make("Ship", ["crew": 50])
+            let mine = try Ship.count()
+            let others = try inner.performAndWait { try Ship.count() }
+            return [mine, others, try Ship.count(), try Ship.count(in: outer), try Ship.maximum(of: \.crew) ?? 0]
+        }
+        #expect(counts == [13, 12, 13, 13, 9])
+        await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Harbour.model())
+            withExtendedLifetime(coordinator) { _ = try? Ship.all() }
+        }
+    }
+}
