@@ -27,7 +27,7 @@ let objectTests: [Target] = [
         dependencies: ["CoreData", "CoreDataValues", "CoreDataSQLite", "CCoreDataSQLite", "CoreDataTestSupport", "CoreDataSeeds"]
             + (name == "ConcurrencyTests"
                 ? ["CCoreDataRuntime", "CoreDataScript", "CoreDataAsyncMain", "CoreDataStress"] : [])
-            + (name == "StackTests" ? ["CoreDataAgreement"] : [])
+            + (name == "StackTests" ? ["CoreDataAgreement"] : []) + (name == "TypedQueryTests" ? ["CoreDataOperators"] : [])
             + (name == "ClassTests" ? ["CoreDataClassesNorth", "CoreDataClassesSouth", "CoreDataClassesProgram", "CoreDataForeign"] : []),
         swiftSettings: strict)
 }
@@ -35,7 +35,7 @@ let objectTests: [Target] = [
 let package = Package(
     name: "OpenCoreData",
     products: [
-        .library(name: "CoreData", targets: ["CoreData"])
+        .library(name: "CoreData", targets: ["CoreData", "CoreDataOperators"])
     ],
     targets: [
         // C libraries and the C files of ours
@@ -69,6 +69,8 @@ let package = Package(
                 "CoreDataFoundation",
             ],
             swiftSettings: strict),
+
+        .target(name: "CoreDataOperators", dependencies: ["CoreData", "CoreDataFoundation"], swiftSettings: strict),
 
         // tests
         .testTarget(

@@ -60,7 +60,8 @@ extension NSExpression {
     }
 
     private static let calculations: Set<String> = [
-        "add:to:", "from:subtract:", "multiply:by:", "divide:by:", "modulus:by:", "length:", "uppercase:", "lowercase:", "valueForKeyPath:",
+        "add:to:", "from:subtract:", "multiply:by:", "divide:by:", "modulus:by:", "length:", "uppercase:",
+        "lowercase:", "valueForKeyPath:",
     ]
 }
 

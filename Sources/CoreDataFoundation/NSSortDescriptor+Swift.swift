@@ -19,9 +19,12 @@ extension NSSortDescriptor {
 
     private static func made<Root>(of keyPath: PartialKeyPath<Root>, isAscending: Bool) -> NSSortDescriptor {
         func typed<Value>(_ type: Value.Type) -> NSSortDescriptor? {
-            (keyPath as? KeyPath<Root, Value>).map { NSSortDescriptor(keyPath: $0, ascending: isAscending, comparator: StoreComparator.byValue) }
+            (keyPath as? KeyPath<Root, Value>).map {
+                NSSortDescriptor(keyPath: $0, ascending: isAscending, comparator: StoreComparator.byValue)
+            }
         }
-        guard let made = _openExistential(type(of: keyPath).valueType, do: typed) else { misuse("The key path \(keyPath) cannot be sorted by.") }
+        guard let made = _openExistential(type(of: keyPath).valueType, do: typed)
+        else { misuse("The key path \(keyPath) cannot be sorted by.") }
         return made
     }
 }

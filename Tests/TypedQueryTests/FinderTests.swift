@@ -1,5 +1,6 @@
 // The finders of classes: what they find, in which context, and what they do not make.
 
+import CoreDataOperators
 import CoreDataTestSupport
 import Foundation
 import Testing

@@ -58,7 +58,8 @@ import Testing
         try check(#Predicate { names.contains($0.name) })
         try check(#Predicate { crews.contains($0.crew) }, finds: "crew IN {-1, 4, 7}")
         try check(#Predicate { ship in ship.tag.flatMap { tags.contains($0) } ?? false })
-        try check(#Predicate { ship in ship.launched.flatMap { $0 > date } == true }, finds: "launched != nil AND launched > CAST(4000.000000, \"NSDate\")")
+        try check(
+            #Predicate { ship in ship.launched.flatMap { $0 > date } == true }, finds: "launched != nil AND launched > CAST(4000.000000, \"NSDate\")")
         let optional: [Int?] = [0, nil]
         try check(#Predicate { optional.contains($0.guns) })
         let flags: [Flag] = [.red, .black]

@@ -1,5 +1,6 @@
 // Predicates written with key paths, and sort descriptors of Swift's.
 
+import CoreDataOperators
 import CoreDataTestSupport
 import Foundation
 import Testing

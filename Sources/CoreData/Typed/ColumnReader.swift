@@ -37,7 +37,8 @@ class ColumnReader<V> {
     fileprivate final func mismatch(_ object: Any?) -> CocoaError {
         let found = object.map { "\($0)" } ?? "nil"
         return CocoaError.coreData(
-            134060, "Values of the property \(name) were asked for as \(V.self), and one is \(found). Ask by a property of the stored type.")
+            134060,
+            "Values of the property \(name) were asked for as \(V.self), and one is \(found). Ask by a property of the stored type.")
     }
 }
 

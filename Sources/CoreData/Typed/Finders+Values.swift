@@ -57,7 +57,7 @@ extension ManagedObjectQueries {
     ///
     /// `let (ids, (names, ages)) = try Casualty.columns(of: \.name, \.age, sortedBy: [SortDescriptor(\.age)])`. The type of a property is
     /// that of its column: a number or Boolean that is none in the store is 0 or false, as scalar accessors read it.
-    /// - Throws: what the fetch throws; 134060 for a value that is not of the property's type, naming the property, and for the entities of
+    /// - Throws: what the fetch throws; 134060 for a value that is not of the property's type, naming the property, and for an entity of
     ///   several stores.
     public static func columns<each V>(
         of properties: repeat KeyPath<Self, each V>, where predicate: NSPredicate? = nil, sortedBy order: [SortDescriptor<Self>] = [],
@@ -72,8 +72,8 @@ extension ManagedObjectQueries {
         }
         let readers = (repeat next(each properties))
         var ids: [NSManagedObjectID] = []
-        try NSManagedObjectContext.asked(context, for: self).readValues(of: self, predicate, order.map { NSSortDescriptor($0) }, limit: limit) {
-            path in
+        let context = NSManagedObjectContext.asked(context, for: self)
+        try context.readValues(of: self, predicate, order.map { NSSortDescriptor($0) }, limit: limit) { path in
             var columns = [ValueProjection.Column("objectID", .this)]
             for keyPath in paths { columns.append(.init("value\(columns.count)", .keyPath(try path(keyPath)))) }
             return columns

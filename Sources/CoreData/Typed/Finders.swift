@@ -16,7 +16,8 @@ extension ManagedObjectQueries {
 
     /// The objects for which a predicate holds; a limit of 0 is none.
     public static func find(
-        where predicate: NSPredicate?, sortedBy order: [SortDescriptor<Self>] = [], limit: Int = 0, in context: NSManagedObjectContext? = nil
+        where predicate: NSPredicate?, sortedBy order: [SortDescriptor<Self>] = [], limit: Int = 0,
+        in context: NSManagedObjectContext? = nil
     ) throws -> [Self] {
         let request = request(where: predicate, order)
         request.fetchLimit = limit
@@ -42,7 +43,8 @@ extension ManagedObjectQueries {
 
     /// The object with an ID; nil where there is none of this class.
     public static func find(id: NSManagedObjectID, in context: NSManagedObjectContext? = nil) throws -> Self? {
-        try first(where: .comparing(NSExpression.expressionForEvaluatedObject(), .equalTo, NSExpression(forConstantValue: id)), in: context)
+        let subject = NSExpression.expressionForEvaluatedObject()
+        return try first(where: .comparing(subject, .equalTo, NSExpression(forConstantValue: id)), in: context)
     }
 
     /// The first object in an order for which a predicate holds.

@@ -20,12 +20,12 @@ extension KeyPath: PredicateOperand {
 public struct TypedExpression<Value>: PredicateOperand {
     public let predicateExpression: NSExpression
 
-    init(_ expression: NSExpression) { predicateExpression = expression }
+    package init(computing expression: NSExpression) { predicateExpression = expression }
 
     /// The object that is asked about.
-    static var subject: TypedExpression { TypedExpression(NSExpression.expressionForEvaluatedObject()) }
+    static var subject: TypedExpression { TypedExpression(computing: NSExpression.expressionForEvaluatedObject()) }
 
-    func appending<T>(_ keyPath: AnyKeyPath) -> TypedExpression<T> { TypedExpression<T>(predicateExpression.appending(keyPath)) }
+    func appending<T>(_ keyPath: AnyKeyPath) -> TypedExpression<T> { TypedExpression<T>(computing: predicateExpression.appending(keyPath)) }
 }
 
 extension TypedExpression where Value: NSManagedObject {
@@ -64,7 +64,7 @@ extension NSManagedObject: ManagedObjectQueries {}
 extension ManagedObjectQueries {
     /// The predicate that a closure makes: `Casualty.predicate { $0.age >= 18 && $0.name.contains("x") }`.
     ///
-    /// An ordinary `NSPredicate`, which prints as a format text.
+    /// An ordinary `NSPredicate`, which prints as a format text. The operators come with `import CoreDataOperators`.
     public static func predicate<Condition: PredicateCondition>(
         _ make: (TypedExpression<Self>) throws -> Condition
     ) rethrows -> NSPredicate { try make(.subject).asPredicate }

@@ -34,33 +34,35 @@ private enum MemberNames {
 }
 
 extension PredicateOperand where Value: PredicateMembers {
-    public var count: TypedExpression<Int> { TypedExpression(predicateExpression.appending(operator: "@count")) }
-    public var isEmpty: NSPredicate { count == 0 }
+    public var count: TypedExpression<Int> { TypedExpression(computing: predicateExpression.appending(operator: "@count")) }
+    public var isEmpty: NSPredicate { count.compared(.equalTo) }
 
     /// That a condition holds for a member.
     public func any(_ condition: (TypedExpression<Value.Member>) throws -> some PredicateCondition) rethrows -> NSPredicate {
-        try count(where: condition) > 0
+        try count(where: condition).compared(.greaterThan)
     }
 
     /// That a condition holds for no member.
     public func none(_ condition: (TypedExpression<Value.Member>) throws -> some PredicateCondition) rethrows -> NSPredicate {
-        try count(where: condition) == 0
+        try count(where: condition).compared(.equalTo)
     }
 
     /// That a condition holds for all members; it does where there are none.
     public func all(_ condition: (TypedExpression<Value.Member>) throws -> some PredicateCondition) rethrows -> NSPredicate {
-        try none { !(try condition($0)) }
+        try none { NSPredicate.not(try condition($0).asPredicate) }
     }
 
     /// For how many members a condition holds.
-    public func count(where condition: (TypedExpression<Value.Member>) throws -> some PredicateCondition) rethrows -> TypedExpression<Int> {
+    public func count(
+        where condition: (TypedExpression<Value.Member>) throws -> some PredicateCondition
+    ) rethrows -> TypedExpression<Int> {
         let depth = MemberNames.depth
         let name = depth == 0 ? "x" : "x\(depth + 1)"
         let predicate = try MemberNames.$depth.withValue(depth + 1) {
-            try condition(TypedExpression(NSExpression(forVariable: name))).asPredicate
+            try condition(TypedExpression(computing: NSExpression(forVariable: name))).asPredicate
         }
         let members = NSExpression(forSubquery: predicateExpression, usingIteratorVariable: name, predicate: predicate)
-        return TypedExpression<Int>(members.appending(operator: "@count"))
+        return TypedExpression<Int>(computing: members.appending(operator: "@count"))
     }
 
     /// That an object is a member.
@@ -69,9 +71,16 @@ extension PredicateOperand where Value: PredicateMembers {
     }
 }
 
+extension TypedExpression<Int> {
+    /// A number compared with none.
+    fileprivate func compared(_ op: NSComparisonPredicate.Operator) -> NSPredicate {
+        .comparing(predicateExpression, op, NSExpression(forConstantValue: 0))
+    }
+}
+
 extension PredicateOperand where Value: PredicateMembers, Value.Member: NSManagedObject {
     private func collected<T>(_ name: String, _ keyPath: AnyKeyPath) -> TypedExpression<T> {
-        TypedExpression<T>(predicateExpression.appending(operator: name).appending(keyPath))
+        TypedExpression<T>(computing: predicateExpression.appending(operator: name).appending(keyPath))
     }
 
     /// The sum of a property of the members; 0 of none.

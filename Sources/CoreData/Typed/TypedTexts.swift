@@ -15,28 +15,42 @@ extension PredicateOperand where Value: PredicateText {
     ) -> NSPredicate { .comparing(predicateExpression, op, NSExpression(forConstantValue: text), options) }
 
     /// `CONTAINS`; with `[.caseInsensitive, .diacriticInsensitive]` `CONTAINS[cd]`.
-    public func contains(_ text: String, _ options: NSComparisonPredicate.Options = []) -> NSPredicate { compare(.contains, text, options) }
+    public func contains(_ text: String, _ options: NSComparisonPredicate.Options = []) -> NSPredicate {
+        compare(.contains, text, options)
+    }
     /// `BEGINSWITH`.
-    public func hasPrefix(_ text: String, _ options: NSComparisonPredicate.Options = []) -> NSPredicate { compare(.beginsWith, text, options) }
+    public func hasPrefix(_ text: String, _ options: NSComparisonPredicate.Options = []) -> NSPredicate {
+        compare(.beginsWith, text, options)
+    }
     /// `ENDSWITH`.
-    public func hasSuffix(_ text: String, _ options: NSComparisonPredicate.Options = []) -> NSPredicate { compare(.endsWith, text, options) }
+    public func hasSuffix(_ text: String, _ options: NSComparisonPredicate.Options = []) -> NSPredicate {
+        compare(.endsWith, text, options)
+    }
     /// `LIKE`, in which `?` is one character and `*` any number of them.
-    public func like(_ pattern: String, _ options: NSComparisonPredicate.Options = []) -> NSPredicate { compare(.like, pattern, options) }
+    public func like(_ pattern: String, _ options: NSComparisonPredicate.Options = []) -> NSPredicate {
+        compare(.like, pattern, options)
+    }
     /// `MATCHES`: a regular expression of the whole text.
-    public func matches(_ pattern: String, _ options: NSComparisonPredicate.Options = []) -> NSPredicate { compare(.matches, pattern, options) }
+    public func matches(_ pattern: String, _ options: NSComparisonPredicate.Options = []) -> NSPredicate {
+        compare(.matches, pattern, options)
+    }
     /// `==` with options.
-    public func equals(_ text: String, _ options: NSComparisonPredicate.Options) -> NSPredicate { compare(.equalTo, text, options) }
+    public func equals(_ text: String, _ options: NSComparisonPredicate.Options) -> NSPredicate {
+        compare(.equalTo, text, options)
+    }
     /// Without a look at case and diacritics.
-    public func localizedStandardContains(_ text: String) -> NSPredicate { contains(text, [.caseInsensitive, .diacriticInsensitive]) }
+    public func localizedStandardContains(_ text: String) -> NSPredicate {
+        contains(text, [.caseInsensitive, .diacriticInsensitive])
+    }
 
     public var isEmpty: NSPredicate { compare(.equalTo, "", []) }
     /// How long the text is, in UTF-16 code units; nil of nil.
-    public var count: TypedExpression<Int> { TypedExpression(NSExpression(forFunction: "length:", arguments: [predicateExpression])) }
+    public var count: TypedExpression<Int> { TypedExpression(computing: NSExpression(forFunction: "length:", arguments: [predicateExpression])) }
     public func lowercased() -> TypedExpression<String> {
-        TypedExpression<String>(NSExpression(forFunction: "lowercase:", arguments: [predicateExpression]))
+        TypedExpression<String>(computing: NSExpression(forFunction: "lowercase:", arguments: [predicateExpression]))
     }
     public func uppercased() -> TypedExpression<String> {
-        TypedExpression<String>(NSExpression(forFunction: "uppercase:", arguments: [predicateExpression]))
+        TypedExpression<String>(computing: NSExpression(forFunction: "uppercase:", arguments: [predicateExpression]))
     }
 }
 
@@ -50,10 +64,13 @@ extension PredicateOperand {
     public func isIn(_ values: some Sequence<Value>) -> NSPredicate { isIn(list: values.map { $0 as Any }) }
 
     @_disfavoredOverload
-    public func isIn<Wrapped>(_ values: some Sequence<Wrapped>) -> NSPredicate where Value == Wrapped? { isIn(list: values.map { $0 as Any }) }
+    public func isIn<Wrapped>(_ values: some Sequence<Wrapped>) -> NSPredicate where Value == Wrapped? {
+        isIn(list: values.map { $0 as Any })
+    }
 
     fileprivate func isBetween<Bound>(_ lower: Bound, _ upper: Bound) -> NSPredicate {
-        .comparing(predicateExpression, .between, NSExpression(forAggregate: [NSExpression(captured: lower), NSExpression(captured: upper)]))
+        let bounds = NSExpression(forAggregate: [NSExpression(captured: lower), NSExpression(captured: upper)])
+        return .comparing(predicateExpression, .between, bounds)
     }
 
     fileprivate func isFrom<Bound>(_ lower: Bound, upTo upper: Bound) -> NSPredicate {
@@ -70,6 +87,10 @@ extension PredicateOperand where Value: Comparable {
 }
 
 extension PredicateOperand {
-    public func isIn<Bound>(_ range: ClosedRange<Bound>) -> NSPredicate where Value == Bound? { isBetween(range.lowerBound, range.upperBound) }
-    public func isIn<Bound>(_ range: Range<Bound>) -> NSPredicate where Value == Bound? { isFrom(range.lowerBound, upTo: range.upperBound) }
+    public func isIn<Bound>(_ range: ClosedRange<Bound>) -> NSPredicate where Value == Bound? {
+        isBetween(range.lowerBound, range.upperBound)
+    }
+    public func isIn<Bound>(_ range: Range<Bound>) -> NSPredicate where Value == Bound? {
+        isFrom(range.lowerBound, upTo: range.upperBound)
+    }
 }

@@ -12,7 +12,9 @@ extension NSPredicate {
     /// `init(translating:)` throws instead. Never nil; optional because it is so in programs for Apple's systems.
     public convenience init?<Input: NSObject>(_ predicate: Foundation.Predicate<Input>) {
         self.init(making: {
-            do { return try NSPredicate.made(of: predicate) } catch { misuse("A Swift predicate cannot be made an NSPredicate: \(error)") }
+            do {
+                return try NSPredicate.made(of: predicate)
+            } catch { misuse("A Swift predicate cannot be made an NSPredicate: \(error)") }
         })
     }
 

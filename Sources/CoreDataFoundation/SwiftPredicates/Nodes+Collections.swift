@@ -102,12 +102,15 @@ extension PredicateExpressions.CollectionRangeSubscript: TranslatedExpression {
 extension PredicateTerm {
     /// The members of a captured collection; nil for any other term.
     func items<S: Sequence>(of type: S.Type) -> [Any]? {
-        guard case .some(.some(let constant)) = constant, !(constant is any StringProtocol), let sequence = constant as? S else { return nil }
+        guard case .some(.some(let constant)) = constant, !(constant is any StringProtocol), let sequence = constant as? S
+        else { return nil }
         return sequence.map { $0 as Any }
     }
 
     /// A condition on a collection that must be there.
-    fileprivate func whereThere(_ condition: NSPredicate) throws(PredicateError) -> NSPredicate { .both(self.guard, condition) ?? condition }
+    fileprivate func whereThere(_ condition: NSPredicate) throws(PredicateError) -> NSPredicate {
+        .both(self.guard, condition) ?? condition
+    }
 
     fileprivate func isOne(of items: [Any]) throws(PredicateError) -> NSPredicate {
         let present = items.compactMap { KeyValue.unwrapped($0) }
@@ -121,7 +124,8 @@ extension PredicateTerm {
 extension SwiftTranslation {
     /// The test of each of a few captured values.
     fileprivate mutating func each(
-        _ items: [Any], _ variable: PredicateExpressions.VariableID, _ test: any PredicateExpression, _ type: NSCompoundPredicate.LogicalType
+        _ items: [Any], _ variable: PredicateExpressions.VariableID, _ test: any PredicateExpression,
+        _ type: NSCompoundPredicate.LogicalType
     ) throws(PredicateError) -> NSPredicate {
         var joined = NSPredicate(value: type == .and)
         for item in items {

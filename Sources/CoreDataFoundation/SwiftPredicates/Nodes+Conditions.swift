@@ -129,7 +129,8 @@ extension PredicateExpressions.Conditional: TranslatedExpression {
         let (first, second) = (try translation.term(trueBranch), try translation.term(falseBranch))
         guard Output.self == Bool.self else {
             return .value(
-                NSExpression(forConditional: condition, trueExpression: try first.expression(), falseExpression: try second.expression()))
+                NSExpression(
+                    forConditional: condition, trueExpression: try first.expression(), falseExpression: try second.expression()))
         }
         return .condition(
             .joined(

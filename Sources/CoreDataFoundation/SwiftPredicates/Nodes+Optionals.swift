@@ -77,7 +77,8 @@ extension PredicateTerm {
         let (wanted, source) = (KeyValue.unwrappedType(desired), KeyValue.unwrappedType(type))
         if wanted == source || source is Desired.Type { return nil }
         guard wanted is AnyClass, source is AnyClass, let naming = wanted as? any KeyPathNaming.Type else {
-            throw .noCounterpart("A cast from \(source) to \(wanted)", "Casts of managed objects have one: to the class of another entity.")
+            throw .noCounterpart(
+                "A cast from \(source) to \(wanted)", "Casts of managed objects have one: to the class of another entity.")
         }
         return try unguarded().isEntity(of: naming)
     }

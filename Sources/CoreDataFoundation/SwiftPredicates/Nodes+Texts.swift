@@ -131,7 +131,8 @@ where Root: StandardPredicateExpression, Other: StandardPredicateExpression {}
 extension PredicateExpressions.StringLocalizedStandardContains: TranslatedExpression {
     func term(in translation: inout SwiftTranslation) throws(PredicateError) -> PredicateTerm {
         try .texts(
-            .contains, try translation.term(root), try translation.term(other), Root.Output.self, [.caseInsensitive, .diacriticInsensitive])
+            .contains, try translation.term(root), try translation.term(other), Root.Output.self,
+            [.caseInsensitive, .diacriticInsensitive])
     }
 }
 

@@ -28,7 +28,8 @@ extension PredicateExpressions.KeyPath: TranslatedExpression {
         }
         if (type as? any RawRepresentable.Type).map({ isRawValue(keyPath, of: $0) }) ?? false { return owner }
         throw .noCounterpart(
-            "A property of \(type) that is \(Output.self)", "Of texts and collections count and isEmpty have one, of managed objects all that is modelled.")
+            "A property of \(type) that is \(Output.self)",
+            "Of texts and collections count and isEmpty have one, of managed objects all that is modelled.")
     }
 }
 

@@ -124,7 +124,9 @@ extension NSPredicate {
 
     package static func not(_ condition: NSPredicate) -> NSPredicate {
         if let truth = condition.truth { return NSPredicate(value: !truth) }
-        if let inner = condition as? NSCompoundPredicate, inner.compoundPredicateType == .not, let part = inner.parts.first { return part }
+        if let inner = condition as? NSCompoundPredicate, inner.compoundPredicateType == .not, let part = inner.parts.first {
+            return part
+        }
         return NSCompoundPredicate(type: .not, subpredicates: [condition])
     }
 

@@ -1,7 +1,9 @@
 // Operators that make predicates of key paths and typed expressions.
 //
-// All stand behind those of programs: a program that brings its own predicate builder goes on using that.
+// A module of their own, since an `==` that is no Bool slows the type checker down in every file that sees it (Decisions/0009). All stand
+// behind those of programs: a program that brings its own predicate builder goes on using that.
 
+import CoreData
 import CoreDataFoundation
 import Foundation
 
@@ -31,7 +33,9 @@ public prefix func ! (condition: some PredicateCondition) -> NSPredicate { .not(
 // MARK: With values
 
 @_disfavoredOverload
-public func == <L: PredicateOperand>(left: L, right: L.Value) -> NSPredicate where L.Value: Equatable { compare(left, .equalTo, value: right) }
+public func == <L: PredicateOperand>(left: L, right: L.Value) -> NSPredicate where L.Value: Equatable {
+    compare(left, .equalTo, value: right)
+}
 
 @_disfavoredOverload
 public func != <L: PredicateOperand>(left: L, right: L.Value) -> NSPredicate where L.Value: Equatable {
@@ -39,7 +43,9 @@ public func != <L: PredicateOperand>(left: L, right: L.Value) -> NSPredicate whe
 }
 
 @_disfavoredOverload
-public func < <L: PredicateOperand>(left: L, right: L.Value) -> NSPredicate where L.Value: Comparable { compare(left, .lessThan, value: right) }
+public func < <L: PredicateOperand>(left: L, right: L.Value) -> NSPredicate where L.Value: Comparable {
+    compare(left, .lessThan, value: right)
+}
 
 @_disfavoredOverload
 public func <= <L: PredicateOperand>(left: L, right: L.Value) -> NSPredicate where L.Value: Comparable {
@@ -57,7 +63,9 @@ public func >= <L: PredicateOperand>(left: L, right: L.Value) -> NSPredicate whe
 }
 
 @_disfavoredOverload
-public func < <L: PredicateOperand, V: Comparable>(left: L, right: V) -> NSPredicate where L.Value == V? { compare(left, .lessThan, value: right) }
+public func < <L: PredicateOperand, V: Comparable>(left: L, right: V) -> NSPredicate where L.Value == V? {
+    compare(left, .lessThan, value: right)
+}
 
 @_disfavoredOverload
 public func <= <L: PredicateOperand, V: Comparable>(left: L, right: V) -> NSPredicate where L.Value == V? {
@@ -142,10 +150,12 @@ public func >= <V, R: PredicateOperand>(left: TypedExpression<V?>, right: R) -> 
 
 extension TypedExpression where Value: Numeric {
     private func calculated(_ function: String, _ other: NSExpression) -> TypedExpression {
-        TypedExpression(NSExpression(forFunction: function, arguments: [predicateExpression, other]))
+        TypedExpression(computing: NSExpression(forFunction: function, arguments: [predicateExpression, other]))
     }
 
-    public static func + (left: TypedExpression, right: Value) -> TypedExpression { left.calculated("add:to:", NSExpression(captured: right)) }
+    public static func + (left: TypedExpression, right: Value) -> TypedExpression {
+        left.calculated("add:to:", NSExpression(captured: right))
+    }
     public static func - (left: TypedExpression, right: Value) -> TypedExpression {
         left.calculated("from:subtract:", NSExpression(captured: right))
     }
