@@ -26,8 +26,8 @@ class Ship: NSManagedObject {
     var flag: Flag { (value(forKey: "flag") as? Int16).flatMap { Flag(rawValue: $0) } ?? .white }
     var rig: Rig? { (value(forKey: "rig") as? String).flatMap { Rig(rawValue: $0) } }
     var master: Sailor? { value(forKey: "master") as? Sailor }
-    var cargo: Set<Crate> { value(forKey: "cargo") as? Set<Crate> ?? [] }
-    var stops: [Stop] { (value(forKey: "stops") as? NSOrderedSet)?.array as? [Stop] ?? [] }
+    var cargo: Set<Cask> { value(forKey: "cargo") as? Set<Cask> ?? [] }
+    var moorings: [Mooring] { (value(forKey: "moorings") as? NSOrderedSet)?.array as? [Mooring] ?? [] }
     /// Computed: it has no name.
     var loud: String { name.uppercased() }
 }
@@ -43,13 +43,13 @@ final class Sailor: NSManagedObject {
     var ships: Set<Ship> { value(forKey: "ships") as? Set<Ship> ?? [] }
 }
 
-final class Crate: NSManagedObject {
+final class Cask: NSManagedObject {
     var label: String { value(forKey: "label") as? String ?? "" }
     var weight: Double { value(forKey: "weight") as? Double ?? 0 }
     var owner: Sailor? { value(forKey: "owner") as? Sailor }
 }
 
-final class Stop: NSManagedObject {
+final class Mooring: NSManagedObject {
     var port: String { value(forKey: "port") as? String ?? "" }
 }
 
@@ -65,8 +65,8 @@ enum Harbour {
             attribute("flag", .integer16, true), attribute("rig", .string, true),
         ]
         ship.relationships = [
-            Clinic.toOne("master", "Sailor", inverse: "ships"), Clinic.toMany("cargo", "Crate", inverse: "ship"),
-            Clinic.toMany("stops", "Stop", inverse: "ships", ordered: true),
+            Clinic.toOne("master", "Sailor", inverse: "ships"), Clinic.toMany("cargo", "Cask", inverse: "ship"),
+            Clinic.toMany("moorings", "Mooring", inverse: "ships", ordered: true),
         ]
         var steamer = EntityDraft(name: "Steamer")
         steamer.className = "Steamer"
@@ -77,18 +77,18 @@ enum Harbour {
         sailor.attributes = [attribute("name", .string, true), attribute("age", .integer16, true)]
         sailor.relationships = [
             Clinic.toMany("ships", "Ship", inverse: "master"), Clinic.toOne("chief", "Sailor", inverse: "mates"),
-            Clinic.toMany("mates", "Sailor", inverse: "chief"), Clinic.toMany("goods", "Crate", inverse: "owner"),
+            Clinic.toMany("mates", "Sailor", inverse: "chief"), Clinic.toMany("goods", "Cask", inverse: "owner"),
         ]
-        var crate = EntityDraft(name: "Crate")
-        crate.className = "Crate"
-        crate.attributes = [attribute("label", .string, true), attribute("weight", .double, true)]
-        crate.relationships = [Clinic.toOne("ship", "Ship", inverse: "cargo"), Clinic.toOne("owner", "Sailor", inverse: "goods")]
-        var stop = EntityDraft(name: "Stop")
-        stop.className = "Stop"
+        var cask = EntityDraft(name: "Cask")
+        cask.className = "Cask"
+        cask.attributes = [attribute("label", .string, true), attribute("weight", .double, true)]
+        cask.relationships = [Clinic.toOne("ship", "Ship", inverse: "cargo"), Clinic.toOne("owner", "Sailor", inverse: "goods")]
+        var stop = EntityDraft(name: "Mooring")
+        stop.className = "Mooring"
         stop.attributes = [attribute("port", .string, true)]
-        stop.relationships = [Clinic.toMany("ships", "Ship", inverse: "stops")]
+        stop.relationships = [Clinic.toMany("ships", "Ship", inverse: "moorings")]
         var draft = SchemaDraft()
-        draft.entities = [ship, steamer, sailor, crate, stop]
+        draft.entities = [ship, steamer, sailor, cask, stop]
         return NSManagedObjectModel(draft: draft)
     }
 
@@ -102,7 +102,7 @@ enum Harbour {
         let chief = context.make("Sailor", ["name": "Åsa", "age": 61])
         let mate = context.make("Sailor", ["name": "Bo", "age": 30, "chief": chief])
         let boy = context.make("Sailor", ["name": "", "chief": mate])
-        let ports = ["Oslo", "Bergen", "Turku"].map { context.make("Stop", ["port": $0]) }
+        let ports = ["Oslo", "Bergen", "Turku"].map { context.make("Mooring", ["port": $0]) }
         let names = ["Ada", "ADA", "Bella", "Ångström", "", "Zoë", "delta", "Adamant", "Echo", "50% off", "a_b", "axb"]
         for (place, name) in names.enumerated() {
             let ship = context.make(place % 3 == 2 ? "Steamer" : "Ship", ["name": name, "crew": place - 2, "length": Double(place) / 4])
@@ -117,11 +117,11 @@ enum Harbour {
             if place % 4 != 0 { ship.setValue([chief, mate, boy][place % 3], forKey: "master") }
             if place % 3 == 2 { ship.setValue(place % 4, forKey: "boilers") }
             for number in 0..<(place % 4) {
-                let crate = context.make("Crate", ["label": "crate \(number)", "weight": Double(place * number)])
-                crate.setValue(ship, forKey: "ship")
-                if number != 1 { crate.setValue([chief, boy][number / 2], forKey: "owner") }
+                let cask = context.make("Cask", ["label": "cask \(number)", "weight": Double(place * number)])
+                cask.setValue(ship, forKey: "ship")
+                if number != 1 { cask.setValue([chief, boy][number / 2], forKey: "owner") }
             }
-            ship.setValue(NSOrderedSet(array: Array(ports.prefix(place % 3))), forKey: "stops")
+            ship.setValue(NSOrderedSet(array: Array(ports.prefix(place % 3))), forKey: "moorings")
         }
         try context.save()
         context.reset()

@@ -146,9 +146,9 @@ import Testing
         try check(#Predicate { $0.cargo.contains { $0.owner.flatMap { $0.ships.contains { $0.crew > 8 } } ?? false } })
         try check(#Predicate { ship in ship.master.flatMap { $0.ships.contains(ship) } == true })
         try check(#Predicate { $0.master.flatMap { $0.ships.contains { $0.crew > 8 } } ?? false })
-        try check(#Predicate { $0.stops.contains { $0.port == "Bergen" } })
+        try check(#Predicate { $0.moorings.contains { $0.port == "Bergen" } })
         let ports = ["Bergen", "Turku"]
-        try check(#Predicate { $0.stops.contains { ports.contains($0.port) } })
+        try check(#Predicate { $0.moorings.contains { ports.contains($0.port) } })
         let parts = ["da", "z"]
         try check(#Predicate { ship in parts.contains { ship.name.contains($0) } })
     }
@@ -168,7 +168,7 @@ import Testing
             (#Predicate { $0.loud == "ADA" && dictionary[$0.name, default: 0] == 1 }, "A dictionary's entry with a default value"),
             (#Predicate { $0.name.utf8.count == 3 }, "A property of String"),
             (#Predicate { $0.launched.flatMap { $0.hashValue == 3 } ?? false }, "A property of Date"),
-            (#Predicate { $0.stops[0..<1].isEmpty }, "A part of a Array<Stop> by places"),
+            (#Predicate { $0.moorings[0..<1].isEmpty }, "A part of a Array<Mooring> by places"),
         ]
         for (predicate, part) in predicates {
             let error = #expect(throws: CocoaError.self) { _ = try NSPredicate(translating: predicate) }

@@ -2,6 +2,8 @@
 
 import CoreDataOperators
 import CoreDataTestSupport
+import struct CoreDataValues.EntityDraft
+import struct CoreDataValues.SchemaDraft
 import Foundation
 import Testing
 
@@ -105,9 +107,20 @@ import Testing
             #expect(try context.crews(\Ship.objectID == ship.objectID) == [3])
             #expect(try context.crews((\Ship.objectID).isIn([ship.objectID])) == [3])
             #expect(try context.crews(Ship.predicate { $0.master == master }) == context.crews(\Ship.master?.objectID == master.objectID))
-            let crate = try #require(ship.cargo.first)
-            #expect(try context.crews(Ship.predicate { $0.cargo.contains(crate) }) == [3])
+            let cask = try #require(ship.cargo.first)
+            #expect(try context.crews(Ship.predicate { $0.cargo.contains(cask) }) == [3])
         }
+    }
+
+    @Test("A model that names the class tells the names, whatever later models call an entity")
+    func laterModel() throws {
+        var namesake = EntityDraft(name: "Ship")
+        namesake.attributes = [Clinic.attribute("keel", .string)]
+        var draft = SchemaDraft()
+        draft.entities = [namesake]
+        let later = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel(draft: draft))
+        #expect((\Ship.crew > 3).description == "crew > 3")
+        withExtendedLifetime(later) {}
     }
 
     @Test("Sort descriptors of Swift's order as those by key")

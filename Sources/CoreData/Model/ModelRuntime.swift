@@ -105,11 +105,14 @@ final class ModelRuntime: @unchecked Sendable {
 
     /// A model in use that has an entity of a class, for a caller who must keep it from going meanwhile.
     static func inUse(for type: NSManagedObject.Type) -> (model: NSManagedObjectModel, runtime: ModelRuntime, info: EntityInfo)? {
+        var other: (model: NSManagedObjectModel, runtime: ModelRuntime, info: EntityInfo)?
         for entry in used.withLock({ $0 }).reversed() {
             guard let model = entry.model, let runtime = entry.runtime, let info = runtime.info(for: type) else { continue }
-            return (model, runtime, info)
+            if info.entity.className.map({ ClassSearch.fits(type, $0) }) ?? false { return (model, runtime, info) }
+            // An entity of the same name that names no class may be another program part's.
+            if other == nil { other = (model, runtime, info) }
         }
-        return nil
+        return other
     }
 
     /// The entity of a class in any model in use: in the latest one, unless only another one means this very class.
