@@ -252,7 +252,6 @@ struct Translation {
         if let value = Value(any: object) { return .constant(value) }
         guard let object = KeyValue.unwrapped(object) else { return .constant(.null) }
         if let expression = object as? NSExpression { return try self.expression(expression) }
-        if let entities = object as? EntitiesOfClass { return .list(try entities.naming.entityNames().map { .constant(.text($0)) }) }
         if let members = Translation.members(of: object) {
             var items: [Expression] = []
             for member in members { items.append(try constant(member)) }
@@ -261,13 +260,22 @@ struct Translation {
         switch mode {
         case .converting(let objects):
             if let value = try objects(object) { return .constant(value) }
+            if let names = try Translation.entityNames(object) { return names }
             throw PredicateError("An object of type \(type(of: object)) cannot be a constant of a predicate here.")
         case .bindingForeign:
+            if let names = try Translation.entityNames(object) { return names }
             let name = "%\(bound.count)"
             bound[name] = Operand(any: object)
             foreign[name] = object
             return .variable(name)
         }
+    }
+
+    /// The names of a class's entities, where a constant stands for them.
+    @inline(never)
+    private static func entityNames(_ object: Any) throws -> Expression? {
+        guard let entities = object as? EntitiesOfClass else { return nil }
+        return .list(try entities.naming.entityNames().map { .constant(.text($0)) })
     }
 
     /// A constant dictionary stands for its values (§14.2).
