@@ -146,11 +146,10 @@ struct Translation {
             throw PredicateError("A comparison by custom selector cannot be made here; use an operator or a block.")
         }
         let before = fetchCount
-        var tree = Comparison(
+        let tree = Comparison(
             try expression(comparison.leftExpression), op, try expression(comparison.rightExpression),
             modifier: comparison.comparisonPredicateModifier.tree, options: comparison.options.tree)
-        if fetchCount != before { compareSingles(of: &tree, comparison) }
-        return .comparison(tree)
+        return fetchCount == before ? .comparison(tree) : .comparison(singles(of: tree, comparison))
     }
 
     mutating func expression(_ expression: NSExpression) throws -> Expression {
@@ -223,13 +222,15 @@ struct Translation {
 
     /// Where one value is compared, a fetch of one row stands for it, and a fetch of none for nil.
     @inline(never)
-    private mutating func compareSingles(of tree: inout Comparison, _ comparison: NSComparisonPredicate) {
+    private mutating func singles(of tree: Comparison, _ comparison: NSComparisonPredicate) -> Comparison {
+        var tree = tree
         switch tree.op {
-        case .between, .in, .contains: return
+        case .between, .in, .contains: return tree
         case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual, .beginsWith, .endsWith, .like, .matches: break
         }
         if comparison.leftExpression.isFetch { tree.left = single(tree.left) }
         if comparison.rightExpression.isFetch { tree.right = single(tree.right) }
+        return tree
     }
 
     private mutating func single(_ side: Expression) -> Expression {

@@ -71,10 +71,18 @@ extension NSManagedObjectContext {
     /// - Parameter entity: whose rows it judges; nil for groups of them.
     final func bridge(_ predicate: NSPredicate, on entity: EntityIndex? = nil) throws -> Predicate {
         let identities = requiredCoordinator.identities
-        let transforming = runtime.schema.hasTransformables ? entity.map { (TransformableConstants(schema: runtime.schema), $0) } : nil
         do {
-            return try predicate.tree(fetching: true, transforming: transforming) { try NSManagedObjectContext.value(of: $0, identities) }
+            if let entity, runtime.schema.hasTransformables { return try bridge(predicate, transforming: entity) }
+            return try predicate.tree(fetching: true) { try NSManagedObjectContext.value(of: $0, identities) }
         } catch { throw CocoaError.reading(error) }
+    }
+
+    @inline(never)
+    private func bridge(_ predicate: NSPredicate, transforming entity: EntityIndex) throws -> Predicate {
+        let identities = requiredCoordinator.identities
+        return try predicate.tree(fetching: true, transforming: (TransformableConstants(schema: runtime.schema), entity)) {
+            try NSManagedObjectContext.value(of: $0, identities)
+        }
     }
 
     final func bridge(_ expression: NSExpression) throws -> Expression {

@@ -18,18 +18,16 @@ package struct SQLReader: Sendable {
 
     package func fetch(_ plan: FetchPlan, _ view: ReadView, _ receive: (RowBatch) throws -> FetchStep) throws {
         let (shape, selection) = try selection(of: plan)
-        let steps = RowSteps(shape, expected: expected(of: plan))
-        if selection.readsFiles { return try whole(view, steps) { try $0.open(selection) }.forEach(receive) }
+        if selection.readsFiles { return try rows(of: plan, selection, shape, view).forEach(receive) }
         try source.read(view) { session in
-            try run(session.open(selection), steps, receive)
+            try run(session.open(selection), RowSteps(shape, expected: expected(of: plan)), receive)
         }
     }
 
     package func open(_ plan: FetchPlan, _ view: ReadView) throws -> any ReadCursor<RowBatch> {
         let (shape, selection) = try selection(of: plan)
-        let steps = RowSteps(shape, expected: expected(of: plan))
-        if selection.readsFiles { return try whole(view, steps) { try $0.open(selection) } }
-        return try cursor(view, steps) { try $0.open(selection) }
+        if selection.readsFiles { return try rows(of: plan, selection, shape, view) }
+        return try cursor(view, RowSteps(shape, expected: expected(of: plan))) { try $0.open(selection) }
     }
 
     private func selection(of plan: FetchPlan) throws -> (RowShape, SelectionCache.Known) {
@@ -64,6 +62,13 @@ package struct SQLReader: Sendable {
     }
 
     // MARK: Values in files
+
+    @inline(never)
+    private func rows(
+        of plan: FetchPlan, _ selection: SelectionCache.Known, _ shape: RowShape, _ view: ReadView
+    ) throws -> any ReadCursor<RowBatch> {
+        try whole(view, RowSteps(shape, expected: expected(of: plan))) { try $0.open(selection) }
+    }
 
     /// All of a result, which nobody has seen anything of before it is there.
     private func whole<Steps: ResultSteps>(
