@@ -48,6 +48,11 @@ extension StatementList {
             BoundUpdate(FetchPlan(entity: plan.entity), [.init("age", .constant(.int(1)))], in: map.schema), map)
         return lines + [
             line("rows of an update by constants", constants.definition, defines: true),
+            line("fill for an update by constants", try SelectCompiler(map).fill(Query(FetchPlan(entity: plan.entity), in: map.schema), into: constants.rows).sql),
+            line("changes by constants", HistoryStatements(map.dialect).addChanges(
+                of: KeyTable.numbers(of: update.entity.root, in: constants.rows, where: "e = 1"))),
+            line("entities by constants", KeyTable.entities(in: constants.rows)),
+            line("keys of a round by constants", KeyTable.keys(round: 0, in: constants.rows)),
             line("update by constants", constants.statement.sql),
             line("end of an update by constants", KeyTable.empty(constants.rows)),
         ]
@@ -73,6 +78,8 @@ extension StatementList {
             add("groups", SetDeleteCompiler.hitGroups)
             add("changes", HistoryStatements(map.dialect).addChanges(of: SetDeleteCompiler.hitKeys(entity.index, bits: 3)))
             add("deletions", HistoryStatements(map.dialect).addDeletions(of: KeyTable.numbers(of: entity.root, where: "e = 1"), keeping: ["ZNAME"], of: "ZCASUALTY"))
+            add("entities", KeyTable.entities(in: KeyTable.rows))
+            add("keys of a round", KeyTable.keys(round: 0))
             add("keys", KeyTable.keys(in: KeyTable.hits))
             add("keys of rows", KeyTable.keys(in: KeyTable.rows))
             let gone = KeyTable.numbers(of: entity.root, where: "e = \(entity.index.number)")
