@@ -160,4 +160,13 @@ import Testing
         #expect(try subject.external(keys[0], "plan") == Data([5]))
         #expect(subject.files.isEmpty)
     }
+
+    @Test("A row of a stream gets a value that an update before it gave up", arguments: SetSample.stores.filter(\.keepsConstraints))
+    func freed(_ maker: StoreMaker) throws {
+        let subject = try Subject.sets(maker)
+        try subject.stream("Part", [part(1, "a", "x", 1)])
+        let outcome = try subject.stream("Part", [part(1, "b", "x", 2), part(2, "a", "x", 1)], .update(nil))
+        #expect(outcome.effects == [.updated, .inserted])
+        #expect(try subject.fetch("Part").count == 2)
+    }
 }
