@@ -165,8 +165,8 @@ import Testing
     func freed(_ maker: StoreMaker) throws {
         let subject = try Subject.sets(maker)
         try subject.stream("Part", [part(1, "a", "x", 1)])
-        let outcome = try subject.stream("Part", [part(1, "b", "x", 2), part(2, "a", "x", 1)], .update(nil))
-        #expect(outcome.effects == [.updated, .inserted])
-        #expect(try subject.fetch("Part").count == 2)
+        let outcome = try subject.stream("Part", [part(1, "b", "x", 2), part(2, "a", "x", 1), part(3, "c"), part(4, "d")], .update(nil), rowsOfChunk: 8)
+        #expect(outcome.effects == [.updated, .inserted, .inserted, .inserted])
+        #expect(try subject.fetch("Part").count == 4)
     }
 }
