@@ -18,14 +18,8 @@ public struct RepeatedFaults: Sendable, Hashable, CustomStringConvertible {
     public let count: Int
 
     public var description: String {
-        let what = relationshipName.map { "\(entityName).\($0)" } ?? entityName
-        let cure =
-            if let prefetchKeyPath, let prefetchEntityName {
-                "prefetch \"\(prefetchKeyPath)\" with \(prefetchEntityName)"
-            } else {
-                "fetch them with their property values, or load them with fulfill(_:)"
-            }
-        return "\(count) faults of \(what) were read one by one: \(cure)."
+        let cure = prefetching(prefetchKeyPath, prefetchEntityName) ?? "fetch them with their property values, or load them with fulfill(_:)"
+        return "\(count) faults of \(faultName(entityName, relationshipName)) were read one by one: \(cure)."
     }
 }
 

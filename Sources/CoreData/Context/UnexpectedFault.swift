@@ -22,15 +22,18 @@ public struct UnexpectedFault: Sendable, CustomStringConvertible {
     public let prefetchEntityName: String?
 
     public var description: String {
-        let what = relationshipName.map { "\(entityName).\($0)" } ?? entityName
-        let cure =
-            if let prefetchKeyPath, let prefetchEntityName {
-                "prefetch \"\(prefetchKeyPath)\" with \(prefetchEntityName)"
-            } else {
-                "fetch it with its property values, or load it with fulfill(_:)"
-            }
-        return "\(what) of \(objectID.uriRepresentation().absoluteString) was read from the store: \(cure)."
+        let cure = prefetching(prefetchKeyPath, prefetchEntityName) ?? "fetch it with its property values, or load it with fulfill(_:)"
+        return "\(faultName(entityName, relationshipName)) of \(objectID.uriRepresentation().absoluteString) was read from the store: \(cure)."
     }
+}
+
+/// What was read, for sentences.
+func faultName(_ entity: String, _ relationship: String?) -> String { relationship.map { "\(entity).\($0)" } ?? entity }
+
+/// What to do about a fault that a fetch could have prefetched; nil for one that none could.
+func prefetching(_ keyPath: String?, _ entity: String?) -> String? {
+    guard let keyPath, let entity else { return nil }
+    return "prefetch \"\(keyPath)\" with \(entity)"
 }
 
 extension CocoaError {

@@ -27,7 +27,7 @@ extension NSPersistentStoreCoordinator {
                 }
                 try FileManager.default.removeItem(at: url)
             }
-            try SupportFolder(store: url).remove()
+            try ExternalFolder.remove(for: url)
         } catch { throw CocoaError.presenting(error) }
     }
 

@@ -1,5 +1,6 @@
 // Moving a store's objects to another file or another type of store.
 
+import CoreDataSQL
 import CoreDataValues
 import Foundation
 
@@ -83,7 +84,7 @@ extension NSPersistentStoreCoordinator {
         for suffix in ["", "-wal", "-shm", "-journal"] {
             try? FileManager.default.removeItem(atPath: url.path + suffix)
         }
-        try? SupportFolder(store: url).remove()
+        try? ExternalFolder.remove(for: url)
     }
 }
 

@@ -12,12 +12,6 @@ struct SupportFolder {
         url = store.deletingLastPathComponent().appendingPathComponent(".\(name)_SUPPORT")
     }
 
-    private var exists: Bool { FileManager.default.fileExists(atPath: url.path) }
-
-    func remove() throws {
-        if exists { try FileManager.default.removeItem(at: url) }
-    }
-
     /// A cell that names a file (store format §12), with the file's content in its place; any other cell as it is.
     ///
     /// - Throws: 134080 if the file is missing.

@@ -36,8 +36,8 @@ package final class CopiedFiles {
         for name in names { for file in [name, ExternalFolder.draft(name)] { folder.remove(file) } }
     }
 
-    /// Links every file that a row of the session's state refers to, and answers their names.
-    package func link(_ externals: ExternalColumns, _ session: any SQLReading) throws -> [String] {
+    /// Links every file that a row of the session's state refers to.
+    package func link(_ externals: ExternalColumns, _ session: any SQLReading) throws {
         names = try externals.names(session)
         if !names.isEmpty { try note.add(names) }
         for name in names {
@@ -46,16 +46,12 @@ package final class CopiedFiles {
             // Another file system, or one without links.
             do { try FileManager.default.copyItem(at: from, to: to) } catch { throw lack(from, error) }
         }
-        return names
     }
 
     /// Turns the links into files of the copy's own, written to the disk.
-    package func separate(_ names: [String]) throws {
+    package func separate() throws {
         for name in names {
-            let (file, own) = (folder.file(name), folder.file(ExternalFolder.draft(name)))
-            do { try FileManager.default.copyItem(at: file, to: own) } catch { throw lack(file, error) }
-            try ExternalFolder.flush(own)
-            guard rename(own.path, file.path) == 0 else { throw lack(file, CocoaError(.fileWriteUnknown)) }
+            do { try folder.take(folder.file(name), as: name) } catch { throw lack(folder.file(name), error) }
         }
         if !names.isEmpty { try folder.sync() }
     }

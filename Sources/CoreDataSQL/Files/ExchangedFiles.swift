@@ -61,21 +61,12 @@ package final class ExchangedFiles {
     /// A file that goes meanwhile is one that no row refers to any more.
     private func copy(_ names: Set<String>) throws {
         for name in names.sorted() {
-            let draft = target.file(ExternalFolder.draft(name))
-            unlink(draft.path)
             do {
-                try FileManager.default.copyItem(at: source.file(name), to: draft)
-                try ExternalFolder.flush(draft)
+                try target.take(source.file(name), as: name)
+                copied.insert(name)
             } catch {
-                unlink(draft.path)
-                if !FileManager.default.fileExists(atPath: source.file(name).path) { continue }
-                throw error
+                if FileManager.default.fileExists(atPath: source.file(name).path) { throw error }
             }
-            guard rename(draft.path, target.file(name).path) == 0 else {
-                unlink(draft.path)
-                throw CocoaError(.fileWriteUnknown)
-            }
-            copied.insert(name)
         }
         if !copied.isEmpty { try target.sync() }
     }

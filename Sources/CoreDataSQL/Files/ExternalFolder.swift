@@ -77,6 +77,20 @@ package struct ExternalFolder: ValueFiles {
     /// A copy of a file that is not complete yet.
     package static func draft(_ name: String) -> String { name + ".copy" }
 
+    /// Puts a copy of a file here under its name, written to the disk before it has it.
+    func take(_ file: URL, as name: String) throws {
+        let draft = self.file(ExternalFolder.draft(name))
+        unlink(draft.path)
+        do {
+            try FileManager.default.copyItem(at: file, to: draft)
+            try ExternalFolder.flush(draft)
+            guard rename(draft.path, self.file(name).path) == 0 else { throw CocoaError(.fileWriteUnknown) }
+        } catch {
+            unlink(draft.path)
+            throw error
+        }
+    }
+
     /// The names of all files of values that are here, of whichever store.
     func names() throws -> Set<String> {
         do {

@@ -38,9 +38,9 @@ private struct StoreBackup {
             try store.pool.read { reader in
                 try reader.run("BEGIN")
                 defer { _ = try? reader.run("COMMIT") }
-                let names = try fixMoment(reader)
+                try fixMoment(reader)
                 try copyPages(from: reader)
-                try files.separate(names)
+                try files.separate()
             }
             try publish()
             files.end()
@@ -99,19 +99,17 @@ private struct StoreBackup {
 
     /// From here on the reader sees the rows of one moment. No save can end while the files of that moment are linked, so
     /// that none of them is removed before.
-    private func fixMoment(_ reader: Connection) throws -> [String] {
+    private func fixMoment(_ reader: Connection) throws {
         guard let externals = store.externals else {
             try reader.run("SELECT COUNT(*) FROM sqlite_master")
-            return []
+            return
         }
         if store.options.isReadOnly { return try files.link(externals, reader) }
-        return try store.pool.write { writer in
-            var names: [String] = []
+        try store.pool.write { writer in
             try writer.transaction {
-                names = try files.link(externals, reader)
+                try files.link(externals, reader)
                 return false
             }
-            return names
         }
     }
 

@@ -9,7 +9,7 @@ extension SQLiteStore {
         var plan = QueryPlan(sql)
         var missing: [IndexCandidate] = []
         try pool.read(view) { session in
-            plan.take(try session.all("EXPLAIN QUERY PLAN " + sql, values))
+            plan.take(try session.tuples("EXPLAIN QUERY PLAN " + sql, values))
             if plan.readsAll || plan.sorts {
                 missing = try query.bound.indexCandidates.filter { candidate in
                     try (candidate.isOrder ? plan.sorts : plan.readsAll) && !isIndexed(candidate, session)
@@ -25,20 +25,7 @@ extension SQLiteStore {
         let table = try self.plan.map.table(of: candidate.entity)
         guard let column = table.column(of: candidate.slot, in: candidate.entity) else { return true }
         let firsts = "SELECT c.name FROM pragma_index_list(?1) i, pragma_index_info(i.name) c WHERE c.seqno = 0 AND c.name = ?2 AND NOT i.partial"
-        return try !session.all(firsts, [.text(table.name), .text(table.columns[column].name)]).isEmpty
-    }
-}
-
-extension SQLReading {
-    fileprivate func all(_ text: String, _ values: [Value]) throws -> [[Value]] {
-        let result = try open(text, values)
-        defer { result.end() }
-        var rows: [[Value]] = []
-        while true {
-            let some = try result.tuples(256)
-            if some.isEmpty { return rows }
-            rows += some
-        }
+        return try !session.tuples(firsts, [.text(table.name), .text(table.columns[column].name)]).isEmpty
     }
 }
 
