@@ -1,5 +1,7 @@
+#define _GNU_SOURCE
 #include "CCoreDataRuntime.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -141,4 +143,9 @@ extern const char *dispatch_queue_get_label(void *queue);
 const char *coredata_queue_label(void) {
     const char *label = dispatch_queue_get_label(NULL);
     return label ? label : "";
+}
+
+const char *coredata_own_file(void) {
+    Dl_info info;
+    return dladdr((void *)coredata_own_file, &info) ? info.dli_fname : NULL;
 }

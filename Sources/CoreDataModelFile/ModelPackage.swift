@@ -24,8 +24,10 @@ package struct ModelPackage: Sendable {
     /// Models in use have less than a megabyte.
     static let sizeLimit = 64 << 20
 
+    /// - Parameter given: a compiled model that is not there stands for the model of its name.
     /// - Throws: `ModelFileError` when nothing is there, or when it is of another kind.
-    package init(at url: URL) throws {
+    package init(at given: URL) throws {
+        let url = Self.source(of: given)
         self.url = url
         let path = url.path
         guard let isFolder = Self.isFolder(path) else {
@@ -52,6 +54,13 @@ package struct ModelPackage: Sendable {
             throw ModelFileError("none of the versions is current", path: path)
         }
         self.current = current
+    }
+
+    /// What a compiled model that was not built would have been compiled from.
+    private static func source(of url: URL) -> URL {
+        guard ["mom", "momd"].contains(url.pathExtension.lowercased()), isFolder(url.path) == nil else { return url }
+        let sources = ["xcdatamodeld", "xcdatamodel"].map { url.deletingPathExtension().appendingPathExtension($0) }
+        return sources.first { isFolder($0.path) != nil } ?? url
     }
 
     /// The bytes of a version's file.

@@ -105,7 +105,7 @@ import Testing
         rivals.mine.refresh(ward, mergeChanges: true)
         rivals.mine.detectConflicts(for: ward)
         try rivals.mine.save()
-        #expect(rivals.stored(ward)?.names("patients") == ["a", "b"] && ward.rowVersion == 3)
+        #expect(rivals.stored(ward)?.names("patients") == ["a", "b"] && ward.heldVersion == 3)
     }
 
     @Test("An owner whose class overrides validateForUpdate is compared")

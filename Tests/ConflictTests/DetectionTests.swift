@@ -109,14 +109,14 @@ import Testing
     func noChanges(_ rivalry: Rivalry) throws {
         let rivals = try Rivals(rivalry)
         let patient = try rivals.patient()
-        let version = rivals.stored(patient)?.rowVersion
+        let version = rivals.stored(patient)?.heldVersion
         try rivals.their(patient).set("age", 50)
         try rivals.theirs.save()
         let log = NotificationLog(rivals.mine)
         rivals.mine.detectConflicts(for: patient)
         try rivals.mine.save()
         #expect(log.entries.isEmpty)
-        #expect(rivals.stored(patient)?.rowVersion == version.map { $0 + 1 })
+        #expect(rivals.stored(patient)?.heldVersion == version.map { $0 + 1 })
         patient.set("name", "Ada")
         #expect(refusal { try rivals.mine.save() } != nil)
         rivals.mine.rollback()

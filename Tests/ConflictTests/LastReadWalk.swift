@@ -89,7 +89,7 @@ final class LastReadWalk {
     private func note(_ object: NSManagedObject) {
         guard object._state.pointee.row != nil, !object._state.has([.unseen, .deleted]) else { return }
         if object._state.has(.unasked), object.isFault { return }
-        seen[object.objectID] = object.rowVersion
+        seen[object.objectID] = object.heldVersion
     }
 
     private func number(_ id: NSManagedObjectID) -> Int { ids.firstIndex(of: id) ?? -1 }
@@ -154,7 +154,7 @@ final class LastReadWalk {
     private func stored() throws -> [NSManagedObjectID: Int] {
         let reader = stack.another()
         reader.stalenessInterval = 0
-        return Dictionary(uniqueKeysWithValues: try reader.all("Hub").map { ($0.objectID, $0.rowVersion) })
+        return Dictionary(uniqueKeysWithValues: try reader.all("Hub").map { ($0.objectID, $0.heldVersion) })
     }
 
     /// Saves what names some rows, and compares the answer with what was seen of these.

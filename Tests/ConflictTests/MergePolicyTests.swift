@@ -45,7 +45,7 @@ import Testing
             #expect(object.value(forKey: "weight") as? Double == 1.5, sourceLocation: place)
         }
         #expect(!rivals.mine.hasChanges && !patient.hasChanges, sourceLocation: place)
-        #expect(patient.rowVersion == stored.rowVersion, sourceLocation: place)
+        #expect(patient.heldVersion == stored.heldVersion, sourceLocation: place)
         // The object stands on the present row: the next change meets no conflict.
         rivals.mine.mergePolicy = NSMergePolicy.error
         patient.set("age", 99)

@@ -214,7 +214,7 @@ private struct MergeSave {
     private func differences(_ object: NSManagedObject, _ stored: NSManagedObject?) -> [String] {
         guard let stored else { return ["\(object.name) was saved and is not stored"] }
         // A merge may have left it nothing to write.
-        if object.rowVersion != stored.rowVersion { return [] }
+        if object.heldVersion != stored.heldVersion { return [] }
         return object._state.info.entity.slots.enumerated().compactMap { slot, property in
             let isSame =
                 property.kind == .toOne

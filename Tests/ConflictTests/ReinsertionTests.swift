@@ -134,7 +134,7 @@ import Testing
             #expect(object.int("age") == 40 && object.int("code") == code)
             #expect(object.one("ward")?.text("name") == "North" && object.names("doctors") == ["u"])
         }
-        #expect(!rivals.mine.hasChanges && patient.rowVersion == stored.rowVersion)
+        #expect(!rivals.mine.hasChanges && patient.heldVersion == stored.heldVersion)
     }
 
     @Test("6.1 A row that came again meanwhile is a conflict with its new version", arguments: Rivalry.allCases)
@@ -145,7 +145,7 @@ import Testing
         let error = refusal { try rivals.mine.save() }
         #expect(error?.code.rawValue == 133020)
         let conflict = try #require(error?.persistentStoreSaveConflicts?.first { $0.sourceObject === patient })
-        #expect(conflict.newVersionNumber == rivals.stored(patient)?.rowVersion)
+        #expect(conflict.newVersionNumber == rivals.stored(patient)?.heldVersion)
         #expect(rivals.stored(patient)?.int("age") == 30 && patient.int("age") == 40 && rivals.mine.hasChanges)
     }
 }

@@ -110,6 +110,6 @@ extension NSManagedObject {
     }
     func names(_ key: String) -> [String] { many(key).compactMap { $0.text("name") }.sorted() }
     /// The version of the row that the object was read from.
-    var rowVersion: Int { withExtendedLifetime(self) { Int(_state.version) } }
+    var heldVersion: Int { withExtendedLifetime(self) { Int(_state.version) } }
     func set(_ key: String, _ value: Any?) { setValue(value, forKey: key) }
 }

@@ -91,6 +91,6 @@ import Testing
         let reader = stack.another()
         let ward = try reader.named("North"), doctor = try reader.named("Ida", "Doctor")
         #expect(ward.many("patients").count == Self.members + 320 && doctor.many("patients").count == Self.members + 320)
-        #expect(ward.rowVersion == 321 && doctor.rowVersion == 321)
+        #expect(ward.heldVersion == 321 && doctor.heldVersion == 321)
     }
 }

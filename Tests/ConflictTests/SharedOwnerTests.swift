@@ -38,7 +38,7 @@ import Testing
             _ = rivals.mine.make("Patient", ["name": name, "ward": ward])
             try rivals.mine.save()
         }
-        #expect(rivals.stored(ward)?.rowVersion == 3 && ward.rowVersion == 3)
+        #expect(rivals.stored(ward)?.heldVersion == 3 && ward.heldVersion == 3)
         ward.set("name", "A")
         try rivals.mine.save()
         #expect(rivals.stored(ward)?.text("name") == "A")
@@ -57,7 +57,7 @@ import Testing
         #expect(try reader.named("North").names("patients") == ["a", "b"])
         for name in ["Ida", "Jo"] {
             #expect(try reader.named(name, "Doctor").names("patients") == ["a", "b"])
-            #expect(try reader.named(name, "Doctor").rowVersion == 3)
+            #expect(try reader.named(name, "Doctor").heldVersion == 3)
         }
         for name in ["a", "b"] { #expect(try reader.named(name, "Patient").names("doctors") == ["Ida", "Jo"]) }
     }
@@ -72,8 +72,8 @@ import Testing
         try rivals.mine.save()
         try rivals.theirs.save()
         let reader = rivals.reader()
-        #expect(try reader.named("Ida", "Doctor").rowVersion == 3)
-        #expect(try reader.named("a", "Patient").rowVersion == 3)
+        #expect(try reader.named("Ida", "Doctor").heldVersion == 3)
+        #expect(try reader.named("a", "Patient").heldVersion == 3)
         #expect(try reader.named("Ida", "Doctor").names("patients") == ["a"])
         for context in [rivals.mine, rivals.theirs] {
             context.refreshAllObjects()
@@ -95,7 +95,7 @@ import Testing
         try rivals.mine.save()
         try rivals.theirs.save()
         #expect(try rivals.reader().named("South").names("patients") == ["a", "b"])
-        #expect(try rivals.reader().named("North").rowVersion == 5)
+        #expect(try rivals.reader().named("North").heldVersion == 5)
         try rivals.mine.named("b", "Patient").set("ward", nil)
         other.set("ward", try rivals.theirs.named("North"))
         try rivals.mine.save()
@@ -111,19 +111,19 @@ import Testing
         sqlite3_close_v2(handle)
         let context = rivals.reader(), late = rivals.reader()
         let ward = try context.named("North"), same = try late.named("North")
-        #expect(ward.rowVersion == -1)
+        #expect(ward.heldVersion == -1)
         _ = context.make("Patient", ["name": "a", "ward": ward])
         try context.save()
-        #expect(ward.rowVersion == 1)
+        #expect(ward.heldVersion == 1)
         _ = late.make("Patient", ["name": "b", "ward": same])
         try late.save()
-        #expect(same.rowVersion == -1)
+        #expect(same.heldVersion == -1)
         ward.set("name", "A")
         #expect(code { try context.save() } == 133020)
         context.refreshAllObjects()
         ward.set("name", "A")
         try context.save()
-        #expect(rivals.stored(ward)?.rowVersion == 3)
+        #expect(rivals.stored(ward)?.heldVersion == 3)
     }
 
     @Test("An owner that is gone is a conflict if a member came, none if members only left", arguments: Rivalry.touching)
@@ -211,7 +211,7 @@ import Testing
         try give("3", "North", rivals.mine)
         try rivals.mine.save()
         let given = try badge("3", rivals.mine)
-        #expect(given.rowVersion == 2)
+        #expect(given.heldVersion == 2)
         try give("3", "South", rivals.theirs)
         let error = refusal { try rivals.theirs.save() }
         #expect(error?.code.rawValue == 133020 && error?.persistentStoreSaveConflicts?.map(\.sourceObject) == [held])
@@ -254,7 +254,7 @@ import Testing
         }
         let reader = rivals.reader()
         let ward = try reader.named("North")
-        #expect(ward.rowVersion == 401)
+        #expect(ward.heldVersion == 401)
         for owner in [ward, try reader.named("Ida", "Doctor"), try reader.named("Jo", "Doctor")] {
             let names = owner.ordered("patients").compactMap { $0.text("name") }
             #expect(names.count == 400)

@@ -136,18 +136,43 @@ import Testing
         let inner = folder.file("App.resources")
         try FileManager.default.createDirectory(at: inner.appendingPathComponent("Zoo.xcdatamodeld"), withIntermediateDirectories: true)
         let folders = [folder.url, inner]
-        #expect(ModelSearch(name: "Zoo", folders: folders).find()?.lastPathComponent == "Zoo.xcdatamodeld")
-        #expect(ModelSearch(name: "Other", folders: folders).find()?.lastPathComponent == "Zoo.xcdatamodeld")
+        for name in ["Zoo", "Zoo.momd", "Other"] {
+            #expect(try ModelSearch(name: name, folders: folders).find().lastPathComponent == "Zoo.xcdatamodeld")
+        }
         try FileManager.default.createDirectory(at: folder.file("Farm.momd"), withIntermediateDirectories: true)
         let search = ModelSearch(name: "Other", folders: folders)
-        #expect(search.find() == nil)
-        #expect(search.complaint.contains("Other.xcdatamodeld") && search.complaint.contains(inner.path))
-        #expect(ModelSearch(name: "Farm", folders: folders).find()?.lastPathComponent == "Farm.momd")
+        let complaint = #expect(throws: ModelSearch.Failure.self) { try search.find() }?.description ?? ""
+        #expect(complaint.contains("Other.xcdatamodeld") && complaint.contains(inner.path))
+        #expect(try ModelSearch(name: "Farm", folders: folders).find().lastPathComponent == "Farm.momd")
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = NSPersistentContainer(name: "NoSuchModelAnywhere")
         }
         let said = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
         #expect(said.contains("NoSuchModelAnywhere.xcdatamodeld") && said.contains("Looked for"))
+    }
+
+    @Test("Two models of one name are an error that names both, unless they are copies; a .momd that was not built is the model of its name")
+    func names() throws {
+        let folder = Folder()
+        func add(_ place: String, _ entity: String) throws {
+            let package = folder.file(place)
+            try FileManager.default.createDirectory(at: package.appendingPathComponent("Zoo.xcdatamodel"), withIntermediateDirectories: true)
+            let text = "<model type=\"com.apple.IDECoreDataModeler.DataModel\"><entity name=\"\(entity)\"/></model>"
+            try Data(text.utf8).write(to: package.appendingPathComponent("Zoo.xcdatamodel/contents"))
+        }
+        let folders = [folder.file("a.resources"), folder.file("b.resources")]
+        try add("a.resources/Zoo.xcdatamodeld", "Animal")
+        try add("b.resources/Zoo.xcdatamodeld", "Animal")
+        #expect(try ModelSearch(name: "Zoo", folders: folders).find().path.contains("a.resources"))
+        try add("b.resources/Zoo.xcdatamodeld", "Keeper")
+        let complaint = #expect(throws: ModelSearch.Failure.self) { try ModelSearch(name: "Zoo", folders: folders).find() }?.description ?? ""
+        #expect(complaint.contains("a.resources/Zoo.xcdatamodeld") && complaint.contains("b.resources/Zoo.xcdatamodeld"))
+        for kind in ["momd", "mom"] {
+            let model = try NSManagedObjectModel(loading: folder.file("a.resources/Zoo.\(kind)"))
+            #expect(model.entities.map(\.name) == ["Animal"])
+        }
+        let bundle = try #require(Bundle(url: folder.file("a.resources")))
+        #expect(NSManagedObjectModel.mergedModel(from: [bundle])?.entities.map(\.name) == ["Animal"])
     }
 
     @Test("Stores lie in the user's folder for application data unless a subclass says otherwise")

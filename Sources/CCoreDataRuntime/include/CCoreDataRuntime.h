@@ -83,6 +83,9 @@ void *_Nullable coredata_metadata_of_class(const void *_Nonnull descriptor);
 /// The descriptor of the superclass; null where there is none that can be told.
 const void *_Nullable coredata_superclass(const void *_Nonnull descriptor);
 
+/// The file that this code was loaded from: an executable, a library or a test bundle; null where that cannot be told.
+const char *_Nullable coredata_own_file(void);
+
 /// The label of the queue that this thread works for, empty for none.
 const char *_Nonnull coredata_queue_label(void);
 

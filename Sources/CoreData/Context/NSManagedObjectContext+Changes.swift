@@ -108,6 +108,7 @@ extension NSManagedObjectContext {
         undoManager?.removeAllActions(withTarget: self)
         readError = nil
         checkedObjects = []
+        expectations = []
         closeSets()
         let inserted = tracker.objects(.inserted)
         let changed = tracker.objects([.updated, .deleted], without: .inserted)
@@ -136,6 +137,7 @@ extension NSManagedObjectContext {
         undoManager?.removeAllActions(withTarget: self)
         readError = nil
         checkedObjects = []
+        expectations = []
         waitingRows = []
         openSiblings = []
         closeSets()

@@ -13,7 +13,7 @@ extension NSManagedObjectContext {
     ///   a uniqueness constraint is broken, and what the store says.
     public final func save() throws {
         checkQueue()
-        if isChild, hasChanges || readError != nil { return try withParent { _ in try saveNow() } }
+        if isChild, hasWork || readError != nil { return try withParent { _ in try saveNow() } }
         try saveNow()
     }
 
@@ -32,6 +32,8 @@ extension NSManagedObjectContext {
         return report.effects
     }
 
+    private var hasWork: Bool { hasChanges || !expectations.isEmpty }
+
     private func saveNow() throws {
         try throwReadError()
         // From here on delete rules that wait for the save are applied too.
@@ -39,7 +41,7 @@ extension NSManagedObjectContext {
         defer { isSaving = false }
         processPendingChanges()
         try throwReadError()
-        guard hasChanges else {
+        guard hasWork else {
             if !isChild { try persistentStoreCoordinator?.saveNewMetadata() }
             return
         }

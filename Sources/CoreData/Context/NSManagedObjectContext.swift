@@ -53,6 +53,8 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
     final var chosenPolicy: NSMergePolicy?
     /// Unchanged objects whose rows the next save compares (`detectConflicts`).
     final var checkedObjects: ContiguousArray<NSManagedObject> = []
+    /// What the rows of some objects must be when the next save writes (`expect`).
+    final var expectations: [ExpectedVersion] = []
     /// What a save that settles conflicts must be able to take back.
     final var saveMemory: SaveMemory?
     /// How many saves took back what their policy had done.

@@ -1,57 +1,92 @@
 // Looks for a model by its name where programs have their resources.
 
+import CCoreDataRuntime
 import Foundation
 
 /// The places and names that a container tries.
 struct ModelSearch {
     let name: String
     private let folders: [URL]
-    private static let kinds = ["xcdatamodeld", "xcdatamodel", "momd", "mom"]
+    static let kinds = ["xcdatamodeld", "xcdatamodel", "momd", "mom"]
 
-    init(name: String) { self.init(name: name, folders: ModelSearch.usualFolders()) }
+    /// Why there is not one model of the name; what its description says is for the programmer.
+    struct Failure: Error, CustomStringConvertible { let description: String }
 
-    init(name: String, folders: [URL]) {
-        self.name = name
+    /// - Parameter name: of the model, with or without an extension.
+    init(name: String, folders: [URL] = ModelSearch.usualFolders()) {
+        let url = URL(fileURLWithPath: name)
+        self.name = ModelSearch.kinds.contains(url.pathExtension) ? url.deletingPathExtension().lastPathComponent : name
         self.folders = folders
     }
 
-    /// The main bundle's resources, those of all loaded bundles, the executable's folder and the resource bundles in it.
-    private static func usualFolders() -> [URL] {
+    // MARK: Places
+
+    /// The main bundle's resources, those of all loaded bundles, the folders of the executable and of the library or test bundle that
+    /// this code is in, and the resource bundles in them.
+    static func usualFolders() -> [URL] {
         var folders: [URL] = []
         var seen: Set<String> = []
         func add(_ url: URL?) {
             if let url, seen.insert(url.standardizedFileURL.path).inserted { folders.append(url) }
         }
         for bundle in [Bundle.main] + Bundle.allBundles { add(bundle.resourceURL) }
-        let executable = Bundle.main.executableURL ?? URL(fileURLWithPath: CommandLine.arguments.first ?? "/")
-        let beside = executable.resolvingSymlinksInPath().deletingLastPathComponent()
-        add(beside)
-        for url in contents(beside) where ["resources", "bundle"].contains(url.pathExtension) {
-            add(url)
-            add(url.appendingPathComponent("Contents/Resources"))
+        for file in [Bundle.main.executableURL ?? URL(fileURLWithPath: CommandLine.arguments.first ?? "/"), ownFile] {
+            guard let beside = file?.resolvingSymlinksInPath().deletingLastPathComponent() else { continue }
+            add(beside)
+            for url in contents(beside) where ["resources", "bundle"].contains(url.pathExtension) {
+                add(url)
+                add(url.appendingPathComponent("Contents/Resources"))
+            }
         }
         return folders
     }
+
+    /// The file that this code was loaded from: the executable, or a test bundle that another program has opened.
+    private static var ownFile: URL? { coredata_own_file().map { URL(fileURLWithPath: String(cString: $0)) } }
 
     private static func contents(_ folder: URL) -> [URL] {
         let found = try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
         return (found ?? []).sorted { $0.path < $1.path }
     }
 
-    /// The model of the name, else the only model there is.
-    func find() -> URL? {
-        for folder in folders {
-            for kind in ModelSearch.kinds {
-                let url = folder.appendingPathComponent(name + "." + kind)
-                if FileManager.default.fileExists(atPath: url.path) { return url }
-            }
+    /// All models in folders, each place once.
+    static func models(in folders: [URL]) -> [URL] {
+        var seen: Set<String> = []
+        return folders.flatMap { contents($0) }.filter {
+            kinds.contains($0.pathExtension) && seen.insert($0.resolvingSymlinksInPath().path).inserted
         }
-        let all = folders.flatMap { ModelSearch.contents($0) }.filter { ModelSearch.kinds.contains($0.pathExtension) }
-        let distinct = Dictionary(grouping: all, by: \.lastPathComponent)
-        return distinct.count == 1 ? all.first : nil
     }
 
-    var complaint: String {
+    // MARK: The model
+
+    /// The model of the name, else the only model there is.
+    ///
+    /// - Throws: `Failure` where there is none, or where several of the name differ.
+    func find() throws -> URL {
+        let all = ModelSearch.models(in: folders)
+        for kind in ModelSearch.kinds {
+            let named = distinct(all.filter { $0.lastPathComponent == name + "." + kind })
+            if named.count > 1 { throw Failure(description: severalModels(named)) }
+            if let found = named.first { return found }
+        }
+        let others = Dictionary(grouping: all, by: \.lastPathComponent)
+        if others.count == 1, let group = others.first?.value, distinct(group).count == 1 { return group[0] }
+        throw Failure(description: noModel)
+    }
+
+    /// Copies of one model are one.
+    private func distinct(_ urls: [URL]) -> [URL] {
+        urls.reduce(into: []) { kept, url in
+            if !kept.contains(where: { FileManager.default.contentsEqual(atPath: $0.path, andPath: url.path) }) { kept.append(url) }
+        }
+    }
+
+    private func severalModels(_ urls: [URL]) -> String {
+        "There are \(urls.count) different models named \(name): \(urls.map(\.path).joined(separator: ", ")). Give them names of their own, "
+            + "or use NSPersistentContainer(name:managedObjectModel:) with the one that is meant."
+    }
+
+    private var noModel: String {
         let names = ModelSearch.kinds.map { "\(name).\($0)" }.joined(separator: ", ")
         return "There is no model named \(name). Looked for \(names) in: \(folders.map(\.path).joined(separator: ", ")). "
             + "Add the model to the target's resources, or use NSPersistentContainer(name:managedObjectModel:)."

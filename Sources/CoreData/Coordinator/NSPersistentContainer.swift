@@ -35,8 +35,8 @@ open class NSPersistentContainer: NSObject, DefaultDirectoryNaming, @unchecked S
     /// A model that is nowhere is a misuse, which says what was looked for; `init(name:managedObjectModel:)` takes one made
     /// elsewhere.
     public convenience init(name: String) {
-        let search = ModelSearch(name: name)
-        guard let url = search.find() else { misuse(search.complaint) }
+        let url: URL
+        do { url = try ModelSearch(name: name).find() } catch { misuse("\(error)") }
         let model: NSManagedObjectModel
         do {
             model = try Self.model(at: url, name)

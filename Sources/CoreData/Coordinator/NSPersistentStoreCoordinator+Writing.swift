@@ -71,8 +71,8 @@ enum Retry {
     static let limit = 10
 
     static func isConflict(_ error: any Error) -> Bool {
-        guard let code = (error as? CocoaError)?.code else { return false }
-        return code == .managedObjectMerge || code == .managedObjectConstraintMerge
+        guard let error = error as? CocoaError else { return false }
+        return error.code == .managedObjectMerge && error.unmetExpectations.isEmpty || error.code == .managedObjectConstraintMerge
     }
 
     /// Twice as long each time, and never quite: two writers that met must not meet again.
@@ -122,6 +122,12 @@ extension NSManagedObjectContext {
     /// An object whose row another writer has deleted is none of the block's changes.
     private func requireNoChanges() throws {
         let changed = tracker.objects(.dirty).filter { !$0._state.has(.inaccessible) }
+        if let expected = expectations.first {
+            throw CocoaError.coreData(
+                134060,
+                "A block of read(_:) expects a version of \(expected.object.entity.name ?? "") with expect(_:of:), and nobody would "
+                    + "compare it. Expect versions in a block of write(_:).", [NSAffectedObjectsErrorKey: [expected.object.objectID]])
+        }
         guard let first = changed.first else { return }
         throw CocoaError.coreData(
             134060,

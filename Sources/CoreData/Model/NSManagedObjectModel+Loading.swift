@@ -54,8 +54,8 @@ extension NSManagedObjectModel {
     /// the model is in use.
     public final var warnings: [String] { ((try? schema())?.warnings ?? declared.warnings).map(\.description) }
 
-    /// All models of the bundles in one; of the main bundle for nil. nil when there is none or they
-    /// contradict each other.
+    /// All models of the bundles in one; for nil of all places where `NSPersistentContainer(name:)` looks. nil when there is none or
+    /// they contradict each other.
     public class func mergedModel(from bundles: [Bundle]?) -> NSManagedObjectModel? {
         let models = models(in: bundles)
         return models.isEmpty ? nil : NSManagedObjectModel(byMerging: models)
@@ -68,23 +68,10 @@ extension NSManagedObjectModel {
         NSManagedObjectModel(byMerging: models(in: bundles, metadata), forStoreMetadata: metadata)
     }
 
-    private static let kinds = ["momd", "mom", "xcdatamodeld", "xcdatamodel"]
-
     private static func models(in bundles: [Bundle]?, _ metadata: [String: Any]? = nil) -> [NSManagedObjectModel] {
-        let known = bundles ?? ([Bundle.main] + Bundle.allBundles)
-        var seen = Set<URL>()
-        var models: [NSManagedObjectModel] = []
-        for bundle in known {
-            for kind in kinds {
-                let urls = bundle.urls(forResourcesWithExtension: kind, subdirectory: nil) ?? []
-                for url in urls.map({ $0 as URL }).sorted(by: { $0.path < $1.path }) {
-                    guard seen.insert(url.standardizedFileURL).inserted else { continue }
-                    let model = try? metadata.map { try NSManagedObjectModel(loading: url, forStoreMetadata: $0) }
-                        ?? NSManagedObjectModel(loading: url)
-                    if let model { models.append(model) }
-                }
-            }
+        let folders = bundles?.compactMap(\.resourceURL) ?? ModelSearch.usualFolders()
+        return ModelSearch.models(in: folders).compactMap { url in
+            try? metadata.map { try NSManagedObjectModel(loading: url, forStoreMetadata: $0) } ?? NSManagedObjectModel(loading: url)
         }
-        return models
     }
 }

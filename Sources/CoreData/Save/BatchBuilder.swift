@@ -61,12 +61,12 @@ final class BatchBuilder {
     }
 
     /// A row that must have the version that was read.
-    func check(_ object: NSManagedObject) {
-        let state = object._state
+    func check(_ object: NSManagedObject) { check(object, version: object.comparedVersion) }
+
+    func check(_ object: NSManagedObject, version: Int32) {
+        let state = object._state.pointee
         batch.checks.append(
-            VersionCheck(
-                entity: EntityIndex(rawValue: state.pointee.entity), numbers: [state.pointee.number],
-                expected: [object.comparedVersion]))
+            VersionCheck(entity: EntityIndex(rawValue: state.entity), numbers: [state.number], expected: [version]))
     }
 
     @inline(__always)

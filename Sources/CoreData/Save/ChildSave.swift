@@ -56,6 +56,9 @@ struct ChildSave {
         }
         for (twin, base) in bases { parent.tracker.keep(base, for: twin) }
         handOnChecks()
+        for expectation in context.expectations {
+            if let twin = twin(of: expectation.object) { parent.expect(expectation.version, of: twin) }
+        }
         parent.processPendingChanges()
         adopt()
     }

@@ -130,6 +130,7 @@ struct SaveOperation {
         }
         if !reinserted.isEmpty { for object in reinserted { try builders.builder(for: object).reinsert(object) } }
         if !context.checkedObjects.isEmpty { try addChecks(&builders, without: reinserted) }
+        if !context.expectations.isEmpty { try addExpectations(&builders) }
         return builders.finish()
     }
 
@@ -158,7 +159,9 @@ struct SaveOperation {
                 cache.save(batch.batch, touched: touched + overtaken, store: store.number, since: ticket)
                 context.rowsWereTouched(touched, store: store.number)
                 if batches.count > 1 { committed.append(batch) }
-            case .conflicts(let conflicts): return Refusal(store: store, conflicts: conflicts)
+            case .conflicts(let conflicts):
+                if !context.expectations.isEmpty { try checkExpectations(conflicts, store.number) }
+                return Refusal(store: store, conflicts: conflicts)
             }
             if store.store.postsRemoteChanges { store.store.tellRemoteChange() }
         }
@@ -207,6 +210,7 @@ struct SaveOperation {
         context.eventsSinceSave = 0
         context.tracker.clear()
         if !context.checkedObjects.isEmpty { context.checkedObjects = [] }
+        if !context.expectations.isEmpty { context.expectations = [] }
         if context.keepsObjects { context.letGo(deleted) }
         inserted.borrowEach { object in object.didSave() }
         updated.borrowEach { object in object.didSave() }
