@@ -90,7 +90,7 @@ struct WriteCancellationTests {
         try await coordinator.write { try $0.existingObject(with: ward).setValue(7, forKey: "beds") }
     }
 
-    @Test("A reader that waits for one of the 64 places leaves the line when it is cancelled", .timeLimit(.minutes(30)))
+    @Test("A caller that waits in a line leaves it when it is cancelled", .timeLimit(.minutes(30)))
     func reader() async throws {
         let line = Line(places: 1)
         try await line.enterUnlessCancelled(line.takeTicket())

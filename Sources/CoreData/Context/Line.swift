@@ -4,21 +4,10 @@ import Synchronization
 
 /// Gives a number of places to tasks, in the order in which they came. Who waits holds no thread.
 final class Line: Sendable {
-    /// The blocks of contexts that run at once because tasks wait for them.
-    ///
-    /// libdispatch stops at 256 threads. Blocks that wait for other queues (`performAndWait` on a second context) would take them
-    /// all and wait for each other for ever; a suspended caller takes none.
-    static let contexts = Line(places: 64)
-
-    private typealias Caller = UnsafeContinuation<Bool, Never>
-
     private struct State {
         /// While there are any, nobody waits.
         var free: Int
-        /// Those who wait, by their tickets. Who is cancelled leaves without a trace.
-        var waiting: [Int: Caller] = [:]
-        /// Nobody with a lower ticket waits.
-        var first = 0
+        var waiting = WaitingCallers()
         var nextTicket = 0
     }
     private let state: Mutex<State>
@@ -43,13 +32,13 @@ final class Line: Sendable {
         let isIn = await withTaskCancellationHandler {
             await wait(ticket, endsWhenCancelled: true)
         } onCancel: {
-            state.withLock { $0.waiting.removeValue(forKey: ticket) }?.resume(returning: false)
+            state.withLock { $0.waiting.remove(ticket) }?.resume(returning: false)
         }
         guard isIn else { throw CancellationError() }
     }
 
     private nonisolated(nonsending) func wait(_ ticket: Int, endsWhenCancelled: Bool) async -> Bool {
-        await withUnsafeContinuation { (caller: Caller) in
+        await withUnsafeContinuation { (caller: WaitingCallers.Caller) in
             let answer: Bool? = state.withLock { state in
                 // Who is cancelled from here on is found among the waiting.
                 if endsWhenCancelled, Task.isCancelled { return false }
@@ -57,8 +46,7 @@ final class Line: Sendable {
                     state.free -= 1
                     return true
                 }
-                state.waiting[ticket] = caller
-                state.first = min(state.first, ticket)
+                state.waiting.add(caller, ticket)
                 return nil
             }
             if let answer { caller.resume(returning: answer) }
@@ -67,16 +55,36 @@ final class Line: Sendable {
 
     /// Hands the place to the caller with the lowest ticket.
     func leave() {
-        let next: Caller? = state.withLock { state in
-            if state.waiting.isEmpty { state.first = state.nextTicket }
-            while state.first < state.nextTicket {
-                let caller = state.waiting.removeValue(forKey: state.first)
-                state.first += 1
-                if let caller { return caller }
-            }
+        let next: WaitingCallers.Caller? = state.withLock { state in
+            if let first = state.waiting.first { return state.waiting.remove(first) }
             state.free += 1
             return nil
         }
         next?.resume(returning: true)
+    }
+}
+
+/// Suspended callers by their tickets. Who leaves does so without a trace.
+struct WaitingCallers {
+    typealias Caller = UnsafeContinuation<Bool, Never>
+
+    private var callers: [Int: Caller] = [:]
+    /// Nobody with a lower ticket waits, and nobody with this one or a higher.
+    private var range = 0..<0
+
+    mutating func add(_ caller: Caller, _ ticket: Int) {
+        range = callers.isEmpty ? ticket..<ticket + 1 : min(range.lowerBound, ticket)..<max(range.upperBound, ticket + 1)
+        callers[ticket] = caller
+    }
+
+    mutating func remove(_ ticket: Int) -> Caller? { callers.removeValue(forKey: ticket) }
+
+    /// The lowest ticket.
+    var first: Int? {
+        mutating get {
+            if callers.isEmpty { return nil }
+            while callers[range.lowerBound] == nil { range = range.lowerBound + 1..<range.upperBound }
+            return range.lowerBound
+        }
     }
 }

@@ -31,7 +31,9 @@ extension NSManagedObjectContext {
 
     /// Runs a block on the context's queue later; then processes pending changes.
     public final func perform(_ block: @escaping @Sendable () -> Void) {
+        turn.isExpected()
         queue.async {
+            defer { self.turn.isOver() }
             self.holding {
                 block()
                 self.processPendingChanges()
@@ -114,19 +116,32 @@ extension NSManagedObjectContext {
         _ schedule: ScheduledTaskType, _ work: @escaping @Sendable () -> R
     ) async -> R {
         if schedule == .immediate, isHeldByCaller { return work() }
-        await Line.contexts.enter()
-        defer { Line.contexts.leave() }
+        guard concurrencyType != .mainQueueConcurrencyType else { return await onQueue(work) }
+        await turn.awaiters.enter()
+        defer { turn.awaiters.leave() }
+        await untilFree()
+        await ActiveBlocks.shared.enter(.any)
+        defer { ActiveBlocks.shared.leave(.any) }
         return await onQueue(work)
     }
 
-    /// Runs a block on the queue of a context that nobody else has, and processes pending changes. Unlike `perform` it does not begin
-    /// for a task that is cancelled while it waits for its turn.
+    /// Runs a block on the context's queue and processes pending changes. Unlike `perform` it does not begin for a task that is cancelled
+    /// while it waits for its turn.
     nonisolated(nonsending) final func performUnlessCancelled<T>(
-        _ block: @escaping @Sendable () throws -> T
+        _ kind: ActiveBlocks.Kind, _ block: @escaping @Sendable () throws -> T
     ) async throws -> T {
-        try await Line.contexts.enterUnlessCancelled(Line.contexts.takeTicket())
-        defer { Line.contexts.leave() }
+        try await turn.awaiters.enterUnlessCancelled(turn.awaiters.takeTicket())
+        defer { turn.awaiters.leave() }
+        await untilFree()
+        try await ActiveBlocks.shared.enterUnlessCancelled(kind)
+        defer { ActiveBlocks.shared.leave(kind) }
         return try await onQueue { self.carryOut(block) }.get()
+    }
+
+    /// Waits, without a place, until those who have or expect the context's turn are done.
+    private nonisolated(nonsending) final func untilFree() async {
+        guard turn.isTaken else { return }
+        await withUnsafeContinuation { (caller: UnsafeContinuation<Void, Never>) in queue.async { caller.resume() } }
     }
 
     private nonisolated(nonsending) final func onQueue<R>(_ work: @escaping @Sendable () -> R) async -> R {

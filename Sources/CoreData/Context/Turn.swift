@@ -20,6 +20,10 @@ struct Turn: ~Copyable {
     /// The queue, retained.
     private let made = Atomic<UnsafeRawPointer?>(nil)
     private let making = Mutex<Void>(())
+    /// How many blocks are on the queue, or wait for it, that nobody awaits.
+    private let plain = Atomic<Int>(0)
+    /// Tasks that await a block, one after the other.
+    let awaiters = Line(places: 1)
 
     /// Turns by a queue of the context's own.
     init() {}
@@ -46,6 +50,16 @@ struct Turn: ~Copyable {
         state.store(Turn.queued, ordering: .releasing)
         queue.resume()
     }
+
+    /// Whether a block that nobody awaits has the turn or waits for it.
+    var isTaken: Bool {
+        let state = state.load(ordering: .relaxed)
+        return state == Turn.held || state == Turn.suspended || plain.load(ordering: .relaxed) > 0
+    }
+
+    /// A block will come to the queue that nobody awaits; `isOver()` must follow.
+    func isExpected() { plain.wrappingAdd(1, ordering: .relaxed) }
+    func isOver() { plain.wrappingSubtract(1, ordering: .relaxed) }
 
     /// Sees what the block wrote that had the turn before, whichever way it came to it.
     func join() { _ = state.load(ordering: .acquiring) }

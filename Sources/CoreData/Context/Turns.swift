@@ -138,6 +138,8 @@ extension NSManagedObjectContext {
 
     /// Runs a block on the queue, maybe on another thread.
     private func waiting<T>(_ body: () throws -> T) rethrows -> T {
+        turn.isExpected()
+        defer { turn.isOver() }
         guard concurrencyType == .mainQueueConcurrencyType else { return try queue.sync(execute: body) }
         let caller = CallerThread()
         return try queue.sync { try caller.goOn(body) }

@@ -143,7 +143,7 @@ open class NSPersistentContainer: NSObject, DefaultDirectoryNaming, @unchecked S
 
     /// Reads objects in a background context of their own and answers what the block makes of them.
     ///
-    /// Reads wait neither for writers nor for each other, up to 64 blocks in a process. The context comes from
+    /// Reads wait neither for writers nor for each other, up to `maximumActiveContexts` blocks in a process. The context comes from
     /// `newBackgroundContext()`. Each fetch and each fault sees what is saved when it asks the store.
     /// - Throws: what the block throws; 134060 when the block leaves changes behind, since nobody would save them; a read that
     ///   failed inside a getter; `CancellationError` when the task is cancelled.

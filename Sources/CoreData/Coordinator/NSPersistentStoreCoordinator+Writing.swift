@@ -24,7 +24,7 @@ extension NSPersistentStoreCoordinator {
 
     /// Reads objects in a private-queue context of their own and answers what the block makes of them.
     ///
-    /// Reads wait neither for writers nor for each other, up to 64 blocks in a process. Each fetch and each fault sees what is saved
+    /// Reads wait neither for writers nor for each other, up to `maximumActiveContexts` blocks in a process. Each fetch and each fault sees what is saved
     /// when it asks the store.
     /// - Throws: what the block throws; 134060 when the block leaves changes behind, since nobody would save them; a read that
     ///   failed inside a getter; `CancellationError` when the task is cancelled.
@@ -98,7 +98,7 @@ extension NSManagedObjectContext {
     nonisolated(nonsending) final func attempt<T: Sendable>(
         _ block: @escaping @Sendable (NSManagedObjectContext) throws -> T
     ) async throws -> Attempt<T> {
-        try await performUnlessCancelled {
+        try await performUnlessCancelled(.any) {
             do {
                 let value = try block(self)
                 try self.save()
@@ -112,7 +112,7 @@ extension NSManagedObjectContext {
     nonisolated(nonsending) final func read<T: Sendable>(
         _ block: @escaping @Sendable (NSManagedObjectContext) throws -> T
     ) async throws -> T {
-        try await performUnlessCancelled {
+        try await performUnlessCancelled(.reading) {
             let value = try block(self)
             try self.requireNoChanges()
             return value
