@@ -27,7 +27,7 @@ let objectTests: [Target] = [
         dependencies: ["CoreData", "CoreDataValues", "CoreDataSQLite", "CCoreDataSQLite", "CoreDataTestSupport", "CoreDataSeeds"]
             + (name == "ConcurrencyTests"
                 ? ["CCoreDataRuntime", "CoreDataScript", "CoreDataAsyncMain", "CoreDataStress"] : [])
-            + (name == "StackTests" ? ["CoreDataAgreement"] : []) + (name == "TypedQueryTests" ? ["CoreDataOperators"] : [])
+            + (name == "StackTests" ? ["CoreDataAgreement"] : []) + (name == "TypedQueryTests" ? ["CoreDataOperators", "CoreDataQueries"] : [])
             + (name == "ClassTests" ? ["CoreDataClassesNorth", "CoreDataClassesSouth", "CoreDataClassesProgram", "CoreDataForeign"] : []),
         swiftSettings: strict)
 }
@@ -139,6 +139,8 @@ let package = Package(
             path: "Tests/CoreDataClassesProgram", swiftSettings: strict),
         // Models with their classes, as programs have them.
         .target(name: "CoreDataForeign", dependencies: ["CoreData"], path: "Tests/CoreDataForeign", swiftSettings: strict),
+        // A predicate builder of another package, with operators of its own.
+        .target(name: "CoreDataQueries", dependencies: ["CoreData"], path: "Tests/CoreDataQueries", swiftSettings: strict),
         // Eight contexts over one store; also as a program, for long runs in a release build and under the sanitizers.
         .target(
             name: "CoreDataStress", dependencies: ["CoreData", "CoreDataSeeds"], path: "Tests/CoreDataStress", swiftSettings: strict),

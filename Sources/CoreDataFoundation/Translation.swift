@@ -160,6 +160,7 @@ struct Translation {
         case .keyPath(let path): return path.count == 1 && path[0].isSelf ? .this : .keyPath(path)
         case .swiftKeyPath(let steps): return .keyPath(try steps.keys())
         case .function("FETCH", let arguments) where fetching: return try fetch(expression, arguments)
+        case .function("objectFrom:withIndex:", let arguments): return try item(arguments)
         case .function(let name, let arguments): return .function(name, try list(arguments))
         case .aggregate(let items): return .list(try list(items))
         case .subquery(let collection, let variable, let condition):
@@ -179,6 +180,27 @@ struct Translation {
             return .conditional(try predicate(condition), try self.expression(first), try self.expression(second))
         case .block, .external: return try outside(expression)
         }
+    }
+
+    /// A constant dictionary has entries here, and its values everywhere else.
+    @inline(never)
+    private mutating func item(_ arguments: [NSExpression]) throws -> Expression {
+        guard arguments.count == 2, case .constant(let object?) = arguments[0].content, let entries = Translation.entries(object) else {
+            return .function("objectFrom:withIndex:", try list(arguments))
+        }
+        if case .constant(let key?) = arguments[1].content { return try constant(entries[key]) }
+        guard case .bindingForeign = mode else {
+            throw PredicateError("The entry of a dictionary whose key is no constant can only be asked in memory.")
+        }
+        let name = "%\(bound.count)"
+        bound[name] = Operand(any: entries)
+        foreign[name] = entries
+        return .function("objectFrom:withIndex:", [.variable(name), try expression(arguments[1])])
+    }
+
+    private static func entries(_ object: Any) -> NSDictionary? {
+        guard let object = KeyValue.unwrapped(object), Value(any: object) == nil else { return nil }
+        return object as? NSDictionary ?? (object as? [AnyHashable: Any]).map { NSDictionary(dictionary: $0) }
     }
 
     private mutating func outside(_ expression: NSExpression) throws -> Expression {

@@ -42,43 +42,57 @@ public func != <L: PredicateOperand>(left: L, right: L.Value) -> NSPredicate whe
     compare(left, .notEqualTo, value: right)
 }
 
+// A property that always has a value beside one that may have none.
+
 @_disfavoredOverload
-public func < <L: PredicateOperand>(left: L, right: L.Value) -> NSPredicate where L.Value: Comparable {
+public func == <L: PredicateOperand, V: Equatable>(left: L, right: V?) -> NSPredicate where L.Value == V {
+    compare(left, .equalTo, value: right)
+}
+
+@_disfavoredOverload
+public func != <L: PredicateOperand, V: Equatable>(left: L, right: V?) -> NSPredicate where L.Value == V {
+    compare(left, .notEqualTo, value: right)
+}
+
+// Nothing is less or greater than nil: such a predicate selects no row.
+
+@_disfavoredOverload
+public func < <L: PredicateOperand>(left: L, right: L.Value?) -> NSPredicate where L.Value: Comparable {
     compare(left, .lessThan, value: right)
 }
 
 @_disfavoredOverload
-public func <= <L: PredicateOperand>(left: L, right: L.Value) -> NSPredicate where L.Value: Comparable {
+public func <= <L: PredicateOperand>(left: L, right: L.Value?) -> NSPredicate where L.Value: Comparable {
     compare(left, .lessThanOrEqualTo, value: right)
 }
 
 @_disfavoredOverload
-public func > <L: PredicateOperand>(left: L, right: L.Value) -> NSPredicate where L.Value: Comparable {
+public func > <L: PredicateOperand>(left: L, right: L.Value?) -> NSPredicate where L.Value: Comparable {
     compare(left, .greaterThan, value: right)
 }
 
 @_disfavoredOverload
-public func >= <L: PredicateOperand>(left: L, right: L.Value) -> NSPredicate where L.Value: Comparable {
+public func >= <L: PredicateOperand>(left: L, right: L.Value?) -> NSPredicate where L.Value: Comparable {
     compare(left, .greaterThanOrEqualTo, value: right)
 }
 
 @_disfavoredOverload
-public func < <L: PredicateOperand, V: Comparable>(left: L, right: V) -> NSPredicate where L.Value == V? {
+public func < <L: PredicateOperand, V: Comparable>(left: L, right: V?) -> NSPredicate where L.Value == V? {
     compare(left, .lessThan, value: right)
 }
 
 @_disfavoredOverload
-public func <= <L: PredicateOperand, V: Comparable>(left: L, right: V) -> NSPredicate where L.Value == V? {
+public func <= <L: PredicateOperand, V: Comparable>(left: L, right: V?) -> NSPredicate where L.Value == V? {
     compare(left, .lessThanOrEqualTo, value: right)
 }
 
 @_disfavoredOverload
-public func > <L: PredicateOperand, V: Comparable>(left: L, right: V) -> NSPredicate where L.Value == V? {
+public func > <L: PredicateOperand, V: Comparable>(left: L, right: V?) -> NSPredicate where L.Value == V? {
     compare(left, .greaterThan, value: right)
 }
 
 @_disfavoredOverload
-public func >= <L: PredicateOperand, V: Comparable>(left: L, right: V) -> NSPredicate where L.Value == V? {
+public func >= <L: PredicateOperand, V: Comparable>(left: L, right: V?) -> NSPredicate where L.Value == V? {
     compare(left, .greaterThanOrEqualTo, value: right)
 }
 
@@ -97,12 +111,22 @@ public func == <V, R: PredicateOperand>(left: TypedExpression<V?>, right: R) -> 
 }
 
 @_disfavoredOverload
+public func == <V, R: PredicateOperand>(left: TypedExpression<V>, right: R) -> NSPredicate where R.Value == V? {
+    compare(left, .equalTo, right)
+}
+
+@_disfavoredOverload
 public func != <V, R: PredicateOperand>(left: TypedExpression<V>, right: R) -> NSPredicate where R.Value == V {
     compare(left, .notEqualTo, right)
 }
 
 @_disfavoredOverload
 public func != <V, R: PredicateOperand>(left: TypedExpression<V?>, right: R) -> NSPredicate where R.Value == V {
+    compare(left, .notEqualTo, right)
+}
+
+@_disfavoredOverload
+public func != <V, R: PredicateOperand>(left: TypedExpression<V>, right: R) -> NSPredicate where R.Value == V? {
     compare(left, .notEqualTo, right)
 }
 
@@ -117,12 +141,22 @@ public func < <V, R: PredicateOperand>(left: TypedExpression<V?>, right: R) -> N
 }
 
 @_disfavoredOverload
+public func < <V, R: PredicateOperand>(left: TypedExpression<V>, right: R) -> NSPredicate where R.Value == V? {
+    compare(left, .lessThan, right)
+}
+
+@_disfavoredOverload
 public func <= <V, R: PredicateOperand>(left: TypedExpression<V>, right: R) -> NSPredicate where R.Value == V {
     compare(left, .lessThanOrEqualTo, right)
 }
 
 @_disfavoredOverload
 public func <= <V, R: PredicateOperand>(left: TypedExpression<V?>, right: R) -> NSPredicate where R.Value == V {
+    compare(left, .lessThanOrEqualTo, right)
+}
+
+@_disfavoredOverload
+public func <= <V, R: PredicateOperand>(left: TypedExpression<V>, right: R) -> NSPredicate where R.Value == V? {
     compare(left, .lessThanOrEqualTo, right)
 }
 
@@ -137,12 +171,22 @@ public func > <V, R: PredicateOperand>(left: TypedExpression<V?>, right: R) -> N
 }
 
 @_disfavoredOverload
+public func > <V, R: PredicateOperand>(left: TypedExpression<V>, right: R) -> NSPredicate where R.Value == V? {
+    compare(left, .greaterThan, right)
+}
+
+@_disfavoredOverload
 public func >= <V, R: PredicateOperand>(left: TypedExpression<V>, right: R) -> NSPredicate where R.Value == V {
     compare(left, .greaterThanOrEqualTo, right)
 }
 
 @_disfavoredOverload
 public func >= <V, R: PredicateOperand>(left: TypedExpression<V?>, right: R) -> NSPredicate where R.Value == V {
+    compare(left, .greaterThanOrEqualTo, right)
+}
+
+@_disfavoredOverload
+public func >= <V, R: PredicateOperand>(left: TypedExpression<V>, right: R) -> NSPredicate where R.Value == V? {
     compare(left, .greaterThanOrEqualTo, right)
 }
 

@@ -8,7 +8,7 @@ import CoreData
 /// The key paths of each entity, inherited ones included, as a format text writes them.
 struct PredicateNames {
     /// What a value is compared with.
-    enum Family { case number, text, identifier, address, bytes, object }
+    enum Family { case number, text, identifier, address, bytes, object, transformed }
     typealias ToMany = (key: String, destination: String, isOrdered: Bool)
 
     private(set) var scalars: [String: [(String, Family)]] = [:]
@@ -58,6 +58,7 @@ struct PredicateNames {
         case .UUIDAttributeType: .identifier
         case .URIAttributeType: .address
         case .binaryDataAttributeType: .bytes
+        case .transformableAttributeType: .transformed
         default: nil
         }
     }

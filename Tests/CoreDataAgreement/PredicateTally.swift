@@ -56,7 +56,7 @@ package struct PredicateTally: Sendable {
             "objectFrom:withIndex:", "FIRST", "LAST", "SIZE", "log:", "exp:", "noindex:",
         ]
         let wanted = functions + Comparison.Operator.allCases.map { "\($0)" } + ["[c]", "[d]", "[n]", "[l]", "any", "all", "and", "or", "not"]
-            + (1...6).map { "depth \($0)" } + ["TERNARY", "SUBQUERY", "constant", "@unionOfObjects", "@distinctUnionOfObjects", "@count", "@sum", "@avg", "@min", "@max", "nil"]
+            + (1...6).map { "depth \($0)" } + ["TERNARY", "SUBQUERY", "constant", "@unionOfObjects", "@distinctUnionOfObjects", "@count", "@sum", "@avg", "@min", "@max", "nil", "transformable", "element of a composite"]
         return Dictionary(wanted.map { ($0, counts[$0] ?? 0) }) { old, _ in old }.filter { $0.value < least }
     }
 
@@ -109,5 +109,7 @@ package struct PredicateTally: Sendable {
     private mutating func note(_ path: [String]) {
         for key in path where key.hasPrefix("@") { note(key) }
         note("depth \(path.count { !$0.hasPrefix("@") })")
+        if path.last?.hasPrefix("words") == true { note("transformable") }
+        if path.dropLast().contains(where: { $0.hasPrefix("place") }) { note("element of a composite") }
     }
 }

@@ -14,6 +14,7 @@ struct RandomModel {
     private var number = 0
 
     static func world(seed: UInt64) -> PredicateWorld {
+        SaltedWords.register()
         var model = RandomModel(seed)
         model.make()
         let made = NSManagedObjectModel(draft: model.draft)
@@ -66,6 +67,11 @@ struct RandomModel {
             attribute.allowsExternalBinaryDataStorage = attribute.type == .binary && below(2) == 0
             entity.attributes.append(attribute)
             if below(3) == 0 { entity.indexes.append(FetchIndex(name: "by" + key, elements: [FetchIndex.Element(property: key)])) }
+        }
+        if below(3) == 0 {
+            var attribute = Clinic.attribute(parent == nil ? "words" : "words" + name, .transformable)
+            attribute.valueTransformerName = pick([nil, "AgreementWords", "AgreementSalted"])
+            entity.attributes.append(attribute)
         }
         if below(3) == 0 {
             var attribute = Clinic.attribute(parent == nil ? "place" : "place" + name, .composite)

@@ -96,6 +96,7 @@ package struct RandomPredicate {
         case .object: return "nil"
         case .address: return argument(Library.url(int(0...3)))
         case .bytes: return argument(RandomRows.bytes[int(0...RandomRows.bytes.count - 1)])
+        case .transformed: return int(0...5) == 0 ? "nil" : argument(pick(RandomRows.words))
         }
     }
 
@@ -115,7 +116,7 @@ package struct RandomPredicate {
     mutating func sign(_ family: PredicateNames.Family) -> String {
         switch family {
         case .number, .text, .identifier, .bytes: pick(["==", "!=", "<", "<=", ">", ">="])
-        case .object, .address: pick(["==", "!="])
+        case .object, .address, .transformed: pick(["==", "!="])
         }
     }
 
@@ -125,7 +126,7 @@ package struct RandomPredicate {
         switch int(0...7) {
         case 0: return "\(left) IN {\((0..<int(1...5)).map { _ in constant(family) }.joined(separator: ", "))}"
         case 1 where family == .number && int(0...1) == 0: return "\(left) BETWEEN {\(int(-3...0)), \(int(0...3))}"
-        case 1 where family != .address: return "\(left) BETWEEN {\(constant(family)), \(constant(family))}"
+        case 1 where family != .address && family != .transformed: return "\(left) BETWEEN {\(constant(family)), \(constant(family))}"
         case 2...4 where family == .text: return textTest(left)
         case 5 where family == .text: return "\(left) \(sign(family))\(options()) \(constant(family))"
         case 6 where family == .text: return "\(left) \(pick(["IN", "BETWEEN"]))\(options()) {\(constant(family)), \(constant(family))}"

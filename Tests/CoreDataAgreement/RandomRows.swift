@@ -29,6 +29,8 @@ struct RandomRows {
     static let bytes: [Data] = [
         Data(), Data([0]), Data([0, 1]), Data([1]), Data([255]), Data("a".utf8), Data(repeating: 1, count: 103_000), Data(repeating: 2, count: 110_000),
     ]
+    /// Values of transformable attributes.
+    static let words: [[String]] = [["a"], ["a", "b"], ["b", "a"], [], ["é"], ["\u{0}"], ["a"]]
     private static let decimals = ["0.5", "0.25", "1.25", "-3", "100.5", "0"].map { NSDecimalNumber(string: $0) }
     private static let doubles = [0.25, 0.5, 0.75, -0.5, 4096, 1, 2, -4096, 1.25, 3.5, 0, -1]
     private static let floats: [Float] = [0.1, 0.2, 1.5, -2, 1]
@@ -53,6 +55,7 @@ struct RandomRows {
         case .UUIDAttributeType: return Library.uuid(below(4))
         case .URIAttributeType: return Library.url(below(4))
         case .binaryDataAttributeType: return pick(Self.bytes)
+        case .transformableAttributeType: return pick(Self.words)
         default: return nil
         }
     }

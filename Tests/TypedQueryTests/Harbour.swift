@@ -137,3 +137,25 @@ extension NSManagedObjectContext {
         return try fetch(request).map(\.crew).sorted()
     }
 }
+
+extension Harbour {
+    /// Asks every ship by Foundation's own evaluation and by the translated predicate, and both stores by a fetch.
+    static func check(_ predicate: Foundation.Predicate<Ship>, finds wanted: String?, sourceLocation: Testing.SourceLocation) throws {
+        let translated = try #require(NSPredicate(predicate))
+        for type in types {
+            let stack = try stack(type)
+            let ships = try stack.context.fetch(NSFetchRequest<Ship>(entityName: "Ship"))
+            let right = try ships.filter { try predicate.evaluate($0) }.map(\.crew).sorted()
+            let judged = ships.filter { translated.evaluate(with: $0) }.map(\.crew).sorted()
+            let found = try stack.context.crews(translated)
+            let format = translated.description
+            #expect(found == right, "\(type): \(format)", sourceLocation: sourceLocation)
+            #expect(judged == right, "objects: \(format)", sourceLocation: sourceLocation)
+            #expect(!right.isEmpty && right.count < ships.count, "\(format) tells nothing", sourceLocation: sourceLocation)
+        }
+        let format = translated.description
+        if let wanted { #expect(format == wanted, sourceLocation: sourceLocation) }
+        let again = NSPredicate(format: format.replacingOccurrences(of: "%", with: "%%"))
+        #expect(again.description == format, sourceLocation: sourceLocation)
+    }
+}

@@ -20,6 +20,13 @@ open class NSAsynchronousFetchRequest<ResultType: NSFetchRequestResult>: NSPersi
         super.init()
     }
 
+    open override func copy(with zone: NSZone? = nil) -> Any {
+        let copy = NSAsynchronousFetchRequest(fetchRequest: fetchRequest.duplicate(), completionBlock: completionBlock)
+        copy.estimatedResultCount = estimatedResultCount
+        copy.affectedStores = affectedStores
+        return copy
+    }
+
     open override var description: String { "<\(Swift.type(of: self)): \(fetchRequest.summary)>" }
 
     override func executed(in context: NSManagedObjectContext) throws -> Any { try result(in: context) }

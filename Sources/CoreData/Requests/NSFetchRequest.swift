@@ -29,10 +29,19 @@ public enum NSPersistentStoreRequestType: UInt, Sendable {
 }
 
 /// A request to one or more stores.
-open class NSPersistentStoreRequest: NSObject {
+open class NSPersistentStoreRequest: NSObject, NSCopying {
     /// Only these stores are asked; nil for all that have the entity.
     @exclusivity(unchecked) open var affectedStores: [NSPersistentStore]?
     open var requestType: NSPersistentStoreRequestType { .fetchRequestType }
+
+    /// A request of its own that asks the same; changing either leaves the other as it is.
+    ///
+    /// The copy is of the library's class: a class of a program that adds to it overrides this.
+    open func copy(with zone: NSZone? = nil) -> Any {
+        let copy = NSPersistentStoreRequest()
+        copy.affectedStores = affectedStores
+        return copy
+    }
 
     /// What the coordinator's `execute(_:with:)` answers.
     func executed(in context: NSManagedObjectContext) throws -> Any {
@@ -103,6 +112,8 @@ open class NSFetchRequest<ResultType: NSFetchRequestResult>: NSPersistentStoreRe
     @exclusivity(unchecked) open var relationshipKeyPathsForPrefetching: [String]?
 
     public override init() { super.init() }
+
+    open override func copy(with zone: NSZone? = nil) -> Any { duplicate() }
 
     open override var description: String { "<\(Swift.type(of: self)): \(summary)>" }
 

@@ -22,6 +22,12 @@ open class NSSaveChangesRequest: NSPersistentStoreRequest {
         super.init()
     }
 
+    open override func copy(with zone: NSZone? = nil) -> Any {
+        let copy = NSSaveChangesRequest(inserted: insertedObjects, updated: updatedObjects, deleted: deletedObjects, locked: lockedObjects)
+        copy.affectedStores = affectedStores
+        return copy
+    }
+
     override func result(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
         throw CocoaError.coreData(
             134091, "A save request cannot be executed by a context; call save(), which makes one for each store.")

@@ -42,6 +42,15 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
         super.init()
     }
 
+    open override func copy(with zone: NSZone? = nil) -> Any {
+        let copy = ids.map { NSBatchDeleteRequest(objectIDs: $0) } ?? NSBatchDeleteRequest(fetchRequest: fetchRequest)
+        copy.fetchRequest.takeOver(fetchRequest)
+        copy.resultType = resultType
+        copy.refreshesRegisteredObjects = refreshesRegisteredObjects
+        copy.affectedStores = affectedStores
+        return copy
+    }
+
     override func executed(in context: NSManagedObjectContext) throws -> Any { try result(in: context) }
 
     override func result(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {

@@ -80,6 +80,18 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
         managedObjectHandler = handler
     }
 
+    open override func copy(with zone: NSZone? = nil) -> Any {
+        let copy = NSBatchInsertRequest(name: entityName, entity: entity)
+        copy.objectsToInsert = objectsToInsert
+        copy.dictionaryHandler = dictionaryHandler
+        copy.managedObjectHandler = managedObjectHandler
+        copy.resultType = resultType
+        copy.reportsEffects = reportsEffects
+        copy.refreshesRegisteredObjects = refreshesRegisteredObjects
+        copy.affectedStores = affectedStores
+        return copy
+    }
+
     override func executed(in context: NSManagedObjectContext) throws -> Any { try result(in: context) }
 
     override func result(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {

@@ -53,6 +53,17 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
         return entity
     }
 
+    open override func copy(with zone: NSZone? = nil) -> Any {
+        let copy = described.map { NSBatchUpdateRequest(entity: $0) } ?? NSBatchUpdateRequest(entityName: entityName)
+        copy.predicate = predicate
+        copy.includesSubentities = includesSubentities
+        copy.resultType = resultType
+        copy.propertiesToUpdate = propertiesToUpdate
+        copy.refreshesRegisteredObjects = refreshesRegisteredObjects
+        copy.affectedStores = affectedStores
+        return copy
+    }
+
     override func executed(in context: NSManagedObjectContext) throws -> Any { try result(in: context) }
 
     override func result(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
