@@ -185,9 +185,9 @@ struct Translation {
     /// A constant dictionary has entries here, and its values everywhere else.
     @inline(never)
     private mutating func item(_ arguments: [NSExpression]) throws -> Expression {
-        guard arguments.count == 2, case .constant(let object?) = arguments[0].content, let entries = Translation.entries(object) else {
-            return .function("objectFrom:withIndex:", try list(arguments))
-        }
+        guard arguments.count == 2, case .constant(let object?) = arguments[0].content, let entries = Translation.entries(object),
+            !arguments[1].isPlaceInList
+        else { return .function("objectFrom:withIndex:", try list(arguments)) }
         if case .constant(let key?) = arguments[1].content { return try constant(entries[key]) }
         guard case .bindingForeign = mode else {
             throw PredicateError("The entry of a dictionary whose key is no constant can only be asked in memory.")
@@ -347,3 +347,14 @@ protocol FormatPrinting {
 }
 
 extension NSPredicate: FormatPrinting {}
+
+extension NSExpression {
+    /// `FIRST`, `LAST`, `SIZE` and numbers, which mean members of a list.
+    fileprivate var isPlaceInList: Bool {
+        switch content {
+        case .function(_, let arguments): arguments.isEmpty
+        case .constant(let value): !(value is String)
+        case .evaluatedObject, .variable, .keyPath, .swiftKeyPath, .aggregate, .subquery, .sets, .conditional, .block, .external: false
+        }
+    }
+}

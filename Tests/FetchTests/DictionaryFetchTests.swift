@@ -140,6 +140,27 @@ import Testing
         }
     }
 
+    @Test("8.3 Groups, their condition and aggregates take no notice of what is unsaved; after a save they do", arguments: types)
+    func unsavedGroups(_ type: String) throws {
+        let stack = try stack(type)
+        let context = stack.context
+        let grouped = request("Patient", ["ward.name", computed("n", "count:(name)"), computed("oldest", "max:(age)")], sort: ["ward.name"])
+        grouped.propertiesToGroupBy = ["ward.name"]
+        grouped.havingPredicate = NSPredicate(format: "$n > 1 AND $oldest >= 60")
+        let total = request("Patient", [computed("n", "count:(name)"), computed("oldest", "max:(age)")])
+        let north = try #require(context.all("Ward").first { $0.value(forKey: "name") as? String == "north" })
+        for age in [70, 80] { context.make("Patient", ["name": "new", "age": age]).setValue(north, forKey: "ward") }
+        for patient in try context.all("Patient") where patient.value(forKey: "age") as? Int == 60 { context.delete(patient) }
+        func found() throws -> [String] {
+            try context.fetch(grouped).map { "\($0["ward.name"] ?? "-") \($0["n"] ?? 0)" }
+                + context.fetch(total).map { "\($0["n"] ?? 0) to \($0["oldest"] ?? 0)" }
+        }
+        #expect(try found() == ["west 3", "5 to 60"])
+        #expect(try context.count(for: grouped) == 1)
+        try context.save()
+        #expect(try found() == ["north 3", "6 to 80"])
+    }
+
     @Test("8.9 What means nothing is refused by name", arguments: types)
     func refusals(_ type: String) throws {
         let stack = try stack(type)

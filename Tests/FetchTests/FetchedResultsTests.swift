@@ -129,6 +129,12 @@ import Testing
         Shelves.add("b30", stack.context)
         stack.context.processPendingChanges()
         #expect(controller.names == ["A: a20", "B: b30"] && copy.names == controller.names)
+        controller.fetchRequest.predicate = nil
+        #expect(words { try controller.performFetch() }.contains("deleteCache(withName:)"))
+        // Without a name all caches go. No other test has one.
+        NSFetchedResultsController<NSManagedObject>.deleteCache(withName: nil)
+        try controller.performFetch()
+        #expect(controller.names == ["A: a05 a06 a10 a20", "B: b10 b30"])
     }
 
     // MARK: Forms of delegates

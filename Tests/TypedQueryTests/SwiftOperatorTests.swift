@@ -50,6 +50,12 @@ import Testing
             #expect(ships.filter { translated.evaluate(with: $0) }.map(\.crew) == right && right.count == 1)
             let error = #expect(throws: CocoaError.self) { try stack.context.crews(translated) }
             #expect(error?.code.rawValue == 134060)
+            for (format, crews) in [("crew == %@['Bella']", [2]), ("crew == %@['none']", []), ("crew == %@[SIZE]", [2]), ("1 == %@[name]", [-2])] {
+                // Stores know no places but those of an ordered to-many.
+                let text = NSPredicate(format: format, table as NSDictionary)
+                #expect(ships.filter { text.evaluate(with: $0) }.map(\.crew) == crews, "\(format)")
+                if !format.contains("name"), !format.contains("SIZE") { #expect(try stack.context.crews(text) == crews, "\(format)") }
+            }
         }
     }
 
