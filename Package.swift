@@ -35,7 +35,9 @@ let objectTests: [Target] = [
 let package = Package(
     name: "OpenCoreData",
     products: [
-        .library(name: "CoreData", targets: ["CoreData", "CoreDataOperators"])
+        .library(name: "CoreData", targets: ["CoreData", "CoreDataOperators"]),
+        .plugin(name: "CoreDataModelPlugin", targets: ["CoreDataModelPlugin"]),
+        .plugin(name: "GenerateModelClasses", targets: ["GenerateModelClasses"]),
     ],
     targets: [
         // C libraries and the C files of ours
@@ -72,7 +74,22 @@ let package = Package(
 
         .target(name: "CoreDataOperators", dependencies: ["CoreData", "CoreDataFoundation"], swiftSettings: strict),
 
+        // classes made from models
+        .target(name: "CoreDataGeneration", dependencies: ["CoreDataModelFile", "CoreDataValues"], swiftSettings: strict),
+        .executableTarget(name: "CoreDataModelTool", dependencies: ["CoreDataGeneration"], swiftSettings: strict),
+        .plugin(name: "CoreDataModelPlugin", capability: .buildTool(), dependencies: ["CoreDataModelTool"]),
+        .plugin(
+            name: "GenerateModelClasses",
+            capability: .command(
+                intent: .custom(verb: "generate-model-classes", description: "Writes the classes of a package's models into its sources."),
+                permissions: [.writeToPackageDirectory(reason: "The classes are written beside their models.")]),
+            dependencies: ["CoreDataModelTool"]),
+
         // tests
+        .testTarget(
+            name: "CoreDataGenerationTests", dependencies: ["CoreData", "CoreDataGeneration", "CoreDataModelFile", "CoreDataValues"],
+            resources: [.copy("AsXcode/Clinic.xcdatamodeld"), .copy("AsSwift/Harbor.xcdatamodeld")],
+            swiftSettings: strict, plugins: ["CoreDataModelPlugin"]),
         .testTarget(
             name: "CoreDataValuesTests", dependencies: ["CoreDataValues", "CoreDataSeeds"], swiftSettings: strict),
         .testTarget(

@@ -25,7 +25,7 @@ final class ClassBinding: @unchecked Sendable {
         sleepsThroughFetch = ManagedObjectClasses.inheritsAwakeFromFetch(type)
         validatesByKey = !ManagedObjectClasses.inheritsValidation(type)
         validatesUpdates = !ManagedObjectClasses.inheritsUpdateValidation(type)
-        guard let keys = type._managedKeys.map({ AccessorKeys($0) }) else {
+        guard let keys = AccessorKeys(of: type) else {
             slots = nil
             toManys = nil
             return
@@ -48,11 +48,19 @@ final class ClassBinding: @unchecked Sendable {
     }
 }
 
-/// What a class says of its accessors (`_managedKeys`).
-private struct AccessorKeys {
+/// What a class says of its accessors, by `_managedKeys` or in the code that was generated with it.
+struct AccessorKeys {
     /// One a slot; no accessor where the class says the name alone.
     private var slots: [(name: String, accessor: String?)] = []
     private(set) var toManys: [String] = []
+
+    /// nil for a class whose accessors use keys.
+    init?(of type: NSManagedObject.Type) {
+        // A subclass's accessors begin with its parent's: whoever says more says it of a class that is nearer.
+        let (said, made) = (type._managedKeys, GeneratedClasses.keys(of: type))
+        guard let keys = (said?.count ?? -1) >= (made?.count ?? -1) ? said : made else { return nil }
+        self.init(keys)
+    }
 
     init(_ keys: [String]) {
         for key in keys {
@@ -72,6 +80,11 @@ private struct AccessorKeys {
             && toManyPlaces(of: entity) == Array(toManys.indices)
     }
 
+    /// Whether they are an entity's, all of them and no others.
+    func describe(_ entity: Entity) -> Bool {
+        slots.count == entity.slots.count && toManys.count == entity.toMany.count && fit(entity)
+    }
+
     func slots(of entity: Entity) -> [Int] {
         slots.map { key in entity.slots.firstIndex { $0.name == key.name && fits(key.accessor, $0) } ?? -1 }
     }
@@ -83,23 +96,6 @@ private struct AccessorKeys {
     }
 
     private func fits(_ accessor: String?, _ slot: Slot) -> Bool { accessor.map { $0 == slot.kind.accessor } ?? true }
-}
-
-extension SlotKind {
-    /// The accessors that read and write such a slot, as `_managedKeys` names them.
-    fileprivate var accessor: String {
-        switch self {
-        case .int, .bool: "int"
-        case .double, .float, .date: "double"
-        case .text, .uri: "text"
-        case .data, .externalData: "data"
-        case .uuid: "uuid"
-        case .decimal: "decimal"
-        case .transformable: "transformable"
-        case .toOne: "toOne"
-        case .entityTag: "tag"
-        }
-    }
 }
 
 private func misplaced(_ type: NSManagedObject.Type, _ entity: String) {

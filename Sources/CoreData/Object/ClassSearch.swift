@@ -1,10 +1,11 @@
 // Finding the class that a model names.
 
 import CCoreDataRuntime
+import CoreDataValues
 import Foundation
 import Synchronization
 
-/// Looks for the class that a model means by a name: a registered one, then one of the module that the model names or of the main
+/// Looks for the class that a model means by a name: a registered one, a generated one, then one of the module that the model names or of the main
 /// program, then one of any module.
 enum ClassSearch {
     private struct State {
@@ -25,11 +26,12 @@ enum ClassSearch {
     ///
     /// A leading dot ("the current product's module") means nothing: models are used where they were not made. Classes without
     /// a place of their own, those inside functions, are bound when a program first names them (`EntityInfo.bind`).
-    static func type(named name: String?) -> NSManagedObject.Type {
+    static func type(named name: String?, for entity: Entity? = nil) -> NSManagedObject.Type {
         guard let name = name.map(bare), !name.isEmpty, name != "NSManagedObject" else { return NSManagedObject.self }
+        if let registered = state.withLock({ $0.registered[name] }) { return registered }
+        if let generated = GeneratedClasses.type(named: name, for: entity) { return generated }
         let images = coredata_images()
         let known: NSManagedObject.Type?? = state.withLock { state in
-            if let registered = state.registered[name] { return registered }
             guard let found = state.found[name], found.type != nil || found.images == images else { return nil }
             return found.type
         }

@@ -164,7 +164,7 @@ final class EntityInfo: @unchecked Sendable {
         if let bound = binding.load(ordering: .acquiring) {
             return Unmanaged<ClassBinding>.fromOpaque(bound).takeUnretainedValue()
         }
-        let made = ClassBinding(ClassSearch.type(named: entity.className), for: entity)
+        let made = ClassBinding(ClassSearch.type(named: entity.className, for: entity), for: entity)
         validatesByKey.store(made.validatesByKey, ordering: .relaxed)
         straightClass.store(made.straightClass, ordering: .relaxed)
         binding.store(UnsafeRawPointer(Unmanaged.passRetained(made).toOpaque()), ordering: .releasing)

@@ -25,6 +25,22 @@ struct RecordedClass {
         }
     }
 
+    /// All classes with a name, of any kind and however many.
+    static func allNamed(_ name: String) -> [AnyClass] {
+        var room = 64
+        while true {
+            let found = withUnsafeTemporaryAllocation(of: UnsafeRawPointer?.self, capacity: room) { found in
+                guard let start = found.baseAddress else { return [UnsafeRawPointer]() }
+                start.initialize(repeating: nil, count: room)
+                return found.prefix(coredata_classes(name, start, room)).compactMap { $0 }
+            }
+            if found.count < room {
+                return found.compactMap { coredata_metadata_of_class($0).map { unsafeBitCast($0, to: AnyClass.self) } }
+            }
+            room *= 4
+        }
+    }
+
     /// The record of a class in memory.
     init?(_ type: AnyClass) {
         // Class metadata on Linux: kind, superclass, flags and address point, sizes, class size and address point, descriptor.

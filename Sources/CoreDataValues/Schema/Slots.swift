@@ -47,6 +47,23 @@ package enum SlotKind: UInt8, Sendable {
     }
 }
 
+extension SlotKind {
+    /// The accessors that read and write such a slot, as `_managedKeys` names them.
+    package var accessor: String {
+        switch self {
+        case .int, .bool: "int"
+        case .double, .float, .date: "double"
+        case .text, .uri: "text"
+        case .data, .externalData: "data"
+        case .uuid: "uuid"
+        case .decimal: "decimal"
+        case .transformable: "transformable"
+        case .toOne: "toOne"
+        case .entityTag: "tag"
+        }
+    }
+}
+
 /// One cell of an entity's rows. A parent's slots are a prefix of its children's.
 ///
 /// A class, so that looking at one costs no copy of what the model says of the attribute.

@@ -1,0 +1,56 @@
+// Makes the classes of a target's models on every build: one command a model, run again when a file of that model changes.
+
+import Foundation
+import PackagePlugin
+
+@main
+struct CoreDataModelPlugin: BuildToolPlugin {
+    func createBuildCommands(context: PluginContext, target: any Target) async throws -> [Command] {
+        guard let target = target as? SwiftSourceModuleTarget else { return [] }
+        let tool = try context.tool(named: "CoreDataModelTool").url
+        let models = Self.models(of: target)
+        let names = Dictionary(grouping: models) { $0.deletingPathExtension().lastPathComponent.lowercased() }
+        return models.map { model in
+            let name = model.deletingPathExtension().lastPathComponent
+            // Two models of one name in a target need two files.
+            let peers = names[name.lowercased()] ?? []
+            let number = peers.count > 1 ? peers.firstIndex(of: model).map { "\($0 + 1)" } ?? "" : ""
+            let output = context.pluginWorkDirectoryURL.appending(path: "\(name)\(number)+CoreDataClasses.swift")
+            return .buildCommand(
+                displayName: "Generating the classes of \(model.lastPathComponent)", executable: tool,
+                arguments: [model.path(percentEncoded: false), "--output", output.path(percentEncoded: false)],
+                inputFiles: Self.inputs(of: model), outputFiles: [output])
+        }
+    }
+
+    /// The models of a target: resources of its manifest, and those that the manifest excludes or says nothing of.
+    private static func models(of target: SwiftSourceModuleTarget) -> [URL] {
+        var models = Set(target.sourceFiles.map(\.url).filter { $0.pathExtension == "xcdatamodeld" }.map(\.standardizedFileURL.path))
+        let walk = FileManager.default.enumerator(
+            at: target.directoryURL, includingPropertiesForKeys: nil, options: [.skipsHiddenFiles])
+        while let file = walk?.nextObject() as? URL {
+            switch file.pathExtension {
+            case "xcdatamodeld":
+                walk?.skipDescendants()
+                models.insert(file.standardizedFileURL.path)
+            case "xcdatamodel" where !models.contains(file.deletingLastPathComponent().standardizedFileURL.path):
+                walk?.skipDescendants()
+                models.insert(file.standardizedFileURL.path)
+            default: break
+            }
+        }
+        return models.sorted().map { URL(fileURLWithPath: $0) }
+    }
+
+    /// Every file of a model, and the one beside it that says how its classes are made.
+    private static func inputs(of model: URL) -> [URL] {
+        var inputs: [URL] = []
+        let walk = FileManager.default.enumerator(at: model, includingPropertiesForKeys: [.isRegularFileKey])
+        while let file = walk?.nextObject() as? URL {
+            if (try? file.resourceValues(forKeys: [.isRegularFileKey]))?.isRegularFile == true { inputs.append(file) }
+        }
+        let options = model.deletingLastPathComponent().appending(path: ".coredata.json")
+        if FileManager.default.fileExists(atPath: options.path(percentEncoded: false)) { inputs.append(options) }
+        return inputs.sorted { $0.path < $1.path }
+    }
+}
