@@ -48,6 +48,6 @@ struct MemberCheck {
 
     /// What `NSObject` and `NSManagedObject` have here beyond the names that no model may use.
     private static let inherited: Set<String> = [
-        "hash", "description", "debugDescription", "classForCoder", "classForKeyedArchiver", "isProxy", "superclass", "comparesRelationshipOwners",
+        "hash", "hashValue", "description", "debugDescription", "classForCoder", "classForKeyedArchiver", "rowVersion",
     ]
 }
