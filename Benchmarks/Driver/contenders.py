@@ -33,19 +33,32 @@ WORK = BUILD / "yardstick"
 # redo              do it again
 # saveDirty         save another weight of one patient in a hundred, while all are in memory; setting it is not counted
 # request           a thousand times: a context, 20 patients by an indexed attribute, read, dropped; plain C keeps its statement
+# filterSort        a beginning of a text and a number, two sort keys and a limit of 100; read every attribute
+# lookupIndexed     a thousand times: one patient by an indexed name; read every attribute; plain C keeps its statement
+# aggregate         number, sum and average of an attribute, grouped by another
+# dictionary        three attributes of each patient, by name; plain C makes structs
+# columns           keys and two attributes of each patient as parallel arrays, sorted by a third
+# inList            patients whose name is in a list of 10,000 (by json_each in plain C), a tenth; read every attribute
+# join              visits by the floor of their ward and the city of its hospital; read both attributes
+# parse             a thousand predicates from text; plain C prepares the statements of the same meaning, GRDB builds them
+# batchInsert       a batch insertion with a block that fills an object; a million rows in Scripts/bench
 # free              let go of all fetched patients
 # memory            heap that fetched patients keep
 TASKS = [
     "insert", "fetch", "fetchRead", "filter", "lookup", "lookupRegistered", "update", "delete", "toOne",
     "toMany", "commit", "open", "free", "memory", "toOneWalk", "toManyPrefetch", "faults", "undo", "redo", "saveDirty",
-    "request",
+    "request", "filterSort", "lookupIndexed", "aggregate", "dictionary", "columns", "inList", "join", "parse", "batchInsert",
 ]
 # Requests at once, beside a writer: timed after `request`, for ourselves alone.
 LOADS, LOAD_REQUESTS = ["request1", "request32", "request1000"], 20_000
 # Writers at once: what they save in a second when they share their owners, without and with order, to what they save when they
 # share nothing; under these policies. For ourselves alone.
 SHARED, SHARED_POLICIES = ["sharedNothing", "sharedOwners", "sharedOrder"], ["error", "storeTrump", "objectTrump"]
-WRITING = {"insert", "update", "delete", "commit", "saveDirty"}
+WRITING = {"insert", "update", "delete", "commit", "saveDirty", "batchInsert"}
+# These start with no file, and of them `join` fills one before it measures.
+UNSEEDED = {"insert", "batchInsert", "join", *SHARED}
+# Attributes that a task's file has an index of, which the other tasks' tables are without.
+INDEXED = {"request": "admitted", "request1": "admitted", "request32": "admitted", "request1000": "admitted", "lookupIndexed": "name"}
 
 
 # These run on ten times the rows: a thousand parents of a hundred children, one per cent of a hundred thousand.
@@ -62,7 +75,7 @@ def unit_count(task, rows):
     return {
         "filter": min(rows, 100), "lookup": rows // 2, "lookupRegistered": rows // 2, "update": rows // 10,
         "delete": rows // 10, "commit": 500, "open": 1, "faults": rows // 10, "saveDirty": rows // 100,
-        "request": 1000,
+        "request": 1000, "filterSort": min(rows, 100), "lookupIndexed": 1000, "parse": 1000,
     }.get(task, rows)
 
 
@@ -77,11 +90,12 @@ class Contender:
         return task not in self.lacks
 
 
+NO_LANGUAGE = {"join", "parse"}
 NO_GRAPH = {"toOneWalk", "undo", "redo"}
 NO_OBJECTS = {"fetch", "lookupRegistered", "toManyPrefetch", "faults", "saveDirty", "request"} | NO_GRAPH
 CONTENDERS = [
     Contender("c", "plain C", BUILD / "plainc", "plain", {"lookupRegistered"} | NO_GRAPH),
-    Contender("swift", "C API from Swift", RELEASE / "RawSwift", "plain", NO_OBJECTS),
+    Contender("swift", "C API from Swift", RELEASE / "RawSwift", "plain", NO_OBJECTS | NO_LANGUAGE),
     Contender("grdb", "GRDB, by hand", RELEASE / "GRDBRecords", "plain", NO_OBJECTS),
     Contender(
         "grdbCodable", "GRDB, Codable", RELEASE / "GRDBRecords", "plain", NO_OBJECTS,
@@ -135,7 +149,7 @@ def build(contenders, counters=False):
     for program in dict.fromkeys(c.program for c in contenders):
         print(f"building {program.name}", file=sys.stderr)
         if program.name == "plainc":
-            sources = [PACKAGE / "PlainC" / name for name in ("main.c", "database.c", "tasks.c", "rows.c")]
+            sources = [PACKAGE / "PlainC" / name for name in ("main.c", "database.c", "tasks.c", "queries.c", "rows.c")]
             include = PACKAGE / "Sources/CYardstick"
             run_tool(
                 ["gcc", "-O2", "-I", include / "include", "-o", program, *sources, include / "probe.c",
@@ -160,10 +174,10 @@ def without_debug_information(program):
     return copy
 
 
-def add_index(path, layout):
-    """Indexes the attribute that requests ask by; the other tasks' tables stay as they are."""
+def add_index(path, layout, attribute):
+    """Indexes the attribute that a task asks by; the other tasks' tables stay as they are."""
     database = sqlite3.connect(path)
-    place = {"plain": "patient(admitted)", "objects": "ZPATIENT(ZADMITTED)"}[layout]
+    place = {"plain": f"patient({attribute})", "objects": f"ZPATIENT(Z{attribute.upper()})"}[layout]
     database.execute(f"CREATE INDEX requested ON {place}")
     database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     database.close()
@@ -212,14 +226,14 @@ class Runs:
         """Warms up once, repeats, and answers the reports with what the digest of the work is."""
         rows = rows_of(task, self.rows)
         count = 1 + (1 if task in WRITING else repetitions)
-        numbers = range(count) if task in WRITING or task in SHARED else [0] * count
+        numbers = range(count) if task in WRITING or task in UNSEEDED else [0] * count
         paths = [WORK / f"run-{os.getpid():08}-{number}.sqlite" for number in numbers]
         for path in dict.fromkeys(paths):
             remove_database(path)
-            if task != "insert" and task not in SHARED:
+            if task not in UNSEEDED:
                 shutil.copyfile(self.seed(contender.layout, rows), path)
-            if task.startswith("request"):
-                add_index(path, contender.layout)
+            if task in INDEXED:
+                add_index(path, contender.layout, INDEXED[task])
         try:
             reports, errors = self.invoke(contender, task, rows, paths, prefix, environment)
             return reports[1:], self.digest(contender, task, reports[-1], paths[-1]), errors

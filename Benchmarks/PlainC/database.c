@@ -59,11 +59,15 @@ void open_database(const char *path) {
     execute(yardstick_connection_pragmas());
 }
 
-void create_tables(const char *path) {
+void open_new_database(const char *path) {
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
     if (sqlite3_open_v2(path, &database, flags, NULL) != SQLITE_OK) stop(path);
     execute(yardstick_creation_pragmas());
     execute(yardstick_connection_pragmas());
+}
+
+void create_tables(const char *path) {
+    open_new_database(path);
     execute("CREATE TABLE injury(id INTEGER PRIMARY KEY, name TEXT NOT NULL)");
     execute("CREATE TABLE patient(id INTEGER PRIMARY KEY, name TEXT NOT NULL, age INTEGER NOT NULL,"
             " admitted REAL NOT NULL, weight REAL NOT NULL, note TEXT, photo BLOB, injury INTEGER)");

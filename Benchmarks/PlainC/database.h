@@ -22,6 +22,8 @@ void execute(const char *sql);
 sqlite3_stmt *prepare(const char *sql);
 /// Whether there is a row.
 int step(sqlite3_stmt *statement);
+/// Opens a new file with the settings of all contenders.
+void open_new_database(const char *path);
 /// Steps and resets.
 void run_once(sqlite3_stmt *statement);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "database.h"
+#include "queries.h"
 #include "tasks.h"
 
 static int is(const char *task, const char *name) { return strcmp(task, name) == 0; }
@@ -26,12 +27,21 @@ static Checksum run_on_open_database(const char *task) {
     if (is(task, "saveDirty")) return task_save_dirty();
     if (is(task, "commit")) return task_commit();
     if (is(task, "free")) return task_free();
+    if (is(task, "filterSort")) return task_filter_sort();
+    if (is(task, "lookupIndexed")) return task_lookup_indexed();
+    if (is(task, "aggregate")) return task_aggregate();
+    if (is(task, "dictionary")) return task_dictionary();
+    if (is(task, "columns")) return task_columns();
+    if (is(task, "inList")) return task_in_list();
+    if (is(task, "parse")) return task_parse();
     stop("no such task");
     return (Checksum){0, 0};
 }
 
 static Checksum run(const char *task, const char *path) {
-    if (is(task, "insert") || is(task, "seed")) return task_insert(path);
+    if (is(task, "insert") || is(task, "seed")) return task_insert(path, 1);
+    if (is(task, "batchInsert")) return task_insert(path, 0);
+    if (is(task, "join")) return task_join(path);
     if (is(task, "open")) return task_open(path);
     open_database(path);
     return run_on_open_database(task);

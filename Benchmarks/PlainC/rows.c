@@ -18,12 +18,16 @@ static const double epoch = 700000000.0;
 
 int injury_count(int rows) { return rows / 100 < 10 ? 10 : rows / 100; }
 
+int make_name(char *text, size_t size, int64_t index) {
+    return snprintf(text, size, "%s %s", given[index & 15], family[(index >> 4) & 31]);
+}
+
 void make_row(Row *row, int index, int rows) {
     char text[128];
     int64_t i = index;
     memset(row, 0, sizeof *row);
     row->id = i + 1;
-    row->name_length = snprintf(text, sizeof text, "%s %s", given[i & 15], family[(i >> 4) & 31]);
+    row->name_length = make_name(text, sizeof text, i);
     row->name = strdup(text);
     row->age = 1 + i * 7919 % 90;
     row->admitted = epoch + (double)(i * 104729 % 31536000);
@@ -113,7 +117,11 @@ void bind_row(sqlite3_stmt *statement, const Row *row) {
     } else {
         sqlite3_bind_null(statement, 7);
     }
-    sqlite3_bind_int64(statement, 8, row->injury);
+    if (row->injury) {
+        sqlite3_bind_int64(statement, 8, row->injury);
+    } else {
+        sqlite3_bind_null(statement, 8);
+    }
 }
 
 Row *next_row(Rows *rows) {

@@ -3,6 +3,7 @@
 #define ROWS_H
 
 #include <sqlite3.h>
+#include <stddef.h>
 #include <stdint.h>
 
 typedef struct {
@@ -34,6 +35,8 @@ typedef struct {
 #define ROW_COLUMNS "id,name,age,admitted,weight,note,photo,injury"
 
 int injury_count(int rows);
+/// Answers the length.
+int make_name(char *text, size_t size, int64_t index);
 void make_row(Row *row, int index, int rows);
 void free_row(Row *row);
 void free_rows(Rows *rows);

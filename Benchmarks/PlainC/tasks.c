@@ -26,9 +26,12 @@ static void read_all(sqlite3_stmt *statement, Rows *rows, Checksum *checksum) {
     sqlite3_reset(statement);
 }
 
-Checksum task_insert(const char *path) {
+Checksum task_insert(const char *path, int has_injuries) {
     Row *rows = malloc(sizeof(Row) * (size_t)row_total);
-    for (int i = 0; i < row_total; i++) make_row(&rows[i], i, row_total);
+    for (int i = 0; i < row_total; i++) {
+        make_row(&rows[i], i, row_total);
+        if (!has_injuries) rows[i].injury = 0;
+    }
     create_tables(path);
     sqlite3_stmt *insert = prepare("INSERT INTO patient(" ROW_COLUMNS ") VALUES(?,?,?,?,?,?,?,?)");
     begin_region();
@@ -72,8 +75,7 @@ Checksum task_free(void) {
     return checksum;
 }
 
-// Reads every row that is left of a statement and adds it up, one at a time.
-static void add_all(sqlite3_stmt *select, Checksum *checksum) {
+void add_all(sqlite3_stmt *select, Checksum *checksum) {
     while (step(select)) {
         Row row;
         read_row(select, &row);

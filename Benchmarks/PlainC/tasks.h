@@ -7,7 +7,10 @@
 /// Brings the table's pages into SQLite's cache without making a row.
 void warm_pages(void);
 
-Checksum task_insert(const char *path);
+/// Reads every row that is left of a statement and adds it up, one at a time.
+void add_all(sqlite3_stmt *select, Checksum *checksum);
+
+Checksum task_insert(const char *path, int has_injuries);
 Checksum task_fetch(int is_read);
 Checksum task_filter(void);
 Checksum task_lookup(void);

@@ -131,7 +131,7 @@ struct FormatReader {
     }
 
     private func argument(_ object: Any?) -> NSExpression {
-        if let object, PlainType(of: object) == nil, let expression = object as? NSExpression { return expression }
+        if let object, PlainType(of: object) == nil, !isPlainCollection(object), let expression = object as? NSExpression { return expression }
         return NSExpression(forConstantValue: object)
     }
 
@@ -193,5 +193,5 @@ struct FormatReader {
 
 extension String {
     /// Whether the key names the object itself, however it is written.
-    var isSelf: Bool { utf8.count == 4 && lowercased() == "self" }
+    var isSelf: Bool { utf8.count == 4 && utf8.elementsEqual("self".utf8) { $0 | 0x20 == $1 } }
 }

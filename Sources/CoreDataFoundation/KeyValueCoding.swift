@@ -123,7 +123,7 @@ package enum KeyValue {
     /// The thing inside any number of optionals; `NSNull` counts as nil.
     package static func unwrapped(_ object: Any?) -> Any? {
         guard let object else { return nil }
-        if PlainType(of: object) != nil { return object }
+        if PlainType(of: object) != nil || isPlainCollection(object) { return object }
         if object is NSNull { return nil }
         guard let optional = object as? any Wrapping else { return object }
         return optional.wrapped.flatMap(unwrapped)

@@ -14,6 +14,7 @@ extension Value {
             self = .null
             return
         }
+        if isPlainCollection(object) { return nil }
         let found = type(of: object) is AnyClass ? Value(reference: object) : Value(native: object)
         guard let found else { return nil }
         self = found
@@ -124,12 +125,11 @@ extension Operand {
 
     /// The members of a collection; nil for dictionaries, which have keys, and for all else.
     static func members(of object: Any) -> [Any]? {
-        switch object {
+        if isPlainCollection(object), let collection = object as? any PlainCollection { return collection.members }
+        return switch object {
         case let array as NSArray: (0..<array.count).map { array.object(at: $0) }
         case let set as NSSet: set.allObjects
         case let set as NSOrderedSet: (0..<set.count).map { set.object(at: $0) }
-        case let array as [Any]: array
-        case let set as Set<AnyHashable>: set.map(\.base)
         default: nil
         }
     }

@@ -274,10 +274,11 @@ struct Translation {
     private mutating func constant(_ object: Any?) throws -> Expression {
         if let value = Value(any: object) { return .constant(value) }
         guard let object = KeyValue.unwrapped(object) else { return .constant(.null) }
-        if let expression = object as? NSExpression { return try self.expression(expression) }
+        if !isPlainCollection(object), let expression = object as? NSExpression { return try self.expression(expression) }
         if let members = Translation.members(of: object) {
             var items: [Expression] = []
-            for member in members { items.append(try constant(member)) }
+            items.reserveCapacity(members.count)
+            for member in members { items.append(try Value(plain: member).map { .constant($0) } ?? constant(member)) }
             return .list(items)
         }
         switch mode {
@@ -303,6 +304,7 @@ struct Translation {
 
     /// A constant dictionary stands for its values (§14.2).
     private static func members(of object: Any) -> [Any]? {
+        if isPlainCollection(object) { return Operand.members(of: object) }
         if let dictionary = object as? NSDictionary { return dictionary.allValues }
         if let dictionary = object as? [AnyHashable: Any] { return Array(dictionary.values) }
         return Operand.members(of: object)

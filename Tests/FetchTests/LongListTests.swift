@@ -57,6 +57,20 @@ import Testing
         return try stack.context.count(for: request)
     }
 
+    @Test("Texts of every character are found by a list of them", arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
+    func characters(_ type: String) throws {
+        let controls = (1..<0x20).map { String(UnicodeScalar($0)) }
+        let texts = controls + ["", "\"", "\\", "a\"b\\c\u{1f}d", "\\u0041", "é", "🫀\u{2028}", "\u{7f}", String(repeating: "ab\"", count: 300)]
+        let stack = try Stack(type, model: Self.model(), undo: false)
+        for text in texts { _ = stack.context.make("Work", ["text": text]) }
+        try stack.context.save()
+        stack.context.reset()
+        for text in texts { #expect(try count(stack, "text IN %@", [text, "nobody", "no \"one\""]) == 1, "\(text.debugDescription)") }
+        #expect(try count(stack, "text IN %@", texts) == texts.count)
+        #expect(try count(stack, "text IN %@", texts.map { $0 + "x" }) == 0)
+        #expect(try count(stack, "text IN %@", texts + ["\0"]) == texts.count)
+    }
+
     @Test("A long list of any kind is one parameter, and finds what it finds in memory", arguments: [3, 70, 5_000])
     func kinds(_ length: Int) throws {
         let statements = Statements()

@@ -10,7 +10,7 @@ struct GRDBRecords<Patient: PatientRecord>: Contender {
 
     func run(_ task: Task, path: String, region: Region) throws -> Checksum {
         switch task {
-        case .insert, .seed: try insert(path, region)
+        case .insert, .seed: try insert(path, region, Patients.all(rows))
         case .fetchRead: try fetchRead(open(path), region)
         case .filter: try filter(open(path), region)
         case .lookup: try lookup(open(path), region)
@@ -22,6 +22,10 @@ struct GRDBRecords<Patient: PatientRecord>: Contender {
         case .open: try openAndAsk(path, region)
         case .free: try free(open(path), region)
         case .memory: try memory(open(path), region)
+        case .filterSort, .lookupIndexed, .aggregate, .dictionary, .columns, .inList, .parse:
+            try Queries<Patient>(rows: rows, queue: open(path), region: region).run(task)
+        case .join: try Joins(rows: rows).run(queue(path, isNew: true), region)
+        case .batchInsert: try insert(path, region, Patients.withoutInjuries(rows))
         case .fetch, .lookupRegistered, .toOneWalk, .toManyPrefetch, .faults, .undo, .redo, .saveDirty, .chain,
             .request, .request1, .request32, .request1000, .sharedNothing, .sharedOwners, .sharedOrder:
             throw Failure.noCounterpart(task)
@@ -45,8 +49,8 @@ struct GRDBRecords<Patient: PatientRecord>: Contender {
         return queue
     }
 
-    private func insert(_ path: String, _ region: Region) throws -> Checksum {
-        let patients = Patients.all(rows).map(Patient.init)
+    private func insert(_ path: String, _ region: Region, _ rowsToInsert: [PatientRow]) throws -> Checksum {
+        let patients = rowsToInsert.map(Patient.init)
         let queue = try queue(path, isNew: true)
         try queue.write { database in
             try database.execute(sql: Settings.tables)

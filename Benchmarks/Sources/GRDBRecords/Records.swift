@@ -63,7 +63,7 @@ struct HandWrittenPatient: PatientRecord {
         container["weight"] = weight
         container["note"] = note
         container["photo"] = photo
-        container["injury"] = injury
+        container["injury"] = injury > 0 ? injury : nil
     }
 }
 

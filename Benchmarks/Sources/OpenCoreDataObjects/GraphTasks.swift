@@ -20,7 +20,8 @@ struct GraphTasks {
         case .chain: try chain()
         case .insert, .fetch, .fetchRead, .filter, .lookup, .lookupRegistered, .update, .delete, .toOne, .toMany,
             .commit, .open, .free, .memory, .seed, .request, .request1, .request32, .request1000,
-            .sharedNothing, .sharedOwners, .sharedOrder:
+            .sharedNothing, .sharedOwners, .sharedOrder, .filterSort, .lookupIndexed, .aggregate, .dictionary, .columns, .inList,
+            .join, .parse, .batchInsert:
             throw Failure.noCounterpart(task)
         }
     }

@@ -9,10 +9,11 @@ struct OpenCoreDataObjects: Contender {
 
     func run(_ task: Task, path: String, region: Region) throws -> Checksum {
         if task == .open { return try openAndAsk(path, region) }
+        if task == .join { return try Joins(rows: rows).run(path, region) }
         if task.isSharing { return try SharedOwners(task, path, region).run() }
         let stack = try Stack(path: path)
         let checksum = try task.isRequest ? answer(task, stack, region) : stack.context.performAndWait {
-            if task != .insert && task != .seed { try stack.warmPages() }
+            if task != .insert && task != .seed && task != .batchInsert { try stack.warmPages() }
             return try run(task, stack, region)
         }
         try stack.close()
@@ -36,7 +37,9 @@ struct OpenCoreDataObjects: Contender {
         case .memory: try memory(stack.context, region)
         case .toOneWalk, .toManyPrefetch, .faults, .undo, .redo, .saveDirty, .chain:
             try GraphTasks(rows: rows, stack: stack, region: region).run(task)
-        case .open, .request, .request1, .request32, .request1000, .sharedNothing, .sharedOwners, .sharedOrder: throw Failure("\(task.rawValue) runs elsewhere")
+        case .filterSort, .lookupIndexed, .aggregate, .dictionary, .columns, .inList, .parse, .batchInsert:
+            try Queries(rows: rows, context: stack.context, region: region).run(task)
+        case .join, .open, .request, .request1, .request32, .request1000, .sharedNothing, .sharedOwners, .sharedOrder: throw Failure("\(task.rawValue) runs elsewhere")
         }
     }
 

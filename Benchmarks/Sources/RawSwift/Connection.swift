@@ -93,10 +93,10 @@ func bind(_ row: PatientRow, to statement: OpaquePointer) {
     } else {
         sqlite3_bind_null(statement, 7)
     }
-    sqlite3_bind_int64(statement, 8, row.injury)
+    if row.injury > 0 { sqlite3_bind_int64(statement, 8, row.injury) } else { sqlite3_bind_null(statement, 8) }
 }
 
-private func bind(_ text: String, to statement: OpaquePointer, at index: Int32) {
+func bind(_ text: String, to statement: OpaquePointer, at index: Int32) {
     var text = text
     text.withUTF8 { utf8 in
         utf8.withMemoryRebound(to: CChar.self) { bytes in

@@ -22,8 +22,11 @@ struct RawSwift: Contender {
         case .open: try openAndAsk(path, region)
         case .free: try free(open(path), region)
         case .memory: try memory(open(path), region)
+        case .filterSort, .lookupIndexed, .aggregate, .dictionary, .columns, .inList:
+            try Queries(rows: rows, connection: open(path), region: region).run(task)
+        case .batchInsert: try insert(path, region, withInjuries: false)
         case .fetch, .lookupRegistered, .toOneWalk, .toManyPrefetch, .faults, .undo, .redo, .saveDirty, .chain,
-            .request, .request1, .request32, .request1000, .sharedNothing, .sharedOwners, .sharedOrder:
+            .request, .request1, .request32, .request1000, .sharedNothing, .sharedOwners, .sharedOrder, .join, .parse:
             throw Failure.noCounterpart(task)
         }
     }
@@ -36,8 +39,8 @@ struct RawSwift: Contender {
         return connection
     }
 
-    private func insert(_ path: String, _ region: Region) throws -> Checksum {
-        let patients = Patients.all(rows)
+    private func insert(_ path: String, _ region: Region, withInjuries: Bool = true) throws -> Checksum {
+        let patients = withInjuries ? Patients.all(rows) : Patients.withoutInjuries(rows)
         let connection = try Connection(path: path)
         try connection.execute(Settings.creation)
         try connection.execute(Settings.connection)

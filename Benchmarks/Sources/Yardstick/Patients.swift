@@ -48,9 +48,14 @@ public enum Patients {
 
     public static func injuryName(_ id: Int) -> String { "Injury number \(id)" }
 
-    public static func row(_ index: Int, of rows: Int) -> PatientRow {
+    public static func name(_ index: Int) -> String {
         var name = given[index & 15] + " " + family[(index >> 4) & 31]
         name.makeContiguousUTF8()
+        return name
+    }
+
+    public static func row(_ index: Int, of rows: Int) -> PatientRow {
+        let name = name(index)
         let digits = String(index)
         let padded = String(repeating: "0", count: max(0, 7 - digits.utf8.count)) + digits
         return PatientRow(
@@ -68,6 +73,15 @@ public enum Patients {
     /// The moment that a request asks for; at least a hundredth of the year lies behind it.
     public static func requested(_ number: Int) -> Date {
         Date(timeIntervalSinceReferenceDate: epoch + Double((Int64(number) * 7919 * 3600) % 31_000_000))
+    }
+
+    /// What a batch insertion writes: attributes alone; an injury of 0 is none.
+    public static func withoutInjuries(_ rows: Int) -> [PatientRow] {
+        (0..<rows).map { index in
+            var row = row(index, of: rows)
+            row.injury = 0
+            return row
+        }
     }
 
     public static func all(_ rows: Int) -> [PatientRow] { (0..<rows).map { row($0, of: rows) } }

@@ -11,6 +11,8 @@ public enum Task: String, CaseIterable, Sendable {
     /// 32 writers at once, of which each has owners of its own, or all give members to the same ones, without and with order.
     case sharedNothing, sharedOwners, sharedOrder
     case toOneWalk, toManyPrefetch, faults, undo, redo, saveDirty
+    /// Requests of every kind.
+    case filterSort, lookupIndexed, aggregate, dictionary, columns, inList, join, parse, batchInsert
     /// Fetches by chains of conditions; only `Scripts/budgets` runs it, to count how its cost grows.
     case chain
     case free, memory
@@ -31,7 +33,8 @@ public enum Task: String, CaseIterable, Sendable {
         case .request32: 32
         case .request1000: 1000
         case .insert, .fetch, .fetchRead, .filter, .lookup, .lookupRegistered, .update, .delete, .toOne, .toMany, .commit,
-            .open, .request, .sharedNothing, .sharedOwners, .sharedOrder, .toOneWalk, .toManyPrefetch, .faults, .undo, .redo, .saveDirty, .chain, .free, .memory, .seed:
+            .open, .request, .sharedNothing, .sharedOwners, .sharedOrder, .toOneWalk, .toManyPrefetch, .faults, .undo, .redo, .saveDirty, .chain, .free, .memory, .seed,
+            .filterSort, .lookupIndexed, .aggregate, .dictionary, .columns, .inList, .join, .parse, .batchInsert:
             nil
         }
     }
@@ -42,6 +45,8 @@ public let commitCount = 500
 /// How many requests the task `request` answers one after the other, and how many those at once.
 public let requestCount = 1000
 public let loadCount = 20_000
+/// How often `lookupIndexed` asks, how many values `inList` names, how many conditions `parse` makes.
+public let (indexedCount, listCount, parseCount) = (1000, 10_000, 1000)
 
 /// A program under measure.
 public protocol Contender: Sendable {
@@ -135,5 +140,13 @@ public enum Settings {
         CREATE TABLE patient(id INTEGER PRIMARY KEY, name TEXT NOT NULL, age INTEGER NOT NULL,
             admitted REAL NOT NULL, weight REAL NOT NULL, note TEXT, photo BLOB, injury INTEGER);
         CREATE INDEX patient_injury ON patient(injury);
+        """
+    /// Those of the task `join`.
+    public static let wardTables = """
+        CREATE TABLE hospital(id INTEGER PRIMARY KEY, city TEXT NOT NULL);
+        CREATE TABLE ward(id INTEGER PRIMARY KEY, floor INTEGER NOT NULL, hospital INTEGER);
+        CREATE TABLE visit(id INTEGER PRIMARY KEY, name TEXT NOT NULL, age INTEGER NOT NULL, ward INTEGER);
+        CREATE INDEX ward_hospital ON ward(hospital);
+        CREATE INDEX visit_ward ON visit(ward);
         """
 }

@@ -11,7 +11,7 @@ extension NSManagedObjectContext {
         let (order, form) = try dictionaryOrder(request)
         var found: [NSDictionary] = []
         try readValues(order) { rows, store in
-            let maker = DictionaryMaker(form, self, store: store)
+            let maker = DictionaryMaker(form, self, store: store, rows.columns)
             for row in 0..<rows.count { found.append(try maker.dictionary(rows, row: row)) }
             fetchProgress?.add(rows.count)
         }

@@ -12,18 +12,27 @@ struct DictionaryMaker {
     private let runtime: ModelRuntime
     /// Whose rows keys name.
     private let store: UInt16
+    /// Whether all values are numbers and texts.
+    private let isPlain: Bool
 
-    init(_ form: DictionaryForm, _ context: NSManagedObjectContext, store: UInt16) {
+    /// - Parameter columns: those of the rows.
+    init(_ form: DictionaryForm, _ context: NSManagedObjectContext, store: UInt16, _ columns: [ValueColumn]) {
         self.form = form
         self.store = store
         names = form.names.map { NSString(string: $0) }
-        entries = form.names.compactMap { form.entries[$0] }
+        let entries = form.names.compactMap { form.entries[$0] }
+        self.entries = entries
+        isPlain = entries.allSatisfy { entry in
+            guard case .column(let column, let type) = entry else { return false }
+            return type.isPlain && columns[column].type.isPlain
+        }
         identities = context.identities
         runtime = context.runtime
     }
 
     /// What the store has no value for has no entry.
     func dictionary(_ rows: ValueRows, row: Int) throws -> NSDictionary {
+        if isPlain { return plain(rows, row) }
         var keys: [NSObject] = []
         var values: [Any] = []
         keys.reserveCapacity(names.count)
@@ -34,6 +43,42 @@ struct DictionaryMaker {
             values.append(value)
         }
         return NSDictionary(objects: values, forKeys: keys)
+    }
+
+    /// Without the casts by which Foundation makes objects of values of any type.
+    private func plain(_ rows: ValueRows, _ row: Int) -> NSDictionary {
+        withUnsafeTemporaryAllocation(of: NSObject.self, capacity: 2 * entries.count) { objects in
+            let values = UnsafeMutableBufferPointer(rebasing: objects[entries.count...])
+            var count = 0
+            for (place, entry) in entries.enumerated() {
+                guard case .column(let column, let type) = entry,
+                    let object = DictionaryMaker.plain(type.converted(rows.value(row: row, column: column)))
+                else { continue }
+                objects.initializeElement(at: count, to: names[place])
+                values.initializeElement(at: count, to: object)
+                count += 1
+            }
+            defer {
+                objects[..<count].deinitialize()
+                values[..<count].deinitialize()
+            }
+            guard let keys = objects.baseAddress, let first = values.baseAddress else { return NSDictionary() }
+            return first.withMemoryRebound(to: AnyObject.self, capacity: count) {
+                NSDictionary(objects: $0, forKeys: keys, count: count)
+            }
+        }
+    }
+
+    /// Numbers and texts as objects; nil for null.
+    private static func plain(_ value: Value) -> NSObject? {
+        switch value {
+        case .bool(let flag): NSNumber(value: flag)
+        case .int(let number): NSNumber(value: number)
+        case .double(let number): NSNumber(value: number)
+        case .decimal(let number): NSDecimalNumber(decimal: number)
+        case .text(let text): NSString(string: text)
+        case .null, .date, .data, .uuid, .uri, .key: nil
+        }
     }
 
     private func value(_ entry: DictionaryForm.Entry, _ rows: ValueRows, _ row: Int) throws -> Any? {
@@ -65,5 +110,26 @@ struct DictionaryMaker {
             }
         }
         return values.isEmpty ? nil : values
+    }
+}
+
+extension ValueType {
+    fileprivate var isPlain: Bool {
+        switch self {
+        case .int, .bool, .double, .float, .decimal, .text: true
+        case .date, .uri, .data, .uuid, .key: false
+        }
+    }
+}
+
+extension NSAttributeType {
+    /// Whether a number or a text as a value of the type is one still.
+    fileprivate var isPlain: Bool {
+        switch self {
+        case .dateAttributeType, .URIAttributeType: false
+        case .undefinedAttributeType, .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .decimalAttributeType,
+            .doubleAttributeType, .floatAttributeType, .stringAttributeType, .booleanAttributeType, .binaryDataAttributeType,
+            .UUIDAttributeType, .objectIDAttributeType, .transformableAttributeType, .compositeAttributeType: true
+        }
     }
 }

@@ -4,8 +4,14 @@ import CoreDataFoundation
 import CoreDataValues
 import Foundation
 
+/// Reads one column of every batch.
+class ColumnTaker {
+    /// - Parameter id: makes an ID of a key.
+    func take(_ rows: ValueRows, _ id: (Value) -> NSManagedObjectID?) throws {}
+}
+
 /// Reads a column of any type by the objects that key-value coding would answer.
-class ColumnReader<V> {
+class ColumnReader<V>: ColumnTaker {
     final var values: [V] = []
     final let column: Int
     /// The property, for errors.
@@ -22,19 +28,22 @@ class ColumnReader<V> {
         return direct as? ColumnReader<V> ?? ColumnReader<V>(at: column, named: name)
     }
 
-    /// - Parameter id: makes an ID of a key.
-    func take(_ rows: ValueRows, _ row: Int, _ id: (Value) -> NSManagedObjectID?) throws {
+    override func take(_ rows: ValueRows, _ id: (Value) -> NSManagedObjectID?) throws {
+        for row in 0..<rows.count { values.append(try value(rows, row, id)) }
+    }
+
+    fileprivate final func value(_ rows: ValueRows, _ row: Int, _ id: (Value) -> NSManagedObjectID?) throws -> V {
         let found = rows.value(row: row, column: column)
         let object = if case .key = found { id(found) as Any? } else { found.object }
         let value = if let object { typed(object, as: V.self) } else { ofNull }
         guard let value else { throw mismatch(object) }
-        values.append(value)
+        return value
     }
 
     /// An optional is nil, a number or Boolean what scalar accessors make of nil.
     private var ofNull: V? { Optional<Any>.none as? V ?? NSNumber(value: 0) as? V }
 
-    fileprivate final func mismatch(_ object: Any?) -> CocoaError {
+    private func mismatch(_ object: Any?) -> CocoaError {
         let found = object.map { "\($0)" } ?? "nil"
         return CocoaError.coreData(
             134060,
@@ -75,48 +84,120 @@ private protocol ColumnValue {
     static func value(_ rows: ValueRows, _ row: Int, _ column: Int) -> Self?
     /// What scalar accessors make of null.
     static var ofNull: Self? { get }
+    /// Appends a column. Each type has one of its own, which the compiler makes for the type: one for all would cost three times as much.
+    static func take(_ rows: ValueRows, _ column: Int, into values: inout [Self], or other: (Int) throws -> Self) throws
 }
 
 extension ColumnValue {
     static var ofNull: Self? { nil }
     static func reader(at column: Int, named name: String) -> AnyObject { DirectReader<Self>(at: column, named: name) }
+
+    @inline(__always)
+    fileprivate static func takeEach(
+        _ rows: ValueRows, _ column: Int, into values: inout [Self], or other: (Int) throws -> Self
+    ) throws {
+        for row in 0..<rows.count {
+            if let value = value(rows, row, column) ?? (rows.isNull(row: row, column: column) ? ofNull : nil) {
+                values.append(value)
+            } else {
+                values.append(try other(row))
+            }
+        }
+    }
 }
 
 private final class DirectReader<V: ColumnValue>: ColumnReader<V> {
-    override func take(_ rows: ValueRows, _ row: Int, _ id: (Value) -> NSManagedObjectID?) throws {
-        guard let value = V.value(rows, row, column) ?? (rows.isNull(row: row, column: column) ? V.ofNull : nil) else {
-            return try super.take(rows, row, id)
-        }
-        values.append(value)
+    override func take(_ rows: ValueRows, _ id: (Value) -> NSManagedObjectID?) throws {
+        try V.take(rows, column, into: &values) { try value(rows, $0, id) }
     }
 }
 
 extension Int: ColumnValue {
+    @inline(__always)
     fileprivate static func value(_ rows: ValueRows, _ row: Int, _ column: Int) -> Int? {
         rows.columns[column].type == .int ? rows.int(row: row, column: column).map { Int($0) } : nil
+    }
+    fileprivate static func take(_ rows: ValueRows, _ column: Int, into values: inout [Int], or other: (Int) throws -> Int) throws {
+        try takeEach(rows, column, into: &values, or: other)
     }
     fileprivate static var ofNull: Int? { 0 }
 }
 
+extension Int64: ColumnValue {
+    @inline(__always)
+    fileprivate static func value(_ rows: ValueRows, _ row: Int, _ column: Int) -> Int64? {
+        rows.columns[column].type == .int ? rows.int(row: row, column: column) : nil
+    }
+    fileprivate static func take(_ rows: ValueRows, _ column: Int, into values: inout [Int64], or other: (Int) throws -> Int64) throws {
+        try takeEach(rows, column, into: &values, or: other)
+    }
+    fileprivate static var ofNull: Int64? { 0 }
+}
+
+extension Int32: ColumnValue {
+    @inline(__always)
+    fileprivate static func value(_ rows: ValueRows, _ row: Int, _ column: Int) -> Int32? {
+        rows.columns[column].type == .int ? rows.int(row: row, column: column).flatMap { Int32(exactly: $0) } : nil
+    }
+    fileprivate static func take(_ rows: ValueRows, _ column: Int, into values: inout [Int32], or other: (Int) throws -> Int32) throws {
+        try takeEach(rows, column, into: &values, or: other)
+    }
+    fileprivate static var ofNull: Int32? { 0 }
+}
+
+extension Int16: ColumnValue {
+    @inline(__always)
+    fileprivate static func value(_ rows: ValueRows, _ row: Int, _ column: Int) -> Int16? {
+        rows.columns[column].type == .int ? rows.int(row: row, column: column).flatMap { Int16(exactly: $0) } : nil
+    }
+    fileprivate static func take(_ rows: ValueRows, _ column: Int, into values: inout [Int16], or other: (Int) throws -> Int16) throws {
+        try takeEach(rows, column, into: &values, or: other)
+    }
+    fileprivate static var ofNull: Int16? { 0 }
+}
+
+extension Bool: ColumnValue {
+    @inline(__always)
+    fileprivate static func value(_ rows: ValueRows, _ row: Int, _ column: Int) -> Bool? {
+        rows.columns[column].type == .bool ? rows.int(row: row, column: column).map { $0 != 0 } : nil
+    }
+    fileprivate static func take(_ rows: ValueRows, _ column: Int, into values: inout [Bool], or other: (Int) throws -> Bool) throws {
+        try takeEach(rows, column, into: &values, or: other)
+    }
+    fileprivate static var ofNull: Bool? { false }
+}
+
 extension Double: ColumnValue {
+    @inline(__always)
     fileprivate static func value(_ rows: ValueRows, _ row: Int, _ column: Int) -> Double? {
         let type = rows.columns[column].type
         return type == .double || type == .float ? rows.double(row: row, column: column) : nil
+    }
+    fileprivate static func take(_ rows: ValueRows, _ column: Int, into values: inout [Double], or other: (Int) throws -> Double) throws {
+        try takeEach(rows, column, into: &values, or: other)
     }
     fileprivate static var ofNull: Double? { 0 }
 }
 
 extension String: ColumnValue {
+    @inline(__always)
     fileprivate static func value(_ rows: ValueRows, _ row: Int, _ column: Int) -> String? {
         guard rows.columns[column].type == .text else { return nil }
         return rows.withBytes(row: row, column: column) { String(decoding: $0, as: UTF8.self) }
     }
+    fileprivate static func take(_ rows: ValueRows, _ column: Int, into values: inout [String], or other: (Int) throws -> String) throws {
+        try takeEach(rows, column, into: &values, or: other)
+    }
 }
 
 extension Date: ColumnValue {
+    @inline(__always)
     fileprivate static func value(_ rows: ValueRows, _ row: Int, _ column: Int) -> Date? {
         guard rows.columns[column].type == .date else { return nil }
         return rows.double(row: row, column: column).map { Date(timeIntervalSinceReferenceDate: $0) }
+    }
+    fileprivate static func take(_ rows: ValueRows, _ column: Int, into values: inout [Date], or other: (Int) throws -> Date) throws {
+        try takeEach(rows, column, into: &values, or: other)
     }
 }
 
@@ -124,5 +205,8 @@ extension Optional: ColumnValue where Wrapped: ColumnValue {
     fileprivate static func value(_ rows: ValueRows, _ row: Int, _ column: Int) -> Wrapped?? {
         Wrapped.value(rows, row, column).map { .some($0) }
     }
+    fileprivate static func take(
+        _ rows: ValueRows, _ column: Int, into values: inout [Wrapped?], or other: (Int) throws -> Wrapped?
+    ) throws { try takeEach(rows, column, into: &values, or: other) }
     fileprivate static var ofNull: Wrapped?? { .some(nil) }
 }

@@ -46,8 +46,8 @@ extension ManagedObjectQueries {
         let column = ColumnReader<V>.made(at: 0, named: function)
         try NSManagedObjectContext.asked(context, for: self).readValues(of: self, predicate, []) { path in
             [.init("value", .function(function, [.keyPath(try path(property))]))]
-        } _: { rows, row, id in
-            try column.take(rows, row, id)
+        } _: { rows, id in
+            try column.take(rows, id)
         }
         guard let value = column.values.first else { throw CocoaError.coreData(134060, "An aggregate of \(self) gave no row.") }
         return value
@@ -71,29 +71,31 @@ extension ManagedObjectQueries {
             return ColumnReader<T>.made(at: place, named: "\(property)")
         }
         let readers = (repeat next(each properties))
+        var takers: [ColumnTaker] = []
+        for reader in repeat each readers { takers.append(reader) }
         var ids: [NSManagedObjectID] = []
         let context = NSManagedObjectContext.asked(context, for: self)
         try context.readValues(of: self, predicate, order.map { NSSortDescriptor($0) }, limit: limit) { path in
             var columns = [ValueProjection.Column("objectID", .this)]
             for keyPath in paths { columns.append(.init("value\(columns.count)", .keyPath(try path(keyPath)))) }
             return columns
-        } _: { rows, row, id in
-            if let id = id(rows.value(row: row, column: 0)) { ids.append(id) }
-            for reader in repeat each readers { try reader.take(rows, row, id) }
+        } _: { rows, id in
+            for row in 0..<rows.count { if let id = id(rows.value(row: row, column: 0)) { ids.append(id) } }
+            for taker in takers { try taker.take(rows, id) }
         }
         return (ids, (repeat (each readers).values))
     }
 }
 
 extension NSManagedObjectContext {
-    /// Reads columns of values from the stores, row by row.
+    /// Reads columns of values from the stores, batch by batch.
     ///
     /// - Parameter columns: what to read, given what tells the keys of a key path.
-    /// - Parameter take: gets the rows, the row and what makes an ID of a key.
+    /// - Parameter take: gets the rows and what makes an ID of a key.
     fileprivate final func readValues<T: NSManagedObject>(
         of type: T.Type, _ predicate: NSPredicate?, _ order: [NSSortDescriptor], limit: Int = 0,
         _ columns: ((AnyKeyPath) throws -> [String]) throws -> [ValueProjection.Column],
-        _ take: (ValueRows, Int, (Value) -> NSManagedObjectID?) throws -> Void
+        _ take: (ValueRows, (Value) -> NSManagedObjectID?) throws -> Void
     ) throws {
         checkQueue()
         let request = NSFetchRequest<T>()
@@ -106,13 +108,11 @@ extension NSManagedObjectContext {
             order.plan.projection = .values(ValueProjection(try columns { try KeyPathNames.keys(of: $0, in: info, runtime) }))
         } catch { throw CocoaError.coreData(134060, "Values of \(info.entity.name) cannot be read: \(error)") }
         try readValues(order) { rows, store in
-            for row in 0..<rows.count {
-                try take(rows, row) { value in
-                    guard case .key(let key) = value else { return nil }
-                    return NSManagedObjectID(
-                        key: ObjectKey(number: key.number, entity: key.entity, store: store), identity: identities,
-                        info: runtime.infos[key.entity.value])
-                }
+            try take(rows) { value in
+                guard case .key(let key) = value else { return nil }
+                return NSManagedObjectID(
+                    key: ObjectKey(number: key.number, entity: key.entity, store: store), identity: identities,
+                    info: runtime.infos[key.entity.value])
             }
         }
     }

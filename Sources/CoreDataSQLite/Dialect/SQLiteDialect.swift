@@ -47,34 +47,16 @@ package struct SQLiteDialect: SQLDialect {
     /// Lists of whole numbers and of texts travel as one JSON value, so that the statement is the same for any length. nil where a
     /// value has no JSON form that SQLite reads back unchanged: reals, blobs, texts with a NUL.
     package func list(_ values: [Value]) -> Value? {
-        var result = "["
+        var json = JSONText()
         for value in values {
-            if result.utf8.count > 1 { result += "," }
             switch value {
-            case .int(let number): result += String(number)
-            case .bool(let flag): result += flag ? "1" : "0"
-            case .text(let text), .uri(let text):
-                guard let literal = jsonLiteral(text) else { return nil }
-                result += literal
+            case .int(let number): json.add(number)
+            case .bool(let flag): json.add(flag ? 1 : 0)
+            case .text(let text), .uri(let text): guard json.add(text) else { return nil }
             case .null, .double, .decimal, .date, .data, .uuid, .key: return nil
             }
         }
-        return .text(result + "]")
-    }
-
-    private func jsonLiteral(_ text: String) -> String? {
-        var result = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar.value {
-            case 0: return nil
-            case 0x22: result += "\\\""
-            case 0x5c: result += "\\\\"
-            case 1..<0x20:
-                result += "\\u00" + (scalar.value < 16 ? "0" : "") + String(scalar.value, radix: 16)
-            default: result.unicodeScalars.append(scalar)
-            }
-        }
-        return result + "\""
+        return .text(json.array)
     }
 
     package func mixedList(_ values: [Value]) -> Value? { .text(ListedValue.json(values)) }
