@@ -130,6 +130,8 @@ extension Operand {
         case let array as NSArray: (0..<array.count).map { array.object(at: $0) }
         case let set as NSSet: set.allObjects
         case let set as NSOrderedSet: (0..<set.count).map { set.object(at: $0) }
+        case let array as [Any]: array
+        case let set as Set<AnyHashable>: set.map(\.base)
         default: nil
         }
     }
