@@ -15,11 +15,17 @@ extension NSPredicate {
     ///   - transforming: what constants become beside transformable attributes of an entity.
     /// - Throws: `PredicateError` for block predicates and for objects that the closure does not know.
     package func tree(
-        fetching: Bool = false, transforming: (any ConstantTransforming, EntityIndex)? = nil,
+        fetching: Bool = false, transforming: (any ConstantTransforming, EntityIndex),
         objects: @escaping (Any) throws -> Value? = { _ in nil }
     ) throws -> Predicate {
         var translation = Translation(.converting(objects), fetching: fetching)
-        translation.constants = transforming.map { TransformedConstants($0.0, $0.1) }
+        translation.constants = TransformedConstants(transforming.0, transforming.1)
+        return try translation.predicate(self)
+    }
+
+    /// The same where no attribute is transformable.
+    package func tree(fetching: Bool = false, objects: @escaping (Any) throws -> Value? = { _ in nil }) throws -> Predicate {
+        var translation = Translation(.converting(objects), fetching: fetching)
         return try translation.predicate(self)
     }
 }

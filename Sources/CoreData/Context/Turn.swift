@@ -22,8 +22,8 @@ struct Turn: ~Copyable {
     private let making = Mutex<Void>(())
     /// How many blocks are on the queue, or wait for it, that nobody awaits.
     private let plain = Atomic<Int>(0)
-    /// Tasks that await a block, one after the other.
-    let awaiters = Line(places: 1)
+    /// The line of the tasks that await a block, retained.
+    private let line = Atomic<UnsafeRawPointer?>(nil)
 
     /// Turns by a queue of the context's own.
     init() {}
@@ -36,6 +36,18 @@ struct Turn: ~Copyable {
 
     deinit {
         if let queue = made.load(ordering: .acquiring) { Unmanaged<DispatchQueue>.fromOpaque(queue).release() }
+        if let line = line.load(ordering: .acquiring) { Unmanaged<Line>.fromOpaque(line).release() }
+    }
+
+    /// Tasks that await a block, one after the other; made for the first of them.
+    var awaiters: Line {
+        if let known = line.load(ordering: .acquiring) { return Unmanaged<Line>.fromOpaque(known).takeUnretainedValue() }
+        let new = Unmanaged.passRetained(Line(places: 1))
+        let (isFirst, known) = line.compareExchange(
+            expected: nil, desired: UnsafeRawPointer(new.toOpaque()), ordering: .acquiringAndReleasing)
+        guard !isFirst, let known else { return new.takeUnretainedValue() }
+        new.release()
+        return Unmanaged<Line>.fromOpaque(known).takeUnretainedValue()
     }
 
     /// Takes the turn if that needs no queue; `leave()` must follow.
