@@ -8,7 +8,7 @@ struct CoreDataModelPlugin: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) async throws -> [Command] {
         guard let target = target as? SwiftSourceModuleTarget else { return [] }
         let tool = try context.tool(named: "CoreDataModelTool").url
-        let models = Self.models(of: target)
+        let models = Self.models(of: target).filter { !Self.isOwned($0) }
         let names = Dictionary(grouping: models) { $0.deletingPathExtension().lastPathComponent.lowercased() }
         return models.map { model in
             let name = model.deletingPathExtension().lastPathComponent
@@ -21,6 +21,12 @@ struct CoreDataModelPlugin: BuildToolPlugin {
                 arguments: [model.path(percentEncoded: false), "--output", output.path(percentEncoded: false)],
                 inputFiles: Self.inputs(of: model), outputFiles: [output])
         }
+    }
+
+    /// Whether the classes of a model stand in the sources, written by `swift package generate-model-classes`.
+    private static func isOwned(_ model: URL) -> Bool {
+        let list = model.deletingPathExtension().lastPathComponent + "+CoreDataClasses.swift"
+        return FileManager.default.fileExists(atPath: model.deletingLastPathComponent().appending(path: list).path(percentEncoded: false))
     }
 
     /// The models of a target: resources of its manifest, and those that the manifest excludes or says nothing of.

@@ -36,16 +36,16 @@ enum GeneratedClasses {
     }
     private static let state = Mutex(State())
 
-    /// The class that a model with an entity means by a name: the one that was made for such an entity. One that was made for
+    /// The class that a model with an entity means by a name: the one that was made for such an entity. A class of
     /// another version of it is searched for as hand-written ones are, since the name alone may be another model's.
     static func type(named name: String, for entity: Entity?) -> NSManagedObject.Type? {
         let named = known { $0.byName[name] ?? [] }
         guard let entity, !named.isEmpty else { return nil }
         let fitting = named.filter { AccessorKeys($0.keys()).describe(entity) }
-        guard fitting.count > 1 else { return fitting.first?.type }
-        // The same model in several modules: each has it in its own resources.
+        if fitting.count == 1 { return fitting[0].type }
+        // The same model in several modules, or another version of one: each module has it in its own resources.
         let path = entity.draft.location?.path ?? ""
-        let near = fitting.filter { found in
+        let near = (fitting.isEmpty ? named : fitting).filter { found in
             RecordedClass(found.type).map { path.contains("_\($0.module).resources/") || path.contains("_\($0.module).bundle/") } ?? false
         }
         return near.count == 1 ? near[0].type : nil
