@@ -58,7 +58,7 @@ package struct ModelClasses {
             if plan.kind == .definition {
                 sources.append(
                     Source(
-                        name: "\(plan.name)+CoreDataClass.swift", text: "\(imports(plan))\n\n" + definition(plan),
+                        name: "\(plan.name)+CoreDataClass.swift", text: definitionImport(plan) + "\n\n" + definition(plan),
                         isOwned: true))
             }
             sources.append(
@@ -78,6 +78,11 @@ package struct ModelClasses {
 
     /// Whether a hand-written class is public is not known, and a public import that nothing public uses would be warned of.
     private func imports(_ plan: ClassPlan) -> String { plan.kind == .definition ? "\(access)import CoreData" : "import CoreData" }
+
+    /// A class below another generated one names nothing of Core Data itself.
+    private func definitionImport(_ plan: ClassPlan) -> String {
+        plan.superclass == "NSManagedObject" ? imports(plan) : "import CoreData"
+    }
 
     private func head(of subject: String, _ imports: String) -> String {
         """

@@ -149,6 +149,10 @@ private func attribute(_ name: String, _ type: String, _ more: String = "") -> S
                 "A+CoreDataClass.swift", "A+CoreDataProperties.swift", "B+CoreDataProperties.swift", "M+CoreDataClasses.swift",
             ])
         #expect(sources.map(\.isOwned) == [true, false, false, false])
+        let below = try classes(entity("A") + entity("B", "parentEntity=\"A\"")).sources
+        // A public import that nothing public uses would be warned of.
+        #expect(below.first { $0.name == "A+CoreDataClass.swift" }?.text.hasPrefix("public import CoreData\n") == true)
+        #expect(below.first { $0.name == "B+CoreDataClass.swift" }?.text.hasPrefix("import CoreData\n") == true)
     }
 
     @Test("The file beside a model says how its classes are made, and errors in it name the file")
