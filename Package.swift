@@ -58,7 +58,7 @@ let package = Package(
         .target(name: "CoreDataSQL", dependencies: ["CoreDataValues"], swiftSettings: strict),
         .target(
             name: "CoreDataSQLite",
-            dependencies: ["CoreDataValues", "CoreDataSQL", "CCoreDataSQLite", "CCoreDataLog"],
+            dependencies: ["CoreDataValues", "CoreDataSQL", "CCoreDataSQLite", "CCoreDataLog", "CCoreDataRuntime"],
             swiftSettings: strict),
 
         // objects

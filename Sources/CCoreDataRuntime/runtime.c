@@ -137,6 +137,8 @@ __attribute__((constructor)) static void read_switch(void) {
     fclose(file);
 }
 
+int coredata_observations = 0;
+
 /// libdispatch's own, which its Swift module does not show.
 extern const char *dispatch_queue_get_label(void *queue);
 

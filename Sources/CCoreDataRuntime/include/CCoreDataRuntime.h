@@ -1,6 +1,7 @@
 #ifndef CCOREDATA_RUNTIME_H
 #define CCOREDATA_RUNTIME_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -55,6 +56,11 @@ void coredata_set_current_holder(struct coredata_holder *_Nullable holder);
 extern uint32_t coredata_checks;
 static inline uint32_t coredata_checked_bit(void) { return __atomic_load_n(&coredata_checks, __ATOMIC_RELAXED); }
 void coredata_check_queues(int on);
+
+/// How many of this process want to be told what stores and contexts do. While it is none, nothing is made to be told.
+extern int coredata_observations __attribute__((visibility("hidden")));
+static inline bool coredata_is_observed(void) { return __atomic_load_n(&coredata_observations, __ATOMIC_RELAXED) != 0; }
+static inline void coredata_observe(int change) { __atomic_fetch_add(&coredata_observations, change, __ATOMIC_RELAXED); }
 
 /// How many images with Swift code are loaded; they never become fewer.
 size_t coredata_images(void);

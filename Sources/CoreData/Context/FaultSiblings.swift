@@ -159,6 +159,8 @@ extension NSManagedObjectContext {
         var waiting: [WaitingRows.Entry] = []
         let cache = rowCache
         let ticket = cache?.ticket ?? 0
+        let begun = observedTime
+        defer { if begun != 0 { tellFault(of: state.key, rows: wanted.numbers.count, since: begun) } }
         do {
             try store.rows(for: wanted.numbers, in: state.info.entity.root, .latest) { batch in
                 cache?.add(batch, store: state.pointee.store, since: ticket)

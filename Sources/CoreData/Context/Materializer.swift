@@ -276,6 +276,8 @@ extension NSManagedObjectContext {
         let cache = rowCache
         let ticket = cache?.ticket ?? 0
         var found: NSManagedObject?
+        let begun = observedTime
+        defer { if begun != 0 { tellFault(of: key, rows: found == nil ? 0 : 1, since: begun) } }
         do {
             try store.rows(for: [key.number], in: runtime.infos[key.entity.value].entity.root, .latest) { batch in
                 cache?.add(batch, store: key.store, since: ticket)
@@ -292,6 +294,8 @@ extension NSManagedObjectContext {
         guard rows(of: number) != nil || number != 0 && !owner._state.has(.gone) else { return }
         noteFault(of: owner, toMany: index)
         persistentStoreCoordinator?.faultCount.wrappingAdd(1, ordering: .relaxed)
+        let begun = observedTime
+        defer { if begun != 0 { tellFault(of: owner, toMany: index, members, since: begun) } }
         do {
             members.base = try read(owner.relationship(toMany: index).index, of: owner._state.key)
             members.readAt = rowTime

@@ -1,5 +1,6 @@
 // Fetching: what the store has, with the context's pending changes laid over it.
 
+import CCoreDataRuntime
 import CoreDataValues
 import Foundation
 
@@ -11,6 +12,12 @@ extension NSManagedObjectContext {
     public final func fetch<T>(_ request: NSFetchRequest<T>) throws -> [T] {
         checkQueue()
         try throwReadError()
+        if coredata_is_observed() { return try observed(request) { try found(request) } }
+        return try found(request)
+    }
+
+    @inline(__always)
+    private func found<T>(_ request: NSFetchRequest<T>) throws -> [T] {
         switch request.resultType {
         case .managedObjectResultType:
             if request.propertiesToFetch != nil || request.propertiesToGroupBy != nil { try checkProperties(of: request) }
@@ -48,6 +55,12 @@ extension NSManagedObjectContext {
     private func counted<T>(_ request: NSFetchRequest<T>) throws -> Int {
         checkQueue()
         try throwReadError()
+        if coredata_is_observed() { return try observedCount(request) { try countNow(request) } }
+        return try countNow(request)
+    }
+
+    @inline(__always)
+    private func countNow<T>(_ request: NSFetchRequest<T>) throws -> Int {
         if request.resultType == .dictionaryResultType { return try countOfDictionaries(request) }
         return try count(try order(request))
     }

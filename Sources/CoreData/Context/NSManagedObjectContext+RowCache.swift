@@ -1,5 +1,6 @@
 // What a context asks of its coordinator's row cache, and which objects it keeps.
 
+import CCoreDataRuntime
 import CoreDataValues
 import Foundation
 
@@ -14,6 +15,7 @@ extension NSManagedObjectContext {
         guard stalenessInterval != 0, saveMemory == nil, let cache = rowCache,
             let found = cache.row(for: key, within: stalenessInterval)
         else { return nil }
+        if coredata_is_observed() { tellCacheHit(key) }
         return materialize(found.chunk, found.chunk.row(found.row), store: key.store)
     }
 

@@ -1,5 +1,6 @@
 // Saving.
 
+import CCoreDataRuntime
 import CoreDataValues
 import Foundation
 
@@ -46,7 +47,7 @@ extension NSManagedObjectContext {
             return
         }
         var operation = SaveOperation(self)
-        do { try operation.run() } catch {
+        do { if coredata_is_observed() { try runObserved(&operation) } else { try operation.run() } } catch {
             if Retry.isConflict(error) { saveRecord.insert(.refused) }
             throw error
         }

@@ -29,6 +29,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     final let writers = Line(places: 1)
     /// What its contexts tell each other.
     final let relatives = Relatives()
+    /// Who is told what its stores and contexts do.
+    final let observers: Observers
     private let temporaryNumber = Atomic<Int64>(0)
     /// In the order they were added.
     private let stores = Mutex<[NSPersistentStore]>([])
@@ -52,6 +54,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     public init(managedObjectModel model: NSManagedObjectModel) {
         managedObjectModel = model
         shown = nil
+        observers = Observers()
         identities = StoreIdentities()
         do {
             runtime = try model.runtime()
@@ -94,6 +97,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// A view of another coordinator in which something else is read in the place of one store; its object IDs are the same.
     init(viewing other: NSPersistentStoreCoordinator, store: NSPersistentStore, as rows: any StoreReader) {
         shown = rows
+        observers = other.observers
         managedObjectModel = other.managedObjectModel
         runtime = other.runtime
         identities = other.identities
@@ -112,7 +116,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         if let storeClass = StoreClasses.named(type) {
             return try makeStore(storeClass, type, configuration, url, given)
         }
-        let options = try StoreOptions(given)
+        var options = try StoreOptions(given)
+        options.listen(observers)
         let rows: any RowStore
         do {
             rows = try openRows(type, configuration, url, options)

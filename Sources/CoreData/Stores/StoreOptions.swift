@@ -56,6 +56,8 @@ struct StoreOptions {
         }
     }
 
+    mutating func listen(_ observers: Observers) { sqlite.listener = observers }
+
     /// For stores of other people's classes, which have options of their own: what is not known here is left to them.
     init(lenient options: [AnyHashable: Any]?) {
         given = options

@@ -193,6 +193,8 @@ final class Pool: @unchecked Sendable {
         for waiter: Waiter, in line: WritableKeyPath<State, [Waiter]>, _ tooLate: () -> StoreError
     ) throws {
         counter.waited()
+        let start = DispatchTime.now().uptimeNanoseconds
+        defer { tellWait(for: waiter, in: line, since: start) }
         if !waiter.wait(seconds: options.connectionTimeout) {
             let isLate = state.withLock { state in
                 guard !waiter.isAdmitted else { return false }
@@ -203,6 +205,13 @@ final class Pool: @unchecked Sendable {
             if isLate { throw tooLate() }
         }
         if !waiter.isAdmitted { throw SQLiteError.closed(path) }
+    }
+
+    private func tellWait(for waiter: Waiter, in line: WritableKeyPath<State, [Waiter]>, since start: UInt64) {
+        guard let listener = options.listener, listener.isListening else { return }
+        let purpose: ConnectionPurpose = line == \.writersInLine ? .write : line == \.readersInLine ? .read : .pinnedView
+        let seconds = Double(DispatchTime.now().uptimeNanoseconds - start) / 1e9
+        listener.hear(StoreWait(purpose: purpose, seconds: seconds, isAdmitted: waiter.isAdmitted), path: path)
     }
 
     /// Refuses new work, ends cursors that are paused and views that nobody reads, waits until the work that has begun is done, and

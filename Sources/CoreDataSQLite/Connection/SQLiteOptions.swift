@@ -1,5 +1,6 @@
 // How a store is opened.
 
+import CCoreDataRuntime
 import CoreDataValues
 
 /// Everything that may be asked of a store when it is opened.
@@ -29,9 +30,18 @@ package struct SQLiteOptions: Sendable {
     /// Readers kept open when nobody uses them; more are opened as needed.
     package var idleReaders = 4
     /// Receives every statement; nil costs nothing.
-    package var observer: StatementObserver?
+    package var observer: StatementObserver? { didSet { mark = observer.map { _ in ObservationMark() } } }
+    private var mark: ObservationMark?
+    /// Told of statements and waits while it listens.
+    package var listener: (any StoreListener)?
     /// Whether events carry the bound values.
     package var observesBindings = false
 
     package init() {}
+}
+
+/// Counts somebody who is to be told what stores do, for as long as it is held.
+package final class ObservationMark: Sendable {
+    package init() { coredata_observe(1) }
+    deinit { coredata_observe(-1) }
 }

@@ -1,5 +1,6 @@
 // One prepared statement.
 
+import CCoreDataRuntime
 import CCoreDataSQLite
 import CoreDataValues
 import Foundation
@@ -15,13 +16,15 @@ final class Statement {
     /// Whoever uses the statement holds its connection.
     unowned(unsafe) let connection: Connection
     private let counter: StatementCounter
-    /// Whether runs are observed.
-    private let isObserved: Bool
+    /// Whether runs are observed, of this store or another.
+    private var isObserved: Bool { coredata_is_observed() }
     @exclusivity(unchecked) private(set) var isRunning = false
     @exclusivity(unchecked) private var trace: Trace?
 
     private struct Trace {
         var bindings: [String] = []
+        /// Whether its run has begun: what is bound after that is the next one's, whose observer came in between.
+        var isBegun = false
         var start = DispatchTime.now().uptimeNanoseconds
         var rows = 0
         /// Rows that the connection had changed before.
@@ -40,8 +43,7 @@ final class Statement {
         rowsLieStill = sql.withCString { strstr($0, "UNION") == nil }
         self.connection = connection
         counter = connection.counter
-        isObserved = connection.options.observer != nil
-        notesBindings = connection.options.observesBindings && isObserved
+        notesBindings = connection.options.observesBindings && connection.options.observer != nil
         counter.prepared()
     }
 
@@ -100,13 +102,27 @@ final class Statement {
         }
     }
 
+    /// Whether a row is there, of a run that nobody is told of and that counts as none.
+    func stepUntold() throws -> Bool {
+        switch sqlite3_step(handle) {
+        case SQLITE_ROW: return true
+        case SQLITE_DONE: return false
+        case let code: throw connection.error(code, doing: "Explaining a statement", sql: sql)
+        }
+    }
+
     /// Marks the start of a run; whoever steps the handle by himself calls it first.
     func begin() {
         guard !isRunning else { return }
         isRunning = true
         counter.ran()
-        guard isObserved else { return }
-        if trace == nil { trace = Trace() }
+        if isObserved { beginTrace() }
+    }
+
+    @inline(never)
+    private func beginTrace() {
+        if trace?.isBegun ?? true { trace = Trace() }
+        trace?.isBegun = true
         trace?.changed = sqlite3_total_changes(connection.handle)
         trace?.start = DispatchTime.now().uptimeNanoseconds
     }
@@ -122,14 +138,25 @@ final class Statement {
         }
         isRunning = false
         let rows = isReading ? endReading() : 0
-        guard isObserved, let trace, let observer = connection.options.observer else { return }
+        if isObserved, end > 0 { endTrace(end, rows) }
+    }
+
+    @inline(never)
+    private func endTrace(_ end: UInt64, _ rows: Int) {
+        guard let trace, trace.isBegun else { return }
         self.trace = nil
+        let options = connection.options
+        let listener = options.listener.flatMap { $0.isListening ? $0 : nil }
+        guard options.observer != nil || listener != nil else { return }
         let changes = Int(sqlite3_total_changes(connection.handle) - trace.changed)
-        observer(
-            StatementEvent(
-                // A statement that changes rows and returns them touches each once.
-                sql: sql, bindings: trace.bindings, rows: max(trace.rows + rows, changes),
-                seconds: Double(end - trace.start) / 1e9))
+        let asker = PlanAsker(connection, sql)
+        defer { asker.close() }
+        let event = StatementEvent(
+            // A statement that changes rows and returns them touches each once.
+            sql: sql, bindings: trace.bindings, bindingCount: parameterCount, rows: max(trace.rows + rows, changes),
+            seconds: Double(end - trace.start) / 1e9, plan: { asker.steps() })
+        options.observer?(event)
+        listener?.hear(event, path: connection.path)
     }
 
     /// Answers how many rows were read.
@@ -211,7 +238,7 @@ final class Statement {
 
     func note(_ value: () -> Value) {
         guard notesBindings else { return }
-        if trace == nil { trace = Trace() }
+        if trace?.isBegun ?? true { trace = Trace() }
         trace?.bindings.append(value().bindingText)
     }
 
