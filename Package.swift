@@ -36,8 +36,22 @@ let package = Package(
     name: "OpenCoreData",
     products: [
         .library(name: "CoreData", targets: ["CoreData", "CoreDataOperators"]),
+        .library(name: "CoreDataLog", targets: ["CoreDataLog"]),
+        .library(name: "CoreDataMetrics", targets: ["CoreDataMetrics"]),
+        .library(name: "CoreDataTracing", targets: ["CoreDataTracing"]),
         .plugin(name: "CoreDataModelPlugin", targets: ["CoreDataModelPlugin"]),
         .plugin(name: "GenerateModelClasses", targets: ["GenerateModelClasses"]),
+    ],
+    // Each turns one product on. Without its trait a product's package is not even resolved.
+    traits: [
+        .trait(name: "Log", description: "CoreDataLog writes to swift-log."),
+        .trait(name: "Metrics", description: "CoreDataMetrics counts and times with swift-metrics."),
+        .trait(name: "Tracing", description: "CoreDataTracing makes spans of swift-distributed-tracing."),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-log.git", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-metrics.git", from: "2.13.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing.git", from: "1.7.3"),
     ],
     targets: [
         // C libraries and the C files of ours
@@ -73,6 +87,25 @@ let package = Package(
             swiftSettings: strict),
 
         .target(name: "CoreDataOperators", dependencies: ["CoreData", "CoreDataFoundation"], swiftSettings: strict),
+
+        // what operators see
+        .target(name: "CoreDataCallSites", swiftSettings: strict),
+        .target(
+            name: "CoreDataLog",
+            dependencies: [
+                "CoreData", "CoreDataCallSites", .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Log"])),
+            ],
+            swiftSettings: strict),
+        .target(
+            name: "CoreDataMetrics",
+            dependencies: ["CoreData", .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Metrics"]))],
+            swiftSettings: strict),
+        .target(
+            name: "CoreDataTracing",
+            dependencies: [
+                "CoreData", .product(name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["Tracing"])),
+            ],
+            swiftSettings: strict),
 
         // classes made from models
         .target(name: "CoreDataGeneration", dependencies: ["CoreDataModelFile", "CoreDataValues"], swiftSettings: strict),

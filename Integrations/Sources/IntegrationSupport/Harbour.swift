@@ -1,0 +1,67 @@
+// A small stack, made with the public API alone.
+
+import CoreData
+
+/// A container over a SQLite store with ships and the ports in which they lie.
+public final class Harbour: Sendable {
+    public let container: NSPersistentContainer
+    private let folder: URL
+
+    public init(ships: Int) async throws {
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        container = NSPersistentContainer(name: "Harbour", managedObjectModel: Self.model())
+        container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: folder.appendingPathComponent("harbour.sqlite"))]
+        try await container.loadPersistentStores()
+        try await container.write { context in
+            for number in 0..<ships {
+                let port = NSEntityDescription.insertNewObject(forEntityName: "Port", into: context)
+                port.setValue("p\(number)", forKey: "name")
+                let ship = NSEntityDescription.insertNewObject(forEntityName: "Ship", into: context)
+                ship.setValue("s\(number)", forKey: "name")
+                ship.setValue(port, forKey: "port")
+            }
+        }
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    public var coordinator: NSPersistentStoreCoordinator { container.persistentStoreCoordinator }
+
+    /// Reads the names of all ports by their ships, past the row cache.
+    public func portNames() async throws -> [String] {
+        coordinator.rowCacheLimit = 0
+        return try await container.read { context in
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Ship")
+            return try context.fetch(request).compactMap { $0.value(forKeyPath: "port.name") as? String }.sorted()
+        }
+    }
+
+    private static func model() -> NSManagedObjectModel {
+        let ship = NSEntityDescription()
+        ship.name = "Ship"
+        let port = NSEntityDescription()
+        port.name = "Port"
+        let berth = NSRelationshipDescription()
+        berth.name = "port"
+        berth.destinationEntity = port
+        berth.maxCount = 1
+        let ships = NSRelationshipDescription()
+        ships.name = "ships"
+        ships.destinationEntity = ship
+        (berth.inverseRelationship, ships.inverseRelationship) = (ships, berth)
+        ship.properties = [name(), berth]
+        port.properties = [name(), ships]
+        let model = NSManagedObjectModel()
+        model.entities = [ship, port]
+        return model
+    }
+
+    private static func name() -> NSAttributeDescription {
+        let name = NSAttributeDescription()
+        name.name = "name"
+        name.attributeType = .stringAttributeType
+        name.isOptional = false
+        return name
+    }
+}

@@ -1,0 +1,76 @@
+// What is written to a logger.
+
+import CoreData
+import CoreDataLog
+import InMemoryLogging
+import IntegrationSupport
+import Logging
+import Testing
+
+@Suite("A coordinator's log")
+struct LogTests {
+    private func logger(_ handler: InMemoryLogHandler, _ level: Logger.Level) -> Logger {
+        Logger(label: "harbour") { _ in
+            var handler = handler
+            handler.logLevel = level
+            return handler
+        }
+    }
+
+    @Test("Each kind of work has its level, and what is below the logger's is left out")
+    func levels() async throws {
+        let harbour = try await Harbour(ships: 3)
+        var levels = CoreDataLogLevels()
+        levels.slowAfter = .seconds(3600)
+        for level in [Logger.Level.trace, .debug, .info] {
+            let handler = InMemoryLogHandler()
+            let observation = harbour.coordinator.log(to: logger(handler, level), levels: levels)
+            #expect(try await harbour.portNames() == ["p0", "p1", "p2"])
+            observation.end()
+            let messages = handler.entries.map { "\($0.message)" }
+            switch level {
+            case .trace: #expect(messages == ["statement", "fetch", "statement", "faults"])
+            case .debug: #expect(messages == ["fetch"])
+            default: #expect(messages.isEmpty)
+            }
+        }
+    }
+
+    @Test("A slow statement is a warning with its plan and the line that ran it; what was bound is not written")
+    func slow() async throws {
+        let harbour = try await Harbour(ships: 2)
+        var levels = CoreDataLogLevels()
+        levels.slowAfter = .zero
+        let handler = InMemoryLogHandler()
+        let observation = harbour.coordinator.log(to: logger(handler, .warning), levels: levels)
+        let line = #line + 4
+        _ = try await harbour.container.read { context in
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Ship")
+            request.predicate = NSPredicate(format: "name == 's1'")
+            return try context.fetch(request).count
+        }
+        observation.end()
+        let entry = try #require(handler.entries.first { $0.message == "slow statement" })
+        #expect(entry.level == .warning)
+        #expect(entry.metadata["rows"] == "1" && entry.metadata["bindings"] == "1")
+        #expect("\(entry.metadata["plan"] ?? "")".contains("SCAN"))
+        #expect("\(entry.metadata["site"] ?? "")".hasSuffix("LogTests.swift:\(line)"), "\(entry.metadata)")
+        #expect(!"\(entry.metadata)".contains("s1"))
+    }
+
+    @Test("A save that fails is an error with what it says")
+    func failure() async throws {
+        let harbour = try await Harbour(ships: 1)
+        let handler = InMemoryLogHandler()
+        let observation = harbour.coordinator.log(to: logger(handler, .error))
+        await #expect(throws: CocoaError.self) {
+            try await harbour.container.write { context in
+                _ = NSEntityDescription.insertNewObject(forEntityName: "Ship", into: context)
+            }
+        }
+        observation.end()
+        #expect(handler.entries.map { "\($0.level) \($0.message) \($0.metadata["inserted"] ?? "")" } == ["error save failed 1"])
+        let said = "\(handler.entries.first?.metadata["error"] ?? "")"
+        #expect(said.contains("name"), "\(said)")
+    }
+}

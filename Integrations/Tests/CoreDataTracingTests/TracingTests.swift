@@ -1,0 +1,37 @@
+// The spans that are made.
+
+import CoreData
+import CoreDataTracing
+import InMemoryTracing
+import IntegrationSupport
+import Testing
+import Tracing
+
+@Suite("A coordinator's spans")
+struct TracingTests {
+    @Test("A fetch, a batch of faults and a save are spans below the span of the request that awaits them")
+    func spans() async throws {
+        let harbour = try await Harbour(ships: 3)
+        let tracer = InMemoryTracer()
+        let observation = harbour.coordinator.trace(with: tracer)
+        try await tracer.withSpan("GET /ports") { _ in
+            _ = try await harbour.portNames()
+            try await harbour.container.write { context in
+                let ship = NSEntityDescription.insertNewObject(forEntityName: "Ship", into: context)
+                ship.setValue("new", forKey: "name")
+            }
+        }
+        observation.end()
+        _ = try await harbour.portNames()
+        let spans = tracer.finishedSpans
+        #expect(spans.map(\.operationName) == ["fetch Ship", "faults Port", "save", "GET /ports"])
+        let request = try #require(spans.last)
+        for span in spans.dropLast() {
+            #expect(span.parentSpanID == request.spanID && span.traceID == request.traceID)
+            #expect(span.startInstant.nanosecondsSinceEpoch <= span.endInstant.nanosecondsSinceEpoch)
+        }
+        #expect(spans[0].attributes.get("coredata.results") == .int64(3))
+        #expect(spans[1].attributes.get("coredata.rows") == .int64(3))
+        #expect(spans[2].attributes.get("coredata.inserted") == .int64(1))
+    }
+}
