@@ -39,6 +39,8 @@ let package = Package(
         .library(name: "CoreDataLog", targets: ["CoreDataLog"]),
         .library(name: "CoreDataMetrics", targets: ["CoreDataMetrics"]),
         .library(name: "CoreDataTracing", targets: ["CoreDataTracing"]),
+        // What is found in models and made of them, for tools.
+        .library(name: "CoreDataModelTools", targets: ["CoreDataModelTools"]),
         .plugin(name: "CoreDataModelPlugin", targets: ["CoreDataModelPlugin"]),
         .plugin(name: "GenerateModelClasses", targets: ["GenerateModelClasses"]),
     ],
@@ -109,6 +111,8 @@ let package = Package(
 
         // classes made from models
         .target(name: "CoreDataGeneration", dependencies: ["CoreDataModelFile", "CoreDataValues"], swiftSettings: strict),
+        .target(
+            name: "CoreDataModelTools", dependencies: ["CoreDataGeneration", "CoreDataModelFile", "CoreDataValues"], swiftSettings: strict),
         .executableTarget(name: "CoreDataModelTool", dependencies: ["CoreDataGeneration"], swiftSettings: strict),
         .plugin(name: "CoreDataModelPlugin", capability: .buildTool(), dependencies: ["CoreDataModelTool"]),
         .plugin(

@@ -52,7 +52,7 @@ package enum ModelFile {
 }
 
 extension ModelPackage {
-    func draft(of version: ModelVersion) throws -> SchemaDraft {
+    package func draft(of version: ModelVersion) throws -> SchemaDraft {
         var draft = try ModelFile.draft(contents: contents(of: version), path: version.contents.path)
         draft.versions = siblings
         return draft

@@ -1,0 +1,27 @@
+// The command-line tool `coredata`. Exit status 0 good, 1 findings or failure, 2 usage.
+
+import ArgumentParser
+import Foundation
+
+@main
+struct CoreDataTool: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "coredata", abstract: "Works with Core Data models.", subcommands: [ModelCommand.self])
+
+    static func main() {
+        do {
+            var command = try parseAsRoot()
+            try command.run()
+        } catch {
+            guard exitCode(for: error) == .validationFailure else { exit(withError: error) }
+            FileHandle.standardError.write(Data((fullMessage(for: error) + "\n").utf8))
+            Foundation.exit(2)
+        }
+    }
+}
+
+struct ModelCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "model", abstract: "Checks models, and makes classes of them.",
+        subcommands: [CheckCommand.self, GenerateCommand.self])
+}

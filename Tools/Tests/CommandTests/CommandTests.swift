@@ -1,0 +1,138 @@
+// The tool as people and other programs run it.
+
+import Foundation
+import Testing
+
+@Suite("coredata")
+struct CommandTests {
+    private let folder: URL
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("coredata-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    private struct Answer {
+        let status: Int32
+        let output: String
+        let errors: String
+    }
+
+    /// Runs the program that was built beside this test.
+    private func coredata(_ arguments: String...) throws -> Answer { try run(arguments) }
+
+    private func run(_ arguments: [String]) throws -> Answer {
+        let process = Process()
+        process.executableURL = try Self.program()
+        process.arguments = arguments
+        let (output, errors) = (folder.appendingPathComponent("out"), folder.appendingPathComponent("err"))
+        for file in [output, errors] { try Data().write(to: file) }
+        process.standardOutput = try FileHandle(forWritingTo: output)
+        process.standardError = try FileHandle(forWritingTo: errors)
+        process.standardInput = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        return try Answer(
+            status: process.terminationStatus, output: String(contentsOf: output, encoding: .utf8),
+            errors: String(contentsOf: errors, encoding: .utf8))
+    }
+
+    private static func program() throws -> URL {
+        let test = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
+        let program = test.deletingLastPathComponent().appendingPathComponent("coredata")
+        try #require(FileManager.default.isExecutableFile(atPath: program.path), "There is no \(program.path).")
+        return program
+    }
+
+    private func model(_ name: String, _ contents: String) throws -> URL {
+        let package = folder.appendingPathComponent("\(name).xcdatamodeld")
+        let version = package.appendingPathComponent("\(name).xcdatamodel")
+        try FileManager.default.createDirectory(at: version, withIntermediateDirectories: true)
+        let text = "<?xml version=\"1.0\"?>\n<model type=\"com.apple.IDECoreDataModeler.DataModel\" documentVersion=\"1.0\">\n\(contents)\n</model>"
+        try Data(text.utf8).write(to: version.appendingPathComponent("contents"))
+        return package
+    }
+
+    private func good() throws -> URL {
+        try model(
+            "Zoo",
+            """
+            <entity name="Animal" representedClassName="Animal" codeGenerationType="class">
+                <attribute name="name" attributeType="String"/>
+            </entity>
+            """)
+    }
+
+    private func bad() throws -> URL {
+        try model(
+            "Bad",
+            """
+            <entity name="Animal">
+                <attribute name="name" attributeType="Strong"/>
+            </entity>
+            """)
+    }
+
+    @Test("A good model has no findings and status 0, also in a folder")
+    func checksGood() throws {
+        for path in try [good().path, folder.path] {
+            let answer = try coredata("model", "check", path)
+            #expect(answer.status == 0 && answer.output.isEmpty && answer.errors.isEmpty)
+            let json = try coredata("model", "check", "--json", path)
+            let report = try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: [Any]]
+            #expect(json.status == 0 && report?["findings"]?.isEmpty == true)
+        }
+    }
+
+    @Test("A wrong model is told by file, line and column, as JSON too, with status 1")
+    func checksBad() throws {
+        let contents = try bad().appendingPathComponent("Bad.xcdatamodel/contents").path
+        let answer = try coredata("model", "check", folder.path)
+        #expect(answer.status == 1 && answer.output.hasPrefix("\(contents):4:"))
+        #expect(answer.output.contains(": error: "))
+        let json = try coredata("model", "check", "--json", folder.path)
+        #expect(json.status == 1)
+        let report = try #require(try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: [[String: Any]]])
+        let finding = try #require(report["findings"]?.first)
+        #expect(finding["severity"] as? String == "error" && finding["entity"] as? String == "Animal")
+        #expect(finding["property"] as? String == "name" && finding["file"] as? String == contents && finding["line"] as? Int == 4)
+        #expect((finding["message"] as? String)?.contains("Strong") == true)
+    }
+
+    @Test("A place without a model is a finding")
+    func checksNothing() throws {
+        let answer = try coredata("model", "check", folder.appendingPathComponent("None.xcdatamodeld").path)
+        #expect(answer.status == 1 && answer.output.contains("None.xcdatamodeld"))
+    }
+
+    @Test("Classes are written, compared, and left to their owner")
+    func generates() throws {
+        let (path, output) = (try good().path, folder.appendingPathComponent("Classes"))
+        func generate(_ options: String...) throws -> Answer {
+            try run(["model", "generate", path, "--language", "swift", "--output", output.path] + options)
+        }
+        #expect(try generate("--check").status == 1)
+        #expect(!FileManager.default.fileExists(atPath: output.path))
+        #expect(try generate().status == 0)
+        #expect(try generate("--check").status == 0)
+        let (own, properties) = (output.appendingPathComponent("Animal+CoreDataClass.swift"), output.appendingPathComponent("Animal+CoreDataProperties.swift"))
+        try Data("// mine".utf8).write(to: own)
+        #expect(try generate("--check").status == 0)
+        try Data("// stale".utf8).write(to: properties)
+        let stale = try generate("--check")
+        #expect(stale.status == 1 && stale.output.contains(properties.path))
+        #expect(try generate().output == properties.path + "\n")
+        #expect(try String(contentsOf: own, encoding: .utf8) == "// mine")
+    }
+
+    @Test("Another use has status 2, a model without classes 1")
+    func otherUses() throws {
+        #expect(try coredata("model", "check").status == 2)
+        #expect(try coredata("model", "generate", "x").status == 2)
+        #expect(try coredata("model", "generate", "x", "--language", "cobol", "--output", "y").status == 2)
+        #expect(try coredata("nonsense").status == 2)
+        let failed = try coredata("model", "generate", bad().path, "--language", "swift", "--output", folder.path)
+        #expect(failed.status == 1 && failed.errors.contains("contents:4:"))
+        #expect(try coredata("--help").status == 0)
+    }
+}
