@@ -18,7 +18,6 @@ struct ClassPlan {
     var relationships: [ResolvedRelationship] = []
     var fetchedProperties: [FetchedProperty] = []
     var isIdentifiable = false
-
     /// The slots in order with the accessors that they have, then the to-manys: what `_managedKeys` of a class says.
     let keys: [String]
 }
@@ -82,7 +81,8 @@ struct ClassPlanner {
         }
         var declaring: [Entity] = [entity]
         var next = entity.parent.map { schema[$0] }
-        while let ancestor = next, className(of: ancestor) == nil {
+        // One with this very class, which is made here, has none above it.
+        while let ancestor = next, className(of: ancestor).map({ $0.swift == name.swift }) ?? true {
             declaring.append(ancestor)
             next = ancestor.parent.map { schema[$0] }
         }

@@ -118,6 +118,14 @@ private func attribute(_ name: String, _ type: String, _ more: String = "") -> S
         #expect(text.contains("_GeneratedClass(Leaf.self, named: \"Leaf\") {\n                    [\n                        \"id:uuid\",\n"))
     }
 
+    @Test("A class that an entity shares with a parent under Manual/None has the properties of both")
+    func shared() throws {
+        let parent = "<entity name=\"P\" representedClassName=\"C\">\(attribute("p", "String"))</entity>"
+        let child = "<entity name=\"Q\" representedClassName=\"C\" parentEntity=\"P\" codeGenerationType=\"class\">"
+        let text = try classes(parent + child + attribute("q", "String") + "</entity>").source
+        #expect(text.contains("class C: NSManagedObject {}") && text.contains("get { _text(0) }") && text.contains("get { _text(1) }"))
+    }
+
     @Test("Words of Swift stand in backticks, and types that a class or property hides are named with their module")
     func names() throws {
         let text = try classes(
