@@ -7,7 +7,7 @@ import PackagePlugin
 struct CoreDataModelPlugin: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) async throws -> [Command] {
         guard let target = target as? SwiftSourceModuleTarget else { return [] }
-        let tool = Self.steadied(try context.tool(named: "CoreDataModelTool").url, in: context.pluginWorkDirectoryURL)
+        let tool = try context.tool(named: "CoreDataModelTool").url
         let models = Self.models(of: target).filter { !Self.isOwned($0) }
         let names = Dictionary(grouping: models) { $0.deletingPathExtension().lastPathComponent.lowercased() }
         return models.map { model in
@@ -21,23 +21,6 @@ struct CoreDataModelPlugin: BuildToolPlugin {
                 arguments: [model.path(percentEncoded: false), "--output", output.path(percentEncoded: false)],
                 inputFiles: Self.inputs(of: model), outputFiles: [output])
         }
-    }
-
-    /// A copy of the tool, made anew only if the tool is another one.
-    ///
-    /// SwiftPM 6.3 links a plugin's tool again in the second build, though nothing changed, which would make all classes again.
-    private static func steadied(_ tool: URL, in folder: URL) -> URL {
-        // One for all targets: plugins/outputs/PACKAGE/TARGET/destination/PLUGIN.
-        let shared = folder.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        let copy = shared.appending(path: "CoreDataModelTool")
-        let (from, to) = (tool.path(percentEncoded: false), copy.path(percentEncoded: false))
-        if FileManager.default.contentsEqual(atPath: from, andPath: to) { return copy }
-        let fresh = to + ".\(ProcessInfo.processInfo.processIdentifier)"
-        do {
-            try? FileManager.default.removeItem(atPath: fresh)
-            try FileManager.default.copyItem(atPath: from, toPath: fresh)
-            return rename(fresh, to) == 0 ? copy : tool
-        } catch { return tool }
     }
 
     /// Whether the classes of a model stand in the sources, written by `swift package generate-model-classes`.
