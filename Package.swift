@@ -84,7 +84,7 @@ let package = Package(
             name: "CoreData",
             dependencies: [
                 "CCoreDataRuntime", "CoreDataValues", "CoreDataModelFile", "CoreDataSQL", "CoreDataSQLite",
-                "CoreDataFoundation",
+                "CoreDataFoundation", "CoreDataCallSites",
             ],
             swiftSettings: strict),
 

@@ -146,7 +146,7 @@ extension NSManagedObjectContext {
 
     private nonisolated(nonsending) final func onQueue<R>(_ work: @escaping @Sendable () -> R) async -> R {
         let cancellation = Cancellation()
-        let work = coredata_is_observed() ? persistentStoreCoordinator?.observers.carrying(work) ?? work : work
+        let work = coredata_is_observed() ? carrying(work) : work
         let carried: Carried<R> = await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in
                 queue.async { continuation.resume(returning: cancellation.covering { Carried(value: work()) }) }

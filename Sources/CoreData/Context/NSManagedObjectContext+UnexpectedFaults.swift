@@ -9,7 +9,9 @@ final class FaultWatch {
     /// Whether faults of any object are told.
     var tellsAll: Bool { refusesAll || !blocks.isEmpty }
     /// Whether it matters how any object is reached.
-    var traces: Bool { tellsAll || repeatHandler != nil }
+    var traces: Bool { tellsAll || repeatHandler != nil || report != nil }
+    /// Collects the faults of a request.
+    var report: FaultReport?
     var handler: ((UnexpectedFault) -> Void)?
     /// Told of faults that are read one by one.
     var repeatHandler: ((RepeatedFaults) -> Void)?
@@ -182,6 +184,7 @@ extension NSManagedObjectContext {
         let fault = report(object, index)
         if isWatched || watch.tellsAll { watch.tell(fault) }
         if watch.repeatHandler != nil { watch.count(fault) }
+        watch.report?.add(fault)
         isTellingOfFault = false
     }
 
