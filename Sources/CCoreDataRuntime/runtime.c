@@ -3,9 +3,11 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 typedef __attribute__((swiftcall)) void *(*initializer)(void *a, void *b,
                                                         __attribute__((swift_context)) void *self);
@@ -138,6 +140,61 @@ __attribute__((constructor)) static void read_switch(void) {
 }
 
 int coredata_observations = 0;
+
+uint64_t coredata_slow_ticks(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+extern void swift_release(void *);
+
+// Held for a few instructions, but by who lists them all.
+static char context_lock;
+static struct coredata_context_node *first_context;
+
+static void lock_contexts(void) {
+    while (__atomic_test_and_set(&context_lock, __ATOMIC_ACQUIRE)) sched_yield();
+}
+static void unlock_contexts(void) { __atomic_clear(&context_lock, __ATOMIC_RELEASE); }
+
+void coredata_enter_context(struct coredata_context_node *node, const void *context) {
+    node->context = context;
+    node->owner = NULL;
+    node->changes = 0;
+    node->former = &first_context;
+    lock_contexts();
+    node->next = first_context;
+    if (first_context) first_context->former = &node->next;
+    first_context = node;
+    unlock_contexts();
+}
+
+void coredata_leave_context(struct coredata_context_node *node) {
+    lock_contexts();
+    *node->former = node->next;
+    if (node->next) node->next->former = node->former;
+    unlock_contexts();
+}
+
+size_t coredata_contexts(const void *owner, void **found, int64_t *changes, size_t capacity) {
+    size_t count = 0;
+    lock_contexts();
+    for (struct coredata_context_node *node = first_context; node; node = node->next) {
+        if (__atomic_load_n(&node->owner, __ATOMIC_RELAXED) != owner) continue;
+        void *context = coredata_try_retain((void *)node->context);
+        if (!context) continue;
+        if (count < capacity) {
+            found[count] = context;
+            changes[count] = __atomic_load_n(&node->changes, __ATOMIC_RELAXED);
+        } else {
+            swift_release(context);
+        }
+        count += 1;
+    }
+    unlock_contexts();
+    return count;
+}
 
 /// libdispatch's own, which its Swift module does not show.
 extern const char *dispatch_queue_get_label(void *queue);

@@ -57,10 +57,47 @@ extern uint32_t coredata_checks;
 static inline uint32_t coredata_checked_bit(void) { return __atomic_load_n(&coredata_checks, __ATOMIC_RELAXED); }
 void coredata_check_queues(int on);
 
+/// Nanoseconds of a clock that nobody sets.
+uint64_t coredata_slow_ticks(void);
+
 /// How many of this process want to be told what stores and contexts do. While it is none, nothing is made to be told.
 extern int coredata_observations __attribute__((visibility("hidden")));
 static inline bool coredata_is_observed(void) { return __atomic_load_n(&coredata_observations, __ATOMIC_RELAXED) != 0; }
 static inline void coredata_observe(int change) { __atomic_fetch_add(&coredata_observations, change, __ATOMIC_RELAXED); }
+
+/// A place in the list of all contexts that are alive. `owner` is the coordinator's address, for comparing alone.
+struct coredata_context_node {
+    struct coredata_context_node *_Nullable next;
+    struct coredata_context_node *_Nullable *_Nullable former;
+    const void *_Nullable context;
+    const void *_Nullable owner;
+    /// Unsaved changes when the context's last event ended.
+    int64_t changes;
+};
+void coredata_enter_context(struct coredata_context_node *_Nonnull node, const void *_Nonnull context);
+void coredata_leave_context(struct coredata_context_node *_Nonnull node);
+static inline void coredata_own_context(struct coredata_context_node *_Nonnull node, const void *_Nullable owner) {
+    __atomic_store_n(&node->owner, owner, __ATOMIC_RELAXED);
+}
+static inline void coredata_note_changes(struct coredata_context_node *_Nonnull node, int64_t changes) {
+    __atomic_store_n(&node->changes, changes, __ATOMIC_RELAXED);
+}
+/// The contexts of an owner, retained, but those that are being deallocated; answers how many there are, at most `capacity` of them filled
+/// in.
+size_t coredata_contexts(const void *_Nonnull owner, void *_Nonnull *_Nonnull found, int64_t *_Nonnull changes, size_t capacity);
+
+/// A clock that costs an instruction, of another unit on each machine.
+static inline uint64_t coredata_ticks(void) {
+#if defined(__x86_64__)
+    return __builtin_ia32_rdtsc();
+#elif defined(__aarch64__)
+    uint64_t ticks;
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+    return ticks;
+#else
+    return coredata_slow_ticks();
+#endif
+}
 
 /// How many images with Swift code are loaded; they never become fewer.
 size_t coredata_images(void);

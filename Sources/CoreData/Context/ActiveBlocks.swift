@@ -50,6 +50,11 @@ final class ActiveBlocks: Sendable {
 
     init(limit: Int) { state = Mutex(State(limit: limit)) }
 
+    /// How many run, may run and wait.
+    var counts: (running: Int, limit: Int, waiting: Int) {
+        state.withLock { ($0.running, $0.limit, $0.readers.count + $0.others.count) }
+    }
+
     var limit: Int {
         get { state.withLock { $0.limit } }
         set {

@@ -14,6 +14,11 @@ final class Line: Sendable {
 
     init(places: Int) { state = Mutex(State(free: places)) }
 
+    /// Whether somebody has the last place.
+    var isTaken: Bool { state.withLock { $0.free == 0 } }
+    /// How many wait.
+    var waitingCount: Int { state.withLock { $0.waiting.count } }
+
     /// A place in the order of the line. Who comes again with the same ticket goes before all who came later.
     func takeTicket() -> Int {
         state.withLock { state in
@@ -71,6 +76,8 @@ struct WaitingCallers {
     private var callers: [Int: Caller] = [:]
     /// Nobody with a lower ticket waits, and nobody with this one or a higher.
     private var range = 0..<0
+
+    var count: Int { callers.count }
 
     mutating func add(_ caller: Caller, _ ticket: Int) {
         range = callers.isEmpty ? ticket..<ticket + 1 : min(range.lowerBound, ticket)..<max(range.upperBound, ticket + 1)

@@ -1,6 +1,7 @@
 // Processing pending changes: delete rules, undo groups, notifications. And dropping them: rollback, reset.
 
 import CoreDataFoundation
+import CCoreDataRuntime
 import CoreDataValues
 import Dispatch
 import Foundation
@@ -14,6 +15,7 @@ extension NSManagedObjectContext {
         closeSets()
         settle()
         tracker.undoManager?.endEvent()
+        coredata_note_changes(listPlace, Int64(tracker.dirtyCount))
     }
 
     /// Leaves the end of the open event to the main queue, as Core Data leaves it to the run loop. False for a caller elsewhere, whose

@@ -1,5 +1,6 @@
 // A managed object context: objects, their pending changes, undo, and the save.
 
+import CCoreDataRuntime
 import CoreDataFoundation
 import CoreDataValues
 import Foundation
@@ -33,6 +34,11 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
     final var tracker: ChangeTracker {
         _read { yield trackerStorage.pointee }
         _modify { yield &trackerStorage.pointee }
+    }
+    /// Its place in the list of contexts that are alive.
+    @inline(__always)
+    final var listPlace: UnsafeMutablePointer<coredata_context_node> {
+        UnsafeMutableRawPointer(trackerStorage + 1).assumingMemoryBound(to: coredata_context_node.self)
     }
     /// The identity map and the model, once there is a coordinator.
     private(set) final var registry: Registry?
@@ -105,7 +111,7 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
     private final var coordinator: NSPersistentStoreCoordinator?
 
     /// A name for logs and debugging; stores that keep a history write it down with each save.
-    open var name: String?
+    open var name: String? { didSet { ContextNames.shared.note(name, of: self) } }
     /// Who signs the saves, in stores that keep a history.
     open var transactionAuthor: String?
     /// Whether delete rules are applied when pending changes are processed; otherwise at the save.
@@ -160,7 +166,8 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
 
     public init(concurrencyType type: NSManagedObjectContextConcurrencyType) {
         concurrencyType = type
-        trackerStorage = .allocate(capacity: 1)
+        // With room behind it for the place in the list of contexts.
+        trackerStorage = .allocate(capacity: 2)
         trackerStorage.initialize(to: ChangeTracker())
         switch type {
         case .mainQueueConcurrencyType: turn = Turn(.main)
@@ -171,6 +178,7 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
                     + "privateQueueConcurrencyType with perform, or mainQueueConcurrencyType on the main queue.")
         }
         super.init()
+        coredata_enter_context(listPlace, UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque()))
         tracker.isLogging = ContextNotice.didChange.name.ifAwaited != nil
         if SQLLog.level > 0 { logRepeatedFaults() }
         if type == .mainQueueConcurrencyType {
@@ -199,6 +207,8 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
     public convenience override init() { self.init(concurrencyType: .mainQueueConcurrencyType) }
 
     deinit {
+        coredata_leave_context(listPlace)
+        if name != nil { ContextNames.shared.forget(self) }
         if let checkpointObserver { NotificationCenter.default.removeObserver(checkpointObserver) }
         registry?.leaveContext()
         if lineage != nil { coordinator?.relatives.leave() }
@@ -226,6 +236,7 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
                 newValue?.relatives.addMerger(self)
             }
             coordinator = newValue
+            coredata_own_context(listPlace, newValue.map { UnsafeRawPointer(Unmanaged.passUnretained($0).toOpaque()) })
             if generation != nil { generation = nil }
             boundRuntime = newValue?.runtime
             registry = newValue.map { Registry($0.runtime, $0.identities) }

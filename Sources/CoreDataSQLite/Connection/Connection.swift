@@ -19,6 +19,9 @@ final class Connection: @unchecked Sendable {
     var watch: Watch?
     /// Which thread uses the connection. Under the lock of the pool.
     var thread: pthread_t = 0
+    /// When its present use began, in ticks. Under the lock of the pool, but the writer's.
+    var usedSince: UInt64 = 0
+    let running = RunningStatement()
     /// Whether it has the function that adds up decimals.
     var hasDecimalSum = false
     /// The log, for a connection that writes.

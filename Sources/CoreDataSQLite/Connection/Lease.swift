@@ -19,6 +19,8 @@ final class Lease: @unchecked Sendable {
     let isView: Bool
     let pool: Pool
     private let state: Mutex<State>
+    private let since: UInt64
+    private let running: RunningStatement
     /// Recursive, since who reads may read inside that.
     private let turn = NSRecursiveLock()
     // During a turn.
@@ -42,6 +44,8 @@ final class Lease: @unchecked Sendable {
         self.pool = pool
         self.hold = hold
         self.isView = isView
+        since = connection.usedSince
+        running = connection.running
         self.connection = connection
         state = Mutex(State())
     }
@@ -49,6 +53,12 @@ final class Lease: @unchecked Sendable {
     deinit { end() }
 
     var isOpen: Bool { state.withLock { !$0.isEnded } }
+
+    /// When it was taken, in ticks, and what was run last; nil for one that has ended.
+    var use: (since: UInt64, sql: String?)? {
+        guard isOpen else { return nil }
+        return (since, running.sql)
+    }
 
     func isUsed(by thread: pthread_t) -> Bool { state.withLock { $0.active > 0 && $0.thread == thread } }
 

@@ -1,5 +1,6 @@
 // Connections that are kept between their uses.
 
+import CCoreDataRuntime
 import CoreDataValues
 import Foundation
 
@@ -69,6 +70,7 @@ extension Pool {
     /// Statements of a view run inside each other.
     private func nested(_ connection: Connection) -> Connection {
         connection.isNested = true
+        connection.usedSince = coredata_ticks()
         return connection
     }
 

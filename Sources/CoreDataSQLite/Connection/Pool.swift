@@ -1,5 +1,6 @@
 // The connections of one store.
 
+import CCoreDataRuntime
 import CoreDataSQL
 import CoreDataValues
 import Foundation
@@ -43,6 +44,7 @@ final class Pool: @unchecked Sendable {
         self.counter = counter
         self.further = further
         state = Mutex(State(first: first))
+        Ticks.begin()
     }
 
     /// Connections close with their pool: readers first, so that the writer is the last and moves the log into the file.
@@ -86,7 +88,10 @@ final class Pool: @unchecked Sendable {
     func leaveWriting() {
         var emptying: Connection?
         let next: (Waiter?, [Connection], [Waiter]) = state.withLock { state in
-            if !state.writersInLine.isEmpty { return (state.writersInLine.removeFirst().admit(), [], []) }
+            if !state.writersInLine.isEmpty {
+                state.writingSince = coredata_ticks()
+                return (state.writersInLine.removeFirst().admit(), [], [])
+            }
             if state.isLogLong, state.isEmptiedByWriter {
                 emptying = state.writer
                 return (nil, [], [])
@@ -145,6 +150,7 @@ final class Pool: @unchecked Sendable {
         do {
             let reader = try further.reader()
             reader.thread = pthread_self()
+            reader.usedSince = coredata_ticks()
             state.withLock { $0.busy.append(reader) }
             return reader
         } catch {

@@ -1,5 +1,6 @@
 // Who has which connection of a pool, and who waits for one.
 
+import CCoreDataRuntime
 import CoreDataValues
 import Foundation
 
@@ -13,6 +14,8 @@ extension Pool {
         /// Reading places given away; a connection may still be opening.
         var reading = 0
         var isWriting = false
+        /// In ticks.
+        var writingSince: UInt64 = 0
         /// The thread that writes. Only a store in memory asks for it.
         var writingThread: pthread_t = 0
         /// Places of pinned views given away.
@@ -68,6 +71,7 @@ extension Pool.State {
             return .inLine(waiter)
         }
         isWriting = true
+        writingSince = coredata_ticks()
         return writer.map { .connection($0) } ?? .free
     }
 
@@ -107,6 +111,7 @@ extension Pool.State {
     mutating func takeIdle(_ thread: pthread_t) -> Connection? {
         guard let reader = idle.popLast() else { return nil }
         reader.thread = thread
+        reader.usedSince = coredata_ticks()
         busy.append(reader)
         return reader
     }

@@ -4,6 +4,7 @@ import CCoreDataRuntime
 import CCoreDataSQLite
 import CoreDataValues
 import Foundation
+import Synchronization
 
 /// A statement and its current run: bind, step until done, finish. `finish` resets it, lets go of bound
 /// memory and reports the run.
@@ -16,6 +17,7 @@ final class Statement {
     /// Whoever uses the statement holds its connection.
     unowned(unsafe) let connection: Connection
     private let counter: StatementCounter
+    private let running: RunningStatement
     /// Whether runs are observed, of this store or another.
     private var isObserved: Bool { coredata_is_observed() }
     @exclusivity(unchecked) private(set) var isRunning = false
@@ -43,11 +45,13 @@ final class Statement {
         rowsLieStill = sql.withCString { strstr($0, "UNION") == nil }
         self.connection = connection
         counter = connection.counter
+        running = connection.running
         notesBindings = connection.options.observesBindings && connection.options.observer != nil
         counter.prepared()
     }
 
     deinit {
+        running.forget(self)
         heldNulls?.deallocate()
         sqlite3_finalize(handle)
     }
@@ -116,6 +120,7 @@ final class Statement {
         guard !isRunning else { return }
         isRunning = true
         counter.ran()
+        running.current.store(Unmanaged.passUnretained(self).toOpaque(), ordering: .releasing)
         if isObserved { beginTrace() }
     }
 

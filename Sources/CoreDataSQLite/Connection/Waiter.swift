@@ -1,5 +1,6 @@
 // One who waits for a connection.
 
+import CCoreDataRuntime
 import CoreDataValues
 import Foundation
 import Synchronization
@@ -8,6 +9,8 @@ import Synchronization
 final class Waiter: Sendable {
     private let semaphore = DispatchSemaphore(value: 0)
     private let admitted = Atomic<Bool>(false)
+    /// When it was made, in ticks.
+    let since = coredata_ticks()
 
     /// Whether the place is his.
     var isAdmitted: Bool { admitted.load(ordering: .acquiring) }

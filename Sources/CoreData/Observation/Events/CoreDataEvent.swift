@@ -101,14 +101,20 @@ public enum CoreDataEvent: Sendable {
 
 extension CoreDataEvent.Wait {
     init(_ wait: StoreWait, path: String) {
-        purpose =
-            switch wait.purpose {
+        purpose = Purpose(wait.purpose)
+        duration = .seconds(wait.seconds)
+        isAdmitted = wait.isAdmitted
+        storePath = path
+    }
+}
+
+extension CoreDataEvent.Wait.Purpose {
+    init(_ purpose: ConnectionPurpose) {
+        self =
+            switch purpose {
             case .read: .read
             case .write: .write
             case .pinnedView: .pinnedView
             }
-        duration = .seconds(wait.seconds)
-        isAdmitted = wait.isAdmitted
-        storePath = path
     }
 }
