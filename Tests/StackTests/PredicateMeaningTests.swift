@@ -57,6 +57,14 @@ import Testing
         ])
     }
 
+    @Test("Objects of entities without a common ancestor are never the same, whatever their numbers are")
+    func differentTables() throws {
+        try expectSame([
+            "editor IN tags", "NOT editor IN tags", "ANY tags == editor", "NONE tags == editor", "ALL tags == editor",
+            "editor == sequel", "editor != sequel", "SELF IN tags", "SUBQUERY(tags, $t, $t == editor).@count == 0",
+        ])
+    }
+
     @Test("What begins at nothing has no members, for stores and for objects")
     func nothing() throws {
         try expectSame([

@@ -117,6 +117,9 @@ import Testing
         #expect(
             storeCode { try subject.set("Part", nil, [("number", call("multiply:by:", path("number"), int(3)))]) } == 134060)
         #expect(try subject.row(key)?.values["number"] == .int(.max))
+        // Of fewer bits than were calculated with.
+        #expect(storeCode { try subject.set("Part", nil, [("row", call("from:subtract:", path("number"), int(1)))]) } == 134060)
+        #expect(storeCode { try subject.set("Part", nil, [("row", path("number"))]) } == 134060)
         #expect(try subject.row(key)?.version == 3)
     }
 

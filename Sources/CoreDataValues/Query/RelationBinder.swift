@@ -133,8 +133,21 @@ struct RelationBinder {
         case .value(.parameter(let place, _)): return try compare(left, parameter: place)
         case .path, .aggregate, .call, .conditional, .grouped:
             try requireSameFamily(left, right)
+            if areOfDifferentTables(left, right) {
+                // Their numbers may be the same, and the objects are not.
+                let areNil = BoundCondition.all([.isNull(left), .isNull(right)])
+                return op == .equal ? areNil : .not(areNil)
+            }
             return .compare(BoundComparison(left: left, op: op, right: right, options: options))
         }
+    }
+
+    /// Whether both sides are objects and no object can be both.
+    private func areOfDifferentTables(_ left: BoundOperand, _ right: BoundOperand) -> Bool {
+        guard case .path(let a) = left, case .path(let b) = right, let first = a.target(in: binding.schema),
+            let second = b.target(in: binding.schema)
+        else { return false }
+        return first.root != second.root
     }
 
     private func compare(_ left: BoundOperand, constant: Value) throws(StoreError) -> BoundCondition {

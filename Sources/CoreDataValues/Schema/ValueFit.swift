@@ -29,6 +29,17 @@ extension AttributeType {
         return false
     }
 
+    /// The whole numbers of a type that has fewer than 64 bits for them.
+    package var narrowRange: ClosedRange<Int64>? {
+        switch self {
+        case .integer16: Int64(Int16.min)...Int64(Int16.max)
+        case .integer32: Int64(Int32.min)...Int64(Int32.max)
+        case .integer64, .decimal, .double, .float, .string, .boolean, .date, .binary, .transformable, .uuid, .uri, .undefined, .objectID,
+            .composite:
+            nil
+        }
+    }
+
     /// Whether a value can bound values of this type.
     func canBound(with value: Value) -> Bool {
         switch self {

@@ -53,8 +53,13 @@ package struct SetUpdateCompiler {
         for (place, value) in computed.enumerated() {
             let select = "SELECT 1 FROM \(rows) WHERE v\(place)"
             if value.isRequired { checks.missing.append((select + " IS NULL LIMIT 1", value.slot)) }
-            guard entity.slots[value.slot].kind == .int, case .call = value.operand else { continue }
-            checks.overflows.append((select + " <> CAST(v\(place) AS \(map.dialect.type(.int))) LIMIT 1", value.slot))
+            guard entity.slots[value.slot].kind == .int else { continue }
+            if case .call = value.operand {
+                checks.overflows.append((select + " <> CAST(v\(place) AS \(map.dialect.type(.int))) LIMIT 1", value.slot))
+            }
+            if let range = entity.slots[value.slot].attribute?.type.narrowRange {
+                checks.overflows.append((select + " NOT BETWEEN \(range.lowerBound) AND \(range.upperBound) LIMIT 1", value.slot))
+            }
         }
         return checks
     }

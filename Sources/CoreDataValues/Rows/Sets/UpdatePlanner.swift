@@ -63,6 +63,7 @@ struct UpdatePlanner {
     private func value(_ operand: Operand, _ assignment: BoundAssignment) throws(StoreError) -> Value {
         let slot = entity.slots[assignment.slot]
         guard let value = ValueType(slot.kind)?.value(operand) else { throw .overflow(of: slot, entity) }
+        if case .int(let number) = value, slot.attribute?.type.narrowRange?.contains(number) == false { throw .overflow(of: slot, entity) }
         if value.isNull, assignment.isRequired { throw UpdateBinder.missing(entity, slot.name) }
         return value
     }
@@ -134,10 +135,14 @@ extension Entity {
 extension StoreError {
     /// A calculation of an update that is too large for the property, in the same words for every store.
     package static func overflow(of slot: Slot, _ entity: Entity) -> StoreError {
-        StoreError(
+        let (bits, wider) =
+            if let range = slot.attribute?.type.narrowRange {
+                range.upperBound == Int64(Int16.max) ? (16, "Integer 32") : (32, "Integer 64")
+            } else { (64, "Double") }
+        return StoreError(
             134060,
-            "A calculation for \(entity.name).\(slot.name) does not fit into 64 bits; nothing was written. Assign smaller numbers, or "
-                + "give the attribute the type Double.", entity: entity.name, property: slot.name)
+            "A calculation for \(entity.name).\(slot.name) does not fit into \(bits) bits; nothing was written. Assign smaller numbers, or "
+                + "give the attribute the type \(wider).", entity: entity.name, property: slot.name)
     }
 
     package static func noTarget(_ relationship: ResolvedRelationship, _ entity: Entity) -> StoreError {
