@@ -1,6 +1,6 @@
 // Finding where in a program a call came from.
 
-import Runtime
+@_spi(Internal) @_spi(MemoryReaders) import Runtime
 import Synchronization
 
 /// The call sites that were asked for, each address looked up once in a process.
@@ -16,7 +16,7 @@ package final class CallSites: Sendable {
     private let known = Mutex<[UInt64: Place]>([:])
     private let lookups = Mutex(0)
     /// As they were at the last look-up.
-    private let images = Mutex(ImageMap.capture())
+    private let images = Mutex(CallSites.loadedImages())
 
     init() {}
 
@@ -50,7 +50,7 @@ package final class CallSites: Sendable {
     }
 
     private func learn(_ trace: Backtrace) {
-        let loaded = ImageMap.capture()
+        let loaded = CallSites.loadedImages()
         images.withLock { $0 = loaded }
         let found = trace.symbolicated(with: loaded).map { Array($0.frames) } ?? []
         known.withLock { known in
@@ -64,6 +64,10 @@ package final class CallSites: Sendable {
             }
         }
     }
+
+    /// The images that are loaded, whose headers are read by copies. `ImageMap.capture()` looks at them in place, which ends the process
+    /// when another thread unmaps a file meanwhile, as SQLite does when it closes one.
+    private static func loadedImages() -> ImageMap { ImageMap.capture(using: LocalMemoryReader()) }
 
     // MARK: Whose code it is
 

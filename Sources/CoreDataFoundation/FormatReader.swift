@@ -122,7 +122,7 @@ struct FormatReader {
 
     func object(_ predicate: Predicate) -> NSPredicate {
         switch predicate {
-        case .constant(let flag): NSPredicate(value: flag)
+        case .constant(let flag): ConstantPredicate(flag)
         case .and(let parts): NSCompoundPredicate(type: .and, subpredicates: parts.map(object))
         case .or(let parts): NSCompoundPredicate(type: .or, subpredicates: parts.map(object))
         case .not(let part): NSCompoundPredicate(type: .not, subpredicates: [object(part)])

@@ -135,6 +135,14 @@ import class CoreDataFoundation.NSExpression
             #expect(NSPredicate(format: text) == predicate && NSPredicate(format: text).hash == predicate.hash)
             #expect(NSPredicate(format: text + " AND z == 1") != predicate)
         }
+        for (text, flag) in [("TRUEPREDICATE", true), ("FALSEPREDICATE", false)] {
+            let predicate = NSPredicate(format: text)
+            let data = try NSKeyedArchiver.archivedData(withRootObject: predicate, requiringSecureCoding: true)
+            let read = try NSKeyedUnarchiver.unarchivedObject(ofClasses: [NSPredicate.self], from: data) as? NSPredicate
+            #expect(read == predicate && read?.evaluate(with: nil) == flag && read?.predicateText == text)
+            #expect(predicate == NSPredicate(value: flag) && NSPredicate(value: flag) == predicate)
+            #expect(predicate.copy() as? NSPredicate == predicate && predicate != NSPredicate(value: !flag))
+        }
         let everything: [Any] = [1, 2.5, "x", Date(), Data([1, 2]), UUID(), URL(string: "x:y") as Any, Decimal(string: "1.25") as Any, [1, 2], NSNull()]
         for value in everything {
             let predicate = NSPredicate(format: "a IN %@ OR a == %@", [value], value)

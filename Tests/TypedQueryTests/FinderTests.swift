@@ -96,6 +96,7 @@ import Testing
         try context.save()
         context.refresh(nameless, mergeChanges: false)
         let error = #expect(throws: CocoaError.self) { try Ship.columns(of: \.name, in: context) }
+        #expect(error?.localizedDescription.contains("property name were") == true)
         #expect(error?.code.rawValue == 134060 && "\(error as Any)".contains("asked for as String, and one is nil"))
         #expect(throws: CocoaError.self) { try Ship.columns(of: \.loud, in: context) }
         #expect(throws: CocoaError.self) { try Ship.columns(of: \.master, in: context) }

@@ -68,7 +68,7 @@ extension ManagedObjectQueries {
         var place = 0
         func next<T>(_ property: KeyPath<Self, T>) -> ColumnReader<T> {
             place += 1
-            return ColumnReader<T>.made(at: place, named: "\(property)")
+            return ColumnReader<T>.made(at: place, named: (try? Self.keys(of: property))?.joined(separator: ".") ?? "\(property)")
         }
         let readers = (repeat next(each properties))
         var takers: [ColumnTaker] = []
