@@ -13,6 +13,7 @@ final class ConstantPredicate: NSPredicate, NSSecureCoding {
         super.init(value: flag)
     }
 
+    override var description: String { flag ? "TRUEPREDICATE" : "FALSEPREDICATE" }
     override func copy(with zone: NSZone? = nil) -> Any { self }
 
     static var supportsSecureCoding: Bool { true }
