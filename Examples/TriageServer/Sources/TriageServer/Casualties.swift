@@ -1,0 +1,96 @@
+// Casualties as clients send and see them.
+
+import CoreData
+import CoreDataOperators
+
+/// How urgent a casualty is. The model names this type in the user info of `Casualty.priority`.
+enum Priority: Int16, Codable, Comparable, Sendable {
+    case minor = 1, delayed, immediate, expectant
+
+    static func < (left: Priority, right: Priority) -> Bool { left.rawValue < right.rawValue }
+}
+
+/// A casualty in an answer. Objects stay in the block that has read them; this leaves it.
+struct CasualtyAnswer: Codable, Sendable, Equatable {
+    var id: UUID
+    var name: String
+    var age: Int
+    var arrivedAt: Date
+    var priority: Priority
+    var station: String?
+    var injuries: [String]
+
+    init(_ casualty: Casualty) {
+        id = casualty.id
+        name = casualty.name
+        age = Int(casualty.age)
+        arrivedAt = casualty.arrivedAt
+        priority = casualty.priority
+        station = casualty.station?.code
+        injuries = casualty.injuries.map(\.name).sorted()
+    }
+}
+
+/// What a client sets. An absent key leaves the property as it is, `"station": null` takes the station away.
+///
+/// Nothing is judged here: what a casualty may be stands in the model, and a save names each key that breaks it.
+struct CasualtyChanges: Decodable, Sendable {
+    var name: String?
+    var age: Int16?
+    var arrivedAt: Date?
+    var priority: Priority?
+    var station: String??
+    var injuries: [String]?
+
+    enum CodingKeys: CodingKey { case name, age, arrivedAt, priority, station, injuries }
+
+    init(from decoder: any Decoder) throws {
+        let keys = try decoder.container(keyedBy: CodingKeys.self)
+        name = try keys.decodeIfPresent(String.self, forKey: .name)
+        age = try keys.decodeIfPresent(Int16.self, forKey: .age)
+        arrivedAt = try keys.decodeIfPresent(Date.self, forKey: .arrivedAt)
+        priority = try keys.decodeIfPresent(Priority.self, forKey: .priority)
+        station = keys.contains(.station) ? .some(try keys.decodeIfPresent(String.self, forKey: .station)) : .none
+        injuries = try keys.decodeIfPresent([String].self, forKey: .injuries)
+    }
+}
+
+extension Casualty {
+    /// - Throws: 404 if there is none.
+    static func with(id: UUID, in context: NSManagedObjectContext) throws -> Casualty {
+        guard let casualty = try first(where: \Casualty.id == id, in: context) else {
+            throw Problem(.notFound, "There is no casualty \(id).")
+        }
+        return casualty
+    }
+
+    /// - Throws: 422 for a station or an injury that there is not.
+    func apply(_ changes: CasualtyChanges, in context: NSManagedObjectContext) throws {
+        if let name = changes.name { self.name = name }
+        if let age = changes.age { self.age = age }
+        if let arrivedAt = changes.arrivedAt { self.arrivedAt = arrivedAt }
+        if let priority = changes.priority { self.priority = priority }
+        if let code = changes.station { station = try code.map { try Station.named($0, in: context) } }
+        if let names = changes.injuries { injuries = try Injury.named(Set(names), in: context) }
+    }
+}
+
+extension Station {
+    fileprivate static func named(_ code: String, in context: NSManagedObjectContext) throws -> Station {
+        guard let station = try first(where: \Station.code == code, in: context) else {
+            throw Problem(.unprocessableContent, "There is no station \(code).", keys: ["station"])
+        }
+        return station
+    }
+}
+
+extension Injury {
+    fileprivate static func named(_ names: Set<String>, in context: NSManagedObjectContext) throws -> Set<Injury> {
+        let injuries = try find(in: context) { $0.name.isIn(names) }
+        let unknown = names.subtracting(injuries.map(\.name))
+        guard unknown.isEmpty else {
+            throw Problem(.unprocessableContent, "There is no injury \(unknown.sorted().joined(separator: ", ")).", keys: ["injuries"])
+        }
+        return Set(injuries)
+    }
+}

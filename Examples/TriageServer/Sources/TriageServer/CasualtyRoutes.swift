@@ -1,0 +1,102 @@
+// What clients do with casualties: each handler is one block of `read` or `write`.
+
+import CoreData
+import CoreDataOperators
+import Hummingbird
+
+struct CasualtyRoutes: Sendable {
+    let container: NSPersistentContainer
+
+    func add(to router: Router<BasicRequestContext>) {
+        router.group("casualties")
+            .get(use: list)
+            .post(use: create)
+            .get("{id}", use: show)
+            .patch("{id}", use: change)
+            .delete("{id}", use: delete)
+    }
+
+    struct Page: Codable, Sendable {
+        var total: Int
+        var page: Int
+        var items: [CasualtyAnswer]
+    }
+
+    @Sendable func list(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
+        let query = try CasualtyQuery(request.uri.queryParameters)
+        let page = try await container.read { context in
+            let request = query.request()
+            let items = try context.fetch(request).map(CasualtyAnswer.init)
+            return Page(total: try Casualty.count(where: request.predicate, in: context), page: query.page, items: items)
+        }
+        return try context.responseEncoder.encode(page, from: request, context: context)
+    }
+
+    @Sendable func show(_ request: Request, _ context: BasicRequestContext) async throws -> Versioned<CasualtyAnswer> {
+        let id = try context.parameters.require("id", as: UUID.self)
+        return try await container.read { context in Versioned(try Casualty.with(id: id, in: context)) }
+    }
+
+    /// The client may choose the ID, so that it can send the request again when it has seen no answer.
+    struct Creation: Decodable, Sendable {
+        var id: UUID?
+        var changes: CasualtyChanges
+
+        enum CodingKeys: CodingKey { case id }
+
+        init(from decoder: any Decoder) throws {
+            id = try decoder.container(keyedBy: CodingKeys.self).decodeIfPresent(UUID.self, forKey: .id)
+            changes = try CasualtyChanges(from: decoder)
+        }
+    }
+
+    @Sendable func create(_ request: Request, _ context: BasicRequestContext) async throws -> Versioned<CasualtyAnswer> {
+        let creation = try await request.decode(as: Creation.self, context: context)
+        // Made here, since the block may run more than once.
+        let (id, now) = (creation.id ?? UUID(), Date())
+        var answer = try await container.write { context in
+            // Writers take turns: nobody else inserts between this look and the save.
+            guard try Casualty.count(where: \Casualty.id == id, in: context) == 0 else {
+                throw Problem(.conflict, "There is a casualty \(id) already.", keys: ["id"])
+            }
+            let casualty = Casualty(context: context)
+            casualty.id = id
+            casualty.arrivedAt = now
+            try casualty.apply(creation.changes, in: context)
+            try context.save()
+            return Versioned(casualty)
+        }
+        answer.status = .created
+        answer.location = "/casualties/\(id)"
+        return answer
+    }
+
+    @Sendable func change(_ request: Request, _ context: BasicRequestContext) async throws -> Versioned<CasualtyAnswer> {
+        let id = try context.parameters.require("id", as: UUID.self)
+        let expected = try request.expectedVersion()
+        let changes = try await request.decode(as: CasualtyChanges.self, context: context)
+        return try await container.write { context in
+            let casualty = try Casualty.with(id: id, in: context)
+            if let expected { context.expect(expected, of: casualty) }
+            try casualty.apply(changes, in: context)
+            // Saved here and not behind the block, so that the answer has the version that the save gives.
+            try context.save()
+            return Versioned(casualty)
+        }
+    }
+
+    @Sendable func delete(_ request: Request, _ context: BasicRequestContext) async throws -> HTTPResponse.Status {
+        let id = try context.parameters.require("id", as: UUID.self)
+        let expected = try request.expectedVersion()
+        try await container.write { context in
+            let casualty = try Casualty.with(id: id, in: context)
+            if let expected { context.expect(expected, of: casualty) }
+            context.delete(casualty)
+        }
+        return .noContent
+    }
+}
+
+extension Versioned<CasualtyAnswer> {
+    init(_ casualty: Casualty) { self.init(CasualtyAnswer(casualty), version: casualty.rowVersion) }
+}

@@ -1,0 +1,71 @@
+// What a client is told when something is refused.
+
+import Foundation
+import HTTPTypes
+import Testing
+
+@Suite("Problems")
+struct ProblemTests {
+    private let folder: Folder
+    init() throws { folder = try Folder() }
+
+    private struct Told: Decodable {
+        var message: String
+        var keys: [String]
+    }
+
+    @Test("Each refusal has its status and names its keys")
+    func refusals() async throws {
+        try await ServerProcess.running(in: folder) { server in
+            func refused(
+                _ method: HTTPRequest.Method, _ path: String, _ body: String? = nil, _ status: Int, _ keys: [String],
+                _ location: SourceLocation = #_sourceLocation
+            ) async throws {
+                let answer = try await server.client.send(method, path, body)
+                #expect(answer.status == status, "\(answer.text)", sourceLocation: location)
+                #expect((try? answer.decoded(Told.self))?.keys == keys, "\(answer.text)", sourceLocation: location)
+            }
+            // The model's own rules, all of them at once.
+            try await refused(.post, "/casualties", "{}", 422, ["name"])
+            try await refused(.post, "/casualties", #"{"name": "", "age": 131}"#, 422, ["age", "name"])
+            try await refused(.post, "/stations", #"{"beds": -1}"#, 422, ["beds", "code", "name"])
+            try await refused(.post, "/casualties", #"{"name": "Ada", "station": "west"}"#, 422, ["station"])
+            try await refused(.post, "/casualties", #"{"name": "Ada", "injuries": ["Burn", "Cough"]}"#, 422, ["injuries"])
+
+            _ = try await server.client.send(.post, "/stations", #"{"code": "north", "name": "North"}"#)
+            try await refused(.post, "/stations", #"{"code": "north", "name": "South"}"#, 409, ["code"])
+            let id = UUID()
+            _ = try await server.client.send(.post, "/casualties", #"{"id": "\#(id)", "name": "Ada", "station": "north"}"#)
+            try await refused(.post, "/casualties", #"{"id": "\#(id)", "name": "Bob"}"#, 409, ["id"])
+            try await refused(.delete, "/stations/north", nil, 422, ["casualties"])
+
+            try await refused(.get, "/casualties?colour=red", nil, 400, ["colour"])
+            try await refused(.get, "/casualties?order=colour", nil, 400, ["order"])
+            try await refused(.get, "/casualties?minAge=1%3D1", nil, 400, ["minAge"])
+            try await refused(.get, "/casualties?priority=9", nil, 400, ["priority"])
+            try await refused(.get, "/casualties?size=101", nil, 400, ["size"])
+            try await refused(.get, "/casualties/\(UUID())", nil, 404, [])
+            #expect(try await server.client.send(.post, "/casualties", "{").status == 400)
+            #expect(try await server.client.get("/casualties/7").status == 400)
+            #expect(try await server.client.get("/nowhere").status == 404)
+        }
+    }
+
+    @Test("Where reads find no connection in time, they are answered 503 and told when to come again")
+    func full() async throws {
+        try await ServerProcess.running(in: folder, "--readers", "1", "--patience", "0") { server in
+            for index in 0..<20 {
+                _ = try await server.client.send(.post, "/casualties", #"{"name": "C\#(index)"}"#)
+            }
+            var refused: Answer?
+            while refused == nil {
+                refused = try await withThrowingTaskGroup(of: Answer.self) { group in
+                    for _ in 0..<32 { group.addTask { try await server.client.get("/casualties") } }
+                    return try await group.first { $0.status != 200 }
+                }
+            }
+            #expect(refused?.status == 503)
+            #expect(refused?.headers[.retryAfter] == "1")
+        }
+    }
+}
