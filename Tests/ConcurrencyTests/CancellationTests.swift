@@ -28,12 +28,6 @@ struct CancellationTests {
         deinit { sqlite3_close(handle) }
     }
 
-    private static func milliseconds(_ body: () async throws -> Void) async rethrows -> Double {
-        let start = Date()
-        try await body()
-        return Date().timeIntervalSince(start) * 1000
-    }
-
     @Test("Cancelling the task interrupts the statement; the fetch throws CancellationError and the store goes on", .timeLimit(.minutes(30)))
     func statement() async throws {
         let context = stack.context
@@ -49,18 +43,15 @@ struct CancellationTests {
         let other = stack.another()
         let task = Task { try await other.perform { try other.fetch(asked).count } }
         try await Task.sleep(for: .milliseconds(200))
-        let time = await Self.milliseconds {
-            task.cancel()
-            await #expect(throws: CancellationError.self) { try await task.value }
-        }
-        #expect(time < 60_000, "it ended, however busy the machine is")
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
         #expect(try await other.perform { try other.all("Patient").count } == 2000)
     }
 
     @Test("Cancelling ends the wait for the writer and for another process; nothing is written, and the next save works", .timeLimit(.minutes(30)))
     func waits() async throws {
-        // Left alone, both would wait for five minutes.
-        let stack = try Stack(undo: false, options: [NSPersistentStoreTimeoutOption: 300, SQLiteConnectionTimeoutOption: 300])
+        // Left alone, both would wait for an hour, longer than the test may take.
+        let stack = try Stack(undo: false, options: [NSPersistentStoreTimeoutOption: 3600, SQLiteConnectionTimeoutOption: 3600])
         let (first, second) = (stack.context, stack.another())
         let rival = try Rival(stack.folder.file("store.sqlite"))
         let tasks = [first, second].map { context in
@@ -74,11 +65,8 @@ struct CancellationTests {
         // One waits for the file, the other for the writer.
         try await Task.sleep(for: .milliseconds(300))
         for place in [1, 0] {
-            let time = await Self.milliseconds {
-                tasks[place].cancel()
-                await #expect(throws: CancellationError.self) { try await tasks[place].value }
-            }
-            #expect(time < 60_000, "the wait ended with the task")
+            tasks[place].cancel()
+            await #expect(throws: CancellationError.self) { try await tasks[place].value }
         }
         rival.end()
         for context in [first, second] {
@@ -90,7 +78,7 @@ struct CancellationTests {
 
     @Test("Cancelling ends a reader's wait for a connection; the reader that has it goes on", .timeLimit(.minutes(30)))
     func waitingReader() async throws {
-        let options: [AnyHashable: Any] = [SQLiteReaderLimitOption: 1, SQLiteConnectionTimeoutOption: 300]
+        let options: [AnyHashable: Any] = [SQLiteReaderLimitOption: 1, SQLiteConnectionTimeoutOption: 3600]
         let stack = try Stack(undo: false, options: options)
         _ = stack.context.make("Doctor", ["name": "Eve"])
         try stack.context.save()
@@ -99,11 +87,8 @@ struct CancellationTests {
         let (other, waits) = (stack.another(), coordinator.counters.poolWaits)
         let task = Task { try await other.perform { try other.all("Doctor").count } }
         while coordinator.counters.poolWaits == waits { try await Task.sleep(for: .milliseconds(5)) }
-        let time = await Self.milliseconds {
-            task.cancel()
-            await #expect(throws: CancellationError.self) { try await task.value }
-        }
-        #expect(time < 60_000, "the wait ended with the task")
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
         try read.end()
         #expect(try await other.perform { try other.all("Doctor").count } == 1)
     }
