@@ -38,10 +38,15 @@ struct CancellationTests {
         }
         let request = NSFetchRequest<NSManagedObject>(entityName: "Ward")
         // 2,000 × 2,000 × 2,000 rows to look at: hours.
-        request.predicate = NSPredicate(format: "ANY patients.ward.patients.ward.patients.code == 77")
+        request.predicate = NSPredicate(format: """
+            SUBQUERY(patients, $a, SUBQUERY($a.ward.patients, $b, \
+            SUBQUERY($b.ward.patients, $c, $c.name CONTAINS 'x').@count > 0).@count > 0).@count > 0
+            """)
         nonisolated(unsafe) let asked = request
         let other = stack.another()
+        let before = stack.coordinator.counters.statements
         let task = Task { try await other.perform { try other.fetch(asked).count } }
+        while stack.coordinator.counters.statements == before { try await Task.sleep(for: .milliseconds(5)) }
         try await Task.sleep(for: .milliseconds(200))
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
