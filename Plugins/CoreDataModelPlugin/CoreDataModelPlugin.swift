@@ -1,4 +1,5 @@
-// Makes the classes of a target's models on every build: one command a model, run again when a file of that model changes.
+// Makes the classes of a target's models on every build: one command a model, run again when a file of that model changes; and one
+// that looks through the target's own sources, run again when one of them changes.
 
 import Foundation
 import PackagePlugin
@@ -10,7 +11,7 @@ struct CoreDataModelPlugin: BuildToolPlugin {
         let tool = try context.tool(named: "CoreDataModelTool").url
         let models = Self.models(of: target).filter { !Self.isOwned($0) }
         let names = Dictionary(grouping: models) { $0.deletingPathExtension().lastPathComponent.lowercased() }
-        return models.map { model in
+        let classes: [Command] = models.map { model in
             let name = model.deletingPathExtension().lastPathComponent
             // Two models of one name in a target need two files.
             let peers = names[name.lowercased()] ?? []
@@ -21,6 +22,20 @@ struct CoreDataModelPlugin: BuildToolPlugin {
                 arguments: [model.path(percentEncoded: false), "--output", output.path(percentEncoded: false)],
                 inputFiles: Self.inputs(of: model), outputFiles: [output])
         }
+        return classes + Self.check(of: target, tool, context.pluginWorkDirectoryURL)
+    }
+
+    /// The language's attribute `@NSManaged` cannot be declared anew, so that only the build can say what to write instead.
+    private static func check(of target: SwiftSourceModuleTarget, _ tool: URL, _ folder: URL) -> [Command] {
+        let sources = target.sourceFiles.map(\.url).filter { $0.pathExtension == "swift" }.sorted { $0.path < $1.path }
+        guard !sources.isEmpty else { return [] }
+        let output = folder.appending(path: "CoreDataCheckedSources.swift")
+        return [
+            .buildCommand(
+                displayName: "Looking for @NSManaged in \(target.name)", executable: tool,
+                arguments: ["--sources", output.path(percentEncoded: false)] + sources.map { $0.path(percentEncoded: false) },
+                inputFiles: sources, outputFiles: [output])
+        ]
     }
 
     /// Whether the classes of a model stand in the sources, written by `swift package generate-model-classes`.

@@ -1,20 +1,22 @@
-// What the plugins run: makes the classes of one model.
+// What the plugins run: makes the classes of one model, and looks for what does not link.
 //
-//     CoreDataModelTool MODEL --output FILE        everything in one file
-//     CoreDataModelTool MODEL --directory FOLDER   a file for each class, as Xcode lays them out
+//     CoreDataModelTool MODEL --output FILE              everything in one file
+//     CoreDataModelTool MODEL --directory FOLDER         a file for each class, as Xcode lays them out
+//     CoreDataModelTool --sources FILE SOURCE…           an empty file, unless a source has `@NSManaged`
 //
-// Exit status 0 good, 1 for a model of which no classes can be made, 2 for another use.
+// Exit status 0 good, 1 for a model of which no classes can be made and for a source with `@NSManaged`, 2 for another use.
 
 import CoreDataGeneration
 import Foundation
 
 private func say(_ text: String) { FileHandle.standardError.write(Data((text + "\n").utf8)) }
 
-/// Writes a file unless it has that text already.
-private func write(_ text: String, to file: URL) throws {
-    if let present = try? Data(contentsOf: file), present == Data(text.utf8) { return }
+/// Writes a file unless it has that text already: what is made of it need not be made again then. Answers whether it did.
+@discardableResult
+private func write(_ text: String, to file: URL) throws -> Bool {
+    if let present = try? Data(contentsOf: file), present == Data(text.utf8) { return false }
     try Data(text.utf8).write(to: file, options: .atomic)
-    print(file.path)
+    return true
 }
 
 private func writeSources(_ classes: ModelClasses, into folder: URL) throws {
@@ -23,23 +25,38 @@ private func writeSources(_ classes: ModelClasses, into folder: URL) throws {
         let file = folder.appendingPathComponent(source.name)
         // A class is the user's once it is there.
         if source.isOwned, FileManager.default.fileExists(atPath: file.path) { continue }
-        try write(source.text, to: file)
+        if try write(source.text, to: file) { print(file.path) }
     }
 }
 
-private func run(_ arguments: [String]) -> Int32 {
-    guard arguments.count == 3, ["--output", "--directory"].contains(arguments[1]) else {
-        say("usage: CoreDataModelTool MODEL (--output FILE | --directory FOLDER)")
-        return 2
+/// Looks through Swift sources; the file written is for the build, which wants to see that this was done.
+private func check(_ sources: ArraySlice<String>, writing file: URL) throws -> Int32 {
+    let findings = try sources.flatMap { path in
+        ManagedAttributes.findings(in: String(decoding: try Data(contentsOf: URL(fileURLWithPath: path)), as: UTF8.self), path: path)
     }
+    guard findings.isEmpty else {
+        findings.forEach { say($0.description) }
+        return 1
+    }
+    try write("// No source of this target has `@NSManaged`.\n", to: file)
+    return 0
+}
+
+private func run(_ arguments: [String]) -> Int32 {
     do {
+        if arguments.count >= 2, arguments[0] == "--sources" {
+            return try check(arguments.dropFirst(2), writing: URL(fileURLWithPath: arguments[1]))
+        }
+        guard arguments.count == 3, ["--output", "--directory"].contains(arguments[1]) else {
+            say("usage: CoreDataModelTool (MODEL (--output FILE | --directory FOLDER) | --sources FILE SOURCE…)")
+            return 2
+        }
         let classes = try ModelClasses(at: URL(fileURLWithPath: arguments[0]))
         let place = URL(fileURLWithPath: arguments[2])
         if arguments[1] == "--directory" {
             try writeSources(classes, into: place)
         } else {
-            // Written even if it is the same: the build compares the time.
-            try Data(classes.source.utf8).write(to: place, options: .atomic)
+            try write(classes.source, to: place)
         }
         return 0
     } catch {
