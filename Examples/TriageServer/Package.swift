@@ -35,7 +35,7 @@ let package = Package(
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
-            resources: [.copy("Triage.xcdatamodeld")],
+            resources: [.copy("Triage.xcdatamodeld"), .copy("openapi.json")],
             swiftSettings: strict,
             plugins: [.plugin(name: "CoreDataModelPlugin", package: "OpenCoreData")]),
         // Speaks HTTP to the program, which it starts.
@@ -43,6 +43,7 @@ let package = Package(
             name: "TriageServerTests",
             dependencies: [
                 "TriageServer",
+                .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),

@@ -13,6 +13,8 @@ func router(container: NSPersistentContainer, metrics: MetricsText) -> Router<Ba
     }
     CasualtyRoutes(container: container).add(to: router)
     StationRoutes(container: container).add(to: router)
+    LiveRoutes(container: container).add(to: router)
+    DraftRoutes(drafts: Drafts(container: container)).add(to: router)
     OperatorRoutes(container: container, metrics: metrics).add(to: router)
     return router
 }
