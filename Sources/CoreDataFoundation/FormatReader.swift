@@ -11,9 +11,12 @@ struct FormatReader {
     private let arguments: [Any?]
     /// What stands for a row that a condition names; nil where none can.
     private let objects: ((ObjectKey) -> Any?)?
-    init(_ arguments: [Any?], objects: ((ObjectKey) -> Any?)? = nil) {
+    /// Whether a Boolean becomes one of Swift's: only that is told from a number again.
+    private let keepsBooleans: Bool
+    init(_ arguments: [Any?], objects: ((ObjectKey) -> Any?)? = nil, keepsBooleans: Bool = false) {
         self.arguments = arguments
         self.objects = objects
+        self.keepsBooleans = keepsBooleans
     }
 
     func predicate(_ text: String) throws(PredicateError) -> NSPredicate {
@@ -166,6 +169,7 @@ struct FormatReader {
     func object(_ expression: Expression) -> NSExpression {
         switch expression {
         case .constant(.key(let key)): NSExpression(forConstantValue: objects?(key))
+        case .constant(.bool(let flag)) where keepsBooleans: NSExpression(forConstantValue: flag)
         case .constant(let value): NSExpression(forConstantValue: value.object)
         case .list(let items): NSExpression(content: .aggregate(items.map(object)))
         case .this: NSExpression.expressionForEvaluatedObject()

@@ -145,7 +145,7 @@ open class NSComparisonPredicate: NSPredicate, NSSecureCoding {
 
     public required init?(coder: NSCoder) {
         guard case .comparison(let comparison)? = coder.decodeTree(Predicate.self) else { return nil }
-        sides = .text(comparison, FormatReader([]))
+        sides = .text(comparison, FormatReader([], keepsBooleans: true))
         modifier = Modifier(comparison.modifier)
         operatorType = Operator(comparison.op)
         optionSet = Options(comparison.options)

@@ -78,7 +78,7 @@ open class NSCompoundPredicate: NSPredicate, NSSecureCoding {
 
     public required init?(coder: NSCoder) {
         guard let tree = coder.decodeTree(Predicate.self) else { return nil }
-        let reader = FormatReader([])
+        let reader = FormatReader([], keepsBooleans: true)
         switch tree {
         case .and(let trees): (type, parts) = (.and, trees.map(reader.object))
         case .or(let trees): (type, parts) = (.or, trees.map(reader.object))

@@ -271,6 +271,6 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
 
     public required init?(coder: NSCoder) {
         guard let tree = coder.decodeTree(Expression.self) else { return nil }
-        content = FormatReader([]).object(tree).content
+        content = FormatReader([], keepsBooleans: true).object(tree).content
     }
 }

@@ -143,7 +143,7 @@ import class CoreDataFoundation.NSExpression
             #expect(predicate == NSPredicate(value: flag) && NSPredicate(value: flag) == predicate)
             #expect(predicate.copy() as? NSPredicate == predicate && predicate != NSPredicate(value: !flag))
         }
-        let everything: [Any] = [1, 2.5, "x", Date(), Data([1, 2]), UUID(), URL(string: "x:y") as Any, Decimal(string: "1.25") as Any, [1, 2], NSNull()]
+        let everything: [Any] = [1, true, false, NSNumber(value: true), [true, 2] as [Any], 2.5, "x", Date(), Data([1, 2]), UUID(), URL(string: "x:y") as Any, Decimal(string: "1.25") as Any, [1, 2], NSNull()]
         for value in everything {
             let predicate = NSPredicate(format: "a IN %@ OR a == %@", [value], value)
             let data = try NSKeyedArchiver.archivedData(withRootObject: predicate, requiringSecureCoding: true)

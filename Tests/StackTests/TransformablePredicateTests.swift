@@ -95,6 +95,30 @@ private final class Salting: ValueTransformer {
         }
     }
 
+    @Test("The least and greatest of a list with transformable attributes is answered or refused alike by stores, and for objects")
+    func extremes() throws {
+        for format in [
+            "min:({salted, 't'}) == 's'", "max:({salted, 's'}) == 't'", "max:({labels, parent.labels}) == labels", "min:({words, name}) != nil",
+            "min:({salted, name}) == 's'", "max:(children.salted) == 't'", "children.@max.salted == 't'", "children.@min.labels != nil",
+            "min:({labels, nil}) == {'red'}",
+        ] {
+            var outcomes: [String: String] = [:]
+            for type in Self.types {
+                for saves in [true, false] {
+                    let context = try context(type, saves: saves)
+                    let predicate = NSPredicate(format: format)
+                    do {
+                        outcomes["\(type) \(saves)"] = try joined(names(predicate, context))
+                    } catch { outcomes["\(type) \(saves)"] = error.localizedDescription }
+                }
+            }
+            #expect(Set(outcomes.values).count == 1, "\(format): \(outcomes)")
+            guard let wanted = outcomes.values.first, wanted.count < 5 else { continue }
+            let context = try context(NSInMemoryStoreType)
+            #expect(try joined(names(nil, context).filter { NSPredicate(format: format).evaluate(with: $0) }) == wanted, "\(format)")
+        }
+    }
+
     @Test("A changed value is judged before it is saved and after, and in a child", arguments: types)
     func changed(type: String) throws {
         let context = try context(type)

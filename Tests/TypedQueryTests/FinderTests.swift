@@ -95,15 +95,62 @@ import Testing
         let nameless = context.make("Ship", ["crew": 100])
         try context.save()
         context.refresh(nameless, mergeChanges: false)
-        let error = #expect(throws: CocoaError.self) { try Ship.columns(of: \.name, in: context) }
-        #expect(error?.localizedDescription.contains("property name were") == true)
+        let error = #expect(throws: CocoaError.self) { try Ship.columns(of: \.master!.name, in: context) }
+        #expect(error?.localizedDescription.contains("property master.name were") == true)
         #expect(error?.code.rawValue == 134060 && "\(error as Any)".contains("asked for as String, and one is nil"))
         #expect(throws: CocoaError.self) { try Ship.columns(of: \.loud, in: context) }
-        #expect(throws: CocoaError.self) { try Ship.columns(of: \.master, in: context) }
+        let objects = #expect(throws: CocoaError.self) { try Ship.columns(of: \.master, in: context) }
+        #expect(objects?.localizedDescription.contains("ask for IDs (\\.master?.objectID)") == true)
         let request = NSFetchRequest<Ship>(entityName: "Ship")
         request.prefetch(\.master, \.cargo)
         #expect(request.relationshipKeyPathsForPrefetching == ["master", "cargo"])
         #expect(try context.fetch(request).count == 13)
+    }
+
+    @Test("Nil under a getter that is not optional is what the getter makes of it", arguments: Harbour.types)
+    func columnsOfNil(_ type: String) throws {
+        let stack = try Harbour.stack(type)
+        let context = stack.context
+        for _ in 0..<3 { _ = context.make("Ship", ["guns": 7]) }
+        try context.save()
+        context.reset()
+        let seven = NSPredicate(format: "guns == 7")
+        let (_, columns) = try Ship.columns(of: \.name, \.crew, \.length, \.isAfloat, \.flag, \.bell, where: seven, in: context)
+        #expect(context.registeredObjects.isEmpty)
+        let ships = try Ship.find(where: seven, in: context)
+        #expect(ships.count == 3 && columns.0 == ships.map(\.name) && columns.1 == ships.map(\.crew) && columns.2 == ships.map(\.length))
+        #expect(columns.3 == ships.map(\.isAfloat) && columns.4 == ships.map(\.flag) && columns.5 == ships.map(\.bell))
+        #expect(columns.4 == [.white, .white, .white] && columns.5 == [-1, -1, -1])
+        #expect(try Ship.columns(of: \.name, \.bell, in: context).values.0.count { $0 == "" } == 4)
+    }
+
+    @Test("A sum that does not fit its property's type is refused; in a dictionary it is a real number", arguments: Harbour.types)
+    func sums(_ type: String) throws {
+        let stack = try Harbour.stack(type)
+        let context = stack.context
+        for _ in 0..<3 { _ = context.make("Ship", ["bell": Int64.max, "crew": Int32.max, "guns": 7]) }
+        try context.save()
+        let error = #expect(throws: CocoaError.self) { try Ship.sum(of: \.bell, in: context) }
+        #expect(error?.errorCode == 134060 && error?.localizedDescription.contains("wider type") == true, "\(error as Any)")
+        #expect(throws: CocoaError.self) { try Ship.sum(of: \.crewOf32, in: context) }
+        #expect(try Ship.average(of: \.bell, in: context) == 0x1p63)
+        func computed(_ name: String, _ format: String, _ type: NSAttributeType = .undefinedAttributeType) -> NSExpressionDescription {
+            let computed = NSExpressionDescription()
+            (computed.name, computed.expression, computed.expressionResultType) = (name, NSExpression(format: format), type)
+            return computed
+        }
+        let request = NSFetchRequest<NSDictionary>(entityName: "Ship")
+        request.resultType = .dictionaryResultType
+        request.propertiesToFetch = [computed("sum", "sum:(bell)"), computed("real", "sum:(bell + 1)", .doubleAttributeType)]
+        let found = try #require(try context.fetch(request).first)
+        #expect(found["sum"] as? Double == 3 * 0x1p63 && found["real"] as? Double == 3 * 0x1p63)
+        request.predicate = NSPredicate(format: "guns == 7 AND bell + 1 > bell")
+        request.propertiesToFetch = ["bell", computed("next", "bell + 1"), computed("least", "-(bell + 1)")]
+        let each = try context.fetch(request)
+        #expect(each.count == 3 && each.allSatisfy { $0["next"] as? Double == 0x1p63 && $0["least"] as? Int64 == .min })
+        request.propertiesToFetch = [computed("next", "bell + 1", .integer64AttributeType)]
+        let declared = #expect(throws: CocoaError.self) { try context.fetch(request) }
+        #expect(declared?.errorCode == 134060 && declared?.localizedDescription.contains("“next”") == true)
     }
 
     @Test("Without a context the one is asked whose block runs, the innermost one; outside all it is a misuse")

@@ -16,6 +16,9 @@ class Ship: NSManagedObject {
         set { setValue(newValue, forKey: "name") }
     }
     var nick: String? { value(forKey: "nick") as? String }
+    /// A getter with an answer of its own for nil.
+    var bell: Int64 { value(forKey: "bell") as? Int64 ?? -1 }
+    var crewOf32: Int32 { value(forKey: "crew") as? Int32 ?? 0 }
     var crew: Int { value(forKey: "crew") as? Int ?? 0 }
     var guns: Int? { value(forKey: "guns") as? Int }
     var length: Double { value(forKey: "length") as? Double ?? 0 }
@@ -62,7 +65,7 @@ enum Harbour {
             attribute("name", .string, true), attribute("nick", .string, true), attribute("crew", .integer32, true),
             attribute("guns", .integer16, true), attribute("length", .double, true), attribute("isAfloat", .boolean, true),
             attribute("isLit", .boolean, true), attribute("launched", .date, true), attribute("tag", .uuid, true),
-            attribute("flag", .integer16, true), attribute("rig", .string, true),
+            attribute("flag", .integer16, true), attribute("rig", .string, true), attribute("bell", .integer64, true),
         ]
         ship.relationships = [
             Clinic.toOne("master", "Sailor", inverse: "ships"), Clinic.toMany("cargo", "Cask", inverse: "ship"),

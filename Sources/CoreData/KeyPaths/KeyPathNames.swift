@@ -45,6 +45,19 @@ enum KeyPathNames {
     }
 }
 
+extension KeyPathNames {
+    /// What a getter makes of nil under its one key; nil for a key path of several, where any of them may be the nil one.
+    ///
+    /// Ends the process where the getter does.
+    static func valueOfNil<Root: NSManagedObject, T>(
+        _ keyPath: KeyPath<Root, T>, on type: Root.Type, _ context: NSManagedObjectContext
+    ) -> T? {
+        guard let info = context.runtime.info(for: type), let keys = try? keys(of: keyPath, in: info, context.runtime), keys.count == 1
+        else { return nil }
+        return KeyPathReading.valueOfNil(keyPath, on: type, info)
+    }
+}
+
 extension NSManagedObject: KeyPathNaming {
     package static func keys(of keyPath: AnyKeyPath) throws(PredicateError) -> [String] {
         guard let (model, runtime, info) = ModelRuntime.inUse(for: self) else {

@@ -98,6 +98,16 @@ final class KeyPathReading {
         )
     }
 
+    /// What a key path gives where the one key that it asks for is nil; nil where it asks for more then.
+    static func valueOfNil<Root: NSManagedObject, T>(_ keyPath: KeyPath<Root, T>, on type: Root.Type, _ info: EntityInfo) -> T? {
+        let reading = KeyPathReading(keyPath, .empty(count: 1))
+        guard let root = info.binding(of: type).make(info.description) as? Root else { return nil }
+        root.takePart(in: reading)
+        defer { reading.end() }
+        let result = root[keyPath: keyPath]
+        return reading.questions.count == 1 && reading.unknown.isEmpty ? result : nil
+    }
+
     private func end() {
         isOver = true
         questions = []

@@ -72,12 +72,11 @@ enum AnyNumber {
         }
     }
 
-    /// Without its fraction, as SQLite reads a number where a whole one is wanted; the nearest where it does not fit.
-    var truncated: Int64 {
+    /// Without its fraction, as SQLite reads a number where a whole one is wanted; nil where it does not fit.
+    var truncated: Int64? {
         switch self {
-        case .flag, .integer: whole ?? 0
-        case .large: .max
-        case .real, .decimal: double.isNaN ? 0 : Int64(exactly: double.rounded(.towardZero)) ?? (double < 0 ? .min : .max)
+        case .flag, .integer, .large: whole
+        case .real, .decimal: Int64(exactly: double.rounded(.towardZero))
         }
     }
 

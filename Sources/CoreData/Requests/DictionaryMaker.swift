@@ -32,35 +32,35 @@ struct DictionaryMaker {
 
     /// What the store has no value for has no entry.
     func dictionary(_ rows: ValueRows, row: Int) throws -> NSDictionary {
-        if isPlain { return plain(rows, row) }
+        if isPlain { return try plain(rows, row) }
         var keys: [NSObject] = []
         var values: [Any] = []
         keys.reserveCapacity(names.count)
         values.reserveCapacity(names.count)
-        for (name, entry) in zip(names, entries) {
-            guard let value = try value(entry, rows, row) else { continue }
-            keys.append(name)
+        for (place, entry) in entries.enumerated() {
+            guard let value = try value(entry, rows, row, place) else { continue }
+            keys.append(names[place])
             values.append(value)
         }
         return NSDictionary(objects: values, forKeys: keys)
     }
 
     /// Without the casts by which Foundation makes objects of values of any type.
-    private func plain(_ rows: ValueRows, _ row: Int) -> NSDictionary {
-        withUnsafeTemporaryAllocation(of: NSObject.self, capacity: 2 * entries.count) { objects in
+    private func plain(_ rows: ValueRows, _ row: Int) throws -> NSDictionary {
+        try withUnsafeTemporaryAllocation(of: NSObject.self, capacity: 2 * entries.count) { objects in
             let values = UnsafeMutableBufferPointer(rebasing: objects[entries.count...])
             var count = 0
+            defer {
+                objects[..<count].deinitialize()
+                values[..<count].deinitialize()
+            }
             for (place, entry) in entries.enumerated() {
                 guard case .column(let column, let type) = entry,
-                    let object = DictionaryMaker.plain(type.converted(rows.value(row: row, column: column)))
+                    let object = DictionaryMaker.plain(try type.converted(rows.value(row: row, column: column), as: form.names[place]))
                 else { continue }
                 objects.initializeElement(at: count, to: names[place])
                 values.initializeElement(at: count, to: object)
                 count += 1
-            }
-            defer {
-                objects[..<count].deinitialize()
-                values[..<count].deinitialize()
             }
             guard let keys = objects.baseAddress, let first = values.baseAddress else { return NSDictionary() }
             return first.withMemoryRebound(to: AnyObject.self, capacity: count) {
@@ -81,9 +81,9 @@ struct DictionaryMaker {
         }
     }
 
-    private func value(_ entry: DictionaryForm.Entry, _ rows: ValueRows, _ row: Int) throws -> Any? {
+    private func value(_ entry: DictionaryForm.Entry, _ rows: ValueRows, _ row: Int, _ place: Int) throws -> Any? {
         switch entry {
-        case .column(let column, let type): return object(type.converted(rows.value(row: row, column: column)))
+        case .column(let column, let type): return object(try type.converted(rows.value(row: row, column: column), as: form.names[place]))
         case .transformable(let column, let attribute):
             guard case .data(let data) = rows.value(row: row, column: column) else { return nil }
             return try Transformation(attribute, of: form.entity.name).value(of: data)

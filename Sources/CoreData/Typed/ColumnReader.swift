@@ -16,6 +16,8 @@ class ColumnReader<V>: ColumnTaker {
     final let column: Int
     /// The property, for errors.
     final let name: String
+    /// What the property's getter makes of nil; asked once, at the first null.
+    final var getterOfNil: () -> V? = { nil }
 
     fileprivate init(at column: Int, named name: String) {
         self.column = column
@@ -40,14 +42,20 @@ class ColumnReader<V>: ColumnTaker {
         return value
     }
 
-    /// An optional is nil, a number or Boolean what scalar accessors make of nil.
-    private var ofNull: V? { Optional<Any>.none as? V ?? NSNumber(value: 0) as? V }
+    /// An optional is nil; any other type what an object would answer, else what scalar accessors make of nil.
+    private lazy var ofNull: V? = Optional<Any>.none as? V ?? getterOfNil() ?? NSNumber(value: 0) as? V
 
     private func mismatch(_ object: Any?) -> CocoaError {
         let found = object.map { "\($0)" } ?? "nil"
-        return CocoaError.coreData(
-            134060,
-            "Values of the property \(name) were asked for as \(V.self), and one is \(found). Ask by a property of the stored type.")
+        var advice = "Ask by a property of the stored type."
+        if KeyValue.unwrappedType(V.self) is NSManagedObject.Type {
+            advice = "A column makes no objects: ask for IDs (\\.\(name)?.objectID)."
+        } else if object == nil {
+            advice = "Ask by a property of an optional type."
+        } else if object is NSNumber, KeyValue.unwrappedType(V.self) is any FixedWidthInteger.Type {
+            advice = "Ask by a property of a wider type, or for an average, or fetch a dictionary, which holds real numbers too."
+        }
+        return CocoaError.coreData(134060, "Values of the property \(name) were asked for as \(V.self), and one is \(found). \(advice)")
     }
 }
 
@@ -82,7 +90,7 @@ extension Optional: OptionalColumn {
 private protocol ColumnValue {
     /// nil for null, and for a column of another type.
     static func value(_ rows: ValueRows, _ row: Int, _ column: Int) -> Self?
-    /// What scalar accessors make of null.
+    /// nil for an optional; other types ask what a getter makes of null.
     static var ofNull: Self? { get }
     /// Appends a column. Each type has one of its own, which the compiler makes for the type: one for all would cost three times as much.
     static func take(_ rows: ValueRows, _ column: Int, into values: inout [Self], or other: (Int) throws -> Self) throws
@@ -120,7 +128,6 @@ extension Int: ColumnValue {
     fileprivate static func take(_ rows: ValueRows, _ column: Int, into values: inout [Int], or other: (Int) throws -> Int) throws {
         try takeEach(rows, column, into: &values, or: other)
     }
-    fileprivate static var ofNull: Int? { 0 }
 }
 
 extension Int64: ColumnValue {
@@ -131,7 +138,6 @@ extension Int64: ColumnValue {
     fileprivate static func take(_ rows: ValueRows, _ column: Int, into values: inout [Int64], or other: (Int) throws -> Int64) throws {
         try takeEach(rows, column, into: &values, or: other)
     }
-    fileprivate static var ofNull: Int64? { 0 }
 }
 
 extension Int32: ColumnValue {
@@ -142,7 +148,6 @@ extension Int32: ColumnValue {
     fileprivate static func take(_ rows: ValueRows, _ column: Int, into values: inout [Int32], or other: (Int) throws -> Int32) throws {
         try takeEach(rows, column, into: &values, or: other)
     }
-    fileprivate static var ofNull: Int32? { 0 }
 }
 
 extension Int16: ColumnValue {
@@ -153,7 +158,6 @@ extension Int16: ColumnValue {
     fileprivate static func take(_ rows: ValueRows, _ column: Int, into values: inout [Int16], or other: (Int) throws -> Int16) throws {
         try takeEach(rows, column, into: &values, or: other)
     }
-    fileprivate static var ofNull: Int16? { 0 }
 }
 
 extension Bool: ColumnValue {
@@ -164,7 +168,6 @@ extension Bool: ColumnValue {
     fileprivate static func take(_ rows: ValueRows, _ column: Int, into values: inout [Bool], or other: (Int) throws -> Bool) throws {
         try takeEach(rows, column, into: &values, or: other)
     }
-    fileprivate static var ofNull: Bool? { false }
 }
 
 extension Double: ColumnValue {
@@ -176,7 +179,6 @@ extension Double: ColumnValue {
     fileprivate static func take(_ rows: ValueRows, _ column: Int, into values: inout [Double], or other: (Int) throws -> Double) throws {
         try takeEach(rows, column, into: &values, or: other)
     }
-    fileprivate static var ofNull: Double? { 0 }
 }
 
 extension String: ColumnValue {

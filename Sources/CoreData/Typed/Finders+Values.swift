@@ -56,25 +56,28 @@ extension ManagedObjectQueries {
     /// Columns of properties and the IDs of their objects, each an array as long as the others; no object is made.
     ///
     /// `let (ids, (names, ages)) = try Casualty.columns(of: \.name, \.age, sortedBy: [SortDescriptor(\.age)])`. The type of a property is
-    /// that of its column: a number or Boolean that is none in the store is 0 or false, as scalar accessors read it.
+    /// that of its column; nil in the store is what the getter makes of nil, which is asked once. Objects come as IDs:
+    /// `\.ward?.objectID`.
     /// - Throws: what the fetch throws; 134060 for a value that is not of the property's type, naming the property, and for an entity of
     ///   several stores.
     public static func columns<each V>(
         of properties: repeat KeyPath<Self, each V>, where predicate: NSPredicate? = nil, sortedBy order: [SortDescriptor<Self>] = [],
         limit: Int = 0, in context: NSManagedObjectContext? = nil
     ) throws -> (ids: [NSManagedObjectID], values: (repeat [each V])) {
+        let context = NSManagedObjectContext.asked(context, for: self)
         var paths: [AnyKeyPath] = []
         for property in repeat each properties { paths.append(property) }
         var place = 0
         func next<T>(_ property: KeyPath<Self, T>) -> ColumnReader<T> {
             place += 1
-            return ColumnReader<T>.made(at: place, named: (try? Self.keys(of: property))?.joined(separator: ".") ?? "\(property)")
+            let reader = ColumnReader<T>.made(at: place, named: (try? Self.keys(of: property))?.joined(separator: ".") ?? "\(property)")
+            reader.getterOfNil = { KeyPathNames.valueOfNil(property, on: self, context) }
+            return reader
         }
         let readers = (repeat next(each properties))
         var takers: [ColumnTaker] = []
         for reader in repeat each readers { takers.append(reader) }
         var ids: [NSManagedObjectID] = []
-        let context = NSManagedObjectContext.asked(context, for: self)
         try context.readValues(of: self, predicate, order.map { NSSortDescriptor($0) }, limit: limit) { path in
             var columns = [ValueProjection.Column("objectID", .this)]
             for keyPath in paths { columns.append(.init("value\(columns.count)", .keyPath(try path(keyPath)))) }

@@ -77,6 +77,8 @@ package protocol SQLDialect: Sendable {
     func decimalSum(_ values: String) -> String
     /// A column of 64-bit numbers added up, as a real number where they do not fit; 0 of none.
     func wideSum(_ values: String) -> String
+    /// Calculations with whole numbers added up, or different numbers (`DISTINCT a`); the same.
+    func wholeSum(_ values: String) -> String
     func decimalAverage(_ values: String) -> String
     /// The text that is derived from another.
     func derived(_ form: Derivation.TextForm, of text: String) -> String
@@ -204,4 +206,5 @@ package struct SQLSpatialIndex: Sendable {
 extension SQLDialect {
     /// For databases whose sums are as large as need be.
     package func wideSum(_ values: String) -> String { "COALESCE(SUM(\(values)), 0)" }
+    package func wholeSum(_ values: String) -> String { "COALESCE(SUM(\(values)), 0)" }
 }

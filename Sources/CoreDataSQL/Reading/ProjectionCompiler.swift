@@ -134,7 +134,7 @@ extension LevelScopes {
         let text = (aggregate.isDistinct ? "DISTINCT " : "") + (try OperandCompiler(scopes: self).compile(operand))
         switch aggregate.function {
         case .count: return "COUNT(\(text))"
-        case .sum: return sum(text, of: operand)
+        case .sum: return aggregate.isDistinct && isWhole(operand) ? dialect.wholeSum(text) : sum(text, of: operand)
         case .average: return isDecimal(operand) ? dialect.decimalAverage(text) : "AVG(\(text))"
         case .minimum: return "MIN(\(text))"
         case .maximum: return "MAX(\(text))"
@@ -144,12 +144,18 @@ extension LevelScopes {
     func sum(_ text: String, of operand: BoundOperand?) -> String {
         guard let operand else { return "COALESCE(SUM(\(text)), 0)" }
         if addsDecimals, isDecimal(operand) { return dialect.decimalSum(text) }
-        // A projection has no type for what does not fit.
-        if !addsDecimals, case .path(let path) = operand, path.slot?.attribute?.type == .integer64 { return dialect.wideSum(text) }
+        // The values of narrow attributes never add up to more than 64 bits hold; of calculations each may be a real number already.
+        if case .path(let path) = operand {
+            if path.slot?.attribute?.type == .integer64 { return dialect.wideSum(text) }
+        } else if addsDecimals, isWhole(operand) {
+            return dialect.wholeSum(text)
+        }
         return "COALESCE(SUM(\(text)), 0)"
     }
 
     private var dialect: any SQLDialect { builder.map.dialect }
+
+    private func isWhole(_ operand: BoundOperand) -> Bool { ValueType(of: operand, in: builder.map.schema) == .int }
 
     private func isDecimal(_ operand: BoundOperand) -> Bool { ValueType(of: operand, in: builder.map.schema) == .decimal }
 }

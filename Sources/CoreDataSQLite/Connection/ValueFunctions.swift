@@ -11,6 +11,8 @@ enum ValueFunction {
     static var call: String { "COREDATA_CALL" }
     /// The sum of decimals, added up as decimals: 0.1 and 0.2 are 0.3. Of none it is 0.
     static var sum: String { "COREDATA_SUM" }
+    /// The sum of calculations with whole numbers: a real number where it does not fit, or where one of them is. Of none it is 0.
+    static var wholeSum: String { "COREDATA_SUM_WHOLE" }
     /// The average of decimals, calculated as decimals.
     static var average: String { "COREDATA_AVERAGE" }
     /// The bytes of a value that may lie in a file; with a length NULL for others than so many.

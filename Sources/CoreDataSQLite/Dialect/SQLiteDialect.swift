@@ -122,6 +122,7 @@ package struct SQLiteDialect: SQLDialect {
         return "CASE WHEN \(carried) BETWEEN -2147483648 AND 2147483647 THEN (\(carried) << 32) | (\(low) & 4294967295) "
             + "ELSE \(high) * 4294967296.0 + \(low) END"
     }
+    package func wholeSum(_ values: String) -> String { "\(ValueFunction.wholeSum)(\(values))" }
     package func decimalAverage(_ values: String) -> String { "\(ValueFunction.average)(\(values))" }
     package func derived(_ form: Derivation.TextForm, of text: String) -> String { "\(DerivedFunctions.name(of: form))(\(text))" }
 

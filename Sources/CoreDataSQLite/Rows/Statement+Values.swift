@@ -59,8 +59,7 @@ private struct ValueDecoder {
         let code = sqlite3_step(statement.handle)
         if code == SQLITE_ROW { return true }
         if code == SQLITE_DONE { return false }
-        let error = statement.connection.error(code, doing: "Fetching values", sql: statement.sql)
-        throw error.engine?.message == "integer overflow" ? StoreError.overflow(entity) : error
+        throw statement.connection.error(code, doing: "Fetching values", sql: statement.sql)
     }
 
     func decode(_ cell: ValueSelection.Cell, _ column: Int, _ batch: inout ValueRows) throws {
@@ -68,7 +67,7 @@ private struct ValueDecoder {
         let type = sqlite3_value_type(value)
         if type == SQLITE_NULL { return batch.appendNull(column) }
         switch cell.type {
-        case .int: batch.append(try whole(value, type), column)
+        case .int: whole(value, type, column, &batch)
         case .bool: batch.append(sqlite3_value_double(value) == 0 ? 0 : 1 as Int64, column)
         case .double, .date: batch.append(sqlite3_value_double(value), column)
         case .float: batch.append(Double(Float(sqlite3_value_double(value))), column)
@@ -89,10 +88,10 @@ private struct ValueDecoder {
         }
     }
 
-    private func whole(_ value: OpaquePointer, _ type: Int32) throws -> Int64 {
-        guard type == SQLITE_FLOAT else { return sqlite3_value_int64(value) }
-        guard let number = ValueType.whole(sqlite3_value_double(value)) else { throw StoreError.overflow(entity) }
-        return number
+    private func whole(_ value: OpaquePointer, _ type: Int32, _ column: Int, _ batch: inout ValueRows) {
+        guard type == SQLITE_FLOAT else { return batch.append(sqlite3_value_int64(value), column) }
+        let number = sqlite3_value_double(value)
+        if let whole = Int64(exactly: number) { batch.append(whole, column) } else { batch.append(beyondWhole: number, column) }
     }
 
     /// The shortest text that means the same.

@@ -8,7 +8,9 @@ struct GroupAccumulator {
     private let type: ValueType
     private var seen: Set<Value> = []
     private var count: Int64 = 0
-    private var total = Number.int(0)
+    /// Whole numbers are added up apart, so that their sum is exact in whatever order they come.
+    private var whole = Int128(0)
+    private var rest: Number?
     private var best = Value.null
 
     init(_ aggregate: GroupAggregate, _ type: ValueType) {
@@ -27,10 +29,20 @@ struct GroupAccumulator {
         count += 1
         switch aggregate.function {
         case .count: break
-        case .sum, .average: if let number = operand.number { total = Number.apply(.add, total, number) ?? total }
+        case .sum, .average: if let number = operand.number { add(number) }
         case .minimum: if best.isNull || ValueOrder.sortOrder(value, best) == .orderedAscending { best = value }
         case .maximum: if best.isNull || ValueOrder.sortOrder(value, best) == .orderedDescending { best = value }
         }
+    }
+
+    private mutating func add(_ number: Number) {
+        if case .int(let number) = number { return whole += Int128(number) }
+        rest = rest.map { Number.apply(.add, $0, number) ?? $0 } ?? number
+    }
+
+    private var total: Number {
+        let whole = Int64(exactly: whole).map { Number.int($0) } ?? .double(Double(whole))
+        return rest.map { Number.apply(.add, whole, $0) ?? $0 } ?? whole
     }
 
     /// Of decimals as decimals, then as the double that a store would keep.
@@ -39,18 +51,28 @@ struct GroupAccumulator {
         return total.double / Double(count)
     }
 
-    /// nil for a whole number that does not fit.
-    var result: Value? {
+    var result: Value {
         switch aggregate.function {
         case .count: .int(count)
-        case .sum: type.value(.value(total.value))
-        case .average: count == 0 ? .null : type.value(.value(.double(average)))
-        case .minimum, .maximum: type.value(.value(best))
+        case .sum: type.shown(.value(total.value))
+        case .average: count == 0 ? .null : type.shown(.value(.double(average)))
+        case .minimum, .maximum: type.shown(.value(best))
         }
     }
 }
 
 extension ValueType {
+    /// A value of a column of this type. A whole number that does not fit into 64 bits is a real one.
+    func shown(_ operand: Operand) -> Value {
+        if self == .int, let number = Number(operand.comparable) {
+            switch number {
+            case .int(let int): return .int(int)
+            case .double, .decimal: return Int64(exactly: number.double).map { .int($0) } ?? Value.double(number.double).known
+            }
+        }
+        return value(operand) ?? .null
+    }
+
     /// A value of this type; nil for a whole number that does not fit into 64 bits. What is not a number (NaN) is null.
     func value(_ operand: Operand) -> Value? {
         let value = operand.comparable
@@ -61,7 +83,7 @@ extension ValueType {
         case .double: return Number(value).map { .double($0.double) } ?? .null
         case .float: return Number(value).map { .double(Double(Float($0.double))) } ?? .null
         case .date: return Number(value).map { .date($0.double) } ?? .null
-        case .decimal: return Number(value).map { .decimal(ValueType.decimal($0)) } ?? .null
+        case .decimal: return Number(value).map { Value.decimal(ValueType.decimal($0)).known } ?? .null
         case .text: return ValueOrder.text(value).map(Value.text) ?? .null
         case .uri: return ValueOrder.text(value).map(Value.uri) ?? .null
         case .uuid: if case .uuid = value { return value } else { return .null }

@@ -58,11 +58,10 @@ package struct ProjectionEvaluator {
         return frame
     }
 
-    package mutating func take(_ source: any EvaluationSource) throws(StoreError) {
+    package mutating func take(_ source: any EvaluationSource) {
         var frame = frame(.source(source))
-        guard projection.isGrouped else { return try read(&frame) }
-        var keys: [Value] = []
-        for key in self.keys { keys.append(try value(key.read(&frame), key.type)) }
+        guard projection.isGrouped else { return read(&frame) }
+        let keys = self.keys.map { $0.type.shown($0.read(&frame)) }
         let name = keys.map(\.identity)
         let place = places[name] ?? groups.count
         if place == groups.count {
@@ -75,8 +74,8 @@ package struct ProjectionEvaluator {
     }
 
     /// Ends the rows. Nothing can be taken afterwards, and `next` hands out what they came to.
-    package mutating func end() throws {
-        try endGroups()
+    package mutating func end() {
+        endGroups()
         var wanted = projection.isDistinct ? distinct(results) : results
         results = []
         if !order.isEmpty { wanted.sort { compare($0.order, $1.order) } }
@@ -94,33 +93,25 @@ package struct ProjectionEvaluator {
         return batch.count > 0 ? batch : nil
     }
 
-    private mutating func endGroups() throws(StoreError) {
+    private mutating func endGroups() {
         guard projection.isGrouped else { return }
         // Without keys no rows are a group too.
         if projection.keyCount == 0, groups.isEmpty { groups.append(Group(keys: [], aggregates: aggregates.map(\.empty))) }
         for group in groups {
             var frame = frame(.value(.null))
             frame.groups = group.keys.map { .value($0) }
-            for aggregate in group.aggregates {
-                guard let result = aggregate.result else { throw .overflow(query.bound.entity) }
-                frame.groups.append(.value(result))
-            }
-            if having?(&frame) ?? true { try read(&frame) }
+            for aggregate in group.aggregates { frame.groups.append(.value(aggregate.result)) }
+            if having?(&frame) ?? true { read(&frame) }
         }
         groups = []
     }
 
-    private mutating func read(_ frame: inout Frame) throws(StoreError) {
+    private mutating func read(_ frame: inout Frame) {
         var values: [Value] = []
         values.reserveCapacity(columns.count)
-        for column in columns { values.append(try value(column.read(&frame), column.type)) }
+        for column in columns { values.append(column.type.shown(column.read(&frame))) }
         let order = order.map { key in key.sort.column.map { values[$0] } ?? key.read(&frame).comparable }
         results.append(Result(values: values, order: order))
-    }
-
-    private func value(_ operand: Operand, _ type: ValueType) throws(StoreError) -> Value {
-        guard let value = type.value(operand) else { throw .overflow(query.bound.entity) }
-        return value
     }
 
     private func distinct(_ results: [Result]) -> [Result] {
@@ -140,14 +131,4 @@ package struct ProjectionEvaluator {
 extension BoundProjection {
     /// A batch to be filled.
     package var emptyRows: ValueRows { ValueRows(columns.map { ValueColumn(name: $0.name, type: $0.type) }) }
-}
-
-extension StoreError {
-    /// A whole number of a projection that is too large, in the same words for every store.
-    package static func overflow(_ entity: Entity) -> StoreError {
-        StoreError(
-            134060,
-            "A sum or a calculation in the projection of \(entity.name) does not fit into 64 bits. Calculate with real numbers "
-                + "(multiply by 1.0).", entity: entity.name)
-    }
 }

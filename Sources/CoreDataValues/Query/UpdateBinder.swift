@@ -124,8 +124,10 @@ struct UpdateBinder {
             guard case .data(let data) = value else { throw misfit(value, slot.name, wanted) }
             return .data(Data([ExternalReference.inlineTag]) + data)
         }
-        guard let type = ValueType(slot.kind), let fitted = type.value(fitting: value), slot.attribute?.type.accepts(fitted) != false
-        else { throw misfit(value, slot.name, wanted) }
+        guard let type = ValueType(slot.kind), let fitted = type.value(fitting: value) else { throw misfit(value, slot.name, wanted) }
+        // A default may not be an infinite date; a value may, as in a save.
+        if case .date(let seconds) = fitted, seconds.isInfinite { return fitted }
+        guard slot.attribute?.type.accepts(fitted) != false else { throw misfit(value, slot.name, wanted) }
         return fitted
     }
 

@@ -30,14 +30,14 @@ package enum ValueReading {
             let related = RelatedReader(store, view)
             try store.fetch(rows, view) { batch in
                 for row in batch.memoryRows {
-                    try evaluator.take(RowSource(row: row, tables: related, schema: schema))
+                    evaluator.take(RowSource(row: row, tables: related, schema: schema))
                     try related.throwFailure()
                     if evaluator.isComplete { return .stop }
                 }
                 return .more
             }
         }
-        try evaluator.end()
+        evaluator.end()
         return StepCursor { evaluator.next() }
     }
 

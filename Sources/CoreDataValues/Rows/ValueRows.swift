@@ -24,6 +24,8 @@ package struct ValueRows: Sendable {
         var bytes: ContiguousArray<UInt8> = []
         /// Of keys, the entities beside the numbers.
         var entities: ContiguousArray<EntityIndex> = []
+        /// Of whole numbers those that 64 bits do not hold, by row. They have no word.
+        var reals: [Int: Double] = [:]
     }
     package let columns: [ValueColumn]
     package private(set) var count = 0
@@ -40,30 +42,32 @@ package struct ValueRows: Sendable {
 
     // MARK: Reading
 
-    package func isNull(row: Int, column: Int) -> Bool { cells[column].isPresent[row >> 6] >> UInt64(row & 63) & 1 == 0 }
+    package func isNull(row: Int, column: Int) -> Bool { !hasWord(row, column) && cells[column].reals[row] == nil }
 
-    /// The number in a column of whole numbers, booleans or keys; nil for null.
+    private func hasWord(_ row: Int, _ column: Int) -> Bool { cells[column].isPresent[row >> 6] >> UInt64(row & 63) & 1 == 1 }
+
+    /// The number in a column of whole numbers, booleans or keys; nil for null, and for one that 64 bits do not hold.
     package func int(row: Int, column: Int) -> Int64? {
-        isNull(row: row, column: column) ? nil : Int64(bitPattern: cells[column].words[row])
+        hasWord(row, column) ? Int64(bitPattern: cells[column].words[row]) : nil
     }
 
     /// The number in a column of doubles, floats or dates; nil for null.
     package func double(row: Int, column: Int) -> Double? {
-        isNull(row: row, column: column) ? nil : Double(bitPattern: cells[column].words[row])
+        hasWord(row, column) ? Double(bitPattern: cells[column].words[row]) : nil
     }
 
     /// Calls `body` with the bytes in a column of texts, URIs, decimals, UUIDs or data; nil for null.
     package func withBytes<R>(row: Int, column: Int, _ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R? {
-        guard !isNull(row: row, column: column) else { return nil }
+        guard hasWord(row, column) else { return nil }
         let word = cells[column].words[row]
         let start = Int(word >> 32)
         let end = start + Int(word & 0xffff_ffff)
         return try cells[column].bytes.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[start..<end])) }
     }
 
-    /// One value; slower than reading its bits. Keys have no store.
+    /// One value; slower than reading its bits. Keys have no store; a whole number that 64 bits do not hold is a double.
     package func value(row: Int, column: Int) -> Value {
-        guard !isNull(row: row, column: column) else { return .null }
+        guard hasWord(row, column) else { return cells[column].reals[row].map(Value.double) ?? .null }
         let word = cells[column].words[row]
         switch columns[column].type {
         case .int: return .int(Int64(bitPattern: word))
@@ -101,6 +105,12 @@ package struct ValueRows: Sendable {
 
     package mutating func append(_ number: Double, _ column: Int) { append(number.bitPattern, isPresent: true, column) }
 
+    /// Adds to a column of whole numbers one that 64 bits do not hold.
+    package mutating func append(beyondWhole number: Double, _ column: Int) {
+        appendNull(column)
+        cells[column].reals[count] = number
+    }
+
     package mutating func append(_ key: RowKey, _ column: Int) {
         cells[column].entities += repeatElement(key.entity, count: count + 1 - cells[column].entities.count)
         append(key.number, column)
@@ -122,6 +132,7 @@ package struct ValueRows: Sendable {
     package mutating func append(_ value: Value, _ column: Int) {
         switch (columns[column].type, value) {
         case (.int, .int(let number)): append(number, column)
+        case (.int, .double(let number)): append(beyondWhole: number, column)
         case (.bool, .bool(let flag)): append(flag ? 1 : 0 as Int64, column)
         case (.double, .double(let number)), (.float, .double(let number)), (.date, .date(let number)): append(number, column)
         case (.text, .text(let text)), (.uri, .uri(let text)): append(text, column)

@@ -21,7 +21,7 @@ final class BatchRows {
         if let handler = request.managedObjectHandler {
             fill = { object in
                 if handler(object) { return false }
-                try BatchRows.requireAttributes(object)
+                try BatchRows.requireAttributes(object, values)
                 return true
             }
         } else if let handler = request.dictionaryHandler {
@@ -75,9 +75,14 @@ final class BatchRows {
         object.store(try values.value(value, at: slot), in: object._state.makeOverlay(), slot)
     }
 
-    /// An object that a program was given may have come into relationships, which rows are not written with.
-    private static func requireAttributes(_ object: NSManagedObject) throws {
+    /// An object that a program was given may have come into relationships, which rows are not written with, and have values that no
+    /// store keeps.
+    private static func requireAttributes(_ object: NSManagedObject, _ values: BatchValues) throws {
         let info = object._state.info
+        for slot in values.reals where object._state.overlay?.isPresent(slot) == true {
+            let value = object.value(at: slot)
+            if value.isNaN { throw values.notANumber(value, at: slot) }
+        }
         let slot = info.entity.slots.indices.first { info.kinds[$0] == .toOne && object._state.overlay?.isPresent($0) == true }
         guard let slot else { return }
         throw CocoaError.coreData(

@@ -8,7 +8,17 @@ import Foundation
 struct BatchValues {
     private let info: EntityInfo
     private var entity: Entity { info.entity }
-    init(_ info: EntityInfo) { self.info = info }
+    /// The slots of attributes that may be given what is no number.
+    let reals: [Int]
+    init(_ info: EntityInfo) {
+        self.info = info
+        reals = info.entity.slots.indices.filter { slot in
+            switch info.kinds[slot] {
+            case .double, .float, .date, .decimal: true
+            case .int, .bool, .text, .data, .externalData, .uuid, .uri, .transformable, .toOne, .entityTag: false
+            }
+        }
+    }
 
     /// The slot of an attribute, an element of a composite or a to-one.
     ///
@@ -35,9 +45,21 @@ struct BatchValues {
     func value(_ any: Any, at slot: Int) throws -> Value {
         guard !(any is NSNull), let attribute = entity.slots[slot].attribute else { return .null }
         if attribute.type == .transformable { return .data(try Transformation(attribute, of: entity.name).data(of: any)) }
+        let value: Value
         do throws(ValueMismatch) {
-            return try CoreData.value(any, as: attribute.type, entity: entity.name, property: entity.slots[slot].name)
+            value = try CoreData.value(any, as: attribute.type, entity: entity.name, property: entity.slots[slot].name)
         } catch { throw CocoaError.coreData(134060, error.sentence) }
+        if value.isNaN { throw notANumber(value, at: slot) }
+        return value
+    }
+
+    /// What a save says of a value that no store keeps.
+    func notANumber(_ value: Value, at slot: Int) -> CocoaError {
+        let name = entity.slots[slot].name
+        let isDate = if case .date = value { true } else { false }
+        return .coreData(
+            isDate ? 1650 : 1550, "\(entity.name).\(name) is \(isDate ? "no date" : "not a number") (NaN), which no store can keep.",
+            [NSValidationKeyErrorKey: name, NSEntityNameErrorKey: entity.name])
     }
 
     private func key(_ any: Any, _ name: String, _ context: NSManagedObjectContext) throws -> Value {
@@ -49,5 +71,16 @@ struct BatchValues {
                     + "its ID.")
         }
         return .key(id.key)
+    }
+}
+
+extension Value {
+    /// Whether it is a number or a date that is none.
+    var isNaN: Bool {
+        switch self {
+        case .double(let number), .date(let number): number.isNaN
+        case .decimal(let number): number.isNaN
+        case .null, .bool, .int, .text, .data, .uuid, .uri, .key: false
+        }
     }
 }

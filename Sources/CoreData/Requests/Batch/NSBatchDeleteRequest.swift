@@ -1,6 +1,8 @@
 // Deleting rows in the stores, without objects.
 
 import CoreDataValues
+import enum CoreDataValues.Expression
+import enum CoreDataValues.Predicate
 import Foundation
 
 /// What a batch deletion answers.
@@ -59,14 +61,38 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
         let run = try BatchRun(self, entity: order.info.entity.name, in: context)
         let wantsIDs = resultType == .resultTypeObjectIDs || refreshesRegisteredObjects
         var (count, gone, changed): (Int, [NSManagedObjectID], [NSManagedObjectID]) = (0, [], [])
-        for store in run.stores {
-            let outcome = try run.apply(.delete(order.plan), wantsIDs ? .keys : .count, in: store)
+        for (store, plan) in try plans(order, run) {
+            let outcome = try run.apply(.delete(plan), wantsIDs ? .keys : .count, in: store)
             count += outcome.count
             gone += run.ids(outcome.touched.deleted, in: store)
             changed += run.ids(outcome.touched.changed, in: store)
         }
         if refreshesRegisteredObjects { run.tell(updated: changed, deleted: gone) }
         return NSBatchDeleteResult(resultType, gone, count)
+    }
+
+    /// What each store deletes. A limit and an offset count over all of them, in the order of a fetch: the rows are found first.
+    private func plans(_ order: FetchOrder, _ run: BatchRun) throws -> [(NumberedStore, FetchPlan)] {
+        let stores = run.stores
+        guard stores.count > 1, order.plan.limit > 0 || order.plan.offset > 0 else { return stores.map { ($0, order.plan) } }
+        let finder = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        finder.persistentStoreCoordinator = run.context.requiredCoordinator
+        var search = order
+        search.plan.includesValues = false
+        search.includesPendingChanges = false
+        nonisolated(unsafe) let wanted = search
+        let keys = try finder.performAndWait { try finder.fetchObjects(wanted).map(\._state.key) }
+        var rest = order.plan
+        (rest.limit, rest.offset, rest.sort) = (0, 0, [])
+        return stores.compactMap { store in
+            let found = keys.filter { $0.store == store.number }
+            guard !found.isEmpty else { return nil }
+            var plan = rest
+            let among = Predicate.comparison(Comparison(.this, .in, .list(found.map { .constant(.key($0)) })))
+            // Still so when its turn comes.
+            plan.predicate = rest.predicate.map { .and([$0, among]) } ?? among
+            return (store, plan)
+        }
     }
 
     /// IDs may be of sub-entities: the request is for the entity that all have in common.

@@ -272,10 +272,21 @@ package struct FormatParser {
         return .expression(.function(":=", [.variable(name), try expression(node)]))
     }
 
+    /// Whether the digits here are those of the least whole number, which are a real number without the sign.
+    private var isLeastWithoutSign: Bool {
+        guard token == .real(0x1p63) else { return false }
+        let digits = source.unicodeScalars.dropFirst(position).prefix { $0.isASCII && $0.properties.isAlphabetic || "0123456789.".unicodeScalars.contains($0) }
+        return String(String.UnicodeScalarView(digits)) == "9223372036854775808"
+    }
+
     private mutating func unary() throws(PredicateError) -> Node {
         guard token == .symbol("-") || token == .symbol("~") else { return try postfix() }
         let isMinus = take("-")
         if !isMinus { advance() }
+        if isMinus, isLeastWithoutSign {
+            advance()
+            return .expression(.constant(.int(.min)))
+        }
         let node = try nested { parser throws(PredicateError) in try parser.unary() }
         let operand = try expression(node)
         guard isMinus else { return .expression(.function("onesComplement:", [operand])) }

@@ -86,11 +86,8 @@ package struct FormatPrinter {
 
     private func list(_ items: [Expression]) -> String { items.map(text).joined(separator: ", ") }
 
-    private func keyPath(_ path: [String]) -> String {
-        let keys = path.enumerated().map { place, key in
-            place == 0 && FormatWords.reserved.contains(key.uppercased()) ? "#" + key : key
-        }
-        return keys.joined(separator: ".")
+    private func keyPath(_ path: [String], isWhole: Bool = true) -> String {
+        path.enumerated().map { FormatWords.written(key: $1, isFirst: $0 == 0 && isWhole) }.joined(separator: ".")
     }
 
     private func function(_ name: String, _ arguments: [Expression]) -> String {
@@ -99,7 +96,7 @@ package struct FormatPrinter {
         }
         switch (name, arguments.count) {
         case ("valueForKeyPath:", 2):
-            if case .keyPath(let path) = arguments[1] { return operand(arguments[0]) + "." + path.joined(separator: ".") }
+            if case .keyPath(let path) = arguments[1] { return operand(arguments[0]) + "." + keyPath(path, isWhole: false) }
             if case .variable = arguments[1] { return operand(arguments[0]) + "." + text(arguments[1]) }
         case ("objectFrom:withIndex:", 2): return operand(arguments[0]) + "[" + text(arguments[1]) + "]"
         case ("castObject:toType:", 2): return "CAST(" + list(arguments) + ")"
@@ -149,7 +146,7 @@ package struct FormatPrinter {
         return Double(short) == number ? short : "\(number)"
     }
 
-    private static func quoted(_ text: String) -> String {
+    static func quoted(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {
             switch scalar {

@@ -63,8 +63,13 @@ struct FormatScanner {
         if isDigit(first) || (first == "." && peek(1).map(isDigit) == true) { return try number() }
         if isWordStart(first) { return .word(word(withColons: true)) }
         switch first {
-        case "'", "\"": return try text(first)
-        case "#": return .escapedWord(try name(after: "#"))
+        case "'", "\"": return .text(try text(first))
+        case "#":
+            if let quote = peek(1), quote == "\"" || quote == "'" {
+                position += 1
+                return .escapedWord(try text(quote))
+            }
+            return .escapedWord(try name(after: "#"))
         case "@":
             if peek(1) == "\"" || peek(1) == "'" {
                 throw PredicateError("A text has no @ before its quotes; leave it out.", position: position)
@@ -77,19 +82,8 @@ struct FormatScanner {
     }
 
     private func isDigit(_ scalar: Unicode.Scalar) -> Bool { ("0"..."9").contains(scalar) }
-
-    private func isWordStart(_ scalar: Unicode.Scalar) -> Bool {
-        scalar == "_" || (scalar.isASCII ? isLetter(scalar) : scalar.properties.isAlphabetic)
-    }
-
-    private func isLetter(_ scalar: Unicode.Scalar) -> Bool {
-        ("a"..."z").contains(scalar) || ("A"..."Z").contains(scalar)
-    }
-
-    private func isWordPart(_ scalar: Unicode.Scalar) -> Bool {
-        isWordStart(scalar) || isDigit(scalar)
-            || (!scalar.isASCII && scalar.properties.isIDContinue)
-    }
+    private func isWordStart(_ scalar: Unicode.Scalar) -> Bool { FormatWords.isStart(scalar) }
+    private func isWordPart(_ scalar: Unicode.Scalar) -> Bool { FormatWords.isPart(scalar) }
 
     private mutating func word(withColons: Bool) -> String {
         var result = String.UnicodeScalarView()
@@ -114,13 +108,13 @@ struct FormatScanner {
         return word(withColons: false)
     }
 
-    private mutating func text(_ quote: Unicode.Scalar) throws(PredicateError) -> FormatToken {
+    private mutating func text(_ quote: Unicode.Scalar) throws(PredicateError) -> String {
         let start = position
         position += 1
         var result = String.UnicodeScalarView()
         while let scalar = peek() {
             position += 1
-            if scalar == quote { return .text(String(result)) }
+            if scalar == quote { return String(result) }
             if scalar != "\\" {
                 result.append(scalar)
             } else if let escaped = peek() {

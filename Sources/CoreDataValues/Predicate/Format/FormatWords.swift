@@ -8,6 +8,29 @@ enum FormatWords {
         "ANYKEY", "SUBQUERY", "FETCH", "CAST", "TRUEPREDICATE", "FALSEPREDICATE",
     ]
 
+    // MARK: Names
+
+    static func isStart(_ scalar: Unicode.Scalar) -> Bool {
+        guard scalar.isASCII else { return scalar.properties.isAlphabetic }
+        return scalar == "_" || ("a"..."z").contains(scalar) || ("A"..."Z").contains(scalar)
+    }
+
+    static func isPart(_ scalar: Unicode.Scalar) -> Bool {
+        isStart(scalar) || ("0"..."9").contains(scalar) || (!scalar.isASCII && scalar.properties.isIDContinue)
+    }
+
+    /// A key as it can be read again: as it is, behind a sign where it is a reserved word, in quotes where it is no word.
+    static func written(key: String, isFirst: Bool) -> String {
+        // As Apple prints a key that begins so, although it reads back as a variable.
+        let signs = key.unicodeScalars.first == "@" || (isFirst && key.unicodeScalars.first == "$") ? 1 : 0
+        let name = key.unicodeScalars.dropFirst(signs)
+        let isWord = name.first.map(isStart) == true && name.allSatisfy(isPart)
+        guard isWord else { return "#" + FormatPrinter.quoted(key) }
+        return isFirst && reserved.contains(key.uppercased()) ? "#" + key : key
+    }
+
+    // MARK: Operators
+
     /// What may stand between two values, and between two conditions.
     static let comparing = words.keys.sorted() + symbols.keys.sorted()
     static let joining = ["AND", "OR"]

@@ -33,10 +33,10 @@ struct MemoryFetch {
             try interruption.look()
             let source = source(row)
             guard condition.matches(source) else { continue }
-            try evaluator.take(source)
+            evaluator.take(source)
             if evaluator.isComplete { break }
         }
-        try evaluator.end()
+        evaluator.end()
         return StepCursor { evaluator.next() }
     }
 
