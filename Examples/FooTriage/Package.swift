@@ -20,7 +20,11 @@ let package = Package(
                 .product(name: "CoreData", package: "OpenCoreData"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            swiftSettings: strict),
+            // A link to Models/FooTriage.xcdatamodeld, for the plugin alone: the program finds the model in the project, so that a
+            // change of it counts without a build.
+            exclude: ["FooTriage.xcdatamodeld"],
+            swiftSettings: strict,
+            plugins: [.plugin(name: "CoreDataModelPlugin", package: "OpenCoreData")]),
         // The program that README.md shows.
         .executableTarget(
             name: "FirstSteps",

@@ -66,7 +66,8 @@ struct CoreDataModelPlugin: BuildToolPlugin {
     /// Every file of a model, and the one beside it that says how its classes are made.
     private static func inputs(of model: URL) -> [URL] {
         var inputs: [URL] = []
-        let walk = FileManager.default.enumerator(at: model, includingPropertiesForKeys: [.isRegularFileKey])
+        // A link to a model elsewhere in the package is a model too.
+        let walk = FileManager.default.enumerator(at: model.resolvingSymlinksInPath(), includingPropertiesForKeys: [.isRegularFileKey])
         while let file = walk?.nextObject() as? URL {
             if (try? file.resourceValues(forKeys: [.isRegularFileKey]))?.isRegularFile == true { inputs.append(file) }
         }

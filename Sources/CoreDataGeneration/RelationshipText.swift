@@ -24,9 +24,8 @@ struct RelationshipText {
     }
 
     private func toOne(_ relationship: ResolvedRelationship, _ slot: Int, _ target: String) -> Accessors {
-        let cast = target == "NSManagedObject" ? "" : " as? \(target)"
-        return Accessors(
-            name: relationship.name, type: target + "?", get: "_toOne(\(slot))\(cast)", set: "_setToOne(\(slot), newValue)")
+        let get = target == "NSManagedObject" ? "_toOne(\(slot))" : "_target(\(slot))"
+        return Accessors(name: relationship.name, type: target + "?", get: get, set: "_setToOne(\(slot), newValue)")
     }
 
     private func toMany(_ relationship: ResolvedRelationship, _ index: Int, _ target: String) -> Accessors {

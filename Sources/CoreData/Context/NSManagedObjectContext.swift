@@ -295,13 +295,13 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
 
     final var identities: StoreIdentities? { coordinator?.identities }
 
-    final func entityDescription(for type: NSManagedObject.Type) -> NSEntityDescription {
-        if let last = lastClass, last.type == ObjectIdentifier(type) { return last.info.description }
+    final func info(for type: NSManagedObject.Type) -> EntityInfo {
+        if let last = lastClass, last.type == ObjectIdentifier(type) { return last.info }
         guard let info = runtime.info(for: type) else {
             misuse("The model of this context has no entity of the class \(type).")
         }
         lastClass = (ObjectIdentifier(type), info)
-        return info.description
+        return info
     }
 
     /// Name, queue and parent, and how much is pending if the caller is on the context's queue.

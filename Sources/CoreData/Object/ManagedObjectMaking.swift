@@ -35,9 +35,9 @@ extension ManagedObjectMaking where Self: NSManagedObject {
 private func insertedObject(_ context: UnsafeMutableRawPointer, _ type: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer {
     let type = unsafeBitCast(type, to: NSManagedObject.Type.self)
     let context = Unmanaged<NSManagedObjectContext>.fromOpaque(context).takeUnretainedValue()
-    let description = context.entityDescription(for: type)
-    guard let initializer = description.info.binding(of: type).initializer else {
-        return Unmanaged.passRetained(NSManagedObject(entity: description, insertInto: context)).toOpaque()
+    let info = context.info(for: type)
+    guard let initializer = info.binding(of: type).initializer else {
+        return Unmanaged.passRetained(NSManagedObject(entity: info.description, insertInto: context)).toOpaque()
     }
-    return initializer.make(description, in: context)
+    return initializer.make(info.description, in: context)
 }

@@ -56,20 +56,30 @@ extension NSManagedObject {
         _setText(slot, value?.rawValue)
     }
 
-    // MARK: To-manys
+    // MARK: Relationships
 
-    /// The members of a to-many without order, as objects of a class.
+    /// The target of a to-one as an object of a class, nil if it is of another. One of the very class is told by one comparison, which
+    /// spares a cast; generated classes are not final.
+    @inlinable
+    public final func _target<T: NSManagedObject>(_ slot: Int) -> T? {
+        guard let object = _toOne(slot) else { return nil }
+        return Swift.type(of: object) == T.self ? unsafeDowncast(object, to: T.self) : object as? T
+    }
+
+    /// The members of a to-many without order, as objects of a class. Inlined, so that the caller's class is no matter of run time.
+    @inlinable
     public final func _members<T: NSManagedObject>(_ index: Int) -> Set<T> {
-        let members = shownMembers(at: ownToMany(index))
-        var set = Set<T>(minimumCapacity: members.count)
+        let members = _shownMembers(index)
+        var set = Set<T>(minimumCapacity: 2 * members.count)
         for member in members { if let member = member as? T { set.insert(member) } }
         return set
     }
 
     /// The members of an ordered to-many, as objects of a class.
-    public final func _orderedMembers<T: NSManagedObject>(_ index: Int) -> [T] {
-        shownMembers(at: ownToMany(index)).compactMap { $0 as? T }
-    }
+    @inlinable
+    public final func _orderedMembers<T: NSManagedObject>(_ index: Int) -> [T] { _shownMembers(index).compactMap { $0 as? T } }
+
+    @usableFromInline final func _shownMembers(_ index: Int) -> [NSManagedObject] { shownMembers(at: ownToMany(index)) }
 
     /// The members as a set of Foundation's, which does not follow later changes.
     public final func _set(_ index: Int) -> NSSet { NSSet(array: shownMembers(at: ownToMany(index))) }

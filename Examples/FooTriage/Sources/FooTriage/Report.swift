@@ -6,7 +6,7 @@ import CoreData
 extension Triage {
     /// Inserts the constant table, unless an earlier run did; shows that it can be undone and redone; saves.
     func fillTable() throws {
-        let present = try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Injury"))
+        let present = try context.count(for: Injury.fetchRequest())
         guard present == 0 else {
             print("The constant table is there already: \(present) injuries. Nothing is added.")
             return
@@ -32,18 +32,18 @@ extension Triage {
 /// Prints all injuries in the order of their numbers, read through a coordinator and a context of their own.
 func printTable(model: NSManagedObjectModel, store: URL, sql: Bool) throws {
     let context = try Triage.link2file(model, store: store, sql: sql)
-    let request = NSFetchRequest<NSManagedObject>(entityName: "Injury")
+    let request = Injury.fetchRequest()
     request.sortDescriptors = [NSSortDescriptor(key: "id", ascending: true)]
     let records = try context.fetch(request)
 
+    // What the XML has beside these two the class need not know: it may have come after the build.
     let others = (model.entitiesByName["Injury"]?.attributesByName.keys.sorted() ?? [])
         .filter { $0 != "id" && $0 != "name" }
-    let keys = ["id", "name"] + others
     let rows = records.map { record in
-        keys.map { key in record.value(forKey: key).map { "\($0)" } ?? "-" }
+        ["\(record.id)", record.name] + others.map { key in record.value(forKey: key).map { "\($0)" } ?? "-" }
             + [record.objectID.uriRepresentation().absoluteString]
     }
-    aligned([keys + ["object ID"]] + rows).forEach { print($0) }
+    aligned([["id", "name"] + others + ["object ID"]] + rows).forEach { print($0) }
 }
 
 /// Lines with each column as wide as its widest cell; numbers stand to the right.

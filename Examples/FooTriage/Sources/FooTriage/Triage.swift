@@ -68,9 +68,9 @@ final class Triage {
     /// Inserts one object for each term of the list.
     func initInjury() {
         for (index, name) in Triage.names.split(separator: "%").enumerated() {
-            let record = NSEntityDescription.insertNewObject(forEntityName: "Injury", into: context)
-            record.setValue(index, forKey: "id")
-            record.setValue(String(name), forKey: "name")
+            let record = Injury(context: context)
+            record.id = Int32(index)
+            record.name = String(name)
             // Inserting an object that is inserted already is harmless.
             context.insert(record)
         }
