@@ -31,6 +31,7 @@ let package = Package(
         .executableTarget(
             name: "OpenCoreDataObjects",
             dependencies: ["Yardstick", .product(name: "CoreData", package: "OpenCoreData")],
+            resources: [.copy("Models/Casualties.xcdatamodeld"), .copy("Models/Clinic.xcdatamodeld"), .copy("Models/Wards.xcdatamodeld")],
             swiftSettings: strict),
     ]
 )

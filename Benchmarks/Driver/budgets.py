@@ -129,13 +129,58 @@ def check_chain():
     return []
 
 
+# What a generated property costs in instructions, and which functions it never reaches.
+TYPED_COUNT, TYPED_GATES = 1_000_000, {"typedRead": 30, "typedWrite": 240}
+UNTYPED = ("swift_beginAccess", "swift_dynamicCast", "swift_getWitnessTable", "protocol witness for ")
+
+
+def check_typed():
+    """Counts a read and a write of a generated Int64 property; answers the sentences of what fails."""
+    failures = []
+    for task, gate in TYPED_GATES.items():
+        text = callgrind_once(task, ROWS)
+        count = total(text, task) / TYPED_COUNT
+        calls = called(text, TYPED_COUNT)
+        print(f"typed         {task:17} {count:12.1f} instructions, {len(calls)} calls each (gate {gate})")
+        if count > gate:
+            failures.append(f"{task} costs {count:.1f} instructions each, over the gate {gate}.")
+        if task == "typedRead" and calls:
+            failures.append(f"{task} calls {', '.join(calls)}; a read is inlined.")
+        failures += [f"{task} calls {name}." for name in calls if any(word in name for word in UNTYPED)]
+    return failures
+
+
+def called(text, count):
+    """The functions that were called at least `count` times, as people write them."""
+    names, calls = {}, {}
+    for line in text.splitlines():
+        if found := re.match(r"c?fn=\((\d+)\)(?: (.+))?", line):
+            number = found[1]
+            names.setdefault(number, found[2])
+        elif found := re.match(r"calls=(\d+) ", line):
+            calls[number] = calls.get(number, 0) + int(found[1])
+    often = "\n".join(names[number] or "?" for number, times in calls.items() if times >= count)
+    if not often:
+        return []
+    return run_tool(["swift", "demangle", "--simplified"], "demangling", input=often).stdout.splitlines()
+
+
 def scaled(task, rows, environment=None):
-    runs = Runs(rows, environment or {"YARDSTICK_DIRTY": str(SCALE_DIRTY)})
+    return total(callgrind_once(task, rows, environment or {"YARDSTICK_DIRTY": str(SCALE_DIRTY)}), task)
+
+
+def callgrind_once(task, rows, environment=None):
+    """What callgrind writes of one repetition of ours."""
     output = WORK / f"callgrind-{os.getpid():08}.out"
     command = ["valgrind", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={output}"]
-    runs.run_once(OURS, task, command)
-    totals = re.search(r"^totals: (\d+)", output.read_text(), re.MULTILINE)
+    Runs(rows, environment).run_once(OURS, task, command)
+    text = output.read_text()
     output.unlink()
+    return text
+
+
+def total(text, task):
+    totals = re.search(r"^totals: (\d+)", text, re.MULTILINE)
     if not totals or int(totals[1]) == 0:
         raise Stop(f"callgrind counted no instruction of {OURS.title} at {task}.")
     return int(totals[1])
@@ -251,7 +296,7 @@ def main():
         write_json(options.json, counts)
     if options.update:
         update(counts)
-    failures = compare(counts)
+    failures = compare(counts) + check_typed()
     if set(SCALE_TASKS) <= set(options.tasks):
         failures += check_scale() + check_chain()
     if failures:

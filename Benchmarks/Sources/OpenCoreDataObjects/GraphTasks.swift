@@ -18,7 +18,8 @@ struct GraphTasks {
         case .redo: try redo()
         case .saveDirty: try saveDirty()
         case .chain: try chain()
-        case .insert, .fetch, .fetchRead, .filter, .lookup, .lookupRegistered, .update, .delete, .toOne, .toMany,
+        case .typedRead, .typedWrite,
+            .insert, .fetch, .fetchRead, .filter, .lookup, .lookupRegistered, .update, .delete, .toOne, .toMany,
             .commit, .open, .free, .memory, .seed, .request, .request1, .request32, .request1000,
             .sharedNothing, .sharedOwners, .sharedOrder, .filterSort, .lookupIndexed, .aggregate, .dictionary, .columns, .inList,
             .join, .parse, .batchInsert:
@@ -53,7 +54,7 @@ struct GraphTasks {
         let injuries = try region.measure {
             let injuries = try context.fetch(request)
             for injury in injuries {
-                for case let patient as Patient in injury.patients { checksum.add(patient) }
+                for patient in injury.patients { checksum.add(patient) }
             }
             return injuries
         }

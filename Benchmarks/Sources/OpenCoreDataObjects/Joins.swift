@@ -3,48 +3,9 @@
 import CoreData
 import Yardstick
 
-final class Visit: NSManagedObject {
-    override class var _managedKeys: [String]? { ["age", "name", "ward"] }
-
-    var age: Int64 {
-        get { _int(0) }
-        set { _setInt(0, newValue) }
-    }
-    var name: String {
-        get { _text(1) ?? "" }
-        set { _setText(1, newValue) }
-    }
-    var ward: Ward? {
-        get { _toOne(2) as? Ward }
-        set { _setToOne(2, newValue) }
-    }
-}
-
-final class Ward: NSManagedObject {
-    override class var _managedKeys: [String]? { ["floor", "hospital"] }
-
-    var floor: Int64 {
-        get { _int(0) }
-        set { _setInt(0, newValue) }
-    }
-    var hospital: Hospital? {
-        get { _toOne(1) as? Hospital }
-        set { _setToOne(1, newValue) }
-    }
-}
-
-final class Hospital: NSManagedObject {
-    override class var _managedKeys: [String]? { ["city"] }
-
-    var city: String {
-        get { _text(0) ?? "" }
-        set { _setText(0, newValue) }
-    }
-}
-
 struct Joins: Sendable {
     /// Made once a process: a model is frozen by its first coordinator.
-    nonisolated(unsafe) private static let model = madeModel()
+    nonisolated(unsafe) private static let model = Result { try Models.load("Wards") }
     let rows: Int
 
     func run(_ path: String, _ region: Region) throws -> Checksum {
@@ -77,7 +38,7 @@ struct Joins: Sendable {
     }
 
     private func context(_ path: String) throws -> NSManagedObjectContext {
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model)
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: try Self.model.get())
         try coordinator.addPersistentStore(
             ofType: NSSQLiteStoreType, configurationName: nil, at: URL(fileURLWithPath: path), options: nil)
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
@@ -109,23 +70,5 @@ struct Joins: Sendable {
             visit.ward = wards[Questions.wardOfVisit(index, of: rows) - 1]
         }
         try context.save()
-    }
-
-    private static func madeModel() -> NSManagedObjectModel {
-        let visit = Clinic.entity(
-            "Visit", [Clinic.attribute("age", .integer64AttributeType), Clinic.attribute("name", .stringAttributeType)])
-        let ward = Clinic.entity("Ward", [Clinic.attribute("floor", .integer64AttributeType)])
-        let hospital = Clinic.entity("Hospital", [Clinic.attribute("city", .stringAttributeType)])
-        for (owner, key, back, destination) in [(visit, "ward", "visits", ward), (ward, "hospital", "wards", hospital)] {
-            let there = Clinic.relationship(key, to: destination, maxCount: 1)
-            let here = Clinic.relationship(back, to: owner, maxCount: 0)
-            there.inverseRelationship = here
-            here.inverseRelationship = there
-            owner.properties.append(there)
-            destination.properties.append(here)
-        }
-        let model = NSManagedObjectModel()
-        model.entities = [visit, ward, hospital]
-        return model
     }
 }

@@ -39,6 +39,7 @@ struct OpenCoreDataObjects: Contender {
             try GraphTasks(rows: rows, stack: stack, region: region).run(task)
         case .filterSort, .lookupIndexed, .aggregate, .dictionary, .columns, .inList, .parse, .batchInsert:
             try Queries(rows: rows, context: stack.context, region: region).run(task)
+        case .typedRead, .typedWrite: try TypedAccess(stack: stack, region: region).run(task)
         case .join, .open, .request, .request1, .request32, .request1000, .sharedNothing, .sharedOwners, .sharedOrder: throw Failure("\(task.rawValue) runs elsewhere")
         }
     }
@@ -186,7 +187,7 @@ struct OpenCoreDataObjects: Contender {
         var checksum = Checksum()
         region.measure {
             for injury in injuries {
-                for case let patient as Patient in injury.patients { checksum.add(patient) }
+                for patient in injury.patients { checksum.add(patient) }
             }
         }
         return checksum

@@ -1,40 +1,13 @@
-// Requests that write at once: each makes a casualty of a station with an injury, all of the same two or of their own.
+// Requests that write at once: each makes a casualty of a station with an injury (a burn), all of the same two or of their own.
 
 import CoreData
 import Synchronization
 import Yardstick
 
-final class Casualty: NSManagedObject {
-    override class var _managedKeys: [String]? { ["name", "station", "injuries:toMany"] }
-
-    var name: String {
-        get { _text(0) ?? "" }
-        set { _setText(0, newValue) }
-    }
-    var station: Owner? {
-        get { _toOne(1) as? Owner }
-        set { _setToOne(1, newValue) }
-    }
-    var injuries: Set<NSManagedObject> {
-        get { _toMany(0) }
-        set { _setToMany(0, newValue) }
-    }
-}
-
-/// A station or an injury.
-final class Owner: NSManagedObject {
-    override class var _managedKeys: [String]? { ["name"] }
-
-    var name: String {
-        get { _text(0) ?? "" }
-        set { _setText(0, newValue) }
-    }
-}
-
 struct SharedOwners: Sendable {
     private static let (writers, saves, members) = (32, 6_400, 2_000)
     /// Made once a process: a model is frozen by its first coordinator.
-    nonisolated(unsafe) private static let models = [false, true].map(model)
+    nonisolated(unsafe) private static let models = [false, true].map { isOrdered in Result { try model(isOrdered: isOrdered) } }
 
     private let coordinator: NSPersistentStoreCoordinator
     private let owners: Int
@@ -50,7 +23,7 @@ struct SharedOwners: Sendable {
             case "objectTrump": .mergeByPropertyObjectTrumpMergePolicyType
             default: .errorMergePolicyType
             }
-        coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.models[task == .sharedOrder ? 1 : 0])
+        coordinator = NSPersistentStoreCoordinator(managedObjectModel: try Self.models[task == .sharedOrder ? 1 : 0].get())
         try coordinator.addPersistentStore(
             ofType: NSSQLiteStoreType, configurationName: nil, at: URL(fileURLWithPath: path), options: nil)
     }
@@ -85,28 +58,27 @@ struct SharedOwners: Sendable {
         return context
     }
 
-    private func named(_ entity: String, _ number: Int, _ context: NSManagedObjectContext) throws -> Owner {
-        let request = NSFetchRequest<Owner>(entityName: entity)
+    private func only<T>(_ request: NSFetchRequest<T>, _ number: Int, _ context: NSManagedObjectContext) throws -> T {
         request.predicate = NSPredicate(format: "name == %@", "\(number)")
-        guard let found = try context.fetch(request).first else { throw Failure("no \(entity) \(number)") }
+        guard let found = try context.fetch(request).first else { throw Failure("no \(request.entityName ?? "") \(number)") }
         return found
     }
 
     private func fill(_ number: Int) throws {
         let context = context()
         try context.performAndWait {
-            let owners = ["Station", "Injury"].map { Owner(entity: Self.entity($0, context), insertInto: context) }
-            for owner in owners { owner.name = "\(number)" }
-            for member in 0..<Self.members { admit("\(member)", owners[0], owners[1], context) }
+            let (station, burn) = (Station(context: context), Burn(context: context))
+            (station.name, burn.name) = ("\(number)", "\(number)")
+            for member in 0..<Self.members { admit("\(member)", station, burn, context) }
             try context.save()
         }
     }
 
-    private func admit(_ name: String, _ station: Owner, _ injury: Owner, _ context: NSManagedObjectContext) {
+    private func admit(_ name: String, _ station: Station, _ burn: Burn, _ context: NSManagedObjectContext) {
         let casualty = Casualty(context: context)
         casualty.name = name
         casualty.station = station
-        casualty.injuries = [injury]
+        casualty.injuries = [burn]
     }
 
     /// Makes casualties until there are enough.
@@ -116,7 +88,8 @@ struct SharedOwners: Sendable {
             do {
                 try await context.perform {
                     let number = writer % owners
-                    admit("new", try named("Station", number, context), try named("Injury", number, context), context)
+                    let station = try only(Station.fetchRequest(), number, context)
+                    admit("new", station, try only(Burn.fetchRequest(), number, context), context)
                     try context.save()
                 }
             } catch { failure.reason.withLock { $0 = "\(error)" } }
@@ -136,32 +109,12 @@ struct SharedOwners: Sendable {
         }
     }
 
-    // MARK: Model
-
-    private static func entity(_ name: String, _ context: NSManagedObjectContext) -> NSEntityDescription {
-        guard let entity = NSEntityDescription.entity(forEntityName: name, in: context) else { preconditionFailure(name) }
-        return entity
-    }
-
-    /// Casualty, with a station and with injuries; in the order in which they came or in none.
-    private static func model(isOrdered: Bool) -> NSManagedObjectModel {
-        let casualty = Clinic.entity("Casualty", [Clinic.attribute("name", .stringAttributeType)])
-        let owners = ["Station", "Injury"].map { name in
-            let owner = Clinic.entity(name, [Clinic.attribute("name", .stringAttributeType)])
-            owner.managedObjectClassName = "OpenCoreDataObjects.Owner"
-            return owner
+    /// Casualties with a station and with injuries; in the order in which they came or in none.
+    private static func model(isOrdered: Bool) throws -> NSManagedObjectModel {
+        let model = try Models.load("Casualties")
+        for owner in ["Station", "Burn"] {
+            model.entitiesByName[owner]?.relationshipsByName["casualties"]?.isOrdered = isOrdered
         }
-        for (owner, key, count) in [(owners[0], "station", 1), (owners[1], "injuries", 0)] {
-            let there = Clinic.relationship(key, to: owner, maxCount: count)
-            let back = Clinic.relationship("casualties", to: casualty, maxCount: 0)
-            back.isOrdered = isOrdered
-            there.inverseRelationship = back
-            back.inverseRelationship = there
-            casualty.properties.append(there)
-            owner.properties.append(back)
-        }
-        let model = NSManagedObjectModel()
-        model.entities = [casualty] + owners
         return model
     }
 }

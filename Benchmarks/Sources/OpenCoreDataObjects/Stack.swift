@@ -7,7 +7,7 @@ import Yardstick
 /// Coordinator, store and context with an undo manager and an observer of saves.
 final class Stack: Sendable {
     /// Made once a process, as an application does; frozen by the first coordinator.
-    nonisolated(unsafe) private static let model = Clinic.model()
+    nonisolated(unsafe) private static let model = Result { try Models.load("Clinic") }
 
     let coordinator: NSPersistentStoreCoordinator
     let context: NSManagedObjectContext
@@ -16,7 +16,7 @@ final class Stack: Sendable {
     nonisolated(unsafe) private let observer: any NSObjectProtocol
 
     init(path: String) throws {
-        coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model)
+        coordinator = NSPersistentStoreCoordinator(managedObjectModel: try Self.model.get())
         try coordinator.addPersistentStore(
             ofType: NSSQLiteStoreType, configurationName: nil, at: URL(fileURLWithPath: path), options: nil)
         context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)

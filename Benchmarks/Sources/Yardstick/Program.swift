@@ -15,6 +15,8 @@ public enum Task: String, CaseIterable, Sendable {
     case filterSort, lookupIndexed, aggregate, dictionary, columns, inList, join, parse, batchInsert
     /// Fetches by chains of conditions; only `Scripts/budgets` runs it, to count how its cost grows.
     case chain
+    /// A property read and written a million times; only `Scripts/budgets` runs them, to count and to see what they call.
+    case typedRead, typedWrite
     case free, memory
     /// Writes the database that the other tasks start from.
     case seed
@@ -33,13 +35,15 @@ public enum Task: String, CaseIterable, Sendable {
         case .request32: 32
         case .request1000: 1000
         case .insert, .fetch, .fetchRead, .filter, .lookup, .lookupRegistered, .update, .delete, .toOne, .toMany, .commit,
-            .open, .request, .sharedNothing, .sharedOwners, .sharedOrder, .toOneWalk, .toManyPrefetch, .faults, .undo, .redo, .saveDirty, .chain, .free, .memory, .seed,
+            .open, .request, .sharedNothing, .sharedOwners, .sharedOrder, .toOneWalk, .toManyPrefetch, .faults, .undo, .redo, .saveDirty, .chain, .typedRead, .typedWrite, .free, .memory, .seed,
             .filterSort, .lookupIndexed, .aggregate, .dictionary, .columns, .inList, .join, .parse, .batchInsert:
             nil
         }
     }
 }
 
+/// How often `typedRead` and `typedWrite` read or write.
+public let typedCount = 1_000_000
 /// How many one-row transactions the task `commit` makes.
 public let commitCount = 500
 /// How many requests the task `request` answers one after the other, and how many those at once.

@@ -1,0 +1,3 @@
+import CoreData
+
+nonisolated final class Station: NSManagedObject {}
