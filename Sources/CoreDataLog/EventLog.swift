@@ -87,7 +87,13 @@ struct EventLog: Sendable {
 
     private func add(_ metadata: inout Logger.Metadata, _ contextName: String?, _ error: (any Error)?) {
         if let contextName { metadata["context"] = "\(contextName)" }
-        if let error { metadata["error"] = "\(error)" }
+        if let error { metadata["error"] = "\(Self.sentence(error))" }
+    }
+
+    /// What an error says, without its user info: there stand objects with their values.
+    private static func sentence(_ error: any Error) -> String {
+        guard let error = error as? CocoaError else { return "\(type(of: error))" }
+        return "\(error.code.rawValue) \(error.localizedDescription)"
     }
 }
 

@@ -9,12 +9,15 @@ import Foundation
 ///     <!-- swift: declarations -->            beside other declarations of a file
 ///     <!-- swift: program -->                 a file main.swift of its own
 ///     <!-- swift: given code: Int, … -->      statements that need what the text before has
+///     <!-- file: Sources/… -->                a file of a package, which `Scripts/service` builds and runs
 struct SwiftBlock {
     enum Place: Equatable {
         case program
         case declarations
         /// In functions with these parameters: once of the main actor, once of nobody.
         case statements(given: String)
+        /// Not compiled here.
+        case package
     }
     let page: String
     /// The line of the first line of code, counted from 1.
@@ -41,6 +44,7 @@ struct SwiftBlock {
     }
 
     private static func place(said comment: String) -> Place {
+        if comment.wholeMatch(of: /<!-- file: [^ ]+ -->/) != nil { return .package }
         guard let said = comment.wholeMatch(of: /<!-- swift: (program|declarations|given (.+)) -->/) else {
             return .statements(given: "")
         }
@@ -59,7 +63,7 @@ struct SwiftBlock {
             #sourceLocation()
             """
         switch place {
-        case .program: return here
+        case .program, .package: return here
         case .declarations: return "import CoreData\nimport Foundation\n\(here)\n"
         case .statements(let given):
             func function(_ name: String, _ actor: String) -> String {
@@ -79,7 +83,7 @@ struct BlockChecker {
     /// What the compiler says of the blocks of one page, which are one module; nothing if they compile without a warning.
     func complaints(_ blocks: [SwiftBlock]) throws -> String {
         let programs = blocks.filter { $0.place == .program }
-        let others = blocks.filter { $0.place != .program }
+        let others = blocks.filter { $0.place != .program && $0.place != .package }
         let said = try programs.map { try compile([$0]) } + (others.isEmpty ? [] : [compile(others)])
         return said.joined()
     }

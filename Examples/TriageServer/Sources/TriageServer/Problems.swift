@@ -66,7 +66,8 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
             return try problem.response(from: request, context: context)
         } catch let error as CocoaError {
             if let problem = Problem(error) { return try problem.response(from: request, context: context) }
-            context.logger.error("\(request.method) \(request.uri.path): \(error)")
+            // Not the error as a whole, whose user info has objects with their values.
+            context.logger.error("\(request.method) \(request.uri.path): \(error.code.rawValue) \(error.localizedDescription)")
             throw HTTPError(.internalServerError)
         }
     }
