@@ -23,6 +23,10 @@ package enum Library {
     private static func entity(_ name: String, _ attributes: [(String, AttributeType)]) -> EntityDraft {
         var entity = EntityDraft(name: name)
         entity.attributes = ([("serial", .integer64), ("touch", .integer32)] + attributes).map { Clinic.attribute($0.0, $0.1) }
+        // Every other attribute has an index, so that rows are found in both ways.
+        entity.indexes = attributes.enumerated().filter { $0.offset % 2 == 0 }.map {
+            FetchIndex(name: "by" + $0.element.0, elements: [FetchIndex.Element(property: $0.element.0)])
+        }
         return entity
     }
 

@@ -60,6 +60,7 @@ struct RandomModel {
         if parent == nil {
             entity.attributes = [Clinic.attribute("serial", .integer64), Clinic.attribute("touch", .integer32)]
             entity.attributes += [Clinic.attribute("number", pick([.integer16, .integer32, .double])), Clinic.attribute("text", .string)]
+            entity.indexes = [FetchIndex(name: "byText", elements: [FetchIndex.Element(property: "text")])]
         }
         for _ in 0..<2 + below(5) {
             let key = free.remove(at: below(free.count))

@@ -9,45 +9,9 @@ import Testing
 
 @Suite("Plans of predicates")
 struct PredicatePlanTests {
-    private let folder: Folder
-    private let store: SQLiteStore
+    private let sample: PlanSample
 
-    /// Every attribute of a thing has an index of its own but `free`.
-    static var schema: Schema {
-        get throws {
-            var thing = EntityDraft(name: "Thing")
-            let types: [(String, AttributeType)] = [
-                ("text", .string), ("int", .integer32), ("big", .integer64), ("double", .double), ("float", .float), ("date", .date),
-                ("flag", .boolean), ("decimal", .decimal), ("uuid", .uuid), ("uri", .uri), ("bytes", .binary), ("free", .string),
-            ]
-            thing.attributes = types.map { Triage.attribute($0.0, $0.1) }
-            thing.indexes = types.dropLast().map { FetchIndex(name: "by" + $0.0, elements: [.init(property: $0.0)]) }
-            thing.indexes.append(FetchIndex(name: "both", elements: [.init(property: "flag"), .init(property: "date")]))
-            thing.relationships = [
-                Triage.toOne("owner", "Owner", "things"), Triage.toMany("marks", "Mark", "things"), Triage.toMany("parts", "Part", "thing", ordered: true),
-            ]
-            var owner = EntityDraft(name: "Owner")
-            owner.attributes = [Triage.attribute("name", .string)]
-            owner.indexes = [FetchIndex(name: "byName", elements: [.init(property: "name")])]
-            owner.relationships = [Triage.toMany("things", "Thing", "owner")]
-            var mark = EntityDraft(name: "Mark")
-            mark.attributes = [Triage.attribute("name", .string)]
-            mark.relationships = [Triage.toMany("things", "Thing", "marks")]
-            var part = EntityDraft(name: "Part")
-            part.attributes = [Triage.attribute("name", .string), Triage.attribute("size", .integer32)]
-            part.relationships = [Triage.toOne("thing", "Thing", "parts")]
-            var draft = SchemaDraft()
-            draft.entities = [thing, owner, mark, part]
-            return try Schema(checking: draft)
-        }
-    }
-
-    init() throws {
-        folder = try Folder()
-        store = try folder.store(Self.schema)
-        // What SQLite guesses of tables that were never analysed does not depend on their rows.
-        try store.insert("Thing", [(1, ["text": .text("a"), "int": .int(1)])])
-    }
+    init() throws { sample = try PlanSample() }
 
     /// A text, the words that its plan has, and none of the table's rows is read without them.
     private static let searched: [(text: String, words: [String])] = [
@@ -74,38 +38,33 @@ struct PredicatePlanTests {
 
     @Test("A comparison of a property that has an index searches in it")
     func searches() throws {
-        for (text, words) in Self.searched {
-            let plan = try plan("Thing", FormatParser.predicate(text) { _, _ in throw PredicateError("no argument") })
-            for word in words { #expect(plan.contains(word), "\(text): \(plan)") }
-            #expect(!plan.contains("SCAN t"), "\(text): \(plan)")
-        }
+        for (text, words) in Self.searched { try sample.expect("Thing", text, words) }
     }
 
-    /// Rows of the table may be read one by one, those of others by their keys and indexes.
-    private static let correlated: [(text: String, words: [String])] = [
-        ("owner.name == 'x'", ["Z_Owner_byName", "ZTHING_ZOWNER_INDEX"]), ("ANY parts.name == 'x'", ["ZPART_ZTHING_INDEX"]),
-        ("ALL parts.size > 3", ["ZPART_ZTHING_INDEX"]), ("NONE parts.size > 3", ["ZPART_ZTHING_INDEX"]), ("parts.@count > 2", ["ZPART_ZTHING_INDEX"]),
-        ("parts.@sum.size > 2", ["ZPART_ZTHING_INDEX"]), ("parts[0].name == 'x'", ["ZPART_ZTHING_INDEX"]),
-        ("SUBQUERY(parts, $p, $p.size > 1 AND $p.name != nil).@count > 0", ["ZPART_ZTHING_INDEX"]),
-        ("ANY marks.name == 'x'", ["USING INTEGER PRIMARY KEY"]), ("ANY owner.things.free == 'x'", ["ZTHING_ZOWNER_INDEX"]),
-    ]
+    @Test("A fetch of a sub-entity searches in the index of the property, not in that of the entities")
+    func subentities() throws {
+        for (text, words) in Self.searched { try sample.expect("Book", text, words) }
+        try sample.expect("Book", "pages BETWEEN {1, 3}", ["INDEX Z_Book_bypages (ZPAGES>? AND ZPAGES<?)"])
+        try sample.expect("Volume", "pages > 3 OR text == 'x'", ["MULTI-INDEX OR", "Z_Book_bypages", "Z_Thing_bytext"])
+        let key = ObjectKey(number: 1, entity: try sample.store.entity("Book").index, store: 0)
+        let rows = Predicate.comparison(Comparison(.this, .in, .list([.constant(.key(key)), .constant(.key(key))])))
+        #expect(try sample.plan("Book", rows).contains("SEARCH t0 USING INTEGER PRIMARY KEY"))
+    }
 
-    @Test("Members and targets are found by their keys, never by reading their whole table")
-    func members() throws {
-        for (text, words) in Self.correlated {
-            let plan = try plan("Thing", FormatParser.predicate(text) { _, _ in throw PredicateError("no argument") })
-            for word in words { #expect(plan.contains(word), "\(text): \(plan)") }
-            let scans = plan.split(separator: "\n").filter { $0.hasPrefix("SCAN") && !$0.hasPrefix("SCAN t0") }
-            #expect(scans.isEmpty, "\(text): \(plan)")
+    @Test("A sub-entity alone, or with conditions that no index serves, is found by the index of the entities")
+    func wholeSubentities() throws {
+        for text in [nil, "free == 'x'", "text CONTAINS 'x'", "free == 'x' OR text == 'x'", "ANY marks.free == 'x'"] {
+            let plan = try sample.plan("Book", asking: text)
+            #expect(plan.contains("SEARCH t0 USING INDEX ZTHING_Z_ENT_INDEX (Z_ENT"), "\(text ?? "-"): \(plan)")
         }
     }
 
     @Test("A row is found by its key, and rows by the keys of a list; an object at the other end by the index of the relationship")
     func objects() throws {
-        let key = ObjectKey(number: 1, entity: try store.entity("Thing").index, store: 0)
-        let owner = ObjectKey(number: 1, entity: try store.entity("Owner").index, store: 0)
+        let key = ObjectKey(number: 1, entity: try sample.store.entity("Thing").index, store: 0)
+        let owner = ObjectKey(number: 1, entity: try sample.store.entity("Owner").index, store: 0)
         func compared(_ left: Expression, _ op: Comparison.Operator, _ right: Expression) throws -> String {
-            try plan("Thing", .comparison(Comparison(left, op, right)))
+            try sample.plan("Thing", .comparison(Comparison(left, op, right)))
         }
         #expect(try compared(.this, .equal, .constant(.key(key))).contains("SEARCH t0 USING INTEGER PRIMARY KEY"))
         #expect(try compared(.keyPath(["objectID"]), .equal, .constant(.key(key))).contains("SEARCH t0 USING INTEGER PRIMARY KEY"))
@@ -117,28 +76,10 @@ struct PredicatePlanTests {
     @Test("An order that an index has needs no sorting")
     func orders() throws {
         for term in [SortTerm(keyPath: ["text"]), SortTerm(keyPath: ["date"], isAscending: false)] {
-            let plan = try plan("Thing", nil, [term])
+            let plan = try sample.plan("Thing", nil, [term])
             #expect(plan.contains("USING INDEX Z_Thing_by") && !plan.contains("TEMP B-TREE"), "\(plan)")
         }
-        let both = try plan("Thing", .comparison(Comparison(.keyPath(["flag"]), .equal, .constant(.bool(true)))), [SortTerm(keyPath: ["date"])])
+        let both = try sample.plan("Thing", .comparison(Comparison(.keyPath(["flag"]), .equal, .constant(.bool(true)))), [SortTerm(keyPath: ["date"])])
         #expect(both.contains("Z_Thing_both") && !both.contains("TEMP B-TREE"), "\(both)")
-    }
-
-    private func plan(_ entity: String, _ predicate: Predicate?, _ sort: [SortTerm] = []) throws -> String {
-        let map = try StoreMap(schema: store.schema, configuration: nil)
-        let entity = try store.entity(entity)
-        var plan = FetchPlan(entity: entity.index)
-        plan.predicate = predicate
-        plan.sort = sort
-        let shape = try RowShape(map: map, entity: entity, last: entity.last, includesValues: true)
-        let query = try Query(plan, in: store.schema)
-        let selection = try SelectCompiler(map).select(query, shape: shape)
-        let connection = try Connection(path: folder.file.path, access: .read, options: SQLiteOptions(), counter: StatementCounter())
-        let statement = try connection.statement("EXPLAIN QUERY PLAN " + selection.sql)
-        defer { statement.finish() }
-        try statement.bind(selection.values(for: query))
-        var lines: [String] = []
-        while try statement.step() { lines.append(statement.text(3) ?? "") }
-        return lines.joined(separator: "\n")
     }
 }

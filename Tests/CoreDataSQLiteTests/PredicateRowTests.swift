@@ -14,20 +14,27 @@ struct PredicateRowTests {
     private let folder: Folder
     private let store: SQLiteStore
 
-    /// Things 1 … with values that tell their number in every column, twenty an owner; the first three have no text, a flag, and no owner.
+    /// Things 1 … with values that tell their number in every column, twenty an owner, ten owners a city, a part each; the first three
+    /// have no text, a flag, and no owner. Those of even numbers are books.
     init() throws {
         folder = try Folder()
-        store = try folder.store(PredicatePlanTests.schema)
+        store = try folder.store(PlanSample.schema)
         let (thing, owner) = (try store.entity("Thing").index.number, try store.entity("Owner").index.number)
+        let (book, part, city) = (try store.entity("Book").index.number, try store.entity("Part").index.number, try store.entity("City").index.number)
         let rows = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < \(Self.count)) "
         try store.pool.write { connection in
             _ = try connection.run(
-                "INSERT INTO ZOWNER (Z_PK, Z_ENT, Z_OPT, ZNAME) " + rows
-                    + "SELECT n, \(owner), 1, printf('o%05d', n) FROM c WHERE n <= \(Self.count / 20)")
+                "INSERT INTO ZOWNER (Z_PK, Z_ENT, Z_OPT, ZNAME, ZCITY) " + rows
+                    + "SELECT n, \(owner), 1, printf('o%05d', n), (n + 9) / 10 FROM c WHERE n <= \(Self.count / 20)")
+            _ = try connection.run(
+                "INSERT INTO ZCITY (Z_PK, Z_ENT, Z_OPT, ZNAME) " + rows
+                    + "SELECT n, \(city), 1, printf('c%05d', n) FROM c WHERE n <= \(Self.count / 200)")
+            _ = try connection.run(
+                "INSERT INTO ZPART (Z_PK, Z_ENT, Z_OPT, ZNAME, ZTHING) " + rows + "SELECT n, \(part), 1, printf('p%05d', n), n FROM c")
             _ = try connection.run(
                 "INSERT INTO ZTHING (Z_PK, Z_ENT, Z_OPT, ZTEXT, ZINT, ZBIG, ZDOUBLE, ZFLOAT, ZDATE, ZFLAG, ZDECIMAL, ZUUID, ZURI, ZBYTES, "
                     + "ZFREE, ZOWNER) " + rows
-                    + "SELECT n, \(thing), 1, CASE WHEN n > 3 THEN printf('%05d', n) END, n, n, n / 2.0, n / 4.0, n, n <= 3, n / 2.0, "
+                    + "SELECT n, CASE WHEN n % 2 = 0 THEN \(book) ELSE \(thing) END, 1, CASE WHEN n > 3 THEN printf('%05d', n) END, n, n, n / 2.0, n / 4.0, n, n <= 3, n / 2.0, "
                     + "CAST(printf('%016d', n) AS BLOB), printf('x:%05d', n), CAST(printf('%05d', n) AS BLOB), printf('f%05d', n), "
                     + "CASE WHEN n > 3 THEN (n + 19) / 20 END FROM c")
         }
@@ -45,11 +52,23 @@ struct PredicateRowTests {
         ("decimal == 8.5", 1), ("decimal < 5", 9), ("uuid == CAST('30303030-3030-3030-3030-303030303137', 'NSUUID')", 1),
         ("uri == CAST('x:00017', 'NSURL')", 1), ("bytes == CAST('MDAwMTc=', 'NSData')", 1), ("owner == nil", 3), ("owner.name == 'o00017'", 20),
         ("owner.name BEGINSWITH 'o0001'", 200), ("TERNARY(YES == YES, text, free) == '00017'", 1),
+        ("owner.name IN {'o00017', 'o00018'}", 40), ("owner.name == 'o00017' OR owner.name == 'o00018'", 40),
+        ("owner.name BETWEEN {'o00017', 'o00018'}", 40), ("owner.city.name == 'c00003'", 200), ("owner.city.name IN {'c00003', 'c00004'}", 400),
+        ("ANY parts.name == 'p00017'", 1), ("ANY parts.name IN {'p00017', 'p00018'}", 2), ("ANY parts.name BEGINSWITH 'p0001'", 10),
+        ("ANY parts.name BETWEEN {'p00017', 'p00020'}", 4), ("SUBQUERY(parts, $p, $p.name == 'p00017').@count > 0", 1),
+        ("text == '00018' OR ANY parts.name == 'p00017'", 2), ("text == '00017' AND ANY parts.name > 'p'", 1), ("ANY owner.things.text == '00017'", 17),
     ]
 
     private func predicate(_ text: String) throws -> Predicate {
         try FormatParser.predicate(text) { _, _ in throw PredicateError("no argument") }
     }
+
+    /// The same of books.
+    private static let books: [(text: String, rows: Int)] = [
+        ("text == '00018'", 1), ("text IN {'00017', '00018'}", 1), ("text > '19990'", 5), ("text BEGINSWITH '0001'", 5), ("int BETWEEN {10, 20}", 6),
+        ("text == '00018' OR int == 30", 2), ("owner.name == 'o00017'", 10), ("owner.name IN {'o00017', 'o00018'}", 20),
+        ("owner.city.name == 'c00003'", 100), ("ANY parts.name == 'p00018'", 1), ("ANY parts.name BEGINSWITH 'p0001'", 5), ("owner == nil", 1),
+    ]
 
     private func plan(_ predicate: Predicate?, _ sort: [SortTerm] = [], limit: Int = 0, offset: Int = 0) throws -> FetchPlan {
         var plan = FetchPlan(entity: try store.entity("Thing").index)
@@ -92,6 +111,15 @@ struct PredicateRowTests {
     @Test("Each construct that an index serves reads the rows of its result and one page at most")
     func constructs() throws {
         for (text, rows) in Self.predicates { try expectFew(plan(predicate(text)), rows, text) }
+    }
+
+    @Test("A sub-entity reads the rows of its result, and those of its siblings that the index leads to as well")
+    func subentities() throws {
+        for (text, rows) in Self.books {
+            var plan = try plan(predicate(text))
+            plan.entity = try store.entity("Book").index
+            try expectFew(plan, rows, text)
+        }
     }
 
     @Test("Objects are found by their keys and targets without a look at others")

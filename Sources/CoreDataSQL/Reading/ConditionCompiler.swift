@@ -8,6 +8,26 @@ import CoreDataValues
 /// and WHERE cannot tell the two apart, and NOT is written `IS NOT TRUE`, which can and does.
 struct ConditionCompiler {
     let scopes: LevelScopes
+    /// The levels whose rows this part alone may leave out of the result, so that an index may find the others; none inside of what
+    /// is negated and of a value.
+    private var found: [Int] = []
+
+    init(scopes: LevelScopes) { self.scopes = scopes }
+
+    /// What all rows of a SELECT fulfil, which goes through the rows of some levels and finds them by it.
+    static func filter(_ condition: BoundCondition, of levels: [Int], _ scopes: LevelScopes) throws -> String {
+        scopes.need(condition, in: levels)
+        var compiler = ConditionCompiler(scopes: scopes)
+        compiler.found = levels
+        return try compiler.compile(condition)
+    }
+
+    /// The same for rows that are found by something else.
+    static func test(_ condition: BoundCondition, of levels: [Int], _ scopes: LevelScopes) throws -> String {
+        scopes.need(condition, in: levels)
+        return try ConditionCompiler(scopes: scopes).compile(condition)
+    }
+
     private var builder: SelectBuilder { scopes.builder }
     private var operands: OperandCompiler { OperandCompiler(scopes: scopes) }
     private var dialect: any SQLDialect { scopes.builder.map.dialect }
@@ -15,18 +35,32 @@ struct ConditionCompiler {
     func compile(_ condition: BoundCondition) throws -> String {
         switch condition {
         case .constant(let value): return dialect.condition(value)
-        case .and(let parts): return try join(parts, " AND ")
-        case .or(let parts): return try join(parts, " OR ")
+        case .and(let parts): return try (namesValues(parts) ? tests : self).join(parts, " AND ")
+        case .or(let parts): return try (isFound(condition) ? self : tests).join(parts, " OR ")
         case .not(.exists(let chain, let part)): return "NOT \(try exists(chain, part))"
-        case .not(let part): return "(\(try compile(part))) IS NOT TRUE"
+        case .not(let part): return "(\(try tests.compile(part))) IS NOT TRUE"
         case .isNull(let operand): return try operands.isNull(operand)
         case .compare(let comparison): return try compare(comparison)
         case .between(let operand, let low, let high, let options): return try between(operand, low, high, options)
         case .among(let operand, let values, let options):
             let test = MembershipCompiler(builder: builder).test(values.map { folded($0, options) })
             return "\(try side(operand, options)) \(test)"
-        case .exists(let chain, let part): return try exists(chain, part)
+        case .exists(let chain, let part): return try isFound(condition) ? membership(chain, part) : exists(chain, part)
         }
+    }
+
+    /// The compiler of parts by which no rows are found.
+    private var tests: ConditionCompiler { found.isEmpty ? self : ConditionCompiler(scopes: scopes) }
+
+    private func isFound(_ condition: BoundCondition) -> Bool {
+        found.contains { condition.lookup(from: $0).isServed(by: builder.map.isIndexed) }
+    }
+
+    /// Whether the rows' own values, named one by one, leave few of them: then their members are better looked at one by one, too.
+    private func namesValues(_ parts: [BoundCondition]) -> Bool {
+        guard !found.isEmpty, parts.contains(where: \.goesThroughMembers) else { return false }
+        let rest = parts.filter { !$0.goesThroughMembers }
+        return found.contains { level in rest.contains { $0.lookup(from: level).ofValues.isServed(by: builder.map.isIndexed) } }
     }
 
     /// The deepest part first, since SQLite's parser keeps what stands before a bracket until it closes; long chains in halves, since
@@ -49,11 +83,18 @@ struct ConditionCompiler {
         return "(" + balanced(parts[..<middle], word) + word + balanced(parts[middle...], word) + ")"
     }
 
+    /// Looks at the members of each row.
     private func exists(_ chain: [BoundMembers], _ part: BoundCondition) throws -> String {
         let source = try MemberSource(chain, scopes: scopes)
-        let condition = try compile(part)
-        return "EXISTS (SELECT 1 FROM \(try source.from()) WHERE \(source.condition)"
-            + (condition == dialect.condition(true) ? ")" : " AND \(part.isJunction ? "(\(condition))" : condition))")
+        try source.add(part)
+        return "EXISTS (SELECT 1 \(try source.rows()))"
+    }
+
+    /// Finds the members first, and by them their owners.
+    private func membership(_ chain: [BoundMembers], _ part: BoundCondition) throws -> String {
+        let source = try MemberSource(chain, scopes: scopes, isOfAll: true)
+        try source.add(part)
+        return "\(source.owner.outside) IN (SELECT \(source.owner.inside) \(try source.rows()))"
     }
 
     // MARK: Comparisons
@@ -148,6 +189,17 @@ struct MembershipCompiler {
         while size < values.count { size *= 2 }
         padded += Array(repeating: values[values.count - 1], count: size - values.count)
         return "IN (" + padded.map { builder.bind($0) }.joined(separator: ", ") + ")"
+    }
+}
+
+extension BoundCondition {
+    /// Whether it asks for members, itself or in one of its parts.
+    fileprivate var goesThroughMembers: Bool {
+        switch self {
+        case .exists: true
+        case .and(let parts), .or(let parts): parts.contains(where: \.goesThroughMembers)
+        case .constant, .not, .isNull, .compare, .between, .among: false
+        }
     }
 }
 

@@ -34,11 +34,16 @@ struct OperandCompiler {
     func compile(_ path: BoundPath) throws -> String {
         let scope = try self.scope(behind: path)
         switch path.end {
-        case .attribute(let slot): return try column(slot, path.entity.slots[slot].name, in: scope)
-        case .target(let relationship): return try column(relationship.slot, relationship.name, in: scope)
+        case .attribute(let slot): return linked(path, try column(slot, path.entity.slots[slot].name, in: scope), in: scope)
+        case .target(let relationship): return linked(path, try column(relationship.slot, relationship.name, in: scope), in: scope)
         case .object: return scope.column("Z_PK")
         case .entity: return entityName(of: path.entity, scope)
         }
+    }
+
+    private func linked(_ path: BoundPath, _ column: String, in scope: SelectScope) -> String {
+        guard scope.isLinked, let candidate = path.candidate(isOrder: false), scopes.builder.map.isIndexed(candidate) else { return column }
+        return dialect.unindexed(column)
     }
 
     /// The name that belongs to a row's number of an entity.
@@ -94,7 +99,7 @@ struct OperandCompiler {
     private func compile(_ aggregate: BoundAggregate) throws -> String {
         let source = try MemberSource(aggregate.chain, scopes: scopes)
         let operand = try aggregate.operand.map(compile) ?? ""
-        let rows = "FROM \(try source.from()) WHERE \(source.condition)"
+        let rows = try source.rows()
         let owner = aggregate.chain[0].owner
         let sql: String
         switch aggregate.function {
@@ -113,31 +118,51 @@ struct OperandCompiler {
 
 /// The members at the end of a chain of to-manys as the FROM and WHERE of a SELECT inside another.
 final class MemberSource {
+    private let scopes: LevelScopes
+    private let levels: [Int]
+    private let isOfAll: Bool
     private var parts: [(scope: SelectScope, join: String)] = []
-    private(set) var condition = ""
+    private var conditions: [String] = []
     private var lastOrder: String?
+    /// What it is that leads from the row outside to the first members, and the column that is the same in these.
+    private(set) var owner = (outside: "", inside: "")
 
-    init(_ chain: [BoundMembers], scopes: LevelScopes) throws {
-        var conditions: [String] = []
-        for members in chain {
-            let owner = try OperandCompiler(scopes: scopes).compile(members.owner)
+    /// - Parameter isOfAll: whether they are the members of all owners, not only those of the row outside.
+    init(_ chain: [BoundMembers], scopes: LevelScopes, isOfAll: Bool = false) throws {
+        self.scopes = scopes
+        self.isOfAll = isOfAll
+        levels = chain.map(\.level)
+        for (place, members) in chain.enumerated() {
+            let key = try OperandCompiler(scopes: scopes).compile(members.owner)
             let scope = SelectScope(scopes.builder, entity: scopes.builder.map.schema[members.relationship.destination])
+            scope.isLinked = !isOfAll
             scopes[members.level] = scope
-            let link = try MemberLink(scopes.builder).condition(members.relationship, member: scope, owner: owner)
+            let link = try MemberLink(scopes.builder).parts(members.relationship, member: scope)
             parts.append((scope, link.join))
-            conditions.append(link.condition)
+            if place == 0 { owner = (key, link.owner) }
+            if place > 0 || !isOfAll { conditions.append("\(link.owner) = \(key)") }
+            if levels[..<place].contains(members.owner.level) { scopes[members.owner.level].need(members.owner.reached(from: members.owner.level)) }
             lastOrder = link.order
-            if let filter = members.filter {
-                let text = try ConditionCompiler(scopes: scopes).compile(filter)
-                conditions.append(filter.isJunction ? "(\(text))" : text)
-            }
+            if let filter = members.filter { try add(filter, below: place) }
         }
-        condition = conditions.joined(separator: " AND ")
+    }
+
+    /// Notes what else is asked of the last members.
+    func add(_ condition: BoundCondition) throws { try add(condition, below: levels.count - 1) }
+
+    /// - Parameter place: of the last members of the chain that there are already.
+    private func add(_ condition: BoundCondition, below place: Int) throws {
+        let levels = Array(self.levels[...place])
+        // Of one owner there are few, which are found by it.
+        let text = try isOfAll
+            ? ConditionCompiler.filter(condition, of: levels, scopes) : ConditionCompiler.test(condition, of: levels, scopes)
+        if text != scopes.builder.map.dialect.condition(true) { conditions.append(condition.isJunction ? "(\(text))" : text) }
     }
 
     /// To be asked once everything is compiled that may join further tables.
-    func from() throws -> String {
-        try parts.map { try $0.scope.from() + $0.join }.joined(separator: ", ")
+    func rows() throws -> String {
+        let tables = try parts.map { try $0.scope.from() + $0.join }
+        return "FROM \(tables.joined(separator: ", "))" + (conditions.isEmpty ? "" : " WHERE \(conditions.joined(separator: " AND "))")
     }
 
     /// The order of the last members.

@@ -58,9 +58,7 @@ package struct SelectCompiler: Sendable {
         let scope = SelectScope(builder, entity: map.schema[relationship.destination])
         let link = try MemberLink(builder).condition(relationship, member: scope, owner: firstKey)
         var sql = "SELECT \(shape.columnList) FROM \(try scope.from())\(link.join) WHERE \(link.condition)"
-        if let entities = entityFilter(scope.entity, last: scope.entity.last, scope) {
-            sql += " AND \(entities)"
-        }
+        if let entities = memberFilter(scope) { sql += " AND \(entities)" }
         if let order = link.order { sql += " ORDER BY \(order)\(map.dialect.nullOrder(isAscending: true)), \(scope.column("Z_PK"))" }
         return sql
     }
@@ -75,23 +73,29 @@ package struct SelectCompiler: Sendable {
 
     func condition(_ query: BoundQuery, _ scopes: LevelScopes) throws -> String {
         var parts: [String] = []
-        if let filter = entityFilter(query.entity, last: query.last, scopes[0]) { parts.append(filter) }
+        let isFound = query.condition?.lookup(from: 0).isServed(by: map.isIndexed) ?? false
+        if let filter = entityFilter(query.entity, last: query.last, scopes[0], isFound: isFound) { parts.append(filter) }
         if let condition = query.condition {
-            let text = try ConditionCompiler(scopes: scopes).compile(condition)
+            let text = try ConditionCompiler.filter(condition, of: [0], scopes)
             parts.append(condition.isJunction ? "(\(text))" : text)
         }
         return parts.isEmpty ? "" : " WHERE " + parts.joined(separator: " AND ")
     }
 
-    /// Rows of other entities of the table, and of none, stay unseen. For a whole tree the test cannot select anything, so it is kept
-    /// from being answered by the index on `Z_ENT` instead of a better one.
-    func entityFilter(_ entity: Entity, last: EntityIndex, _ scope: SelectScope) -> String? {
+    /// The entities of members that are found by their owner.
+    func memberFilter(_ scope: SelectScope) -> String? {
+        entityFilter(scope.entity, last: scope.entity.last, scope, isFound: true)
+    }
+
+    /// Rows of other entities of the table, and of none, stay unseen. The index on `Z_ENT` answers for whoever asks for a subentity
+    /// alone. It is kept out where another one leads to the rows, which a database that knows nothing of the values may well take for
+    /// the worse of the two, and for a whole tree, where the test cannot select anything.
+    private func entityFilter(_ entity: Entity, last: EntityIndex, _ scope: SelectScope, isFound: Bool) -> String? {
         let root = map.schema[entity.root]
         guard root.hasSubentities else { return nil }
-        let column = scope.column("Z_ENT")
-        if last == entity.index { return "\(column) = \(entity.index.number)" }
         let isWhole = entity.index == root.index && last == root.last
-        return "\(isWhole ? map.dialect.unindexed(column) : column) BETWEEN \(entity.index.number) AND \(last.number)"
+        let column = isFound || isWhole ? map.dialect.unindexed(scope.column("Z_ENT")) : scope.column("Z_ENT")
+        return last == entity.index ? "\(column) = \(entity.index.number)" : "\(column) BETWEEN \(entity.index.number) AND \(last.number)"
     }
 
     /// The number of the row breaks ties in the direction of the last key, which an index on that key gives

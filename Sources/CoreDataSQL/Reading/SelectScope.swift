@@ -43,7 +43,12 @@ final class SelectScope {
     let entity: Entity
     let alias: String
     private var joined: [[String]: SelectScope] = [:]
-    private(set) var joins: [String] = []
+    private var joins: [(path: [String], table: String)] = []
+    /// The to-ones without which there is no row of the result.
+    private var needed: Set<[String]> = []
+    /// Whether its rows are found from a row outside, a few for each. An index on what else is asked of them finds as many each time
+    /// as there are in the whole table, and a database that knows nothing of the values would as soon take that one.
+    var isLinked = false
 
     init(_ builder: SelectBuilder, entity: Entity) {
         self.builder = builder
@@ -55,19 +60,25 @@ final class SelectScope {
 
     func column(_ name: String) -> String { "\(alias).\(builder.map.dialect.quoted(name))" }
 
-    /// `"ZPAGE" t0 LEFT JOIN "ZBOOK" t1 ON …`
+    /// `"ZPAGE" t0 JOIN "ZBOOK" t1 ON … LEFT JOIN "ZAUTHOR" t2 ON …`, to be asked once everything is compiled.
+    ///
+    /// From what is needed the database may go back to the rows by the indexes of both; from a LEFT JOIN it cannot.
     func from() throws -> String {
         let table = try builder.map.table(of: entity.index)
-        return ([builder.map.dialect.quoted(table.name) + " " + alias] + joins).joined(separator: " ")
+        let inner = joins.filter { needed.contains($0.path) }.map { " JOIN " + $0.table }
+        let outer = joins.filter { !needed.contains($0.path) }.map { " LEFT JOIN " + $0.table }
+        return builder.map.dialect.quoted(table.name) + " " + alias + inner.joined() + outer.joined()
     }
+
+    /// Notes to-ones that lead somewhere from all rows of the result, with those on their way.
+    func need(_ paths: Set<[String]>) { needed.formUnion(paths) }
 
     /// The destination of a to-one, joined once however often it is named.
     func join(_ relationship: ResolvedRelationship, path: [String], column: String) throws -> SelectScope {
         if let known = joined[path] { return known }
         let target = SelectScope(builder, entity: schema[relationship.destination])
         let table = try builder.map.table(of: relationship.destination)
-        joins.append(
-            "LEFT JOIN \(builder.map.dialect.quoted(table.name)) \(target.alias) ON \(target.column("Z_PK")) = \(column)")
+        joins.append((path, "\(builder.map.dialect.quoted(table.name)) \(target.alias) ON \(target.column("Z_PK")) = \(column)"))
         joined[path] = target
         return target
     }
@@ -92,6 +103,11 @@ final class LevelScopes {
     subscript(level: Int) -> SelectScope {
         get { scopes[level] ?? row }
         set { scopes[level] = newValue }
+    }
+
+    /// Notes what all rows of a SELECT fulfil, which goes through the rows of some levels.
+    func need(_ condition: BoundCondition, in levels: [Int]) {
+        for level in levels { self[level].need(condition.reached(from: level)) }
     }
 }
 

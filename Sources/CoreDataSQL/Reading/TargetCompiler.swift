@@ -18,7 +18,7 @@ extension SelectCompiler {
         let columns = ownerSlot(of: relationship) == nil ? "\(shape.columnList), \(link.owner)" : shape.columnList
         var sql = "SELECT \(columns) FROM \(try scope.from())\(link.join)"
         sql += " WHERE \(link.owner) \(isInKeys)"
-        if let entities = entityFilter(scope.entity, last: scope.entity.last, scope) { sql += " AND \(entities)" }
+        if let entities = memberFilter(scope) { sql += " AND \(entities)" }
         let order = [link.owner, link.order.map { $0 + map.dialect.nullOrder(isAscending: true) }, scope.column("Z_PK")].compactMap { $0 }
         return sql + " ORDER BY \(order.joined(separator: ", "))"
     }
@@ -39,7 +39,7 @@ extension SelectCompiler {
         let scope = SelectScope(SelectBuilder(map), entity: map.schema[relationship.destination])
         let link = try MemberLink(scope.builder).parts(relationship, member: scope)
         let table = try scope.from()
-        let entities = entityFilter(scope.entity, last: scope.entity.last, scope).map { " AND \($0)" } ?? ""
+        let entities = memberFilter(scope).map { " AND \($0)" } ?? ""
         let rows = "SELECT \(shape.columnList) FROM gate CROSS JOIN \(table) WHERE"
         return """
             WITH gate(isMost) AS MATERIALIZED (SELECT (SELECT COUNT(*) FROM \(table) WHERE \(link.owner) IS NOT NULL) * 4 > \

@@ -10,30 +10,34 @@ extension SQLiteStore {
         var missing: [IndexCandidate] = []
         try pool.read(view) { session in
             plan.take(try session.tuples("EXPLAIN QUERY PLAN " + sql, values))
-            if plan.readsAll || plan.sorts {
-                missing = try query.bound.indexCandidates.filter { candidate in
-                    try (candidate.isOrder ? plan.sorts : plan.readsAll) && !isIndexed(candidate, session)
-                }
-            }
+            if plan.readsAll || plan.sorts { missing = try self.missing(query.bound.indexCandidates, plan, session) }
         }
         return ReadExplanation(
             sql: sql, bindings: values.map(\.bindingText), steps: plan.steps, indexes: plan.indexes, missing: missing)
     }
 
-    /// Whether an index of the file begins with the property's column.
-    private func isIndexed(_ candidate: IndexCandidate, _ session: any SQLReading) throws -> Bool {
-        let table = try self.plan.map.table(of: candidate.entity)
-        guard let column = table.column(of: candidate.slot, in: candidate.entity) else { return true }
-        let firsts = "SELECT c.name FROM pragma_index_list(?1) i, pragma_index_info(i.name) c WHERE c.seqno = 0 AND c.name = ?2 AND NOT i.partial"
-        return try !session.tuples(firsts, [.text(table.name), .text(table.columns[column].name)]).isEmpty
+    /// The properties that no index of the file begins with, each once, though rows are found and sorted by it.
+    private func missing(_ candidates: [IndexCandidate], _ plan: QueryPlan, _ session: any SQLReading) throws -> [IndexCandidate] {
+        var seen: Set<[String]> = []
+        return try candidates.filter { candidate in
+            let table = try self.plan.map.table(of: candidate.entity)
+            guard candidate.isOrder ? plan.sorts : plan.readsAll, let column = table.column(of: candidate.slot, in: candidate.entity) else { return false }
+            let names = [table.name, table.columns[column].name]
+            return try seen.insert(names).inserted && session.tuples(Self.firsts, names.map(Value.text)).isEmpty
+        }
     }
+
+    /// Whether an index begins with a column of a table.
+    private static let firsts = """
+        SELECT c.name FROM pragma_index_list(?1) i, pragma_index_info(i.name) c WHERE c.seqno = 0 AND c.name = ?2 AND NOT i.partial
+        """
 }
 
 /// The plan of one statement, as SQLite tells it.
 private struct QueryPlan {
     private(set) var steps: [String] = []
     private(set) var indexes: [String] = []
-    /// Whether some table is read from its first row to its last.
+    /// Whether some table is read from its first row to its last, or all rows of an entity.
     private(set) var readsAll = false
     private(set) var sorts = false
     /// The tables by the names that the statement gives them.
@@ -61,6 +65,7 @@ private struct QueryPlan {
         }
         // A list that is bound is read as a whole, too.
         if let match = words.wholeMatch(of: /SCAN (t[0-9]+)(?: .*)?/), tables[String(match.1)] != nil { readsAll = true }
+        if words.contains(/^SEARCH .* \(Z_ENT[=<>]/) { readsAll = true }
         if words.hasPrefix("USE TEMP B-TREE FOR") && words.hasSuffix("ORDER BY") { sorts = true }
     }
 

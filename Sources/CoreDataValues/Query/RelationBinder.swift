@@ -155,8 +155,22 @@ struct RelationBinder {
             if op == .equal { return .isNull(left) }
             return op == .notEqual ? .not(.isNull(left)) : .constant(false)
         }
+        if case .aggregate(let aggregate) = left, let some = members(of: aggregate, counted: constant) { return some }
         guard let kept = try kept(constant, beside: left) else { return .constant(op == .notEqual) }
         return compare(left) { .constant($0.apply(kept)) }
+    }
+
+    /// Whether there are any, which the first one tells; nil for other questions. At the end of a to-one that is nil nothing is counted.
+    private func members(of aggregate: BoundAggregate, counted: Value) -> BoundCondition? {
+        guard aggregate.function == .count, case .int(let count) = counted, count == 0 || count == 1 else { return nil }
+        let isAlways = aggregate.chain[0].owner.hops.isEmpty
+        let some = BoundCondition.exists(aggregate.chain, .constant(true))
+        switch (op, count) {
+        case (.greater, 0), (.greaterOrEqual, 1): return some
+        case (.notEqual, 0): return isAlways ? some : nil
+        case (.equal, 0), (.lessOrEqual, 0), (.less, 1): return isAlways ? .not(some) : nil
+        default: return nil
+        }
     }
 
     /// A comparison with a constant; a Float is compared with all numbers that it would keep alike. Beside another column or a

@@ -154,7 +154,7 @@ struct PostgresDialect: SQLDialect {
     }
 
     func nullOrder(isAscending: Bool) -> String { isAscending ? " NULLS FIRST" : " NULLS LAST" }
-    func unindexed(_ column: String) -> String { "(\(column) + 0)" }
+    func unindexed(_ column: String) -> String { "(SELECT \(column))" }
 
     func part(limit: String, offset: String?) -> String {
         " LIMIT NULLIF(\(limit), -1)" + (offset.map { " OFFSET \($0)" } ?? "")
