@@ -69,12 +69,18 @@ struct JoinPlanTests {
         let date = [SortTerm(keyPath: ["date"])]
         let tested = [
             nil, "free CONTAINS 'x'", "owner.name != 'x'", "owner.free CONTAINS 'x'", "NONE marks.name == 'x'", "ANY marks.free == 'x'",
-            "parts.@count > 2", "owner == nil OR free == 'x'",
+            "parts.@count > 2", "owner == nil OR free == 'x'", "ANY marks.name > 'x'", "text > 'x' OR ANY marks.name BEGINSWITH 'x'",
         ]
         for text in tested {
             let plan = try sample.plan("Thing", asking: text, date, limit: 20)
             #expect(plan.contains("t0 USING INDEX Z_Thing_bydate") && !plan.contains("TEMP B-TREE"), "\(text ?? "-"): \(plan)")
         }
+    }
+
+    @Test("Members with a value that is named are found first, also where the first rows in an order are wanted")
+    func limitedMembers() throws {
+        let plan = try sample.plan("Thing", asking: "ANY marks.name IN {'x', 'y'}", [SortTerm(keyPath: ["date"])], limit: 20)
+        for word in Self.byMark { #expect(plan.contains(word), "\(plan)") }
     }
 
     // MARK: Members

@@ -11,14 +11,18 @@ struct ConditionCompiler {
     /// The levels whose rows this part alone may leave out of the result, so that an index may find the others; none inside of what
     /// is negated and of a value.
     private var found: [Int] = []
+    /// Whether a range may find members, which it leaves any number of.
+    private var takesRanges = true
 
     init(scopes: LevelScopes) { self.scopes = scopes }
 
     /// What all rows of a SELECT fulfil, which goes through the rows of some levels and finds them by it.
-    static func filter(_ condition: BoundCondition, of levels: [Int], _ scopes: LevelScopes) throws -> String {
+    ///
+    /// - Parameter takesRanges: whether a range may find members.
+    static func filter(_ condition: BoundCondition, of levels: [Int], takesRanges: Bool = true, _ scopes: LevelScopes) throws -> String {
         scopes.need(condition, in: levels)
         var compiler = ConditionCompiler(scopes: scopes)
-        compiler.found = levels
+        (compiler.found, compiler.takesRanges) = (levels, takesRanges)
         return try compiler.compile(condition)
     }
 
@@ -53,7 +57,10 @@ struct ConditionCompiler {
     private var tests: ConditionCompiler { found.isEmpty ? self : ConditionCompiler(scopes: scopes) }
 
     private func isFound(_ condition: BoundCondition) -> Bool {
-        found.contains { condition.lookup(from: $0).isServed(by: builder.map.isIndexed) }
+        found.contains { level in
+            let lookup = condition.lookup(from: level)
+            return (takesRanges ? lookup : lookup.ofValues).isServed(by: builder.map.isIndexed)
+        }
     }
 
     /// Whether the rows' own values, named one by one, leave few of them: then their members are better looked at one by one, too.

@@ -12,7 +12,7 @@ package struct SelectCompiler: Sendable {
         let builder = SelectBuilder(map, query.values)
         let scope = SelectScope(builder, entity: query.bound.entity)
         let scopes = LevelScopes(scope)
-        let condition = try self.condition(query.bound, scopes)
+        let condition = try self.condition(query.bound, scopes, readsInOrder: readsInOrder(query))
         let order = try self.order(query.bound.order, scopes)
         var sql = "SELECT \(shape.columnList) FROM \(try scope.from())\(condition)\(order)"
         if query.isPart { sql += limit(query, builder) }
@@ -71,12 +71,20 @@ package struct SelectCompiler: Sendable {
         return "SELECT 1 FROM \(try scope.from())\(link.join) WHERE \(link.condition) AND \(scope.column("Z_PK")) = \(map.dialect.parameter(2, like: .int(0)))"
     }
 
-    func condition(_ query: BoundQuery, _ scopes: LevelScopes) throws -> String {
+    /// Whether the first rows in the order of an index are wanted. As many members as a range leaves are not found first then.
+    private func readsInOrder(_ query: Query) -> Bool {
+        guard query.isPart, let first = query.bound.order.first, first.comparison == .binary, case .path(let path) = first.operand,
+            path.hops.isEmpty, let candidate = path.candidate(isOrder: true)
+        else { return false }
+        return map.isIndexed(candidate)
+    }
+
+    func condition(_ query: BoundQuery, _ scopes: LevelScopes, readsInOrder: Bool = false) throws -> String {
         var parts: [String] = []
         let isFound = query.condition?.lookup(from: 0).isServed(by: map.isIndexed) ?? false
         if let filter = entityFilter(query.entity, last: query.last, scopes[0], isFound: isFound) { parts.append(filter) }
         if let condition = query.condition {
-            let text = try ConditionCompiler.filter(condition, of: [0], scopes)
+            let text = try ConditionCompiler.filter(condition, of: [0], takesRanges: !readsInOrder, scopes)
             parts.append(condition.isJunction ? "(\(text))" : text)
         }
         return parts.isEmpty ? "" : " WHERE " + parts.joined(separator: " AND ")
