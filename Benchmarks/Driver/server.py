@@ -46,7 +46,7 @@ local function list(extra)
 end
 local function single() return wrk.format("GET", "/casualties/" .. ids[math.random(#ids)]) end
 function request()
-  if kind == "list" then return list("") end
+  if kind == "list" then return list("&include=none") end
   if kind == "relations" then return list("&include=station,injuries") end
   if kind == "single" then return single() end
   if kind == "post" then return post() end

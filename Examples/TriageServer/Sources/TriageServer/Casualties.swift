@@ -18,16 +18,24 @@ struct CasualtyAnswer: Codable, Sendable, Equatable {
     var arrivedAt: Date
     var priority: Priority
     var station: String?
-    var injuries: [String]
+    var injuries: [String]?
 
-    init(_ casualty: Casualty) {
+    /// What an answer says of related objects. Those that are not asked for are not read.
+    struct Relations: OptionSet, Sendable {
+        let rawValue: Int
+        static let station = Relations(rawValue: 1)
+        static let injuries = Relations(rawValue: 2)
+        static let all: Relations = [.station, .injuries]
+    }
+
+    init(_ casualty: Casualty, with relations: Relations = .all) {
         id = casualty.id
         name = casualty.name
         age = Int(casualty.age)
         arrivedAt = casualty.arrivedAt
         priority = casualty.priority
-        station = casualty.station?.code
-        injuries = casualty.injuries.map(\.name).sorted()
+        station = relations.contains(.station) ? casualty.station?.code : nil
+        injuries = relations.contains(.injuries) ? casualty.injuries.map(\.name).sorted() : nil
     }
 }
 

@@ -1,4 +1,5 @@
 // A list as its query parameters ask for it: `?priority=3&station=north&order=-arrivedAt,name&page=2&size=50`.
+// `include=station,injuries` says which relations come along, `include=none` that none does; without it all do.
 
 import CoreData
 import CoreDataOperators
@@ -27,6 +28,9 @@ struct CasualtyQuery: Sendable {
         "station": { SortDescriptor(\.station?.code, order: $0) },
     ]
 
+    private static let relations: [String: CasualtyAnswer.Relations] = ["station": .station, "injuries": .injuries, "none": []]
+
+    private(set) var relations = CasualtyAnswer.Relations.all
     private(set) var page = 1
     private var size = 20
     private var filters: [Filter] = []
@@ -39,12 +43,21 @@ struct CasualtyQuery: Sendable {
             switch parameter.name {
             case "page": page = try parameter.number(in: 1...1_000_000)
             case "size": size = try parameter.number(in: 1...100)
+            case "include":
+                relations = try parameter.text.split(separator: ",").reduce(into: []) {
+                    $0.formUnion(try Self.relation(String($1), parameter))
+                }
             case "order": order = try parameter.text.split(separator: ",").map { try Self.order(String($0), parameter) }
             default:
                 guard let filter = Self.filters[parameter.name] else { throw parameter.refused("is none that is known") }
                 filters.append(try filter(parameter))
             }
         }
+    }
+
+    private static func relation(_ text: String, _ parameter: QueryParameter) throws -> CasualtyAnswer.Relations {
+        guard let relation = relations[text] else { throw parameter.refused("takes station, injuries and none") }
+        return relation
     }
 
     private static func order(_ text: String, _ parameter: QueryParameter) throws -> @Sendable () -> SortDescriptor<Casualty> {
@@ -55,7 +68,7 @@ struct CasualtyQuery: Sendable {
         return { order(isReverse ? .reverse : .forward) }
     }
 
-    /// The rows of one page, with their stations and injuries in as many statements as there are relationships.
+    /// The rows of one page, with the relations that were asked for in as many statements as there are of these.
     func request() -> NSFetchRequest<Casualty> {
         let request = Casualty.fetchRequest()
         request.predicate = NSCompoundPredicate(andPredicateWithSubpredicates: filters.map { $0() })
@@ -64,7 +77,8 @@ struct CasualtyQuery: Sendable {
         request.sortDescriptors = order.map { NSSortDescriptor($0) }
         request.fetchLimit = size
         request.fetchOffset = (page - 1) * size
-        request.prefetch(\.station, \.injuries)
+        if relations.contains(.station) { request.prefetch(\.station) }
+        if relations.contains(.injuries) { request.prefetch(\.injuries) }
         return request
     }
 }

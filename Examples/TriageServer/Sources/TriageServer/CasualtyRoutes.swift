@@ -26,7 +26,7 @@ struct CasualtyRoutes: Sendable {
         let query = try CasualtyQuery(request.uri.queryParameters)
         let page = try await container.read { context in
             let request = query.request()
-            let items = try context.fetch(request).map(CasualtyAnswer.init)
+            let items = try context.fetch(request).map { CasualtyAnswer($0, with: query.relations) }
             return Page(total: try Casualty.count(where: request.predicate, in: context), page: query.page, items: items)
         }
         return try context.responseEncoder.encode(page, from: request, context: context)

@@ -75,6 +75,10 @@ struct CasualtyTests {
             let page = try await client.get("/casualties?injury=Burn&size=2").decoded(CasualtyRoutes.Page.self)
             #expect(page.total == 13)
             #expect(page.items.count == 2)
+            let plain = try await client.get("/casualties?include=none&injury=Burn").decoded(CasualtyRoutes.Page.self)
+            #expect(plain.items.allSatisfy { $0.injuries == nil && $0.station == nil })
+            let some = try await client.get("/casualties?include=injuries&injury=Burn&station=north").decoded(CasualtyRoutes.Page.self)
+            #expect(!some.items.isEmpty && some.items.allSatisfy { $0.injuries == ["Burn"] && $0.station == nil })
             // What a client writes is a value, whatever it looks like.
             #expect(try await ages("name=%27%20OR%20TRUEPREDICATE") == [])
         }
