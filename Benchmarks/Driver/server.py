@@ -72,11 +72,14 @@ class Service:
         package, product = SERVICES[name]
         binary = package / ".build/release" / product
         store = Path(folder) / f"{name}.sqlite"
-        self.log = open(Path(folder) / f"{name}.log", "w")
-        self.process = subprocess.Popen(
-            [binary, "--port", "0", "--store", store], stdout=subprocess.PIPE, stderr=self.log, text=True)
-        line = self.process.stdout.readline()
-        self.address = line.split()[-1]
+        log = Path(folder) / f"{name}.log"
+        with open(log, "w") as output:
+            self.process = subprocess.Popen([binary, "--port", "0", "--store", store], stdout=output, stderr=output)
+        while not (found := re.search(r"^Listening on (\S+)$", log.read_text(), re.M)):
+            if self.process.poll() is not None:
+                sys.exit(f"{name} does not start:\n{log.read_text()}")
+            time.sleep(0.05)
+        self.address = found[1]
         self.fill(rows)
         self.ids = Path(folder) / f"{name}.ids"
         self.ids.write_text("\n".join(self.known) + "\n")
@@ -111,7 +114,6 @@ class Service:
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
         self.process.wait(30)
-        self.log.close()
 
 
 def run(service, workload, connections, seconds, seed, folder):
