@@ -37,7 +37,7 @@ struct LiveList: AsyncSequence, Sendable {
             while await saves.next() != nil {
                 let query = list.query
                 let page = try await list.container.read { context in
-                    try context.fetch(query.request()).map(CasualtyAnswer.init)
+                    try context.fetch(query.request()).map { CasualtyAnswer($0, with: query.relations) }
                 }
                 // What was saved need not be on this page.
                 guard page != last else { continue }
