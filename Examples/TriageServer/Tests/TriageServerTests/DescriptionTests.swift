@@ -61,7 +61,7 @@ struct DescriptionTests {
     @Test("It has every query parameter that lists take")
     func parameters() async throws {
         let description = try await read()
-        let known = Set(CasualtyQuery.filters.keys).union(["order", "page", "size"])
+        let known = Set(CasualtyQuery.filters.keys).union(["include", "order", "page", "size"])
         for path in ["/casualties", "/live"] {
             let parameters = description.paths[path]?.get?.parameters ?? []
             #expect(Set(parameters.compactMap { $0.name }) == known)
