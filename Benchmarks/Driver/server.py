@@ -42,7 +42,7 @@ local function post()
   return wrk.format("POST", "/casualties", {{["Content-Type"] = "application/json"}}, body)
 end
 local function list(extra)
-  return wrk.format("GET", "/casualties?size=20&order=-arrivedAt&page=" .. math.random(1, 100) .. extra)
+  return wrk.format("GET", "/casualties?size=20&order=-arrivedAt&page=" .. math.random(1, 20) .. extra)
 end
 local function single() return wrk.format("GET", "/casualties/" .. ids[math.random(#ids)]) end
 function request()

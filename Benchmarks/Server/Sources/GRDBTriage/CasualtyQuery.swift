@@ -6,6 +6,7 @@ import Hummingbird
 struct CasualtyQuery: Sendable {
     private(set) var page = 1
     private(set) var includesRelations = true
+    private(set) var includesTotal = true
     private var size = 20
     private var filters: [any SQLSpecificExpressible & Sendable] = []
     private var order: [SQLOrdering] = []
@@ -17,7 +18,8 @@ struct CasualtyQuery: Sendable {
             switch name {
             case "page": page = try number(value, 1...1_000_000)
             case "size": size = try number(value, 1...100)
-            case "include": includesRelations = value != "none"
+            case "include":
+                (includesRelations, includesTotal) = (value.contains("station"), value.contains("total"))
             case "order": order = try value.split(separator: ",").map { try Self.order($0) }
             case "name": filters.append(Column("name").like("\(value)%"))
             case "minAge": filters.append(Column("age") >= (try number(value, 0...130)))

@@ -29,7 +29,7 @@ struct CasualtyAnswer: Codable, Sendable {
 }
 
 struct Page: Codable, Sendable {
-    var total: Int
+    var total: Int?
     var page: Int
     var items: [CasualtyAnswer]
 }
@@ -50,7 +50,7 @@ struct CasualtyRoutes: Sendable {
                 ? try page.including(optional: Casualty.station).including(all: Casualty.injuries)
                     .asRequest(of: CasualtyInfo.self).fetchAll(db).map { CasualtyAnswer($0) }
                 : try page.fetchAll(db).map { CasualtyAnswer($0) }
-            return Page(total: try all.fetchCount(db), page: query.page, items: items)
+            return Page(total: query.includesTotal ? try all.fetchCount(db) : nil, page: query.page, items: items)
         }
         return try context.responseEncoder.encode(page, from: request, context: context)
     }

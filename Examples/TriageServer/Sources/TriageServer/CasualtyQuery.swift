@@ -1,5 +1,5 @@
 // A list as its query parameters ask for it: `?priority=3&station=north&order=-arrivedAt,name&page=2&size=50`.
-// `include=station,injuries` says which relations come along, `include=none` that none does; without it all do.
+// `include=station,injuries,total` says what comes along, `include=none` that nothing does; without it all does.
 
 import CoreData
 import CoreDataOperators
@@ -28,9 +28,11 @@ struct CasualtyQuery: Sendable {
         "station": { SortDescriptor(\.station?.code, order: $0) },
     ]
 
-    private static let relations: [String: CasualtyAnswer.Relations] = ["station": .station, "injuries": .injuries, "none": []]
+    private static let relations: [String: CasualtyAnswer.Relations] = ["station": .station, "injuries": .injuries]
 
     private(set) var relations = CasualtyAnswer.Relations.all
+    /// Whether the answer says how many there are on all pages, which SQLite has to count.
+    private(set) var includesTotal = true
     private(set) var page = 1
     private var size = 20
     private var filters: [Filter] = []
@@ -44,9 +46,8 @@ struct CasualtyQuery: Sendable {
             case "page": page = try parameter.number(in: 1...1_000_000)
             case "size": size = try parameter.number(in: 1...100)
             case "include":
-                relations = try parameter.text.split(separator: ",").reduce(into: []) {
-                    $0.formUnion(try Self.relation(String($1), parameter))
-                }
+                (relations, includesTotal) = ([], false)
+                for name in parameter.text.split(separator: ",") where name != "none" { try include(String(name), parameter) }
             case "order": order = try parameter.text.split(separator: ",").map { try Self.order(String($0), parameter) }
             default:
                 guard let filter = Self.filters[parameter.name] else { throw parameter.refused("is none that is known") }
@@ -55,9 +56,10 @@ struct CasualtyQuery: Sendable {
         }
     }
 
-    private static func relation(_ text: String, _ parameter: QueryParameter) throws -> CasualtyAnswer.Relations {
-        guard let relation = relations[text] else { throw parameter.refused("takes station, injuries and none") }
-        return relation
+    private mutating func include(_ name: String, _ parameter: QueryParameter) throws {
+        if name == "total" { return includesTotal = true }
+        guard let relation = Self.relations[name] else { throw parameter.refused("takes station, injuries, total and none") }
+        relations.formUnion(relation)
     }
 
     private static func order(_ text: String, _ parameter: QueryParameter) throws -> @Sendable () -> SortDescriptor<Casualty> {

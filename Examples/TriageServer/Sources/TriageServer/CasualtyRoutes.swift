@@ -17,7 +17,7 @@ struct CasualtyRoutes: Sendable {
     }
 
     struct Page: Codable, Sendable {
-        var total: Int
+        var total: Int?
         var page: Int
         var items: [CasualtyAnswer]
     }
@@ -27,7 +27,8 @@ struct CasualtyRoutes: Sendable {
         let page = try await container.read { context in
             let request = query.request()
             let items = try context.fetch(request).map { CasualtyAnswer($0, with: query.relations) }
-            return Page(total: try Casualty.count(where: request.predicate, in: context), page: query.page, items: items)
+            let total = query.includesTotal ? try Casualty.count(where: request.predicate, in: context) : nil
+            return Page(total: total, page: query.page, items: items)
         }
         return try context.responseEncoder.encode(page, from: request, context: context)
     }
