@@ -14,6 +14,8 @@ package final class StorePlan: Sendable {
     package let derivedTexts: DerivedTexts
     package let shapes: ShapeCache
     package let selections = SelectionCache()
+    /// Of statements that count rows.
+    package let counts = SelectionCache()
     /// The last metadata that were found to fit exactly. Stores of one model have equal ones but for their identity.
     private let known = Mutex<(plist: Data, metadata: StoreMetadata)?>(nil)
     private let byNames = StorePlansByNames()

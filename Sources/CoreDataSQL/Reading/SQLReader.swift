@@ -51,11 +51,10 @@ package struct SQLReader: Sendable {
     }
 
     package func count(_ plan: FetchPlan, _ view: ReadView) throws -> Int {
-        let query = try Query(plan, in: schema)
-        let selection = try selects.count(query)
+        let selection = try self.plan.counts.selection(plan, in: schema) { try selects.count($0) }
         var count: Int64?
         try readingFiles(if: selection.readsFiles, view) { session in
-            let numbers = try session.numbers(.text(selection.sql), each: 1, selection.values(for: query), self.plan.writes)
+            let numbers = try session.numbers(.text(selection.sql), each: 1, selection.bindings, self.plan.writes)
             count = numbers.first.flatMap { $0 }
         }
         return Int(count ?? 0)

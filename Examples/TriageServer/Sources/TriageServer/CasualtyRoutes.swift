@@ -56,15 +56,11 @@ struct CasualtyRoutes: Sendable {
         // Made here, since the block may run more than once.
         let (id, now) = (creation.id ?? UUID(), Date())
         var answer = try await container.write { context in
-            // Writers take turns: nobody else inserts between this look and the save.
-            guard try Casualty.count(where: \Casualty.id == id, in: context) == 0 else {
-                throw Problem(.conflict, "There is a casualty \(id) already.", keys: ["id"])
-            }
             let casualty = Casualty(context: context)
             casualty.id = id
             casualty.arrivedAt = now
             try casualty.apply(creation.changes, in: context)
-            try context.save()
+            try context.saveNew()
             return Versioned(casualty)
         }
         answer.status = .created

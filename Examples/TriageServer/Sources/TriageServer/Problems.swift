@@ -57,6 +57,15 @@ extension CocoaError {
     }
 }
 
+extension NSManagedObjectContext {
+    /// Saves inside a block of `write`, and refuses a value that another row has at once: the block would run again, and find it again.
+    func saveNew() throws {
+        do { try save() } catch let error as CocoaError where error.code == .managedObjectConstraintMerge {
+            throw Problem(error) ?? error
+        }
+    }
+}
+
 /// Turns what the blocks of `read` and `write` throw into problems. What is nobody's fault but ours is logged, and told as 500 alone.
 struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
     func handle(_ request: Request, context: Context, next: (Request, Context) async throws -> Response) async throws -> Response {

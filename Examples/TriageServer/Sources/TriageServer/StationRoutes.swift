@@ -55,14 +55,9 @@ struct StationRoutes: Sendable {
         let changes = try await request.decode(as: Changes.self, context: context)
         var answer = try await container.write { context in
             let station = Station(context: context)
-            if let code = changes.code {
-                guard try Station.count(where: \Station.code == code, in: context) == 0 else {
-                    throw Problem(.conflict, "There is a station \(code) already.", keys: ["code"])
-                }
-                station.code = code
-            }
+            if let code = changes.code { station.code = code }
             changes.apply(to: station)
-            try context.save()
+            try context.saveNew()
             return Versioned(station)
         }
         answer.status = .created
