@@ -165,6 +165,20 @@ def called(text, count):
     return run_tool(["swift", "demangle", "--simplified"], "demangling", input=often).stdout.splitlines()
 
 
+# JSON of a thousand objects by `encoded`, to that of structures which a program declares and fills itself.
+ENCODE_ROWS, ENCODE_MOST = 10_000, 1.15
+
+
+def check_encode():
+    """Counts both ways to JSON; answers the sentence of what fails."""
+    ours, structures = (scaled("encode", ENCODE_ROWS, {"YARDSTICK_ENCODE": way}) for way in ("encoded", "structures"))
+    ratio = ours / structures
+    print(f"encode        {'encode':17} {ours:12.0f} by encoded, {structures:12.0f} by structures (x {ratio:.2f})")
+    if ratio > ENCODE_MOST:
+        return [f"encoded costs {ratio:.2f} times as much as structures of the same fields, not {ENCODE_MOST}."]
+    return []
+
+
 def scaled(task, rows, environment=None):
     return total(callgrind_once(task, rows, environment or {"YARDSTICK_DIRTY": str(SCALE_DIRTY)}), task)
 
@@ -298,7 +312,7 @@ def main():
         update(counts)
     failures = compare(counts) + check_typed()
     if set(SCALE_TASKS) <= set(options.tasks):
-        failures += check_scale() + check_chain()
+        failures += check_scale() + check_chain() + check_encode()
     if failures:
         raise Stop("budgets are exceeded:\n" + "\n".join(failures))
 

@@ -18,6 +18,7 @@ struct GraphTasks {
         case .redo: try redo()
         case .saveDirty: try saveDirty()
         case .chain: try chain()
+        case .encode: try encode()
         case .typedRead, .typedWrite,
             .insert, .fetch, .fetchRead, .filter, .lookup, .lookupRegistered, .update, .delete, .toOne, .toMany,
             .commit, .open, .free, .memory, .seed, .request, .request1, .request32, .request1000,

@@ -35,7 +35,7 @@ struct OpenCoreDataObjects: Contender {
         case .commit: try commit(stack, region)
         case .free: try free(stack.context, region)
         case .memory: try memory(stack.context, region)
-        case .toOneWalk, .toManyPrefetch, .faults, .undo, .redo, .saveDirty, .chain:
+        case .toOneWalk, .toManyPrefetch, .faults, .undo, .redo, .saveDirty, .chain, .encode:
             try GraphTasks(rows: rows, stack: stack, region: region).run(task)
         case .filterSort, .lookupIndexed, .aggregate, .dictionary, .columns, .inList, .parse, .batchInsert:
             try Queries(rows: rows, context: stack.context, region: region).run(task)
