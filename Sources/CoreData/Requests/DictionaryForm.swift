@@ -138,10 +138,8 @@ extension NSAttributeType {
         }
     }
 
-    /// A value of a column as a value of this type, which holds it.
-    ///
-    /// - Throws: 134060 for a number that a type of whole numbers has no place for.
-    func converted(_ value: Value, as name: @autoclosure () -> String) throws -> Value {
+    /// A value of a column as a value of this type, which holds it; nil for a number that a type of whole numbers has no place for.
+    func converted(_ value: Value) -> Value? {
         guard value != .null else { return value }
         switch self {
         case .undefinedAttributeType, .binaryDataAttributeType, .UUIDAttributeType, .objectIDAttributeType, .transformableAttributeType,
@@ -149,8 +147,7 @@ extension NSAttributeType {
             return value
         case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType:
             guard let number = AnyNumber(value) else { return value }
-            guard let whole = number.truncated else { throw tooLarge(value, name()) }
-            return .int(whole)
+            return number.truncated.map { .int($0) }
         case .doubleAttributeType: return AnyNumber(value).map { .double($0.double) } ?? value
         case .floatAttributeType: return AnyNumber(value).map { .double(Double(Float($0.double))) } ?? value
         case .decimalAttributeType: return AnyNumber(value).map { .decimal($0.decimal) } ?? value
@@ -159,14 +156,5 @@ extension NSAttributeType {
         case .stringAttributeType: if case .uri(let text) = value { return .text(text) } else { return value }
         case .URIAttributeType: if case .text(let text) = value { return .uri(text) } else { return value }
         }
-    }
-
-    @inline(never)
-    private func tooLarge(_ value: Value, _ name: String) -> CocoaError {
-        let found = value.object.map { "\($0)" } ?? "nil"
-        return .coreData(
-            134060,
-            "The entry “\(name)” of a dictionary is declared as \(schemaType.modelName), and a value of it is \(found), which 64 bits do not "
-                + "hold. Give its description the expressionResultType Double.")
     }
 }

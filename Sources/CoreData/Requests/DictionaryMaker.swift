@@ -55,9 +55,10 @@ struct DictionaryMaker {
                 values[..<count].deinitialize()
             }
             for (place, entry) in entries.enumerated() {
-                guard case .column(let column, let type) = entry,
-                    let object = DictionaryMaker.plain(try type.converted(rows.value(row: row, column: column), as: form.names[place]))
-                else { continue }
+                guard case .column(let column, let type) = entry else { continue }
+                let found = rows.value(row: row, column: column)
+                guard let value = type.converted(found) else { throw tooLarge(found, type, place) }
+                guard let object = DictionaryMaker.plain(value) else { continue }
                 objects.initializeElement(at: count, to: names[place])
                 values.initializeElement(at: count, to: object)
                 count += 1
@@ -81,9 +82,21 @@ struct DictionaryMaker {
         }
     }
 
+    @inline(never)
+    private func tooLarge(_ value: Value, _ type: NSAttributeType, _ place: Int) -> CocoaError {
+        let found = value.object.map { "\($0)" } ?? "nil"
+        return .coreData(
+            134060,
+            "The entry “\(form.names[place])” of a dictionary is declared as \(type.schemaType.modelName), and a value of it is \(found), "
+                + "which 64 bits do not hold. Give its description the expressionResultType Double.")
+    }
+
     private func value(_ entry: DictionaryForm.Entry, _ rows: ValueRows, _ row: Int, _ place: Int) throws -> Any? {
         switch entry {
-        case .column(let column, let type): return object(try type.converted(rows.value(row: row, column: column), as: form.names[place]))
+        case .column(let column, let type):
+            let found = rows.value(row: row, column: column)
+            guard let value = type.converted(found) else { throw tooLarge(found, type, place) }
+            return object(value)
         case .transformable(let column, let attribute):
             guard case .data(let data) = rows.value(row: row, column: column) else { return nil }
             return try Transformation(attribute, of: form.entity.name).value(of: data)
