@@ -24,49 +24,82 @@ struct ActiveBlocksTests {
     }
 
     @Test("Callers of other kinds leave two places to readers, and each kind comes in the order of its calls")
-    @MainActor
     func kinds() async throws {
-        let blocks = ActiveBlocks(limit: 5)
-        let came = Names()
-        func start(_ kind: ActiveBlocks.Kind, _ name: String) -> Task<Void, Never> {
-            Task { @MainActor in
-                await blocks.enter(kind)
-                came.add(name)
-            }
-        }
-        func turns() async { for _ in 0..<5 { await Task.yield() } }
-        var tasks: [Task<Void, Never>] = []
-        for number in 0..<5 { tasks.append(start(.any, "any \(number)")) }
-        await turns()
-        #expect(came.all == ["any 0", "any 1", "any 2"])
-        for number in 0..<3 { tasks.append(start(.reading, "read \(number)")) }
-        await turns()
-        #expect(came.all == ["any 0", "any 1", "any 2", "read 0", "read 1"])
-        blocks.leave(.reading)
-        await turns()
-        blocks.leave(.any)
-        blocks.leave(.reading)
-        await turns()
-        #expect(came.all.dropFirst(5) == ["read 2", "any 3"])
-        blocks.limit = 6
-        for task in tasks { await task.value }
-        #expect(came.all.last == "any 4")
+        let blocks = HeldBlocks(limit: 5)
+        for number in 0..<5 { blocks.start(.any, "any \(number)") }
+        await blocks.expect(["any 0", "any 1", "any 2"])
+        for number in 0..<3 { blocks.start(.reading, "read \(number)") }
+        await blocks.expect(["any 0", "any 1", "any 2", "read 0", "read 1"])
+        blocks.end("read 0")
+        await blocks.expect(["any 0", "any 1", "any 2", "read 1", "read 2"])
+        blocks.end("any 1")
+        await blocks.expect(["any 0", "any 2", "any 3", "read 1", "read 2"])
+        blocks.end("read 1")
+        await blocks.expect(["any 0", "any 2", "any 3", "read 2"])
+        blocks.blocks.limit = 6
+        await blocks.expect(["any 0", "any 2", "any 3", "any 4", "read 2"])
+        #expect(blocks.blocks.counts == (5, 6, 0))
+        for name in ["any 0", "any 2", "any 3", "any 4", "read 2"] { blocks.end(name) }
+        await blocks.expect([])
     }
 
-    @Test("A caller that is cancelled while it waits leaves the line, and takes nobody's place")
-    func cancelled() async throws {
-        for kind in [ActiveBlocks.Kind.reading, .any] {
-            let blocks = ActiveBlocks(limit: 1)
-            try await blocks.enterUnlessCancelled(kind)
-            let waiting = Task { try await blocks.enterUnlessCancelled(kind) }
-            let next = Task { await blocks.enter(.any) }
-            await Task.yield()
-            waiting.cancel()
-            await #expect(throws: CancellationError.self) { try await waiting.value }
-            blocks.leave(kind)
-            await next.value
-            blocks.leave(.any)
-            try await blocks.enterUnlessCancelled(.reading)
+    @Test("A block that is cancelled while it waits is given up, and takes nobody's place", arguments: [ActiveBlocks.Kind.reading, .any])
+    func cancelled(_ kind: ActiveBlocks.Kind) async throws {
+        let blocks = HeldBlocks(limit: 1)
+        blocks.start(kind, "first")
+        await blocks.expect(["first"])
+        let waiting = blocks.start(kind, "waiting")
+        blocks.start(.any, "next")
+        waiting.cancellation.cancel()
+        blocks.blocks.cancel(waiting, kind)
+        #expect(blocks.givenUp == ["waiting"])
+        blocks.end("first")
+        await blocks.expect(["next"])
+        let late = AwaitedCall(endsWhenCancelled: true)
+        late.cancellation.cancel()
+        blocks.start(kind, "late", late)
+        #expect(blocks.givenUp == ["waiting", "late"])
+        blocks.end("next")
+        await blocks.expect([])
+    }
+
+    @Test("A block's follower runs on the same thread, in its order among those who wait; so does that of one given up")
+    func followers() async throws {
+        let blocks = ActiveBlocks(limit: 1)
+        let seen = Mutex<[(name: String, thread: pthread_t)]>([])
+        let (begun, end, over) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        @Sendable func block(_ name: String, _ follower: AwaitedBlock? = nil, then: @escaping @Sendable () -> Void = {}) -> AwaitedBlock {
+            AwaitedBlock(AwaitedCall(endsWhenCancelled: true), .any, follower: { follower }) { begins in
+                seen.withLock { $0.append((begins ? name : "no " + name, pthread_self())) }
+                then()
+            }
+        }
+        let first = block("first", block("follower") { over.signal() }) {
+            begun.signal()
+            end.wait()
+        }
+        blocks.run(first)
+        await wait(for: begun)
+        let given = block("given up", block("its follower"))
+        blocks.run(given)
+        blocks.cancel(given.call, .any)
+        end.signal()
+        await wait(for: over)
+        let found = seen.withLock { $0 }
+        #expect(found.map(\.name) == ["first", "no given up", "its follower", "follower"])
+        #expect(Set([0, 2, 3].map { found[$0].thread }).count == 1)
+    }
+
+    @Test("Threads end when nothing has come for a while, and others begin")
+    func threads() async throws {
+        let blocks = HeldBlocks(limit: 8)
+        for round in 0..<2 {
+            for number in 0..<8 { blocks.start(.reading, "\(round) \(number)") }
+            await blocks.expect(Set((0..<8).map { "\(round) \($0)" }))
+            for number in 0..<8 { blocks.end("\(round) \(number)") }
+            await blocks.expect([])
+            #expect(blocks.blocks.idleCount > 0)
+            while blocks.blocks.idleCount > 0 { try await Task.sleep(for: .milliseconds(50)) }
         }
     }
 
@@ -206,4 +239,42 @@ private final class Names: Sendable {
     private let names = Mutex<[String]>([])
     func add(_ name: String) { names.withLock { $0.append(name) } }
     var all: [String] { names.withLock { $0 } }
+}
+
+/// Blocks that run until they are told to end.
+private final class HeldBlocks: Sendable {
+    let blocks: ActiveBlocks
+    private let ends = Mutex<[String: DispatchSemaphore]>([:])
+    private let running = Mutex<Set<String>>([])
+    private let refused = Mutex<[String]>([])
+
+    init(limit: Int) { blocks = ActiveBlocks(limit: limit) }
+
+    var givenUp: [String] { refused.withLock { $0 } }
+
+    @discardableResult
+    func start(
+        _ kind: ActiveBlocks.Kind, _ name: String, _ call: AwaitedCall = AwaitedCall(endsWhenCancelled: true)
+    ) -> AwaitedCall {
+        let end = DispatchSemaphore(value: 0)
+        ends.withLock { $0[name] = end }
+        let block = AwaitedBlock(call, kind) { [self] begins in
+            guard begins else { return refused.withLock { $0.append(name) } }
+            _ = running.withLock { $0.insert(name) }
+            end.wait()
+            _ = running.withLock { $0.remove(name) }
+        }
+        blocks.run(block)
+        return call
+    }
+
+    func end(_ name: String) { ends.withLock { $0[name] }?.signal() }
+
+    /// Waits until just these run.
+    func expect(_ names: Set<String>) async {
+        while running.withLock({ $0 }) != names { await Task.yield() }
+        // What must not begin has had time to.
+        for _ in 0..<50 { await Task.yield() }
+        #expect(running.withLock { $0 } == names)
+    }
 }

@@ -93,8 +93,8 @@ struct WriteCancellationTests {
     @Test("A caller that waits in a line leaves it when it is cancelled", .timeLimit(.minutes(30)))
     func reader() async throws {
         let line = Line(places: 1)
-        try await line.enterUnlessCancelled(line.takeTicket())
-        let waiting = Task { try await line.enterUnlessCancelled(line.takeTicket()) }
+        try await line.enterUnlessCancelled()
+        let waiting = Task { try await line.enterUnlessCancelled() }
         let next = Task { await line.enter() }
         await Task.yield()
         waiting.cancel()
@@ -106,28 +106,27 @@ struct WriteCancellationTests {
         line.leave()
     }
 
-    @Test("Who comes again with his ticket goes before all who came later", .timeLimit(.minutes(30)))
-    @MainActor
-    func tickets() async throws {
-        let line = Line(places: 1)
+    @Test("A writer who comes again with his ticket goes before all who came later; a cancelled one gets no turn")
+    func tickets() throws {
+        let line = WriterLine()
         let seen = Mutex<[String]>([])
+        func writer(_ name: String, _ call: AwaitedCall = AwaitedCall(endsWhenCancelled: true)) -> AwaitedBlock {
+            AwaitedBlock(call, .any) { _ in seen.withLock { $0.append(name) } }
+        }
         let early = line.takeTicket()
-        await line.enter()
-        let late = Task { @MainActor in
-            await line.enter()
-            seen.withLock { $0.append("late") }
-            line.leave()
-        }
-        for _ in 0..<3 { await Task.yield() }
-        let again = Task { @MainActor in
-            try await line.enterUnlessCancelled(early)
-            seen.withLock { $0.append("early") }
-            line.leave()
-        }
-        for _ in 0..<3 { await Task.yield() }
-        line.leave()
-        await late.value
-        try await again.value
+        #expect(line.enter(writer("first"), line.takeTicket()) == .hasTurn)
+        let (late, given) = (line.takeTicket(), line.takeTicket())
+        #expect(line.enter(writer("late"), late) == .waits)
+        #expect(line.enter(writer("given up"), given) == .waits)
+        #expect(line.enter(writer("early"), early) == .waits)
+        let cancelled = AwaitedCall(endsWhenCancelled: true)
+        cancelled.cancellation.cancel()
+        #expect(line.enter(writer("cancelled", cancelled), line.takeTicket()) == .isCancelled)
+        #expect(line.waitingCount == 3)
+        #expect(line.remove(given) != nil)
+        #expect(line.remove(given) == nil)
+        while let next = line.leave() { next.run(true) }
         #expect(seen.withLock { $0 } == ["early", "late"])
+        #expect(line.enter(writer("last"), line.takeTicket()) == .hasTurn, "the turn is free again")
     }
 }

@@ -1,4 +1,4 @@
-// How many blocks of contexts run at once because tasks wait for them.
+// How many blocks of contexts run at once because tasks wait for them, and the threads that run them.
 
 import CoreDataValues
 import Foundation
@@ -6,9 +6,9 @@ import Synchronization
 
 /// The places of blocks that tasks wait for: those of `await perform`, `read` and `write`.
 ///
-/// A block has a thread to itself for as long as it runs or waits inside, so the places bound the threads. A place is taken when the
-/// turn of a context has come, and of a writer his. A block of `read` saves nothing; all others leave two places to those, since they
-/// may have to wait for a writer. Who waits is suspended.
+/// Each place has a thread, which runs one block after the other. A place is taken when the turn of a context has come, and of a writer
+/// his. A block of `read` saves nothing; all others leave two places to those, since they may have to wait for a writer. Who waits is
+/// suspended.
 final class ActiveBlocks: Sendable {
     static let shared = ActiveBlocks(limit: 4 + 2 * ProcessInfo.processInfo.activeProcessorCount)
 
@@ -19,17 +19,24 @@ final class ActiveBlocks: Sendable {
         var running = 0
         /// Those among them that may save.
         var saving = 0
-        var readers = WaitingCallers()
-        var others = WaitingCallers()
+        var readers = Waiting<AwaitedBlock>()
+        var others = Waiting<AwaitedBlock>()
         var nextTicket = 0
+        /// Threads without a block, the last one that had one at the end.
+        var idle: [BlockThread] = []
 
         private var savingLimit: Int { limit - (limit >= 4 ? 2 : 0) }
 
-        func mayBegin(_ kind: Kind) -> Bool { running < limit && (kind == .reading || saving < savingLimit) }
+        private func mayBegin(_ kind: Kind) -> Bool { running < limit && (kind == .reading || saving < savingLimit) }
 
-        mutating func begin(_ kind: Kind) {
-            running += 1
-            if kind == .any { saving += 1 }
+        mutating func add(_ block: AwaitedBlock) {
+            block.call.ticket = nextTicket
+            if block.kind == .reading { readers.add(block, nextTicket) } else { others.add(block, nextTicket) }
+            nextTicket += 1
+        }
+
+        mutating func remove(_ call: AwaitedCall, _ kind: Kind) -> AwaitedBlock? {
+            kind == .reading ? readers.remove(call.ticket) : others.remove(call.ticket)
         }
 
         mutating func end(_ kind: Kind) {
@@ -38,12 +45,14 @@ final class ActiveBlocks: Sendable {
         }
 
         /// The first that may begin of those who wait; his place is taken.
-        mutating func next() -> WaitingCallers.Caller? {
+        mutating func next() -> AwaitedBlock? {
             let reader = mayBegin(.reading) ? readers.first : nil
             let other = mayBegin(.any) ? others.first : nil
             guard let ticket = [reader, other].compactMap({ $0 }).min() else { return nil }
-            begin(ticket == reader ? .reading : .any)
-            return ticket == reader ? readers.remove(ticket) : others.remove(ticket)
+            running += 1
+            if ticket == reader { return readers.remove(ticket) }
+            saving += 1
+            return others.remove(ticket)
         }
     }
     private let state: Mutex<State>
@@ -55,65 +64,110 @@ final class ActiveBlocks: Sendable {
         state.withLock { ($0.running, $0.limit, $0.readers.count + $0.others.count) }
     }
 
+    /// How many threads are without a block.
+    var idleCount: Int { state.withLock { $0.idle.count } }
+
     var limit: Int {
         get { state.withLock { $0.limit } }
         set {
-            let callers = state.withLock { state in
-                state.limit = newValue
-                var callers: [WaitingCallers.Caller] = []
-                while let caller = state.next() { callers.append(caller) }
-                return callers
-            }
-            for caller in callers { caller.resume(returning: true) }
+            state.withLock { $0.limit = newValue }
+            while let (block, thread) = state.withLock({ state in state.next().map { ($0, state.idle.popLast()) } }) { start(block, thread) }
         }
     }
 
-    /// Waits for a place, however long; `leave(_:)` must follow.
-    nonisolated(nonsending) func enter(_ kind: Kind) async { _ = await wait(kind, endsWhenCancelled: false) { _ in } }
-
-    /// Waits for a place; `leave(_:)` must follow.
-    ///
-    /// - Throws: `CancellationError` when the task is cancelled before it has a place.
-    nonisolated(nonsending) func enterUnlessCancelled(_ kind: Kind) async throws {
-        let place = Mutex<Int?>(nil)
-        let isIn = await withTaskCancellationHandler {
-            await wait(kind, endsWhenCancelled: true) { ticket in place.withLock { $0 = ticket } }
-        } onCancel: {
-            guard let ticket = place.withLock({ $0 }) else { return }
-            let caller = state.withLock { kind == .reading ? $0.readers.remove(ticket) : $0.others.remove(ticket) }
-            caller?.resume(returning: false)
+    /// Runs a block on a thread of its own, now or as soon as it has a place.
+    func run(_ block: AwaitedBlock) {
+        let begun = state.withLock { state -> (AwaitedBlock, BlockThread?)?? in
+            // Who is cancelled from here on is found among the waiting.
+            if block.call.isOver { return .some(nil) }
+            state.add(block)
+            return state.next().map { ($0, state.idle.popLast()) }
         }
-        guard isIn else { throw CancellationError() }
-    }
-
-    /// - Parameter note: told the caller's ticket, under the lock, before it is among the waiting.
-    private nonisolated(nonsending) func wait(
-        _ kind: Kind, endsWhenCancelled: Bool, note: @Sendable (Int) -> Void
-    ) async -> Bool {
-        await withUnsafeContinuation { (caller: WaitingCallers.Caller) in
-            let answer: Bool? = state.withLock { state in
-                let ticket = state.nextTicket
-                state.nextTicket += 1
-                note(ticket)
-                // Who is cancelled from here on is found among the waiting.
-                if endsWhenCancelled, Task.isCancelled { return false }
-                if state.mayBegin(kind), kind == .reading ? state.readers.first == nil : state.others.first == nil {
-                    state.begin(kind)
-                    return true
-                }
-                if kind == .reading { state.readers.add(caller, ticket) } else { state.others.add(caller, ticket) }
-                return nil
-            }
-            if let answer { caller.resume(returning: answer) }
+        switch begun {
+        case .some(.none): giveUp(block)
+        case .some(let (block, thread)?): start(block, thread)
+        case nil: return
         }
     }
 
-    func leave(_ kind: Kind) {
-        let next = state.withLock { state in
-            state.end(kind)
-            return state.next()
+    /// Gives up a block that waits; it has no effect on one that runs.
+    func cancel(_ call: AwaitedCall, _ kind: Kind) {
+        if let block = state.withLock({ $0.remove(call, kind) }) { giveUp(block) }
+    }
+
+    private func giveUp(_ block: AwaitedBlock) {
+        block.run(false)
+        if let follower = block.follower?() { run(follower) }
+    }
+
+    // MARK: Threads
+
+    private func start(_ block: AwaitedBlock, _ thread: BlockThread?) {
+        if let thread { thread.wake(block) } else { BlockThread.start(block, self) }
+    }
+
+    /// What a thread runs after a block; with nil it is among the idle.
+    fileprivate func next(after block: AwaitedBlock, for thread: BlockThread) -> AwaitedBlock? {
+        let follower = block.follower?()
+        return state.withLock { state in
+            state.end(block.kind)
+            if let follower { state.add(follower) }
+            let next = state.next()
+            if next == nil { state.idle.append(thread) }
+            return next
         }
-        next?.resume(returning: true)
+    }
+
+    /// Takes a thread out of the idle; false if a block is on its way to it.
+    fileprivate func retire(_ thread: BlockThread) -> Bool {
+        state.withLock { state in
+            guard let place = state.idle.firstIndex(where: { $0 === thread }) else { return false }
+            state.idle.remove(at: place)
+            return true
+        }
+    }
+}
+
+/// A thread that runs blocks one after the other and ends when none has come for a while.
+final class BlockThread: @unchecked Sendable {
+    private static let patience: TimeInterval = 5
+    private let condition = NSCondition()
+    /// Under the condition.
+    private var coming: AwaitedBlock?
+
+    fileprivate static func start(_ first: AwaitedBlock, _ blocks: ActiveBlocks) {
+        let state = BlockThread()
+        let thread = Thread { state.run(first, blocks) }
+        thread.name = "CoreData"
+        thread.start()
+    }
+
+    fileprivate func wake(_ block: AwaitedBlock) {
+        condition.withLock {
+            coming = block
+            condition.signal()
+        }
+    }
+
+    private func run(_ first: AwaitedBlock, _ blocks: ActiveBlocks) {
+        var block: AwaitedBlock? = first
+        while let current = block {
+            current.run(!current.call.isOver)
+            block = blocks.next(after: current, for: self) ?? wait(blocks)
+        }
+    }
+
+    private func wait(_ blocks: ActiveBlocks) -> AwaitedBlock? {
+        condition.lock()
+        defer { condition.unlock() }
+        var deadline = Date(timeIntervalSinceNow: BlockThread.patience)
+        while coming == nil {
+            if condition.wait(until: deadline) { continue }
+            if coming == nil, blocks.retire(self) { return nil }
+            deadline = Date(timeIntervalSinceNow: BlockThread.patience)
+        }
+        defer { coming = nil }
+        return coming
     }
 }
 

@@ -7,7 +7,7 @@ final class Line: Sendable {
     private struct State {
         /// While there are any, nobody waits.
         var free: Int
-        var waiting = WaitingCallers()
+        var waiting = Waiting<UnsafeContinuation<Bool, Never>>()
         var nextTicket = 0
     }
     private let state: Mutex<State>
@@ -19,8 +19,7 @@ final class Line: Sendable {
     /// How many wait.
     var waitingCount: Int { state.withLock { $0.waiting.count } }
 
-    /// A place in the order of the line. Who comes again with the same ticket goes before all who came later.
-    func takeTicket() -> Int {
+    private func takeTicket() -> Int {
         state.withLock { state in
             defer { state.nextTicket += 1 }
             return state.nextTicket
@@ -33,7 +32,8 @@ final class Line: Sendable {
     /// Waits for a place; `leave()` must follow.
     ///
     /// - Throws: `CancellationError` when the task is cancelled before it has a place.
-    nonisolated(nonsending) func enterUnlessCancelled(_ ticket: Int) async throws {
+    nonisolated(nonsending) func enterUnlessCancelled() async throws {
+        let ticket = takeTicket()
         let isIn = await withTaskCancellationHandler {
             await wait(ticket, endsWhenCancelled: true)
         } onCancel: {
@@ -43,7 +43,7 @@ final class Line: Sendable {
     }
 
     private nonisolated(nonsending) func wait(_ ticket: Int, endsWhenCancelled: Bool) async -> Bool {
-        await withUnsafeContinuation { (caller: WaitingCallers.Caller) in
+        await withUnsafeContinuation { (caller: UnsafeContinuation<Bool, Never>) in
             let answer: Bool? = state.withLock { state in
                 // Who is cancelled from here on is found among the waiting.
                 if endsWhenCancelled, Task.isCancelled { return false }
@@ -58,40 +58,13 @@ final class Line: Sendable {
         }
     }
 
-    /// Hands the place to the caller with the lowest ticket.
+    /// Hands the place to the caller who has waited longest.
     func leave() {
-        let next: WaitingCallers.Caller? = state.withLock { state in
-            if let first = state.waiting.first { return state.waiting.remove(first) }
+        let next = state.withLock { state -> UnsafeContinuation<Bool, Never>? in
+            if let first = state.waiting.removeFirst() { return first }
             state.free += 1
             return nil
         }
         next?.resume(returning: true)
-    }
-}
-
-/// Suspended callers by their tickets. Who leaves does so without a trace.
-struct WaitingCallers {
-    typealias Caller = UnsafeContinuation<Bool, Never>
-
-    private var callers: [Int: Caller] = [:]
-    /// Nobody with a lower ticket waits, and nobody with this one or a higher.
-    private var range = 0..<0
-
-    var count: Int { callers.count }
-
-    mutating func add(_ caller: Caller, _ ticket: Int) {
-        range = callers.isEmpty ? ticket..<ticket + 1 : min(range.lowerBound, ticket)..<max(range.upperBound, ticket + 1)
-        callers[ticket] = caller
-    }
-
-    mutating func remove(_ ticket: Int) -> Caller? { callers.removeValue(forKey: ticket) }
-
-    /// The lowest ticket.
-    var first: Int? {
-        mutating get {
-            if callers.isEmpty { return nil }
-            while callers[range.lowerBound] == nil { range = range.lowerBound + 1..<range.upperBound }
-            return range.lowerBound
-        }
     }
 }

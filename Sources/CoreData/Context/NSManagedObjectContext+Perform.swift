@@ -116,13 +116,15 @@ extension NSManagedObjectContext {
         _ schedule: ScheduledTaskType, _ work: @escaping @Sendable () -> R
     ) async -> R {
         if schedule == .immediate, isHeldByCaller { return work() }
-        guard concurrencyType != .mainQueueConcurrencyType else { return await onQueue(work) }
+        guard concurrencyType != .mainQueueConcurrencyType else { return await onMainQueue(work) }
+        if turn.isFree, case .done(let result) = await onThread(.any, endsWhenCancelled: false, waits: false, work) { return result }
         await turn.awaiters.enter()
         defer { turn.awaiters.leave() }
         await untilFree()
-        await ActiveBlocks.shared.enter(.any)
-        defer { ActiveBlocks.shared.leave(.any) }
-        return await onQueue(work)
+        guard case .done(let result) = await onThread(.any, endsWhenCancelled: false, waits: true, work) else {
+            fatalError("A block that waits for its turn was given up.")
+        }
+        return result
     }
 
     /// Runs a block on the context's queue and processes pending changes. Unlike `perform` it does not begin for a task that is cancelled
@@ -130,12 +132,23 @@ extension NSManagedObjectContext {
     nonisolated(nonsending) final func performUnlessCancelled<T>(
         _ kind: ActiveBlocks.Kind, _ block: @escaping @Sendable () throws -> T
     ) async throws -> T {
-        try await turn.awaiters.enterUnlessCancelled(turn.awaiters.takeTicket())
+        let work = { @Sendable in self.carryOut(block) }
+        guard concurrencyType != .mainQueueConcurrencyType else {
+            try Task.checkCancellation()
+            return try await onMainQueue(work).get()
+        }
+        if turn.isFree {
+            switch await onThread(kind, endsWhenCancelled: true, waits: false, work) {
+            case .done(let result): return try result.get()
+            case .isCancelled: throw CancellationError()
+            case .isTaken: break
+            }
+        }
+        try await turn.awaiters.enterUnlessCancelled()
         defer { turn.awaiters.leave() }
         await untilFree()
-        try await ActiveBlocks.shared.enterUnlessCancelled(kind)
-        defer { ActiveBlocks.shared.leave(kind) }
-        return try await onQueue { self.carryOut(block) }.get()
+        guard case .done(let result) = await onThread(kind, endsWhenCancelled: true, waits: true, work) else { throw CancellationError() }
+        return try result.get()
     }
 
     /// Waits, without a place, until those who have or expect the context's turn are done.
@@ -144,7 +157,38 @@ extension NSManagedObjectContext {
         await withUnsafeContinuation { (caller: UnsafeContinuation<Void, Never>) in queue.async { caller.resume() } }
     }
 
-    private nonisolated(nonsending) final func onQueue<R>(_ work: @escaping @Sendable () -> R) async -> R {
+    /// What became of a block that got a thread.
+    private enum Outcome<R>: @unchecked Sendable { case done(R), isTaken, isCancelled }
+
+    /// Runs a block on a thread of its own as soon as there is a place.
+    ///
+    /// - Parameter waits: whether it waits there for the context's turn, if somebody came before; else it does not begin then.
+    private nonisolated(nonsending) final func onThread<R>(
+        _ kind: ActiveBlocks.Kind, endsWhenCancelled: Bool, waits: Bool, _ work: @escaping @Sendable () -> R
+    ) async -> Outcome<R> {
+        let call = AwaitedCall(endsWhenCancelled: endsWhenCancelled)
+        let work = coredata_is_observed() ? carrying(work) : work
+        return await withTaskCancellationHandler {
+            await withUnsafeContinuation { (task: UnsafeContinuation<Outcome<R>, Never>) in
+                let block = AwaitedBlock(call, kind) { begins in
+                    task.resume(returning: begins ? call.cancellation.covering { self.outcome(waits, work) } : .isCancelled)
+                }
+                ActiveBlocks.shared.run(block)
+            }
+        } onCancel: {
+            call.cancellation.cancel()
+            if endsWhenCancelled { ActiveBlocks.shared.cancel(call, kind) }
+        }
+    }
+
+    private nonisolated final func outcome<R>(_ waits: Bool, _ work: () -> R) -> Outcome<R> {
+        if waits { return .done(takingTurn(work)) }
+        guard turn.enter() else { return .isTaken }
+        defer { turn.leave() }
+        return .done(work())
+    }
+
+    private nonisolated(nonsending) final func onMainQueue<R>(_ work: @escaping @Sendable () -> R) async -> R {
         let cancellation = Cancellation()
         let work = coredata_is_observed() ? carrying(work) : work
         let carried: Carried<R> = await withTaskCancellationHandler {
@@ -158,7 +202,7 @@ extension NSManagedObjectContext {
     }
 
     /// Runs a block as the context's holder, and ends the event.
-    private nonisolated final func carryOut<T>(_ block: () throws -> T) -> Result<T, any Error> {
+    nonisolated final func carryOut<T>(_ block: () throws -> T) -> Result<T, any Error> {
         holding {
             let result = Result { try block() }
             processPendingChanges()

@@ -63,6 +63,9 @@ struct Turn: ~Copyable {
         queue.resume()
     }
 
+    /// Whether nobody has the turn, and none has ever had to wait for it.
+    var isFree: Bool { state.load(ordering: .relaxed) == Turn.free }
+
     /// Whether a block that nobody awaits has the turn or waits for it.
     var isTaken: Bool {
         let state = state.load(ordering: .relaxed)

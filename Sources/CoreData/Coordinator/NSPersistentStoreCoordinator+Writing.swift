@@ -1,5 +1,6 @@
 // Blocks that write and read: a context each, turns for writers, and another attempt after a conflict.
 
+import CCoreDataRuntime
 import CoreDataValues
 import Foundation
 
@@ -42,12 +43,15 @@ extension NSPersistentStoreCoordinator {
 
     /// *Take the turn · run the block and save in a new context · leave the turn, pause and come again as one who came first.*
     nonisolated(nonsending) final func write<T: Sendable>(
-        in makeContext: () -> NSManagedObjectContext, _ block: @escaping @Sendable (NSManagedObjectContext) throws -> T
+        in makeContext: @escaping @Sendable () -> NSManagedObjectContext,
+        _ block: @escaping @Sendable (NSManagedObjectContext) throws -> T
     ) async throws -> T {
         let ticket = writers.takeTicket()
         var retries = 0
         while true {
-            switch try await takingTurn(ticket, { try await makeContext().attempt(block) }) {
+            let carried = coredata_is_observed() ? CarriedValues(observers) : nil
+            let attempt = try await inTurn(ticket) { makeContext().attempt(carried, block) }
+            switch try attempt.get() {
             case .saved(let value): return value
             case .refused(let error):
                 guard retries < Retry.limit else { throw error }
@@ -57,12 +61,28 @@ extension NSPersistentStoreCoordinator {
         }
     }
 
-    private nonisolated(nonsending) func takingTurn<R>(
-        _ ticket: Int, _ body: nonisolated(nonsending) () async throws -> R
-    ) async throws -> R {
-        try await writers.enterUnlessCancelled(ticket)
-        defer { writers.leave() }
-        return try await body()
+    /// Runs work when the turn of a ticket has come and there is a place. The next writer's work follows on the same thread.
+    ///
+    /// - Throws: `CancellationError` if the task is cancelled before.
+    private nonisolated(nonsending) func inTurn<R: Sendable>(_ ticket: Int, _ work: @escaping @Sendable () -> R) async throws -> R {
+        let call = AwaitedCall(endsWhenCancelled: true)
+        let result: R? = await withTaskCancellationHandler {
+            await withUnsafeContinuation { task in
+                let block = AwaitedBlock(call, .any, follower: { [writers] in writers.leave() }) { begins in
+                    task.resume(returning: begins ? call.cancellation.covering(work) : nil)
+                }
+                switch writers.enter(block, ticket) {
+                case .hasTurn: ActiveBlocks.shared.run(block)
+                case .waits: break
+                case .isCancelled: block.run(false)
+                }
+            }
+        } onCancel: {
+            call.cancellation.cancel()
+            if let block = writers.remove(ticket) { block.run(false) } else { ActiveBlocks.shared.cancel(call, .any) }
+        }
+        guard let result else { throw CancellationError() }
+        return result
     }
 }
 
@@ -95,16 +115,21 @@ extension NSManagedObjectContext {
         case refused(any Error)
     }
 
-    nonisolated(nonsending) final func attempt<T: Sendable>(
-        _ block: @escaping @Sendable (NSManagedObjectContext) throws -> T
-    ) async throws -> Attempt<T> {
-        try await performUnlessCancelled(.any) {
-            do {
-                let value = try block(self)
-                try self.save()
-                return .saved(value)
-            } catch where Retry.isConflict(error) && self.saveRecord == .refused {
-                return .refused(error)
+    /// Runs a block and saves, as the context's holder.
+    nonisolated final func attempt<T: Sendable>(
+        _ carried: CarriedValues?, _ block: @Sendable (NSManagedObjectContext) throws -> T
+    ) -> Result<Attempt<T>, any Error> {
+        takingTurn {
+            carrying(carried) {
+                carryOut {
+                    do {
+                        let value = try block(self)
+                        try self.save()
+                        return .saved(value)
+                    } catch where Retry.isConflict(error) && self.saveRecord == .refused {
+                        return .refused(error)
+                    }
+                }
             }
         }
     }

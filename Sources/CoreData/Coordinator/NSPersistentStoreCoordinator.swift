@@ -26,7 +26,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// Saves pass it, and wait while a store moves.
     final let writes = WriteGate()
     /// Who `write(_:)` lets write next.
-    final let writers = Line(places: 1)
+    final let writers = WriterLine()
     /// What its contexts tell each other.
     final let relatives = Relatives()
     /// Who is told what its stores and contexts do.

@@ -115,15 +115,19 @@ extension NSManagedObjectContext {
     /// A block that finds what its task has for observers, and collects for the task's report.
     @inline(never)
     nonisolated final func carrying<R>(_ work: @escaping @Sendable () -> R) -> @Sendable () -> R {
-        let carried = persistentStoreCoordinator?.observers.carrying(work) ?? work
-        guard let report = FaultReport.current else { return carried }
-        return {
-            self.holding {
-                let former = self.faultReport
-                self.faultReport = report
-                defer { self.faultReport = former }
-                return FaultReport.$current.withValue(report) { carried() }
-            }
+        let carried = CarriedValues(persistentStoreCoordinator?.observers)
+        return { self.carrying(carried, work) }
+    }
+
+    /// Runs work for a task that has left values for observers, and a report maybe.
+    nonisolated final func carrying<R>(_ carried: CarriedValues?, _ work: () -> R) -> R {
+        guard let carried else { return work() }
+        guard let report = carried.report else { return carried.restoring(work) }
+        return holding {
+            let former = faultReport
+            faultReport = report
+            defer { faultReport = former }
+            return FaultReport.$current.withValue(report) { carried.restoring(work) }
         }
     }
 }

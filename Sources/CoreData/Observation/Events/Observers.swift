@@ -62,15 +62,27 @@ final class Observers: StoreListener, Sendable {
 
     // MARK: Tasks
 
-    /// A block that finds what observers have left with the caller's task, on whatever thread it runs.
-    func carrying<R>(_ work: @escaping @Sendable () -> R) -> @Sendable () -> R {
-        let restores = state.withLock { $0.entries.compactMap(\.carrier) }.map { $0.capture() }
-        return restores.reduce(work) { work, restore in
-            {
-                var result: R?
-                restore { result = work() }
-                return result ?? work()
-            }
-        }
+    /// What gives blocks the values that the caller's task has for observers, on whatever thread they run.
+    fileprivate var restores: [CoreDataCarrier.Restore] {
+        state.withLock { $0.entries.compactMap(\.carrier) }.map { $0.capture() }
+    }
+}
+
+/// What a task has for observers, and the report that collects its faults.
+struct CarriedValues: Sendable {
+    let report = FaultReport.current
+    private let restores: [CoreDataCarrier.Restore]
+
+    /// Those of the caller's task.
+    init(_ observers: Observers?) { restores = observers?.restores ?? [] }
+
+    /// Runs work that finds the values.
+    func restoring<R>(_ work: () -> R) -> R { CarriedValues.restoring(restores[...], work) }
+
+    private static func restoring<R>(_ restores: ArraySlice<CoreDataCarrier.Restore>, _ work: () -> R) -> R {
+        guard let restore = restores.last else { return work() }
+        var result: R?
+        restore { result = restoring(restores.dropLast(), work) }
+        return result ?? restoring(restores.dropLast(), work)
     }
 }
