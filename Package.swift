@@ -21,10 +21,12 @@ let objectTests: [Target] = [
     "ClassTests",
     "FetchTests",
     "TypedQueryTests",
+    "MappingTests",
 ].map { name in
     .testTarget(
         name: name,
         dependencies: ["CoreData", "CoreDataValues", "CoreDataSQLite", "CCoreDataSQLite", "CoreDataTestSupport", "CoreDataSeeds"]
+            + (name == "MappingTests" ? ["CCoreDataHeap", "CoreDataModelFile"] : [])
             + (name == "ConcurrencyTests"
                 ? ["CCoreDataRuntime", "CoreDataScript", "CoreDataAsyncMain", "CoreDataStress"] : [])
             + (name == "StackTests" ? ["CoreDataAgreement"] : []) + (name == "TypedQueryTests" ? ["CoreDataOperators", "CoreDataQueries"] : [])

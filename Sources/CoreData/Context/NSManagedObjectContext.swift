@@ -63,6 +63,8 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
     final var expectations: [ExpectedVersion] = []
     /// What a save that settles conflicts must be able to take back.
     final var saveMemory: SaveMemory?
+    /// What judges objects later than at the save, in a migration.
+    final var deferredValidation: DeferredValidation?
     /// How many saves took back what their policy had done.
     final var failedMerges = 0
     final var isSettling = false

@@ -95,6 +95,7 @@ struct SaveOperation {
     }
 
     func validate() throws {
+        if let deferred = context.deferredValidation { return deferred.note(inserted, updated, deleted) }
         var errors: [any Error] = []
         inserted.borrowEach { object in Validation.collect(&errors) { try object.validateForInsert() } }
         updated.borrowEach { object in Validation.collect(&errors) { try object.validateForUpdate() } }

@@ -1,0 +1,84 @@
+// Which source object became which destination object, in one entity mapping.
+
+import CoreDataValues
+import Foundation
+
+/// Pairs of objects, found from either side. Holds names of rows, no objects: some 60 bytes a pair.
+struct AssociationTable {
+    /// Rows of one tree have different numbers.
+    private struct Place: Hashable {
+        let root: EntityIndex
+        let number: Int64
+        init(_ object: NSManagedObject) {
+            root = object._state.info.entity.root
+            number = object._state.key.number
+        }
+    }
+    /// The first and the last pair of an object, and for each pair the next one of the same object.
+    private struct Chains {
+        private var ends: [Place: (first: Int32, last: Int32)] = [:]
+        private var next: ContiguousArray<Int32> = []
+
+        mutating func add(_ place: Place) {
+            let pair = Int32(next.count)
+            next.append(-1)
+            if let known = ends[place] {
+                next[Int(known.last)] = pair
+                ends[place] = (known.first, pair)
+            } else {
+                ends[place] = (pair, pair)
+            }
+        }
+
+        func pairs(of place: Place) -> [Int] {
+            var pairs: [Int] = []
+            var pair = ends[place]?.first ?? -1
+            while pair >= 0 {
+                pairs.append(Int(pair))
+                pair = next[Int(pair)]
+            }
+            return pairs
+        }
+
+        func isFirst(_ pair: Int, of place: Place) -> Bool { ends[place].map { Int($0.first) == pair } ?? false }
+
+        mutating func move(_ former: Place, to place: Place) {
+            if let known = ends.removeValue(forKey: former) { ends[place] = known }
+        }
+    }
+    private(set) var sourceKeys: ContiguousArray<ObjectKey> = []
+    private(set) var destinationKeys: ContiguousArray<ObjectKey> = []
+    private var bySource = Chains()
+    private var byDestination = Chains()
+    /// Pairs whose destination has no row yet.
+    private var unsaved: [(pair: Int, place: Place, object: NSManagedObject)] = []
+
+    mutating func add(_ source: NSManagedObject, _ destination: NSManagedObject) {
+        let place = Place(destination)
+        if place.number <= 0 { unsaved.append((destinationKeys.count, place, destination)) }
+        sourceKeys.append(source._state.key)
+        destinationKeys.append(destination._state.key)
+        bySource.add(Place(source))
+        byDestination.add(place)
+    }
+
+    /// Once the destination was saved: rows have their numbers.
+    mutating func settle() {
+        for (pair, former, object) in unsaved {
+            destinationKeys[pair] = object._state.key
+            byDestination.move(former, to: Place(object))
+        }
+        unsaved = []
+    }
+
+    func destinations(of sources: [NSManagedObject]) -> [ObjectKey] {
+        sources.flatMap { bySource.pairs(of: Place($0)).map { destinationKeys[$0] } }
+    }
+
+    func sources(of destinations: [NSManagedObject]) -> [ObjectKey] {
+        destinations.flatMap { byDestination.pairs(of: Place($0)).map { sourceKeys[$0] } }
+    }
+
+    /// Whether a pair is the first of its destination object.
+    func isFirst(_ pair: Int, of destination: NSManagedObject) -> Bool { byDestination.isFirst(pair, of: Place(destination)) }
+}

@@ -1,0 +1,107 @@
+// Filling one destination object.
+
+import CoreDataFoundation
+import CoreDataValues
+import Foundation
+
+extension MigrationRun {
+    /// The step of a mapping. One that is none of the run's is a misuse.
+    private func step(of mapping: NSEntityMapping) -> MappingStep {
+        if let current, current.mapping === mapping { return current }
+        guard let step = steps.first(where: { $0.mapping === mapping }) else {
+            misuse("The entity mapping \(mapping.name ?? "") is none of the mapping model that is carried out.")
+        }
+        return step
+    }
+
+    /// Makes what becomes of a source object, with the attributes that the mapping gives it.
+    func create(from source: NSManagedObject, _ mapping: NSEntityMapping) throws {
+        let step = step(of: mapping)
+        guard let entity = step.destinationEntity, let name = entity.name else { return }
+        guard !entity.isAbstract else {
+            throw CocoaError.coreData(
+                134110, "The mapping \(step.name) makes objects of the entity \(name), which is abstract, of \(id(source)).")
+        }
+        let destination = NSEntityDescription.insertNewObject(forEntityName: name, into: destinationContext)
+        for property in step.attributes {
+            if let copied = property.copied, source._state.info.entity === step.sourceEntity?.resolved {
+                let value = source.value(at: copied.from)
+                if !value.isNull || !copied.keepsDefault { destination.setValue(value, at: copied.to) }
+            } else if let value = property.value {
+                let scope = MappingScope(run: self, step: step, property: property.mapping, source: source, destination: destination)
+                try set(value.value(in: scope), property.name, of: destination, scope)
+            }
+        }
+        manager.associate(sourceInstance: source, withDestinationInstance: destination, for: mapping)
+    }
+
+    /// Fills the relationships that the mapping says something of.
+    func relate(_ destination: NSManagedObject, _ mapping: NSEntityMapping) throws {
+        let step = step(of: mapping)
+        guard !step.relationships.isEmpty else { return }
+        let source = try table(named: step.name).sources(of: [destination]).first.map(sourceObject)
+        for property in step.relationships {
+            guard let value = property.value, let relationship = step.destinationEntity?.relationshipsByName[property.name] else { continue }
+            let scope = MappingScope(run: self, step: step, property: property.mapping, source: source, destination: destination)
+            try relate(value.value(in: scope), relationship, of: destination, scope)
+        }
+    }
+
+    // MARK: Values
+
+    private func set(_ value: Any?, _ name: String, of object: NSManagedObject, _ scope: MappingScope) throws {
+        guard let attribute = object.entity.attributesByName[name] else { return }
+        guard let value = KeyValue.unwrapped(value) else {
+            if attribute.isOptional || attribute.defaultValue == nil { object.setValue(nil, forKey: name) }
+            return
+        }
+        let type = CoreDataValues.AttributeType(rawValue: UInt32(attribute.attributeType.rawValue)) ?? .undefined
+        switch type {
+        case .transformable, .undefined: return object.setValue(value, forKey: name)
+        case .composite:
+            guard value is NSDictionary || value is [String: Any] else { throw misfit("a value of type \(Swift.type(of: value))", name, scope) }
+            return object.setValue(value, forKey: name)
+        case .boolean:
+            guard let number = AnyNumber(value) else { throw misfit("a value of type \(Swift.type(of: value))", name, scope) }
+            return object.setValue(number.double != 0, forKey: name)
+        case .integer16, .integer32, .integer64, .decimal, .double, .float, .string, .date, .binary, .uuid, .uri, .objectID:
+            do { _ = try CoreData.value(value, as: type, entity: object.entity.name ?? "", property: name) } catch {
+                throw misfit(error.sentence, name, scope, isSentence: true)
+            }
+            object.setValue(value, forKey: name)
+        }
+    }
+
+    private func relate(
+        _ value: Any?, _ relationship: NSRelationshipDescription, of object: NSManagedObject, _ scope: MappingScope
+    ) throws {
+        guard var members = MappingValue.objects(value) else {
+            throw misfit("a value of type \(value.map { "\(type(of: $0))" } ?? "nil")", relationship.name, scope)
+        }
+        let isAny = if case .manager(.related, _)? = scope.step.relationships.first(where: { $0.mapping === scope.property })?.value { true } else { false }
+        if let target = relationship.destinationEntity {
+            // Of several mappings of one entity those count that lead where the relationship does.
+            if isAny { members = members.filter { $0.entity.isKindOf(entity: target) } }
+            if let other = members.first(where: { !$0.entity.isKindOf(entity: target) || $0.managedObjectContext !== destinationContext }) {
+                throw misfit("\(id(other)), which is none of the new objects of \(target.name ?? "")", relationship.name, scope)
+            }
+        }
+        guard relationship.isToMany else { return object.setValue(members.first, forKey: relationship.name) }
+        var seen: Set<NSManagedObject> = []
+        let distinct = members.filter { seen.insert($0).inserted }
+        object.setValue(relationship.isOrdered ? NSOrderedSet(array: distinct) : NSSet(array: distinct), forKey: relationship.name)
+    }
+
+    private func misfit(_ what: String, _ name: String, _ scope: MappingScope, isSentence: Bool = false) -> CocoaError {
+        let entity = scope.step.destinationEntity?.name ?? ""
+        let object = scope.source.map { " of \(id($0))" } ?? ""
+        let sentence =
+            isSentence ? "The mapping \(scope.step.name) cannot fill \(entity).\(name)\(object): \(what)"
+            : "The mapping \(scope.step.name) gives \(entity).\(name)\(object) \(what)."
+        var info: [String: Any] = [NSEntityNameErrorKey: entity, NSValidationKeyErrorKey: name]
+        if let source = scope.source { info[NSAffectedObjectsErrorKey] = [source.objectID] }
+        return CocoaError.coreData(134110, sentence, info)
+    }
+
+    private func id(_ object: NSManagedObject) -> String { object.objectID.uriRepresentation().absoluteString }
+}

@@ -1,0 +1,181 @@
+// One run of a migration manager: three passes over the entity mappings.
+
+import CoreDataFoundation
+import CoreDataValues
+import Foundation
+
+/// Carries a mapping model out between two contexts. A value used once, on the queues of both.
+///
+/// Objects are made, related and saved by the batch: memory holds a batch, and the names of all rows that were associated.
+final class MigrationRun {
+    /// How many objects are written at once.
+    static let batch = 1000
+    let manager: NSMigrationManager
+    let steps: [MappingStep]
+    let sourceContext: NSManagedObjectContext
+    let destinationContext: NSManagedObjectContext
+    private let validation = DeferredValidation()
+    private var tables: [String: AssociationTable] = [:]
+    private(set) var current: MappingStep?
+    private var pending = 0
+    private var done = 0
+    private var expected = 1
+
+    init(_ manager: NSMigrationManager, _ steps: [MappingStep], from source: NSManagedObjectContext, to destination: NSManagedObjectContext) {
+        self.manager = manager
+        self.steps = steps
+        (sourceContext, destinationContext) = (source, destination)
+        for step in steps { tables[step.name] = AssociationTable() }
+    }
+
+    /// *instances · relationships · validation*
+    func run() throws {
+        destinationContext.deferredValidation = validation
+        expected = try max(1, 2 * steps.reduce(0) { try $0 + count($1) } + steps.count)
+        for step in steps { try createInstances(step) }
+        for step in steps { try createRelationships(step) }
+        for step in steps {
+            try enter(step)
+            try step.policy.performCustomValidation(forMapping: step.mapping, manager: manager)
+            try save()
+            done += 1
+        }
+        try validation.finish(destinationContext)
+        for step in steps {
+            try enter(step)
+            try step.policy.end(step.mapping, manager: manager)
+        }
+        try save()
+        try validation.finish(destinationContext)
+        done = expected
+    }
+
+    var progress: Float { min(1, Float(done) / Float(expected)) }
+
+    // MARK: The passes
+
+    private func createInstances(_ step: MappingStep) throws {
+        try enter(step)
+        try step.policy.begin(step.mapping, with: manager)
+        if let source = step.source, step.mapping.mappingType != .removeEntityMappingType {
+            try forEachBatch(of: source, step) { objects in
+                for object in objects {
+                    try manager.throwIfCancelled()
+                    try step.policy.createDestinationInstances(forSource: object, in: step.mapping, manager: manager)
+                    try countOne()
+                }
+            }
+        }
+        try step.policy.endInstanceCreation(forMapping: step.mapping, manager: manager)
+        try save()
+    }
+
+    private func createRelationships(_ step: MappingStep) throws {
+        try enter(step)
+        let pairs = tables[step.name]?.destinationKeys.count ?? 0
+        for start in stride(from: 0, to: pairs, by: MigrationRun.batch) {
+            guard let table = tables[step.name] else { break }
+            let range = start..<min(start + MigrationRun.batch, pairs)
+            let objects = range.map { destinationObject(table.destinationKeys[$0]) }
+            try destinationContext.fulfill(objects)
+            if !step.relationships.isEmpty { try sourceContext.fulfill(range.map { sourceObject(table.sourceKeys[$0]) }) }
+            for (pair, object) in zip(range, objects) where table.isFirst(pair, of: object) && !object.isDeleted {
+                try manager.throwIfCancelled()
+                try step.policy.createRelationships(forDestination: object, in: step.mapping, manager: manager)
+                try countOne()
+            }
+            try save()
+        }
+        try step.policy.endRelationshipCreation(forMapping: step.mapping, manager: manager)
+        try save()
+    }
+
+    private func enter(_ step: MappingStep) throws {
+        try manager.throwIfCancelled()
+        current = step
+    }
+
+    private func countOne() throws {
+        done += 1
+        pending += 1
+        if pending >= MigrationRun.batch { try save() }
+    }
+
+    private func save() throws {
+        pending = 0
+        try destinationContext.save()
+        validation.settle()
+        for name in tables.keys { tables[name]?.settle() }
+        // A getter of the source cannot throw; what it met is thrown here.
+        try sourceContext.fulfill([NSManagedObject]())
+    }
+
+    // MARK: Source objects
+
+    private func count(_ step: MappingStep) throws -> Int {
+        guard case .fetch(let request, let context, _)? = step.source else { return 0 }
+        let scope = MappingScope(run: self, step: step)
+        current = step
+        guard let found = try request.value(in: scope) as? NSFetchRequest<any NSFetchRequestResult> else { return 0 }
+        return try (context.value(in: scope) as? NSManagedObjectContext ?? sourceContext).count(for: found)
+    }
+
+    private func forEachBatch(of source: MappingValue, _ step: MappingStep, _ body: ([NSManagedObject]) throws -> Void) throws {
+        let scope = MappingScope(run: self, step: step)
+        if case .fetch(let request, let context, .constant) = source,
+            let request = try request.value(in: scope) as? NSFetchRequest<any NSFetchRequestResult>,
+            try context.value(in: scope) as? NSManagedObjectContext === sourceContext
+        {
+            let stream = try FetchStream(sourceContext, sourceContext.order(request))
+            while let objects = try stream.next() { try body(objects) }
+            return
+        }
+        guard let objects = MappingValue.objects(try source.value(in: scope)) else {
+            throw CocoaError.coreData(134110, "The source expression of the mapping \(step.name) does not come to objects.")
+        }
+        try body(objects)
+    }
+
+    /// - Throws: 134110 for an entity that the source model has not, and for a text that is no predicate.
+    func request(for entity: String, _ predicate: String, includesSubentities: Bool) throws -> NSFetchRequest<any NSFetchRequestResult> {
+        guard manager.sourceModel.entitiesByName[entity] != nil else {
+            throw CocoaError.coreData(134110, "The source model has no entity \(entity), which the mapping \(current?.name ?? "") fetches.")
+        }
+        let request = NSFetchRequest<any NSFetchRequestResult>(entityName: entity)
+        request.includesSubentities = includesSubentities
+        do { request.predicate = try predicate == "TRUEPREDICATE" || predicate.isEmpty ? nil : NSPredicate(parsing: predicate) } catch {
+            throw CocoaError.coreData(
+                134110, "The mapping \(current?.name ?? "") chooses its source objects by “\(predicate)”, which is no predicate: \(error)")
+        }
+        return request
+    }
+
+    // MARK: Associations
+
+    func table(named name: String) throws -> AssociationTable {
+        guard let table = tables[name] else { throw CocoaError.coreData(134110, "The mapping model has no entity mapping \(name).") }
+        return table
+    }
+
+    func associate(_ source: NSManagedObject, _ destination: NSManagedObject, _ mapping: NSEntityMapping) {
+        guard tables[mapping.name] != nil else { misuse("associate was called for the mapping \(mapping.name ?? ""), which the mapping model has not.") }
+        tables[mapping.name]?.add(source, destination)
+    }
+
+    func reset() { for name in tables.keys { tables[name] = AssociationTable() } }
+
+    func destinationObject(_ key: ObjectKey) -> NSManagedObject { destinationContext.object(for: key) }
+    func sourceObject(_ key: ObjectKey) -> NSManagedObject { sourceContext.object(for: key) }
+
+    /// What became of members of a relationship of the current mapping's source entity, whichever mapping they went through.
+    func related(by relationship: String, _ sources: [NSManagedObject]) throws -> [NSManagedObject] {
+        guard let target = current?.sourceEntity?.relationshipsByName[relationship]?.destinationEntity else {
+            throw CocoaError.coreData(
+                134110, "The source entity of the mapping \(current?.name ?? "") has no relationship \(relationship).")
+        }
+        let fitting = steps.filter { step in step.sourceEntity.map { $0.isKindOf(entity: target) || target.isKindOf(entity: $0) } ?? false }
+        return sources.flatMap { source in
+            fitting.flatMap { tables[$0.name]?.destinations(of: [source]).map(destinationObject) ?? [] }
+        }
+    }
+}

@@ -1,0 +1,160 @@
+// Opens the two stores of a migration, and puts the result in its place.
+
+import CoreDataFoundation
+import CoreDataValues
+import Foundation
+
+/// *check the mappings · open both · three passes · put the result in its place*
+struct StoreTransfer {
+    typealias Place = (url: URL, type: String, options: [AnyHashable: Any]?)
+    let manager: NSMigrationManager
+    let mappings: NSMappingModel
+    let source: Place
+    let destination: Place
+
+    /// How many bytes of rows each side keeps.
+    private static let cached = 4 << 20
+
+    func run() throws {
+        manager.finalProgress = 0
+        let from = NSPersistentStoreCoordinator(managedObjectModel: manager.sourceModel)
+        let to = NSPersistentStoreCoordinator(managedObjectModel: manager.destinationModel)
+        // What was read once is not asked for again soon.
+        (from.rowCache.limit, to.rowCache.limit) = (Self.cached, Self.cached)
+        let steps = try (mappings.entityMappings ?? []).map { try MappingStep($0, of: mappings, manager) }
+        try requireNames(steps)
+        let folder = try workFolder()
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let work = folder.appendingPathComponent(destination.url.lastPathComponent)
+        do {
+            try openSource(from)
+            if try !migrateByStatements(from, work) {
+                try openDestination(to, work)
+                try carry(steps, from, to)
+            }
+            try close(from)
+            try close(to)
+            try NSPersistentStoreCoordinator(managedObjectModel: manager.destinationModel).replacePersistentStore(
+                at: destination.url, withPersistentStoreFrom: work, ofType: destination.type)
+        } catch {
+            try? close(from)
+            try? close(to)
+            throw error
+        }
+        manager.finalProgress = 1
+    }
+
+    private func requireNames(_ steps: [MappingStep]) throws {
+        var seen: Set<String> = []
+        for step in steps where !seen.insert(step.name).inserted {
+            throw CocoaError.coreData(
+                134110, "The mapping model has two entity mappings of the name \(step.name). Give each its own. Nothing was written.")
+        }
+    }
+
+    private func carry(_ steps: [MappingStep], _ from: NSPersistentStoreCoordinator, _ to: NSPersistentStoreCoordinator) throws {
+        let (sourceContext, destinationContext) = (context(from), context(to))
+        // Both contexts' queues are held by this thread, which runs all of it.
+        nonisolated(unsafe) let (manager, steps) = (manager, steps)
+        try sourceContext.performAndWait {
+            try destinationContext.performAndWait {
+                let run = MigrationRun(manager, steps, from: sourceContext, to: destinationContext)
+                manager.run = run
+                defer {
+                    manager.finalProgress = run.progress
+                    manager.run = nil
+                }
+                try run.run()
+            }
+        }
+        try carryMetadata(from, to)
+    }
+
+    /// A copy of a SQLite store is migrated as stores are in place, where the mapping model says what the difference alone tells.
+    private func migrateByStatements(_ from: NSPersistentStoreCoordinator, _ work: URL) throws -> Bool {
+        guard manager.usesStoreSpecificMigrationManager, source.type == NSSQLiteStoreType, destination.type == NSSQLiteStoreType,
+            !FileManager.default.fileExists(atPath: destination.url.path),
+            let plan = try? MigrationPlan(SchemaDiff(from: from.runtime.schema, to: manager.destinationModel.schema())),
+            InferredMapping(plan.diff.pairs, manager.sourceModel, manager.destinationModel).model().says(as: mappings)
+        else { return false }
+        try manager.throwIfCancelled()
+        try from.replacePersistentStore(at: work, withPersistentStoreFrom: source.url, ofType: source.type)
+        let copy = NSPersistentStoreCoordinator(managedObjectModel: manager.sourceModel)
+        let store = try copy.addPersistentStore(ofType: source.type, configurationName: nil, at: work, options: destination.options)
+        defer { try? copy.remove(store) }
+        guard let migrator = store.rows.migrator else { return false }
+        try migrator.migrate(plan, configuration: nil)
+        return true
+    }
+
+    private func context(_ coordinator: NSPersistentStoreCoordinator) -> NSManagedObjectContext {
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        context.undoManager = nil
+        return context
+    }
+
+    // MARK: Stores
+
+    private func openSource(_ coordinator: NSPersistentStoreCoordinator) throws {
+        var options = source.options ?? [:]
+        options[NSReadOnlyPersistentStoreOption] = true
+        do {
+            guard source.type == NSInMemoryStoreType || FileManager.default.fileExists(atPath: source.url.path) else {
+                throw CocoaError.coreData(134080, "There is no file at \(source.url.path).", [NSFilePathErrorKey: source.url.path])
+            }
+            try coordinator.addPersistentStore(ofType: source.type, configurationName: nil, at: source.url, options: options)
+        } catch { throw failure(134150, "The store to be migrated cannot be opened", source.url, error) }
+    }
+
+    private func openDestination(_ coordinator: NSPersistentStoreCoordinator, _ work: URL) throws {
+        do {
+            guard destination.type != NSInMemoryStoreType else {
+                throw CocoaError.unsupported("a migration into a store in memory, which would be gone when it ends")
+            }
+            guard destination.url.standardizedFileURL != source.url.standardizedFileURL else {
+                throw CocoaError.coreData(134110, "It is the store to be migrated. Choose another place.")
+            }
+            if FileManager.default.fileExists(atPath: destination.url.path) {
+                try coordinator.replacePersistentStore(at: work, withPersistentStoreFrom: destination.url, ofType: destination.type)
+            }
+            var options = destination.options ?? [:]
+            // A file that is thrown away unless it is whole.
+            if destination.type == NSSQLiteStoreType {
+                var pragmas = options[NSSQLitePragmasOption] as? [String: Any] ?? [:]
+                if pragmas["synchronous"] == nil { pragmas["synchronous"] = "OFF" }
+                options[NSSQLitePragmasOption] = pragmas
+            }
+            try coordinator.addPersistentStore(ofType: destination.type, configurationName: nil, at: work, options: options)
+        } catch { throw failure(134160, "The store that the objects go to cannot be opened", destination.url, error) }
+    }
+
+    private func workFolder() throws -> URL {
+        let folder = destination.url.deletingLastPathComponent()
+            .appendingPathComponent(".\(destination.url.lastPathComponent).migration-\(UUID().uuidString)")
+        do { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false) } catch {
+            throw failure(134160, "Nothing can be written beside the store that the objects go to", destination.url, error)
+        }
+        return folder
+    }
+
+    private func close(_ coordinator: NSPersistentStoreCoordinator) throws {
+        for store in coordinator.persistentStores { try coordinator.remove(store) }
+    }
+
+    /// The program's own metadata go with the objects.
+    private func carryMetadata(_ from: NSPersistentStoreCoordinator, _ to: NSPersistentStoreCoordinator) throws {
+        guard let former = from.persistentStores.first?.metadata, let store = to.persistentStores.first else { return }
+        let library = [NSStoreTypeKey, NSStoreUUIDKey, NSStoreModelVersionHashesKey, NSStoreModelVersionIdentifiersKey]
+        let own = former.filter { !library.contains($0.key) && !$0.key.hasPrefix("NSStoreModel") && !$0.key.hasPrefix("NSPersistence") }
+        guard !own.isEmpty else { return }
+        store.metadata = own.merging(store.metadata ?? [:]) { _, present in present }
+        try to.saveNewMetadata()
+    }
+
+    private func failure(_ code: Int, _ what: String, _ url: URL, _ error: any Error) -> CocoaError {
+        let cause = CocoaError.presenting(error)
+        return CocoaError.coreData(
+            code, "\(what): \(cause.localizedDescription)", [NSFilePathErrorKey: url.path, NSUnderlyingErrorKey: cause])
+    }
+}

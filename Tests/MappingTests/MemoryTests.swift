@@ -1,0 +1,88 @@
+// How much memory a migration takes.
+
+import CCoreDataHeap
+import CoreDataTestSupport
+import Synchronization
+import Testing
+
+@testable import CoreData
+
+/// Associates by hand, and looks at the heap now and then.
+final class MeasuringPolicy: NSEntityMigrationPolicy {
+    static let peak = Mutex<Int64>(0)
+    private var count = 0
+    override func createDestinationInstances(
+        forSource sInstance: NSManagedObject, in mapping: NSEntityMapping, manager: NSMigrationManager
+    ) throws {
+        let book = NSEntityDescription.insertNewObject(forEntityName: "Book", into: manager.destinationContext)
+        book.setValue(sInstance.value(forKey: "title"), forKey: "title")
+        manager.associate(sourceInstance: sInstance, withDestinationInstance: book, for: mapping)
+        look()
+    }
+    override func createRelationships(
+        forDestination dInstance: NSManagedObject, in mapping: NSEntityMapping, manager: NSMigrationManager
+    ) throws {
+        let source = manager.sourceInstances(forEntityMappingName: mapping.name, destinationInstances: [dInstance])
+        let author = source[0].value(forKey: "author") as? NSManagedObject
+        let person = manager.destinationInstances(forEntityMappingName: "AuthorToPerson", sourceInstances: author.map { [$0] } ?? [])
+        dInstance.setValue(person.first, forKey: "author")
+        look()
+    }
+    private func look() {
+        count += 1
+        if count % 500 == 0 { Self.peak.withLock { $0 = max($0, coredata_heap_bytes()) } }
+    }
+}
+
+@Suite struct MappingMemoryTests {
+    private let versions = Versions()
+
+    @Test("100,000 objects with a to-one and a policy that associates take less than 64 MB", .timeLimit(.minutes(10)))
+    func bounded() throws {
+        let first = try versions.model("A", Versions.first)
+        let count = 100_000
+        try versions.with(first, at: versions.file("old.sqlite")) { context in
+            for start in stride(from: 0, to: count, by: 5000) {
+                for number in start..<start + 5000 {
+                    let book = NSEntityDescription.insertNewObject(forEntityName: "Book", into: context)
+                    book.setValue("Book \(number)", forKey: "title")
+                    guard number % 10 == 0 else { continue }
+                    let author = NSEntityDescription.insertNewObject(forEntityName: "Author", into: context)
+                    author.setValue("Author \(number)", forKey: "name")
+                    book.setValue(author, forKey: "author")
+                }
+                try context.save()
+            }
+        }
+        let authors = NSEntityMapping()
+        authors.name = "AuthorToPerson"
+        (authors.sourceEntityName, authors.destinationEntityName) = ("Author", "Person")
+        let name = NSPropertyMapping()
+        (name.name, name.valueExpression) = ("fullName", NSExpression(format: "$source.name"))
+        authors.attributeMappings = [name]
+        let books = NSEntityMapping()
+        books.name = "BookToBook"
+        (books.sourceEntityName, books.destinationEntityName) = ("Book", "Book")
+        books.sourceExpression = SourceExpression.all(of: "Book", "author != nil OR title != nil")
+        books.entityMigrationPolicyClassName = "MeasuringPolicy"
+        let mapping = NSMappingModel()
+        mapping.entityMappings = [authors, books]
+        let optional = try versions.model("C", InferredMappingTests.optional)
+        let manager = NSMigrationManager(sourceModel: first, destinationModel: optional)
+        let before = coredata_heap_bytes()
+        MeasuringPolicy.peak.withLock { $0 = before }
+        try manager.migrateStore(
+            from: versions.file("old.sqlite"), type: .sqlite, mapping: mapping, to: versions.file("new.sqlite"), type: .sqlite)
+        let peak = MeasuringPolicy.peak.withLock { $0 } - before
+        print("a mapped migration of \(count) objects: \(peak >> 20) MB at most")
+        #expect(peak < 64 << 20)
+        try versions.with(optional, at: versions.file("new.sqlite")) { context in
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Book")
+            let all = try context.count(for: request)
+            #expect(all == count)
+            request.predicate = NSPredicate(format: "author.fullName BEGINSWITH 'Author' AND title ENDSWITH '0'")
+            let written = try context.count(for: request)
+            #expect(written == count / 10)
+        }
+    }
+}
