@@ -37,7 +37,7 @@ final class Parcel: NSManagedObject {
     private static let registered: Void = ValueTransformer.setValueTransformer(
         CodableTransformer<[String]>(), forName: NSValueTransformerName("EncodedWords"))
 
-    private func stack(_ type: String) throws -> Stack {
+    static func stack(_ type: String) throws -> Stack {
         _ = Self.registered
         var place = Clinic.attribute("place", .composite)
         place.compositeName = "Place"
@@ -67,7 +67,7 @@ final class Parcel: NSManagedObject {
 
     @Test("Every type is encoded as Swift encodes it, by the encoder's strategies; composites are containers", arguments: Harbour.types)
     func types(_ type: String) throws {
-        let stack = try stack(type)
+        let stack = try Self.stack(type)
         let form = Form(
             small: -3, large: .max, real: 0.1, short: 0.1, price: Decimal(string: "12.34") ?? 0, isOpen: true, note: "é\u{0}\"\\\n/", sent: Date(
                 timeIntervalSinceReferenceDate: 60.5), bytes: Data([1, 2, 250]), photo: Data(repeating: 7, count: 200_000), code: UUID(),
@@ -103,7 +103,7 @@ final class Parcel: NSManagedObject {
 
     @Test("A transformable value that is no Swift value is refused by name; lists and dictionaries of Foundation's are values")
     func transformables() throws {
-        let stack = try stack(NSSQLiteStoreType)
+        let stack = try Self.stack(NSSQLiteStoreType)
         let values: [String: Any] = ["list": NSArray(array: [1, 2]), "table": NSDictionary(dictionary: ["k": 1]), "data": NSSet(array: [1]), "note": "n"]
         let parcel = try #require(stack.context.make("Parcel", values) as? Parcel)
         let encoder = JSONEncoder()

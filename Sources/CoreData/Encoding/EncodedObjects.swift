@@ -69,7 +69,7 @@ extension EncodingPlan {
 
 extension EncodingPlan.Source {
     /// The values of a container.
-    fileprivate var inner: EncodingPlan? {
+    var inner: EncodingPlan? {
         switch self {
         case .target(_, let plan), .composite(let plan): plan
         case .slot, .objectID, .count, .getter, .members, .beyond: nil
