@@ -101,6 +101,12 @@ import Testing
                 {"cargo":[{"label":"cask 2","owner":{"name":""}},{"label":"cask 1"},{"label":"cask 0","owner":{"name":"Åsa"}}],"casks":3,\
                 "chief":"Bo","crew":9,"moorings":[{"port":"Oslo"},{"port":"Bergen"}]}
                 """)
+        let values = EncodingForm<Ship>(\.crew).listing(\.cargo, \.owner?.name, sortedBy: [SortDescriptor(\.label, order: .reverse)])
+            .listing(\.moorings, \.port)
+        let listed = #"{"cargo":["","Åsa"],"crew":9,"moorings":["Oslo","Bergen"]}"#
+        #expect(try json(ship.encoded(values)) == listed)
+        let written = try JSONSerialization.jsonObject(with: ship.encoded(values).json(by: JSONEncoder())) as? NSDictionary
+        #expect(try written == JSONSerialization.jsonObject(with: Data(listed.utf8)) as? NSDictionary)
         let deep = EncodingForm<Sailor>(\.name).each(\.ships, EncodingForm<Ship>(\.name).each(\.cargo, \.label), sortedBy: order)
         let sailors = try Sailor.all(sortedBy: [SortDescriptor(\.name)], in: context)
         let text = try json(sailors.encoded(deep))

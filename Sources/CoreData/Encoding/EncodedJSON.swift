@@ -81,11 +81,24 @@ private struct JSONWriter {
 
     mutating func write(_ rows: EncodedRows) throws {
         byte("[")
-        for place in 0..<rows.count {
-            if place > 0 { byte(",") }
-            try write(rows, at: place)
+        if case .values = rows.plan.shape {
+            try writeValues(rows)
+        } else {
+            for place in 0..<rows.count {
+                if place > 0 { byte(",") }
+                try write(rows, at: place)
+            }
         }
         byte("]")
+    }
+
+    private mutating func writeValues(_ rows: EncodedRows) throws {
+        var isFirst = true
+        for cell in rows.cells where !cell.isNull {
+            if !isFirst { byte(",") }
+            isFirst = false
+            try write(cell, rows.plan, rows.plan.fields[0].key)
+        }
     }
 
     mutating func write(_ rows: EncodedRows, at place: Int) throws {

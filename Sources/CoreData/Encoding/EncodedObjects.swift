@@ -30,6 +30,10 @@ public struct EncodedObjects: Encodable, Sendable, RandomAccessCollection {
 
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.unkeyedContainer()
+        if case .values = rows.plan.shape {
+            for cell in rows.cells where !cell.isNull { try container.encode(EncodedPlain(cell: cell)) }
+            return
+        }
         for place in 0..<rows.count { try container.encode(EncodedObject(rows: rows, place: place)) }
     }
 }

@@ -66,7 +66,27 @@ public struct EncodingForm<Root: NSManagedObject>: @unchecked Sendable {
 
     private func each<Member>(_ members: AnyKeyPath, _ form: EncodingForm<Member>, _ order: [SortDescriptor<Member>]) -> Self {
         let sorting = order.map { NSSortDescriptor($0) }
-        return changed { $0.parts.append(.each(members, form.parts, writesNulls: form.writesNulls, sorting)) }
+        return changed { $0.parts.append(.each(members, form.parts, .objects(writesNulls: form.writesNulls), sorting)) }
+    }
+
+    /// One value of each member of a to-many as a list of values: `.listing(\.injuries, \.name)` makes `"injuries":["burn","cut"]`.
+    /// A member that has none is left out.
+    public func listing<Member: NSManagedObject, Members: Sequence<Member>>(
+        _ members: KeyPath<Root, Members>, _ property: PartialKeyPath<Member>, sortedBy order: [SortDescriptor<Member>] = []
+    ) -> Self { listing(members, property, order) }
+
+    public func listing<Member: NSManagedObject, Members: Sequence<Member>>(
+        _ members: KeyPath<Root, Members?>, _ property: PartialKeyPath<Member>, sortedBy order: [SortDescriptor<Member>] = []
+    ) -> Self { listing(members, property, order) }
+
+    /// The same of a to-many whose property does not tell the class of its members, such as an `NSSet`.
+    public func listing<Member: NSManagedObject>(
+        _ members: PartialKeyPath<Root>, of type: Member.Type, _ property: PartialKeyPath<Member>, sortedBy order: [SortDescriptor<Member>] = []
+    ) -> Self { listing(members, property, order) }
+
+    private func listing<Member: NSManagedObject>(_ members: AnyKeyPath, _ property: PartialKeyPath<Member>, _ order: [SortDescriptor<Member>]) -> Self {
+        let sorting = order.map { NSSortDescriptor($0) }
+        return changed { $0.parts.append(.each(members, [.property(property, name: "value")], .values, sorting)) }
     }
 
     // MARK: Binding
@@ -74,7 +94,7 @@ public struct EncodingForm<Root: NSManagedObject>: @unchecked Sendable {
     /// - Throws: `EncodingError` for what the entity has no value for.
     func plan(for info: EntityInfo, _ runtime: ModelRuntime) throws -> EncodingPlan {
         try plans.plan(for: info) {
-            try EncodingPlanMaker(info, runtime, writesNulls).plan(of: parts, for: Root.self)
+            try EncodingPlanMaker(info, runtime, .objects(writesNulls: writesNulls)).plan(of: parts, for: Root.self)
         }
     }
 }
@@ -83,7 +103,7 @@ public struct EncodingForm<Root: NSManagedObject>: @unchecked Sendable {
 enum EncodingPart {
     /// With a name it stands at the top, else where its keys say.
     case property(AnyKeyPath, name: String?)
-    case each(AnyKeyPath, [EncodingPart], writesNulls: Bool, [NSSortDescriptor])
+    case each(AnyKeyPath, [EncodingPart], EncodingPlan.Shape, [NSSortDescriptor])
 }
 
 /// What a form was bound to. A program has few models; where it has many all are let go.

@@ -35,9 +35,16 @@ final class EncodingPlan: @unchecked Sendable {
     /// Kept, so that no other entity takes its place in tables; nil for the plan of no objects.
     private let info: EntityInfo?
     var entityName: String { info?.entity.name ?? "" }
-    static let empty = EncodingPlan(nil, [], writesNulls: false, path: [])
+    static let empty = EncodingPlan(nil, [], .objects(writesNulls: false), path: [])
+    /// What becomes of an object.
+    enum Shape {
+        case objects(writesNulls: Bool)
+        /// The value of its only field, in a list.
+        case values
+    }
     let fields: [Field]
-    let writesNulls: Bool
+    let shape: Shape
+    var writesNulls: Bool { if case .objects(true) = shape { true } else { false } }
     /// How many cells an object has.
     let width: Int
     /// From the outermost object, for errors.
@@ -45,10 +52,10 @@ final class EncodingPlan: @unchecked Sendable {
     /// What is read for all objects at once.
     let prefetch: [PrefetchStep]
 
-    init(_ info: EntityInfo?, _ fields: [Field], writesNulls: Bool, path: [EncodedKey], prefetch: [PrefetchStep] = []) {
+    init(_ info: EntityInfo?, _ fields: [Field], _ shape: Shape, path: [EncodedKey], prefetch: [PrefetchStep] = []) {
         self.info = info
         self.fields = fields
-        self.writesNulls = writesNulls
+        self.shape = shape
         self.path = path
         self.prefetch = prefetch
         width = fields.reduce(0) { $0 + $1.source.width }
@@ -79,15 +86,15 @@ struct EncodingPlanMaker {
     }
     private let info: EntityInfo
     private let runtime: ModelRuntime
-    private let writesNulls: Bool
+    private let shape: EncodingPlan.Shape
     private let path: [EncodedKey]
     private let draft = Draft()
     private var prefetched: [String] = []
 
-    init(_ info: EntityInfo, _ runtime: ModelRuntime, _ writesNulls: Bool, path: [EncodedKey] = []) {
+    init(_ info: EntityInfo, _ runtime: ModelRuntime, _ shape: EncodingPlan.Shape, path: [EncodedKey] = []) {
         self.info = info
         self.runtime = runtime
-        self.writesNulls = writesNulls
+        self.shape = shape
         self.path = path
     }
 
@@ -108,7 +115,7 @@ struct EncodingPlanMaker {
                 }
             return EncodingPlan.Field(key: key, source: source)
         }
-        return EncodingPlan(info, fields, writesNulls: writesNulls, path: path, prefetch: steps)
+        return EncodingPlan(info, fields, shape, path: path, prefetch: steps)
     }
 
     // MARK: Parts
@@ -119,13 +126,13 @@ struct EncodingPlanMaker {
         case .property(let keyPath, let name?):
             let source = try source(of: keys(of: keyPath), keyPath, info, [])
             try enter(name, .value(source), in: draft, keyPath)
-        case .each(let keyPath, let parts, let writesNulls, let order):
+        case .each(let keyPath, let parts, let shape, let order):
             let keys = try keys(of: keyPath)
             guard keys.count == 1, case .toMany(let index)? = info.entity.places[keys[0]] else {
                 throw refusal(keyPath, "is no to-many of \(info.entity.name), of which each member could be encoded.", keys)
             }
             let destination = runtime.infos[info.toManyRelationships[index].destination.value]
-            let maker = EncodingPlanMaker(destination, runtime, writesNulls, path: path + [EncodedKey(keys[0])])
+            let maker = EncodingPlanMaker(destination, runtime, shape, path: path + [EncodedKey(keys[0])])
             let members = try maker.plan(of: parts, for: destination.classBinding.type)
             prefetched.append(keys[0])
             prefetched += members.prefetch.flatMap(\.paths).map { "\(keys[0]).\($0)" }

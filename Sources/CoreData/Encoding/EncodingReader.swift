@@ -21,6 +21,8 @@ enum EncodedCell: Sendable {
     case url(URL)
     case other(EncodedOther)
     case members(EncodedRows)
+
+    var isNull: Bool { if case .null = self { true } else { false } }
 }
 
 /// A value of a type that only its program knows. It is no reference, so that nobody changes it from elsewhere.
@@ -80,7 +82,7 @@ struct EncodingReader {
             let place = cells.count
             cells.append(.present)
             try read(object, inner)
-            let isEmpty = cells[(place + 1)...].allSatisfy { if case .null = $0 { true } else { false } }
+            let isEmpty = cells[(place + 1)...].allSatisfy(\.isNull)
             if isEmpty { cells[place] = .null }
         case .members(let index, let inner, let order):
             let members = EncodingReader.sorted(object.shownMembers(at: index), order)

@@ -64,6 +64,14 @@ struct CasualtyChanges: Decodable, Sendable {
 }
 
 extension Casualty {
+    /// What lists say of casualties. They are written straight from what was read.
+    static func form(with relations: CasualtyAnswer.Relations) -> EncodingForm<Casualty> {
+        relations == .all ? whole : relations == [] ? bare : bare.with(relations)
+    }
+
+    private static let bare = EncodingForm<Casualty>(\.id, \.name, \.age, \.arrivedAt, \.priority)
+    private static let whole = bare.with(.all)
+
     /// - Throws: 404 if there is none.
     static func with(id: UUID, in context: NSManagedObjectContext) throws -> Casualty {
         guard let casualty = try first(where: \Casualty.id == id, in: context) else {
@@ -72,14 +80,39 @@ extension Casualty {
         return casualty
     }
 
-    /// - Throws: 422 for a station or an injury that there is not.
-    func apply(_ changes: CasualtyChanges, in context: NSManagedObjectContext) throws {
+    func apply(_ changes: CasualtyChanges, _ related: CasualtyChanges.Related) {
         if let name = changes.name { self.name = name }
         if let age = changes.age { self.age = age }
         if let arrivedAt = changes.arrivedAt { self.arrivedAt = arrivedAt }
         if let priority = changes.priority { self.priority = priority }
-        if let code = changes.station { station = try code.map { try Station.named($0, in: context) } }
-        if let names = changes.injuries { injuries = try Injury.named(Set(names), in: context) }
+        if let station = related.station { self.station = station }
+        if let injuries = related.injuries { self.injuries = injuries }
+    }
+}
+
+extension EncodingForm<Casualty> {
+    fileprivate func with(_ relations: CasualtyAnswer.Relations) -> Self {
+        var form = self
+        if relations.contains(.station) { form = form.adding(\.station?.code, as: "station") }
+        if relations.contains(.injuries) { form = form.listing(\.injuries, \.name, sortedBy: [SortDescriptor(\.name)]) }
+        return form
+    }
+}
+
+extension CasualtyChanges {
+    /// What a client names, as objects; nil for what is not to be changed.
+    struct Related {
+        var station: Station??
+        var injuries: Set<Injury>?
+    }
+
+    /// Asked for before anything is changed: a fetch beside unsaved changes has to look at these as well.
+    ///
+    /// - Throws: 422 for a station or an injury that there is not.
+    func related(in context: NSManagedObjectContext) throws -> Related {
+        try Related(
+            station: station.map { code in try code.map { try Station.named($0, in: context) } },
+            injuries: injuries.map { try Injury.named(Set($0), in: context) })
     }
 }
 

@@ -16,21 +16,21 @@ struct CasualtyRoutes: Sendable {
             .delete("{id}", use: delete)
     }
 
-    struct Page: Codable, Sendable {
+    /// What stands beside the items of a page.
+    private struct Page: Encodable, Sendable {
         var total: Int?
         var page: Int
-        var items: [CasualtyAnswer]
     }
 
     @Sendable func list(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
         let query = try CasualtyQuery(request.uri.queryParameters)
-        let page = try await container.read { context in
+        let (items, total) = try await container.read { context in
             let request = query.request()
-            let items = try context.fetch(request).map { CasualtyAnswer($0, with: query.relations) }
-            let total = query.includesTotal ? try Casualty.count(where: request.predicate, in: context) : nil
-            return Page(total: total, page: query.page, items: items)
+            let items = try context.fetch(request).encoded(Casualty.form(with: query.relations))
+            return (items, query.includesTotal ? try Casualty.count(where: request.predicate, in: context) : nil)
         }
-        return try context.responseEncoder.encode(page, from: request, context: context)
+        let json = try items.json(by: .answers, as: "items", beside: Page(total: total, page: query.page))
+        return Response(status: .ok, headers: [.contentType: "application/json; charset=utf-8"], body: .init(byteBuffer: ByteBuffer(bytes: json)))
     }
 
     @Sendable func show(_ request: Request, _ context: BasicRequestContext) async throws -> Versioned<CasualtyAnswer> {
@@ -56,10 +56,11 @@ struct CasualtyRoutes: Sendable {
         // Made here, since the block may run more than once.
         let (id, now) = (creation.id ?? UUID(), Date())
         var answer = try await container.write { context in
+            let related = try creation.changes.related(in: context)
             let casualty = Casualty(context: context)
             casualty.id = id
             casualty.arrivedAt = now
-            try casualty.apply(creation.changes, in: context)
+            casualty.apply(creation.changes, related)
             try context.saveNew()
             return Versioned(casualty)
         }
@@ -75,7 +76,7 @@ struct CasualtyRoutes: Sendable {
         return try await container.write { context in
             let casualty = try Casualty.with(id: id, in: context)
             if let expected { context.expect(expected, of: casualty) }
-            try casualty.apply(changes, in: context)
+            casualty.apply(changes, try changes.related(in: context))
             // Saved here and not behind the block, so that the answer has the version that the save gives.
             try context.save()
             return Versioned(casualty)
@@ -96,4 +97,13 @@ struct CasualtyRoutes: Sendable {
 
 extension Versioned<CasualtyAnswer> {
     init(_ casualty: Casualty) { self.init(CasualtyAnswer(casualty), version: casualty.rowVersion) }
+}
+
+extension JSONEncoder {
+    /// Writes dates as the other answers have them.
+    fileprivate static let answers: JSONEncoder = {
+        let encoder = JSONEncoder()
+        encoder.dateEncodingStrategy = .iso8601
+        return encoder
+    }()
 }

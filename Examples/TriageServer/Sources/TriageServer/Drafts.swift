@@ -141,7 +141,9 @@ struct DraftRoutes: Sendable {
 
     @Sendable private func change(_ request: Request, _ context: BasicRequestContext) async throws -> Drafts.State {
         let changes = try await request.decode(as: CasualtyChanges.self, context: context)
-        return try await drafts.state(of: try id(context)) { casualty, context in try casualty.apply(changes, in: context) }
+        return try await drafts.state(of: try id(context)) { casualty, context in
+            casualty.apply(changes, try changes.related(in: context))
+        }
     }
 }
 

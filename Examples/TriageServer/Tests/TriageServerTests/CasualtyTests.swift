@@ -63,7 +63,7 @@ struct CasualtyTests {
                 #expect(try await client.send(.post, "/casualties", body).status == 201)
             }
             func ages(_ query: String) async throws -> [Int] {
-                try await client.get("/casualties?\(query)").decoded(CasualtyRoutes.Page.self).items.map(\.age)
+                try await client.get("/casualties?\(query)").decoded(CasualtyPage.self).items.map(\.age)
             }
             #expect(try await ages("order=-age&size=3") == [24, 23, 22])
             #expect(try await ages("order=age&size=10&page=3") == [20, 21, 22, 23, 24])
@@ -72,13 +72,13 @@ struct CasualtyTests {
             #expect(try await ages("order=age&priority=4&maxAge=8") == [3, 7])
             #expect(try await ages("name=C6&order=-priority,age") == [6, 13, 20])
             #expect(try await ages("order=station,-age&size=1") != [])
-            let page = try await client.get("/casualties?injury=Burn&size=2").decoded(CasualtyRoutes.Page.self)
+            let page = try await client.get("/casualties?injury=Burn&size=2").decoded(CasualtyPage.self)
             #expect(page.total == 13)
             #expect(page.items.count == 2)
-            let plain = try await client.get("/casualties?include=none&injury=Burn").decoded(CasualtyRoutes.Page.self)
+            let plain = try await client.get("/casualties?include=none&injury=Burn").decoded(CasualtyPage.self)
             #expect(plain.total == nil && plain.items.count == 13)
             #expect(plain.items.allSatisfy { $0.injuries == nil && $0.station == nil })
-            let some = try await client.get("/casualties?include=injuries&injury=Burn&station=north").decoded(CasualtyRoutes.Page.self)
+            let some = try await client.get("/casualties?include=injuries&injury=Burn&station=north").decoded(CasualtyPage.self)
             #expect(!some.items.isEmpty && some.items.allSatisfy { $0.injuries == ["Burn"] && $0.station == nil })
             // What a client writes is a value, whatever it looks like.
             #expect(try await ages("name=%27%20OR%20TRUEPREDICATE") == [])

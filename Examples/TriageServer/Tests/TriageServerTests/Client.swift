@@ -100,3 +100,10 @@ struct Client: Sendable {
         }
     }
 }
+
+/// A list of casualties as clients see it.
+struct CasualtyPage: Decodable {
+    var total: Int?
+    var page: Int
+    var items: [CasualtyAnswer]
+}

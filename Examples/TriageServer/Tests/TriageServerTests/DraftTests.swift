@@ -33,7 +33,7 @@ struct DraftTests {
             #expect(redone.casualty.injuries == ["Burn", "Cardiac"])
             #expect(redone.canUndo && !redone.canRedo)
 
-            #expect(try await client.get("/casualties").decoded(CasualtyRoutes.Page.self).total == 0)
+            #expect(try await client.get("/casualties").decoded(CasualtyPage.self).total == 0)
             let saved = try await client.send(.post, "\(draft)/save")
             #expect(saved.status == 200)
             #expect(saved.headers[.eTag] != nil)

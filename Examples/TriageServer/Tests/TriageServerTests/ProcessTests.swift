@@ -62,7 +62,7 @@ struct ProcessTests {
     }
 
     private func total(_ client: Client) async throws -> Int {
-        try await client.get("/casualties?size=1").decoded(CasualtyRoutes.Page.self).total ?? -1
+        try await client.get("/casualties?size=1").decoded(CasualtyPage.self).total ?? -1
     }
 
     @Test("It says how it is, what it does and what it is about")
