@@ -49,9 +49,28 @@ open class NSMigrationManager: NSObject, KeyValueCoding {
         }
         cancellation.withLock { $0 = nil }
         self.mappings = mappings
+        guard dURL.standardizedFileURL != sourceURL.standardizedFileURL else {
+            throw CocoaError.coreData(
+                134160, "The store at \(sourceURL.path) cannot be migrated onto itself. Choose another place, or open it with the options that "
+                    + "migrate it.", [NSFilePathErrorKey: dURL.path])
+        }
         let transfer = StoreTransfer(
             manager: self, mappings: mappings, source: (sourceURL, sStoreType, sOptions), destination: (dURL, dStoreType, dOptions))
         do { try transfer.run() } catch { throw CocoaError.presenting(error) }
+    }
+
+    /// Migrates a store where it is, as opening it with a mapping model does.
+    ///
+    /// A SQLite store is migrated in one transaction of its own file: other processes that have it open wait with their writes, and whatever
+    /// ends it, the store is the former one or the new one.
+    /// - Throws: as `migrateStore`.
+    final func migrateInPlace(_ url: URL, type: String, options: [AnyHashable: Any]?, with mappings: NSMappingModel) throws {
+        cancellation.withLock { $0 = nil }
+        self.mappings = mappings
+        let place = (url, type, options)
+        do { try StoreTransfer(manager: self, mappings: mappings, source: place, destination: place).runInPlace() } catch {
+            throw CocoaError.presenting(error)
+        }
     }
 
     /// See `migrateStore(from:sourceType:options:with:toDestinationURL:destinationType:destinationOptions:)`.

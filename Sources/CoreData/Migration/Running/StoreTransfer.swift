@@ -1,10 +1,11 @@
 // Opens the two stores of a migration, and puts the result in its place.
 
 import CoreDataFoundation
+import CoreDataSQLite
 import CoreDataValues
 import Foundation
 
-/// *check the mappings · open both · three passes · put the result in its place*
+/// One migration of a store, to another place or in its own.
 struct StoreTransfer {
     typealias Place = (url: URL, type: String, options: [AnyHashable: Any]?)
     let manager: NSMigrationManager
@@ -12,10 +13,40 @@ struct StoreTransfer {
     let source: Place
     let destination: Place
 
+    private var isInPlace: Bool { destination.url.standardizedFileURL == source.url.standardizedFileURL }
+
     /// How many bytes of rows each side keeps.
     private static let cached = 4 << 20
 
+    /// Puts the new store at the destination when it is whole.
     func run() throws {
+        let folder = try WorkFolder(beside: destination.url)
+        let work = folder.url.appendingPathComponent(destination.url.lastPathComponent)
+        try make(at: work)
+        try NSPersistentStoreCoordinator(managedObjectModel: manager.destinationModel).replacePersistentStore(
+            at: destination.url, withPersistentStoreFrom: work, ofType: destination.type)
+        manager.finalProgress = 1
+    }
+
+    /// Puts the new store in the place of the former one: the same file, in one transaction that saw the former one being read, where it is a
+    /// SQLite store.
+    func runInPlace() throws {
+        let folder = try WorkFolder(beside: source.url)
+        let work = folder.url.appendingPathComponent(source.url.lastPathComponent)
+        if source.type == NSSQLiteStoreType {
+            let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: source.type, at: source.url)
+            let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
+            try StoreSuccession(url: source.url).run(expecting: hashes, successor: work) { try make(at: work) }
+        } else {
+            try make(at: work)
+            try NSPersistentStoreCoordinator(managedObjectModel: manager.destinationModel).replacePersistentStore(
+                at: source.url, withPersistentStoreFrom: work, ofType: source.type)
+        }
+        manager.finalProgress = 1
+    }
+
+    /// *check the mappings · open both · three passes · close both*
+    private func make(at work: URL) throws {
         manager.finalProgress = 0
         let from = NSPersistentStoreCoordinator(managedObjectModel: manager.sourceModel)
         let to = NSPersistentStoreCoordinator(managedObjectModel: manager.destinationModel)
@@ -23,9 +54,6 @@ struct StoreTransfer {
         (from.rowCache.limit, to.rowCache.limit) = (Self.cached, Self.cached)
         let steps = try (mappings.entityMappings ?? []).map { try MappingStep($0, of: mappings, manager) }
         try requireNames(steps)
-        let folder = try workFolder()
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let work = folder.appendingPathComponent(destination.url.lastPathComponent)
         do {
             try openSource(from)
             if try !migrateByStatements(from, work) {
@@ -34,14 +62,11 @@ struct StoreTransfer {
             }
             try close(from)
             try close(to)
-            try NSPersistentStoreCoordinator(managedObjectModel: manager.destinationModel).replacePersistentStore(
-                at: destination.url, withPersistentStoreFrom: work, ofType: destination.type)
         } catch {
             try? close(from)
             try? close(to)
             throw error
         }
-        manager.finalProgress = 1
     }
 
     private func requireNames(_ steps: [MappingStep]) throws {
@@ -73,7 +98,7 @@ struct StoreTransfer {
     /// A copy of a SQLite store is migrated as stores are in place, where the mapping model says what the difference alone tells.
     private func migrateByStatements(_ from: NSPersistentStoreCoordinator, _ work: URL) throws -> Bool {
         guard manager.usesStoreSpecificMigrationManager, source.type == NSSQLiteStoreType, destination.type == NSSQLiteStoreType,
-            !FileManager.default.fileExists(atPath: destination.url.path),
+            isInPlace || !FileManager.default.fileExists(atPath: destination.url.path),
             let plan = try? MigrationPlan(SchemaDiff(from: from.runtime.schema, to: manager.destinationModel.schema())),
             InferredMapping(plan.diff.pairs, manager.sourceModel, manager.destinationModel).model().says(as: mappings)
         else { return false }
@@ -112,13 +137,13 @@ struct StoreTransfer {
             guard destination.type != NSInMemoryStoreType else {
                 throw CocoaError.unsupported("a migration into a store in memory, which would be gone when it ends")
             }
-            guard destination.url.standardizedFileURL != source.url.standardizedFileURL else {
-                throw CocoaError.coreData(134110, "It is the store to be migrated. Choose another place.")
-            }
-            if FileManager.default.fileExists(atPath: destination.url.path) {
-                try coordinator.replacePersistentStore(at: work, withPersistentStoreFrom: destination.url, ofType: destination.type)
-            }
             var options = destination.options ?? [:]
+            if !isInPlace, FileManager.default.fileExists(atPath: destination.url.path) {
+                try coordinator.replacePersistentStore(at: work, withPersistentStoreFrom: destination.url, ofType: destination.type)
+            } else {
+                // Migrations are not recorded.
+                options[NSPersistentHistoryTrackingKey] = nil
+            }
             // A file that is thrown away unless it is whole.
             if destination.type == NSSQLiteStoreType {
                 var pragmas = options[NSSQLitePragmasOption] as? [String: Any] ?? [:]
@@ -127,15 +152,6 @@ struct StoreTransfer {
             }
             try coordinator.addPersistentStore(ofType: destination.type, configurationName: nil, at: work, options: options)
         } catch { throw failure(134160, "The store that the objects go to cannot be opened", destination.url, error) }
-    }
-
-    private func workFolder() throws -> URL {
-        let folder = destination.url.deletingLastPathComponent()
-            .appendingPathComponent(".\(destination.url.lastPathComponent).migration-\(UUID().uuidString)")
-        do { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false) } catch {
-            throw failure(134160, "Nothing can be written beside the store that the objects go to", destination.url, error)
-        }
-        return folder
     }
 
     private func close(_ coordinator: NSPersistentStoreCoordinator) throws {

@@ -1,0 +1,112 @@
+// Puts what was made of a store in its place, without a moment in which others could write to it.
+
+import CCoreDataSQLite
+import CoreDataSQL
+import CoreDataValues
+import Foundation
+
+/// A file that is read, made into another one, and filled with that again, all in one transaction of its own.
+///
+/// The file stays the same, so that whoever has it open reads the new content next. Other writers wait, readers see the
+/// former state until the commit. What is no table of a store's is left alone.
+package struct StoreSuccession {
+    private let url: URL
+    private var path: String { url.path }
+
+    package init(url: URL) { self.url = url }
+
+    /// *lock · check · make · take the tables and rows · commit*
+    ///
+    /// - Parameters:
+    ///   - hashes: those of the store as it was seen; another process may have been first.
+    ///   - successor: where `make` leaves the new store, closed.
+    /// - Throws: 134110 for a store that is not as it was seen, what `make` throws, and what SQLite says; nothing is changed then.
+    package func run(expecting hashes: [String: Data], successor: URL, _ make: () throws -> Void) throws {
+        let connection = try Connection(path: path, access: .write, options: SQLiteOptions(), counter: StatementCounter())
+        defer { connection.close() }
+        var files: ExchangedFiles?
+        do {
+            // A connection that has read the schema knows that there is a log.
+            try connection.run("SELECT COUNT(*) FROM sqlite_master")
+            try connection.transaction {
+                guard let now = try MetadataRecord.read(connection), now.versionHashes == hashes else {
+                    throw StoreError(
+                        134110, "The store at \(path) was migrated or replaced by another process meanwhile; nothing was changed. Open it again.",
+                        path: path)
+                }
+                try make()
+                let made = try Connection(path: successor.path, access: .read, options: SQLiteOptions(), counter: StatementCounter())
+                defer { made.close() }
+                let uuid = try MetadataRecord.read(made)?.uuid
+                files = try ExchangedFiles(from: successor, to: url, stores: [uuid, now.uuid].compactMap { $0 })
+                try clear(connection)
+                try take(made, into: connection)
+                return true
+            }
+        } catch {
+            files?.undo()
+            throw error
+        }
+        try files?.complete()
+    }
+
+    // MARK: Tables
+
+    private struct Part {
+        let name: String
+        let sql: String
+        let isTable: Bool
+        var isVirtual: Bool { sql.uppercased().hasPrefix("CREATE VIRTUAL") }
+    }
+
+    private func parts(_ connection: Connection) throws -> [Part] {
+        let statement = try Statement("SELECT name, sql, type FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid", on: connection)
+        defer { statement.finish() }
+        var parts: [Part] = []
+        while try statement.step() {
+            guard let name = statement.text(0), let sql = statement.text(1), !name.lowercased().hasPrefix("sqlite_") else { continue }
+            parts.append(Part(name: name, sql: sql, isTable: statement.text(2) == "table"))
+        }
+        // What an R-tree keeps its nodes in comes and goes with it.
+        let shadows = parts.filter(\.isVirtual).flatMap { part in ["node", "parent", "rowid"].map { "\(part.name)_\($0)" } }
+        return parts.filter { !shadows.contains($0.name) }
+    }
+
+    /// Core Data's tables, and those that this library keeps beside them.
+    private func isOfStore(_ name: String) -> Bool {
+        let name = name.uppercased()
+        return name.hasPrefix("Z") || name.hasPrefix("ACHANGE") || name.hasPrefix("ATRANSACTION") || name.hasPrefix("OPENCOREDATA")
+    }
+
+    private func clear(_ connection: Connection) throws {
+        for part in try parts(connection) where part.isTable && isOfStore(part.name) {
+            try connection.run("DROP TABLE \(SQLiteDialect().quoted(part.name))")
+        }
+    }
+
+    private func take(_ made: Connection, into connection: Connection) throws {
+        let parts = try parts(made)
+        for part in parts where part.isTable {
+            try connection.run(part.sql)
+            try copyRows(SQLiteDialect().quoted(part.name), from: made, to: connection)
+        }
+        for part in parts where !part.isTable { try connection.run(part.sql) }
+    }
+
+    private func copyRows(_ table: String, from made: Connection, to connection: Connection) throws {
+        let rows = try Statement("SELECT * FROM \(table)", on: made)
+        defer { rows.finish() }
+        let count = sqlite3_column_count(rows.handle)
+        let marks = Array(repeating: "?", count: Int(count)).joined(separator: ",")
+        let insertion = try Statement("INSERT INTO \(table) VALUES (\(marks))", on: connection)
+        while try rows.step() {
+            for column in 0..<count {
+                let code = sqlite3_bind_value(insertion.handle, column + 1, sqlite3_column_value(rows.handle, column))
+                guard code == SQLITE_OK else { throw connection.error(code, doing: "Copying a row", sql: insertion.sql) }
+            }
+            _ = try insertion.step()
+            sqlite3_reset(insertion.handle)
+        }
+        insertion.finish()
+    }
+}
