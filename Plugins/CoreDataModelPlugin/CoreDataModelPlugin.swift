@@ -73,6 +73,9 @@ struct CoreDataModelPlugin: BuildToolPlugin {
         }
         let options = model.deletingLastPathComponent().appending(path: ".coredata.json")
         if FileManager.default.fileExists(atPath: options.path(percentEncoded: false)) { inputs.append(options) }
+        for file in inputs where file.lastPathComponent == ".coredata.json" && file != options {
+            Diagnostics.warning("\(file.path(percentEncoded: false)) is not read: it belongs beside \(model.lastPathComponent), not into it.")
+        }
         return inputs.sorted { $0.path < $1.path }
     }
 }

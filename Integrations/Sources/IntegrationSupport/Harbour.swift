@@ -62,6 +62,7 @@ public final class Harbour: Sendable {
         name.name = "name"
         name.attributeType = .stringAttributeType
         name.isOptional = false
+        name.setValidationPredicates([NSPredicate(format: "length <= 100")], withValidationWarnings: [1660])
         return name
     }
 }
