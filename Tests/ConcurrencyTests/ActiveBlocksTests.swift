@@ -63,7 +63,7 @@ struct ActiveBlocksTests {
         await blocks.expect([])
     }
 
-    @Test("A block's follower runs on the same thread, in its order among those who wait; so does that of one given up")
+    @Test("A block's follower takes over its place and its thread; that of one given up waits as others do")
     func followers() async throws {
         let blocks = ActiveBlocks(limit: 1)
         let seen = Mutex<[(name: String, thread: pthread_t)]>([])
@@ -74,19 +74,19 @@ struct ActiveBlocksTests {
                 then()
             }
         }
-        let first = block("first", block("follower") { over.signal() }) {
+        let first = block("first", block("follower")) {
             begun.signal()
             end.wait()
         }
         blocks.run(first)
         await wait(for: begun)
-        let given = block("given up", block("its follower"))
+        let given = block("given up", block("its follower") { over.signal() })
         blocks.run(given)
         blocks.cancel(given.call, .any)
         end.signal()
         await wait(for: over)
         let found = seen.withLock { $0 }
-        #expect(found.map(\.name) == ["first", "no given up", "its follower", "follower"])
+        #expect(found.map(\.name) == ["first", "no given up", "follower", "its follower"])
         #expect(Set([0, 2, 3].map { found[$0].thread }).count == 1)
     }
 

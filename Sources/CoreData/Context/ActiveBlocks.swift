@@ -7,8 +7,8 @@ import Synchronization
 /// The places of blocks that tasks wait for: those of `await perform`, `read` and `write`.
 ///
 /// Each place has a thread, which runs one block after the other. A place is taken when the turn of a context has come, and of a writer
-/// his. A block of `read` saves nothing; all others leave two places to those, since they may have to wait for a writer. Who waits is
-/// suspended.
+/// his; the writers of one coordinator hand it on to each other. A block of `read` saves nothing; all others leave two places to those,
+/// since they may have to wait for a writer. Who waits is suspended.
 final class ActiveBlocks: Sendable {
     static let shared = ActiveBlocks(limit: 4 + 2 * ProcessInfo.processInfo.activeProcessorCount)
 
@@ -110,6 +110,8 @@ final class ActiveBlocks: Sendable {
     fileprivate func next(after block: AwaitedBlock, for thread: BlockThread) -> AwaitedBlock? {
         let follower = block.follower?()
         return state.withLock { state in
+            // It keeps the place: writers would else wait for their turn and then, each of them, among readers.
+            if let follower, state.running <= state.limit { return follower }
             state.end(block.kind)
             if let follower { state.add(follower) }
             let next = state.next()
