@@ -22,6 +22,7 @@ let objectTests: [Target] = [
     "FetchTests",
     "TypedQueryTests",
     "MappingTests",
+    "HistoryTests",
 ].map { name in
     .testTarget(
         name: name,
@@ -29,6 +30,7 @@ let objectTests: [Target] = [
             + (name == "MappingTests" ? ["CCoreDataHeap", "CoreDataModelFile"] : [])
             + (name == "ConcurrencyTests"
                 ? ["CCoreDataRuntime", "CoreDataScript", "CoreDataAsyncMain", "CoreDataStress"] : [])
+            + (name == "HistoryTests" ? ["CoreDataWriter"] : [])
             + (name == "StackTests" ? ["CoreDataAgreement"] : []) + (name == "TypedQueryTests" ? ["CoreDataOperators", "CoreDataQueries"] : [])
             + (name == "ClassTests" ? ["CoreDataClassesNorth", "CoreDataClassesSouth", "CoreDataClassesProgram", "CoreDataForeign"] : []),
         swiftSettings: strict)
@@ -207,6 +209,10 @@ let package = Package(
         .executableTarget(
             name: "CoreDataVictim", dependencies: ["CoreData", "CoreDataSQLite", "CoreDataValues", "CoreDataTestSupport"],
             path: "Tests/CoreDataVictim",
+            swiftSettings: strict),
+        // Writes to a store that tests have open.
+        .executableTarget(
+            name: "CoreDataWriter", dependencies: ["CoreData", "CoreDataSeeds", "CoreDataTestSupport"], path: "Tests/CoreDataWriter",
             swiftSettings: strict),
         .testTarget(name: "ExampleTests", dependencies: ["CCoreDataSQLite"], swiftSettings: strict),
     ] + objectTests

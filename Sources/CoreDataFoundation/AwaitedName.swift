@@ -19,6 +19,9 @@ package final class AwaitedName: Sendable {
         return name
     }
 
+    /// The name for whoever posts it himself, and awaits nothing.
+    package var unasked: NSNotification.Name { name }
+
     /// The name if somebody may be observing it.
     package var ifAwaited: NSNotification.Name? { wasAsked.load(ordering: .relaxed) ? name : nil }
 }

@@ -116,6 +116,8 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
     open var name: String? { didSet { ContextNames.shared.note(name, of: self) } }
     /// Who signs the saves, in stores that keep a history.
     open var transactionAuthor: String?
+    /// The transactions that the last save made in the histories of stores, by their UUIDs; nil where none records it.
+    final var savedTransactions: [String: Int64]?
     /// Whether delete rules are applied when pending changes are processed; otherwise at the save.
     open var propagatesDeletesAtEndOfEvent = true
     /// Whether an object whose row is gone reads as deleted, instead of stopping the next save with an error.

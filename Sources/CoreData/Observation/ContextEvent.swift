@@ -69,9 +69,12 @@ final class ContextEvent {
     /// The keys and sets of the did-change and did-save notifications; empty kinds are left out.
     private(set) lazy var userInfo: [AnyHashable: Any] = makeUserInfo()
 
-    /// The user info of the did-save notification: the event's, and the query generation where a store shows such.
+    /// The user info of the did-save notification: the event's, the query generation where a store shows such, and the history token
+    /// where one records the save.
     func savedInfo(of context: NSManagedObjectContext) -> [AnyHashable: Any] {
-        context.savedGeneration.map(makeUserInfo) ?? userInfo
+        var info = context.savedGeneration.map(makeUserInfo) ?? userInfo
+        if let token = context.savedToken { info[NSPersistentHistoryTokenKey] = token }
+        return info
     }
 
     private func makeUserInfo(_ generation: NSQueryGenerationToken? = nil) -> [AnyHashable: Any] {

@@ -26,7 +26,7 @@ extension NSManagedObjectContext {
                 updatedIDs: notification.objectIDs(NSUpdatedObjectIDsKey),
                 deletedIDs: notification.objectIDs(NSDeletedObjectIDsKey),
                 refreshedIDs: notification.objectIDs(NSRefreshedObjectIDsKey),
-                invalidatedIDs: notification.objectIDs(NSInvalidatedObjectIDsKey), historyToken: context.historyToken,
+                invalidatedIDs: notification.objectIDs(NSInvalidatedObjectIDsKey), historyToken: notification.historyToken ?? context.historyToken,
                 queryGeneration: context.ownToken)
         }
 
@@ -64,7 +64,7 @@ extension NSManagedObjectContext {
                 updatedIDs: notification.objectIDs(NSUpdatedObjectIDsKey),
                 deletedIDs: notification.objectIDs(NSDeletedObjectIDsKey),
                 refreshedIDs: notification.objectIDs(NSRefreshedObjectIDsKey),
-                invalidatedIDs: notification.objectIDs(NSInvalidatedObjectIDsKey), historyToken: context.historyToken,
+                invalidatedIDs: notification.objectIDs(NSInvalidatedObjectIDsKey), historyToken: notification.historyToken ?? context.historyToken,
                 queryGeneration: context.ownToken)
         }
 

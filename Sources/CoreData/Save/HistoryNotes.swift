@@ -1,6 +1,8 @@
 // What a save tells a store that keeps history.
 
 import CoreDataValues
+import Foundation
+import Synchronization
 
 extension SaveOperation {
     /// A batch with the note that the store's history asks for.
@@ -33,4 +35,26 @@ extension SaveOperation {
         let staying = Set(kept.map { places[$0._state.key] ?? 0 }.longestAscent())
         return kept.indices.filter { !staying.contains($0) }.map { kept[$0] }
     }
+}
+
+extension NSManagedObjectContext {
+    /// Keeps what a store has made of a save, for the token in the save's notifications.
+    final func remember(_ note: HistoryNote, of store: NSPersistentStore) {
+        let number = note.number.load(ordering: .relaxed)
+        if number > 0 { savedTransactions = (savedTransactions ?? [:]).merging([store.identifier: number]) { $1 } }
+    }
+
+    /// The last transaction of the histories that the last save wrote to, and where the others are now; nil for a save that none
+    /// records.
+    final var savedToken: NSPersistentHistoryToken? {
+        guard let saved = savedTransactions else { return nil }
+        let others = requiredCoordinator.persistentStores.filter { $0.recordsHistory && saved[$0.identifier] == nil }
+        let known = others.isEmpty ? [:] : NSPersistentHistoryToken(of: others)?.transactions ?? [:]
+        return NSPersistentHistoryToken(transactions: known.merging(saved) { $1 })
+    }
+}
+
+extension Notification {
+    /// The token that a save's notification carries.
+    var historyToken: NSPersistentHistoryToken? { userInfo?[NSPersistentHistoryTokenKey] as? NSPersistentHistoryToken }
 }

@@ -23,6 +23,7 @@ struct SaveOperation {
     init(_ context: NSManagedObjectContext) { self.context = context }
 
     mutating func run() throws {
+        context.savedTransactions = nil
         try callWillSave()
         if !context.tracker.missed.isEmpty { try context.refuseMissed() }
         collect()
@@ -142,13 +143,17 @@ struct SaveOperation {
         for batch in batches where !batch.batch.isEmpty && !isCommitted(batch.store.number) {
             let ticket = cache.ticket
             let (store, outcome): (NumberedStore, CommitOutcome)
+            var note: HistoryNote?
             do {
                 (store, outcome) = try coordinator.writes.write {
                     // It may have moved since the batch was made.
                     guard let store = coordinator.numberedStore(batch.store.number) else {
                         throw StoreError(134070, "The store was removed while the save ran; its objects stay unsaved.")
                     }
-                    return (store, try store.writer.commit(store.store.recordsHistory ? noted(batch) : batch.batch))
+                    guard store.store.recordsHistory else { return (store, try store.writer.commit(batch.batch)) }
+                    let noted = noted(batch)
+                    note = noted.note
+                    return (store, try store.writer.commit(noted))
                 }
             } catch {
                 throw CocoaError.saving(error)
@@ -160,6 +165,7 @@ struct SaveOperation {
                 cache.save(batch.batch, touched: touched + overtaken, store: store.number, since: ticket)
                 context.rowsWereTouched(touched, store: store.number)
                 if batches.count > 1 { committed.append(batch) }
+                if let note { context.remember(note, of: store.store) }
             case .conflicts(let conflicts):
                 if !context.expectations.isEmpty { try checkExpectations(conflicts, store.number) }
                 return Refusal(store: store, conflicts: conflicts)

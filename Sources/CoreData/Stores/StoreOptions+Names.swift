@@ -1,6 +1,7 @@
 // Further names of options and of keys in stores' notifications.
 
-/// Bool. Tells of each write to the store, whichever coordinator of the process made it, by `NSPersistentStoreRemoteChange`.
+/// Bool. Tells of each write to the store, whichever coordinator or process made it, by `NSPersistentStoreRemoteChange`. Other processes
+/// are heard of SQLite stores in files: by the system (inotify), or by a look at the file four times a second where it has none to give.
 public let NSPersistentStoreRemoteChangeNotificationPostOptionKey = "NSPersistentStoreRemoteChangeNotificationOptionKey"
 /// Accepted and without effect: files on Linux have no protection classes.
 public let NSPersistentStoreFileProtectionKey = "NSPersistentStoreFileProtectionKey"

@@ -2,39 +2,100 @@
 
 import CoreDataValues
 
-/// Parameter 1 is the number of a transaction in each.
+/// Statements over the tables of one layout.
 package struct HistoryReading: Sendable {
     private let dialect: any SQLDialect
-    package init(_ dialect: any SQLDialect) { self.dialect = dialect }
+    private let layout: HistoryLayout
+
+    package init(_ dialect: any SQLDialect, _ layout: HistoryLayout = HistoryLayout(tombstones: 0)) {
+        self.dialect = dialect
+        self.layout = layout
+    }
 
     private func name(_ name: String) -> String { dialect.defined(name) }
     private var number: String { dialect.parameter(1, like: .int(0)) }
+    private var time: String { dialect.parameter(1, like: .double(0)) }
+    private var transactions: String { name(HistoryTables.Table.transaction.name) }
+    private var changes: String { name(HistoryTables.Table.change.name) }
 
-    /// What is asked of a change, from this column on: number, kind, entity, row, mask, tombstones.
-    package static var firstOfChange: Int { 6 }
-    package static var firstTombstone: Int { 11 }
+    /// Which rows are read: those after a transaction, or those of a list, of transactions or of changes.
+    package enum Part: Sendable { case after, transactions, changes }
 
-    /// Transactions after one in their order, a row a change, with number, time, author, context name, bundle identifier and process
-    /// name. The first versions of Core Data's history wrote these texts out. One without changes has nulls in their place.
-    ///
-    /// - Parameter tombstones: how many columns of them the file has.
-    package func transactions(tombstones: Int) -> String {
-        let origins = ["AUTHOR", "CONTEXTNAME", "BUNDLEID", "PROCESSID"]
-        let texts = origins.enumerated().map { place, origin in
-            "COALESCE(s\(place).\(name("ZNAME")), t.\(name("Z" + origin)))"
-        }
-        let joins = origins.enumerated().map { place, origin in
-            " LEFT JOIN \(name("ATRANSACTIONSTRING")) AS s\(place) ON s\(place).\(name("Z_PK")) = t.\(name("Z\(origin)TS"))"
-        }
-        let kept = (0..<tombstones).map { "ZTOMBSTONE\($0)" }
-        let change = (["Z_PK", "ZCHANGETYPE", "ZENTITY", "ZENTITYPK", "ZCOLUMNS"] + kept).map { "c.\(name($0))" }
-        let columns = ["t.\(name("Z_PK"))", "t.\(name("ZTIMESTAMP"))"] + texts + change
-        return "SELECT \(columns.joined(separator: ", ")) FROM \(name("ATRANSACTION")) AS t"
-            + " LEFT JOIN \(name("ACHANGE")) AS c ON c.\(name("ZTRANSACTIONID")) = t.\(name("Z_PK"))" + joins.joined()
-            + " WHERE t.\(name("Z_PK")) > \(number) ORDER BY t.\(name("Z_PK")), c.\(name("Z_PK"))"
+    private var isListed: String { dialect.isIn(SQLList(dialect.parameter(1, like: dialect.list([Int64(0)])))) }
+
+    // MARK: Transactions
+
+    /// Number, time, author, context name, bundle identifier and process name of transactions in their order. Parameter 1 is a number,
+    /// or a list of numbers.
+    package func transactions(_ part: Part) -> String {
+        let columns = ["t.\(name("Z_PK"))", "t.\(name("ZTIMESTAMP"))"] + HistoryReading.origins.map(text)
+        let condition = part == .after ? "> \(number)" : isListed
+        return "SELECT \(columns.joined(separator: ", ")) FROM \(transactions) AS t\(texts) WHERE t.\(name("Z_PK")) \(condition) "
+            + "ORDER BY t.\(name("Z_PK"))"
     }
 
-    /// Removes what came before a transaction: *changes · transactions · texts that nothing names any more*
+    static let origins = ["AUTHOR", "CONTEXTNAME", "BUNDLEID", "PROCESSID"]
+
+    /// What a transaction says of its origin, in rows of the table under the name `t` and of `texts`.
+    func text(_ origin: String) -> String {
+        let written = "t.\(name("Z" + origin))"
+        guard layout.hasNumbers else { return layout.hasTexts ? written : "NULL" }
+        let numbered = "s\(origin.lowercased()).\(name("ZNAME"))"
+        return layout.hasTexts ? "COALESCE(\(numbered), \(written))" : numbered
+    }
+
+    /// The joins to the texts of transactions.
+    var texts: String {
+        guard layout.hasNumbers else { return "" }
+        return HistoryReading.origins.map { origin in
+            let alias = "s\(origin.lowercased())"
+            return " LEFT JOIN \(name(HistoryTables.Table.string.name)) AS \(alias) "
+                + "ON \(alias).\(name("Z_PK")) = t.\(name("Z\(origin)TS"))"
+        }.joined()
+    }
+
+    // MARK: Changes
+
+    /// Changes as `HistoryRow` has them, in the order of their transactions. Parameter 1 is the number of a transaction, or a list of
+    /// numbers.
+    package func changes(_ part: Part) -> String {
+        let columns = ["ZTRANSACTIONID", "Z_PK", "ZCHANGETYPE", "ZENTITY", "ZENTITYPK", "ZCOLUMNS"]
+            + (0..<layout.tombstones).map { "ZTOMBSTONE\($0)" }
+        let condition =
+            switch part {
+            case .after: "\(name("ZTRANSACTIONID")) > \(number)"
+            case .transactions: "\(name("ZTRANSACTIONID")) \(isListed)"
+            case .changes: "\(name("Z_PK")) \(isListed)"
+            }
+        return "SELECT \(columns.map(name).joined(separator: ", ")) FROM \(changes) WHERE \(condition) "
+            + "ORDER BY \(name("ZTRANSACTIONID")), \(name("Z_PK"))"
+    }
+
+    /// A list of changes. Answers the numbers of their transactions.
+    package var owners: String {
+        "SELECT DISTINCT \(name("ZTRANSACTIONID")) FROM \(changes) WHERE \(name("Z_PK")) \(isListed)"
+    }
+
+    // MARK: Extent
+
+    /// Answers the number of the first transaction that is there.
+    package var first: String { "SELECT MIN(\(name("Z_PK"))) FROM \(transactions)" }
+
+    /// Time. Answers the number of the first transaction that was made later.
+    package var firstSince: String { "SELECT MIN(\(name("Z_PK"))) FROM \(transactions) WHERE \(name("ZTIMESTAMP")) > \(time)" }
+
+    /// Time. Answers the number of the first transaction that is not older, or else the one after the last.
+    package var firstNotBefore: String {
+        "SELECT COALESCE((SELECT MIN(\(name("Z_PK"))) FROM \(transactions) WHERE \(name("ZTIMESTAMP")) >= \(time)), "
+            + "(SELECT MAX(\(name("Z_PK"))) + 1 FROM \(transactions)))"
+    }
+
+    /// Answers a number that changes where new rows are numbered.
+    package var numbering: String { "SELECT SUM(\(name("Z_MAX"))) FROM \(name("Z_PRIMARYKEY"))" }
+
+    // MARK: Shortening
+
+    /// Removes what came before a transaction, whose number is parameter 1: *changes · transactions · texts that nothing names any more*
     package var shortening: [String] {
         let named = ["AUTHOR", "BUNDLEID", "CONTEXTNAME", "PROCESSID"].map { origin in
             "NOT EXISTS (SELECT 1 FROM \(name("ATRANSACTION")) AS t "

@@ -2,6 +2,7 @@
 
 import CoreDataValues
 import Foundation
+import Synchronization
 
 /// Writes one transaction with its changes for each commit of a store that keeps history.
 ///
@@ -84,6 +85,7 @@ package struct HistoryWriter: Sendable {
         let transaction = try take(1, of: .transaction, session)
         let time = Value.date(Date().timeIntervalSinceReferenceDate)
         try session.run(.text(statements.addTransaction), [.int(transaction), time] + origin, writes)
+        note?.number.store(transaction, ordering: .relaxed)
         return transaction
     }
 

@@ -58,6 +58,8 @@ package protocol SQLResult: AnyObject {
     func values(_ count: Int, of shape: ValueShape) throws -> ValueRows?
     /// The next rows, each value as the database keeps it; empty at the end.
     func tuples(_ count: Int) throws -> [[Value]]
+    /// The next rows of a history's changes, `count` at most; empty at the end.
+    func changes(_ count: Int) throws -> [HistoryRow]
     /// Lets go of what is bound. The statement may be made ready again.
     func end()
 }

@@ -130,11 +130,21 @@ package struct SQLWriter: Sendable {
     }
 
     /// Removes what came before a transaction from a history that is there; answers how many transactions there were.
-    package func deleteHistory(upTo number: Int64) throws -> Int {
+    package func deleteHistory(upTo number: Int64) throws -> Int { try deleteHistory { _ in number } }
+
+    /// The same for what came before the first transaction that is not older than a time.
+    package func deleteHistory(before time: Double) throws -> Int {
+        try deleteHistory { session in
+            let first = try session.numbers(HistoryReading(plan.map.dialect).firstNotBefore, each: 1, [.date(time)])
+            return first.first.flatMap { $0 } ?? 0
+        }
+    }
+
+    private func deleteHistory(upTo number: (any SQLSession) throws -> Int64) throws -> Int {
         var removed = 0
         try source.writing { session in
             try session.transaction {
-                removed = try HistoryReading(plan.map.dialect).shorten(before: number, session, plan.writes)
+                removed = try HistoryReading(plan.map.dialect).shorten(before: number(session), session, plan.writes)
                 return true
             }
         }

@@ -17,8 +17,11 @@ final class LogGauge {
     /// From how many pages on it is tried again to empty the log, after it failed.
     fileprivate var nextAttempt = 0
     fileprivate var pageSize = 0
+    /// Counts the commits.
+    fileprivate var counter: StatementCounter?
 
     private func note(_ count: Int) {
+        counter?.committed()
         // It was overwritten from its start.
         if count < pages { nextAttempt = 0 }
         pages = count
@@ -97,7 +100,11 @@ extension Connection {
     }
 
     /// Watches the log of the connection that writes.
-    func watchesLog() { if keepsLog { log.watch(handle) } }
+    func watchesLog() {
+        guard keepsLog else { return }
+        log.counter = counter
+        log.watch(handle)
+    }
 
     /// Whether the log is this connection's business: it may write, and the program has no rule of its own.
     private var keepsLog: Bool {

@@ -91,6 +91,7 @@ final class StatementCounter: Sendable {
     private let rowCount = Atomic<Int>(0)
     private let waitCount = Atomic<Int>(0)
     private let restartCount = Atomic<Int>(0)
+    private let commitCount = Atomic<Int>(0)
 
     var counts: StatementCounts {
         var counts = StatementCounts()
@@ -105,5 +106,8 @@ final class StatementCounter: Sendable {
     func moved(_ rows: Int) { rowCount.wrappingAdd(rows, ordering: .relaxed) }
     func waited() { waitCount.wrappingAdd(1, ordering: .relaxed) }
     func emptiedLog() { restartCount.wrappingAdd(1, ordering: .relaxed) }
+    /// How often the log has had a commit of the connection that writes.
+    var commits: Int { commitCount.load(ordering: .acquiring) }
+    func committed() { commitCount.wrappingAdd(1, ordering: .releasing) }
     func ran() { runCount.wrappingAdd(1, ordering: .relaxed) }
 }

@@ -35,6 +35,32 @@ extension Statement {
         return rows
     }
 
+    func changes(_ count: Int) throws -> [HistoryRow] {
+        if isDone { return [] }
+        let handle = handle
+        let columns = sqlite3_column_count(handle)
+        var rows: [HistoryRow] = []
+        rows.reserveCapacity(count)
+        while rows.count < count {
+            let code = sqlite3_step(handle)
+            guard code == SQLITE_ROW else {
+                isDone = true
+                if code != SQLITE_DONE { throw connection.error(code, doing: "Fetching", sql: sql) }
+                break
+            }
+            let kind = sqlite3_column_int64(handle, 2)
+            let length = Int(sqlite3_column_bytes(handle, 5))
+            let mask = length > 0 ? sqlite3_column_blob(handle, 5).map { [UInt8](UnsafeRawBufferPointer(start: $0, count: length)) } : nil
+            rows.append(
+                HistoryRow(
+                    transaction: sqlite3_column_int64(handle, 0), number: sqlite3_column_int64(handle, 1), kind: kind,
+                    entity: sqlite3_column_int64(handle, 3), row: sqlite3_column_int64(handle, 4), mask: mask ?? [],
+                    tombstones: kind == 2 ? (Int32(HistoryRow.firstTombstone)..<columns).map(kept) : []))
+        }
+        rowsRead += rows.count
+        return rows
+    }
+
     /// The current row, each value as it is kept.
     var tuple: [Value] { (0..<sqlite3_column_count(handle)).map(kept) }
 

@@ -1,5 +1,7 @@
 // What belongs to a store's history beside the rows of a commit.
 
+import Synchronization
+
 /// What a store does about history.
 package enum HistoryKeeping: Sendable {
     /// It keeps none.
@@ -17,6 +19,8 @@ package final class HistoryNote: Sendable {
     package let contextName: String?
     /// The changed relationships of rows that the batch neither inserts nor deletes.
     package let relationships: [RowKey: [RelationshipIndex]]
+    /// The number of the transaction that the store makes of it; 0 where it has nothing to record.
+    package let number = Atomic<Int64>(0)
 
     package init(author: String?, contextName: String?, relationships: [RowKey: [RelationshipIndex]]) {
         self.author = author

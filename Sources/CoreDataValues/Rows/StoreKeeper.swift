@@ -14,12 +14,20 @@ package protocol StoreKeeper: StoreRole {
     var history: HistoryKeeping { get }
     /// The number of the last transaction in the history, 0 for none; nil for a store that records none.
     func lastTransaction() throws -> Int64?
-    /// Reads the history after one of its transactions, 0 for all of it; nothing for a store that records none.
-    func openHistory(after number: Int64) throws -> any ReadCursor<HistoryTransaction>
+    /// What is left of the history; nil for a store that records none.
+    func historyExtent() throws -> HistoryExtent?
+    /// Reads a part of the history; nothing for a store that records none.
+    func openHistory(_ query: HistoryQuery) throws -> any ReadCursor<HistoryTransaction>
     /// Removes the transactions before one and answers how many there were. Numbers are not given again.
     ///
     /// - Throws: 134030 for a store that was opened read-only.
     func deleteHistory(upTo number: Int64) throws -> Int
+    /// The same for those before the first one that is not older than a time, in seconds since 2001; for all where all are older.
+    func deleteHistory(before time: Double) throws -> Int
+    /// The file that changes whenever somebody writes to the store; nil for a store that no other process can have open.
+    var changingFile: URL? { get }
+    /// How often the store was written; nil where nobody counts.
+    func writeCount() throws -> WriteCount?
     /// The files of large values; nil for a store that keeps every value in its row.
     var valueFiles: (any ValueFiles)? { get }
     /// Makes copies while the store is in use; nil for a store of which there are none.
@@ -55,10 +63,19 @@ package protocol StoreMigrator: AnyObject, Sendable {
 }
 
 extension StoreKeeper {
+    /// Reads the history after one of its transactions, 0 for all of it.
+    package func openHistory(after number: Int64) throws -> any ReadCursor<HistoryTransaction> {
+        try openHistory(HistoryQuery(after: number))
+    }
+
     package var history: HistoryKeeping { .none }
     package func lastTransaction() throws -> Int64? { nil }
-    package func openHistory(after number: Int64) throws -> any ReadCursor<HistoryTransaction> { StepCursor([]) }
+    package func historyExtent() throws -> HistoryExtent? { nil }
+    package func openHistory(_ query: HistoryQuery) throws -> any ReadCursor<HistoryTransaction> { StepCursor([]) }
     package func deleteHistory(upTo number: Int64) throws -> Int { 0 }
+    package func deleteHistory(before time: Double) throws -> Int { 0 }
+    package var changingFile: URL? { nil }
+    package func writeCount() throws -> WriteCount? { nil }
     package var valueFiles: (any ValueFiles)? { nil }
     package var copier: (any StoreCopier)? { nil }
     package var migrator: (any StoreMigrator)? { nil }

@@ -321,7 +321,23 @@ struct StatementList {
                 Line(title: "add changes", sql: statements.addChanges),
                 Line(title: "add deletions", sql: statements.addDeletions(keeping: ["ZNAME"], of: casualty.name)),
                 Line(title: "last transaction", sql: statements.lastTransaction),
-                Line(title: "transactions after one", sql: HistoryReading(map.dialect).transactions(tombstones: 1)),
-            ] + HistoryReading(map.dialect).shortening.enumerated().map { Line(title: "shorten history \($0 + 1)", sql: $1) }
+            ] + historyReading() + HistoryReading(map.dialect).shortening.enumerated().map { Line(title: "shorten history \($0 + 1)", sql: $1) }
+    }
+
+    private func historyReading() -> [Line] {
+        let reading = HistoryReading(map.dialect, HistoryLayout(tombstones: 1))
+        let former = HistoryReading(map.dialect, HistoryLayout(tombstones: 0, hasNumbers: false))
+        return [
+            Line(title: "transactions after one", sql: reading.transactions(.after)),
+            Line(title: "transactions of a list", sql: reading.transactions(.transactions)),
+            Line(title: "transactions that write out their texts", sql: former.transactions(.after)),
+            Line(title: "changes after a transaction", sql: reading.changes(.after)),
+            Line(title: "changes of transactions", sql: reading.changes(.transactions)),
+            Line(title: "changes of a list", sql: reading.changes(.changes)),
+            Line(title: "transactions of changes", sql: reading.owners),
+            Line(title: "first transaction", sql: reading.first), Line(title: "first transaction since", sql: reading.firstSince),
+            Line(title: "first transaction not before", sql: reading.firstNotBefore),
+            Line(title: "how far rows are numbered", sql: reading.numbering),
+        ]
     }
 }

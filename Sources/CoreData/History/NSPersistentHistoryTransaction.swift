@@ -1,0 +1,79 @@
+// One save or batch request, as the history of a store has it.
+
+import CoreDataFoundation
+import CoreDataValues
+import Foundation
+
+/// What the transaction and the changes of one save have in common.
+final class HistoryOrigin: @unchecked Sendable {
+    let storeID: String
+    let record: HistoryTransaction
+    let store: UInt16
+    let identities: StoreIdentities
+    let runtime: ModelRuntime
+    /// Set once, before anybody else has it.
+    fileprivate(set) weak var transaction: NSPersistentHistoryTransaction?
+
+    /// - Parameter record: its changes are not looked at.
+    init(_ record: HistoryTransaction, of store: NSPersistentStore, _ coordinator: NSPersistentStoreCoordinator) {
+        storeID = store.identifier
+        self.record = record
+        self.store = store.number
+        identities = coordinator.identities
+        runtime = coordinator.runtime
+    }
+}
+
+/// A transaction of a store's history: who saved what, when. Immutable; may be passed between threads.
+open class NSPersistentHistoryTransaction: NSObject, NSCopying, @unchecked Sendable {
+    final let origin: HistoryOrigin
+    /// What it did, in no particular order; nil where only transactions were asked for.
+    public final let changes: [NSPersistentHistoryChange]?
+
+    init(_ origin: HistoryOrigin, _ changes: [NSPersistentHistoryChange]?) {
+        self.origin = origin
+        self.changes = changes
+        super.init()
+        if changes != nil { origin.transaction = self }
+    }
+
+    open var timestamp: Date { Date(timeIntervalSinceReferenceDate: origin.record.time) }
+    /// Higher numbers came later in the same store.
+    open var transactionNumber: Int64 { origin.record.number }
+    /// The UUID of the store.
+    open var storeID: String { origin.storeID }
+    /// The bundle identifier of the program, or its name where it has none.
+    open var bundleID: String { origin.record.bundle ?? "" }
+    /// The name of the program.
+    open var processID: String { origin.record.process ?? "" }
+    /// `name` of the context that saved.
+    open var contextName: String? { origin.record.contextName }
+    /// `transactionAuthor` of the context that saved.
+    open var author: String? { origin.record.author }
+    /// Names this transaction, to read or delete from here.
+    open var token: NSPersistentHistoryToken { NSPersistentHistoryToken(transactions: [storeID: transactionNumber]) }
+
+    /// What the transaction did as a notification for `mergeChanges(fromContextDidSave:)`: IDs by `NSInsertedObjectIDsKey`,
+    /// `NSUpdatedObjectIDsKey` and `NSDeletedObjectIDsKey`. Empty where changes were not asked for.
+    open func objectIDNotification() -> Notification {
+        var ids: [NSPersistentHistoryChangeType: Set<NSManagedObjectID>] = [:]
+        for change in changes ?? [] { ids[change.changeType, default: []].insert(change.changedObjectID) }
+        let keys = [NSInsertedObjectIDsKey: ids[.insert], NSUpdatedObjectIDsKey: ids[.update], NSDeletedObjectIDsKey: ids[.delete]]
+        return Notification(name: ContextNotice.didSaveIDs.name.unasked, object: nil, objectIDs: keys.compactMapValues { $0 })
+    }
+
+    open func copy(with zone: NSZone? = nil) -> Any { self }
+
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? NSPersistentHistoryTransaction else { return false }
+        return transactionNumber == other.transactionNumber && storeID == other.storeID
+    }
+
+    open override var hash: Int { transactionNumber.hashValue }
+
+    open override var description: String {
+        let who = [author.map { "author \($0)" }, contextName.map { "context \($0)" }].compactMap { $0 }
+        let count = changes.map { ["\($0.count) changes"] } ?? []
+        return "<NSPersistentHistoryTransaction: \((["\(transactionNumber) of \(storeID)", "\(timestamp)"] + who + count).joined(separator: ", "))>"
+    }
+}

@@ -1,0 +1,74 @@
+// Who is told what others write to a store.
+
+import CoreDataFoundation
+import Foundation
+import Synchronization
+
+/// The stores of the process that are watched, each place once.
+enum RemoteChanges {
+    private static let places = Mutex<[String: WatchedStore]>([:])
+
+    /// Tells a store's coordinator from now on.
+    static func add(_ store: NSPersistentStore) { enter(store)?.add(store) }
+
+    static func remove(_ store: NSPersistentStore) {
+        for place in places.withLock({ Array($0.values) }) { place.remove(store) }
+        leaveUnused()
+    }
+
+    /// Tells every coordinator that has this store's file and asked to be told, this one included, of a write that it made.
+    static func tell(of store: NSPersistentStore) {
+        places.withLock { Array($0.values) }.first { $0.has(store) }?.tellOwn(store)
+    }
+
+    /// Calls a function whenever the store may have been written by anybody, until the answer is let go.
+    static func watch(_ store: NSPersistentStore, _ changed: @escaping @Sendable () -> Void) -> StoreWatch? {
+        enter(store).map { StoreWatch($0, changed) }
+    }
+
+    private static func enter(_ store: NSPersistentStore) -> WatchedStore? {
+        leaveUnused()
+        let key = key(of: store)
+        let (place, isNew) = places.withLock { places in
+            if let known = places[key] { return (known, false) }
+            let made = WatchedStore(store)
+            places[key] = made
+            return (made, true)
+        }
+        if isNew { place.begin(with: store) }
+        return place
+    }
+
+    fileprivate static func leaveUnused() {
+        let unused = places.withLock { places in
+            let unused = places.filter { !$0.value.isUsed }
+            for key in unused.keys { places[key] = nil }
+            return Array(unused.values)
+        }
+        for place in unused { place.end() }
+    }
+
+    private static func key(of store: NSPersistentStore) -> String {
+        guard let url = store.url else { return "\(ObjectIdentifier(store))" }
+        return "\(url.standardizedFileURL.resolvingSymlinksInPath().path) \(store.identifier ?? "")"
+    }
+}
+
+/// Somebody who wants to know of writes, for as long as he has this.
+final class StoreWatch: Sendable {
+    private let place: WatchedStore
+
+    fileprivate init(_ place: WatchedStore, _ changed: @escaping @Sendable () -> Void) {
+        self.place = place
+        place.add(self, changed)
+    }
+
+    deinit {
+        place.remove(self)
+        RemoteChanges.leaveUnused()
+    }
+}
+
+extension NSPersistentStore {
+    final func tellRemoteChange() { RemoteChanges.tell(of: self) }
+}

@@ -1,0 +1,163 @@
+// One place that stores of the process have open, and what was told of it.
+
+import CoreDataFoundation
+import CoreDataValues
+import Foundation
+import Synchronization
+
+/// Tells each save once: by its number where a history has it, else by counting commits that are not the process's own.
+final class WatchedStore: @unchecked Sendable {
+    private struct Listener: @unchecked Sendable { @Unretained var store: NSPersistentStore? }
+
+    private struct State {
+        var listeners: [Listener] = []
+        var watchers: [ObjectIdentifier: @Sendable () -> Void] = [:]
+        /// The last transaction that was told.
+        var transaction: Int64?
+        /// The last count of others' commits.
+        var foreign: Int64?
+        var numbering: Int64 = 0
+        /// Commits of the process by stores that have left.
+        var formerCommits: Int64 = 0
+    }
+    private let state = Mutex(State())
+    /// The file to be watched; nil where only the process itself can write.
+    let file: URL?
+    private let records: Bool
+    /// Of the store that it was made for, for reading while nobody listens.
+    private let opened: Listener
+
+    init(_ store: NSPersistentStore) {
+        file = store.rows.changingFile
+        records = store.recordsHistory
+        opened = Listener(store: store)
+    }
+
+    func begin(with store: NSPersistentStore) {
+        if records {
+            let last = try? store.rows.lastTransaction()
+            state.withLock { $0.transaction = $0.transaction ?? last }
+        } else if file != nil, let count = try? store.rows.writeCount() {
+            state.withLock { ($0.foreign, $0.numbering) = (count.all - count.own, count.numbering) }
+        }
+        if file != nil { LogWatcher.shared.add(self) }
+    }
+
+    func end() { if file != nil { LogWatcher.shared.remove(self) } }
+
+    // MARK: Who listens
+
+    func add(_ store: NSPersistentStore) {
+        let own = ownCommits(store)
+        state.withLock { state in
+            let isFirst = state.listeners.allSatisfy { $0.store == nil }
+            state.listeners = state.listeners.filter { $0.store != nil } + [Listener(store: store)]
+            if !isFirst || opened.store !== store { state.formerCommits -= own }
+        }
+    }
+
+    func remove(_ store: NSPersistentStore) {
+        guard has(store) else { return }
+        let own = ownCommits(store)
+        state.withLock { state in
+            state.listeners.removeAll { $0.store.map { $0 === store } ?? true }
+            state.formerCommits += own
+        }
+    }
+
+    func has(_ store: NSPersistentStore) -> Bool { stores.contains { $0 === store } }
+
+    func add(_ watch: StoreWatch, _ changed: @escaping @Sendable () -> Void) {
+        let key = ObjectIdentifier(watch)
+        state.withLock { $0.watchers[key] = changed }
+    }
+
+    func remove(_ watch: StoreWatch) {
+        let key = ObjectIdentifier(watch)
+        state.withLock { $0.watchers[key] = nil }
+    }
+
+    var isUsed: Bool { !stores.isEmpty || state.withLock { !$0.watchers.isEmpty } }
+
+    private var stores: [NSPersistentStore] { state.withLock { $0.listeners }.compactMap(\.store) }
+
+    private func ownCommits(_ store: NSPersistentStore) -> Int64 {
+        guard !records, file != nil else { return 0 }
+        return (try? store.rows.writeCount())?.own ?? 0
+    }
+
+    // MARK: Telling
+
+    /// One of the listening stores has written.
+    func tellOwn(_ store: NSPersistentStore) {
+        if records { tellTransactions(of: store) } else { post(nil) }
+        wake()
+    }
+
+    /// Somebody may have written.
+    func look() {
+        wake()
+        let stores = stores
+        guard let store = stores.first else { return }
+        if records { tellTransactions(of: store) } else { tellCommits(stores) }
+    }
+
+    private func wake() {
+        for changed in state.withLock({ Array($0.watchers.values) }) { changed() }
+    }
+
+    /// Each transaction is claimed by whoever sees it first.
+    private func tellTransactions(of store: NSPersistentStore) {
+        guard let last = try? store.rows.lastTransaction() else { return }
+        let news = state.withLock { state -> ClosedRange<Int64>? in
+            let told = state.transaction ?? last
+            state.transaction = max(told, last)
+            return last > told ? told + 1...last : nil
+        }
+        guard let news else { return }
+        for number in news { post(NSPersistentHistoryToken(transactions: [store.identifier: number])) }
+    }
+
+    private func tellCommits(_ stores: [NSPersistentStore]) {
+        guard let count = foreign(stores) else { return }
+        let known = state.withLock { ($0.foreign, $0.numbering) }
+        if count.foreign == known.0 { return }
+        // A commit is in the log a moment before its connection counts it as its own.
+        Thread.sleep(forTimeInterval: 0.01)
+        guard let later = foreign(stores) else { return }
+        let settled = min(count.foreign, later.foreign)
+        let news = state.withLock { state -> Int64 in
+            guard let told = state.foreign else {
+                (state.foreign, state.numbering) = (settled, later.numbering)
+                return 0
+            }
+            if settled == told { return 0 }
+            let hasNumbered = later.numbering != state.numbering
+            (state.foreign, state.numbering) = (settled, later.numbering)
+            // Less than before: the log's index was made anew, and counts from its beginning.
+            return settled < told ? 1 : settled - told - (hasNumbered ? 1 : 0)
+        }
+        for _ in 0..<max(0, news) { post(nil) }
+    }
+
+    /// Commits of others than the listening stores.
+    private func foreign(_ stores: [NSPersistentStore]) -> (foreign: Int64, numbering: Int64)? {
+        var all: Int64 = 0
+        var own = state.withLock { $0.formerCommits }
+        var numbering: Int64 = 0
+        // All commits last: one that comes meanwhile is foreign at the next look.
+        for store in stores.reversed() {
+            guard let count = try? store.rows.writeCount() else { return nil }
+            own += count.own
+            (all, numbering) = (count.all, count.numbering)
+        }
+        return (all - own, numbering)
+    }
+
+    private func post(_ token: NSPersistentHistoryToken?) {
+        for store in stores {
+            guard let coordinator = store.coordinator else { continue }
+            coordinator.postRemoteChange(of: store, store.recordsHistory ? token : nil)
+        }
+    }
+}

@@ -1,0 +1,70 @@
+// A program that writes to the clinic's store while tests have it open: `CoreDataWriter STORE DEED [NUMBER] [plain]`.
+
+import CoreData
+import CoreDataSeeds
+import CoreDataTestSupport
+import Foundation
+
+// Whoever waits for a process that hangs would hang as well.
+alarm(120)
+
+let arguments = CommandLine.arguments
+guard arguments.count > 2 else { exit(2) }
+let number = arguments.count > 3 ? Int(arguments[3]) ?? 1 : 1
+let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Clinic.model())
+try coordinator.addPersistentStore(
+    ofType: NSSQLiteStoreType, configurationName: nil, at: URL(fileURLWithPath: arguments[1]),
+    options: arguments.contains("plain") ? [:] : [NSPersistentHistoryTrackingKey: true])
+let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+context.persistentStoreCoordinator = coordinator
+context.transactionAuthor = "writer"
+
+func add(_ entity: String, _ values: [String: Any]) -> NSManagedObject {
+    let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: context)
+    for (key, value) in values { object.setValue(value, forKey: key) }
+    return object
+}
+
+/// Random inserts, updates, moves and deletions, until as many objects were changed.
+func change(_ count: Int) throws {
+    var random = SplitMix(17)
+    var patients = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Patient"))
+    var wards = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Ward"))
+    var changed = 0
+    while changed < count {
+        for _ in 0..<Int.random(in: 1...200, using: &random) {
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0..<4: patients.append(add("Patient", ["name": "p\(changed)", "age": Int.random(in: 0...99, using: &random)]))
+            case 4: wards.append(add("Ward", ["name": "w\(changed)"]))
+            case 5..<7: patients.randomElement(using: &random)?.setValue("n\(changed)", forKey: "name")
+            case 7..<9: patients.randomElement(using: &random)?.setValue(wards.randomElement(using: &random), forKey: "ward")
+            default:
+                guard patients.count > 20 else { continue }
+                context.delete(patients.remove(at: Int.random(in: 0..<patients.count, using: &random)))
+            }
+            changed += 1
+        }
+        try context.save()
+    }
+}
+
+switch arguments[2] {
+case "beds":
+    for value in 0..<number {
+        _ = add("Bed", ["number": value])
+        try context.save()
+    }
+case "beds slowly":
+    for value in 0..<number {
+        _ = add("Bed", ["number": value])
+        try context.save()
+        Thread.sleep(forTimeInterval: 0.1)
+    }
+case "change": try change(number)
+case "refused":
+    // Written and rolled back: another bed has the number.
+    _ = add("Patient", [:])
+    do { try context.save() } catch { print("refused") }
+default: exit(2)
+}
+try coordinator.close()

@@ -1,0 +1,110 @@
+// Stacks over a store with history, and its tables read by plain SQL.
+
+import CCoreDataSQLite
+import CoreData
+import CoreDataTestSupport
+import CoreDataValues
+import Foundation
+import Testing
+
+/// A coordinator with one SQLite store that records history, and contexts on it.
+final class Desk: @unchecked Sendable {
+    let folder: Folder
+    let coordinator: NSPersistentStoreCoordinator
+    let store: NSPersistentStore
+
+    init(
+        _ model: NSManagedObjectModel = Clinic.model(), in folder: Folder = Folder(), tracks: Bool = true, options: [String: Any] = [:]
+    ) throws {
+        self.folder = folder
+        coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        store = try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: folder.file("store"),
+            options: (tracks ? [NSPersistentHistoryTrackingKey: true] : [:]).merging(options) { $1 })
+    }
+
+    func context(_ author: String? = nil, name: String? = nil) -> NSManagedObjectContext {
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        context.transactionAuthor = author
+        context.name = name
+        return context
+    }
+
+    /// Saves a bed of a number, as an author.
+    @discardableResult
+    func addBed(_ number: Int, _ author: String? = nil) throws -> NSManagedObject {
+        let context = context(author)
+        let bed = context.add("Bed", ["number": number])
+        try context.save()
+        return bed
+    }
+
+    var url: URL { folder.file("store") }
+
+    func fetch<T>(_ request: NSPersistentHistoryChangeRequest, _ type: NSPersistentHistoryResultType, as: T.Type = T.self) throws -> T {
+        request.resultType = type
+        let result = try #require(try context().execute(request) as? NSPersistentHistoryResult)
+        #expect(result.resultType == type)
+        return try #require(result.result as? T)
+    }
+
+    func transactions(
+        _ request: NSPersistentHistoryChangeRequest = .fetchHistory(after: nil as NSPersistentHistoryToken?)
+    ) throws -> [NSPersistentHistoryTransaction] {
+        try fetch(request, .transactionsAndChanges)
+    }
+
+    var token: NSPersistentHistoryToken {
+        get throws { try #require(coordinator.currentPersistentHistoryToken(fromStores: nil)) }
+    }
+}
+
+extension NSManagedObjectContext {
+    @discardableResult
+    func add(_ entity: String, _ values: [String: Any] = [:]) -> NSManagedObject {
+        let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: self)
+        for (key, value) in values { object.setValue(value, forKey: key) }
+        return object
+    }
+
+    func all(_ entity: String) throws -> [NSManagedObject] { try fetch(NSFetchRequest<NSManagedObject>(entityName: entity)) }
+
+    func one(_ entity: String) throws -> NSManagedObject { try #require(try all(entity).first) }
+}
+
+/// The code and the sentence of an error; 0 for none.
+func failure(_ body: () throws -> Void) -> (code: Int, sentence: String) {
+    do {
+        try body()
+        return (0, "")
+    } catch {
+        let sentence = (error as? CocoaError)?.userInfo[NSLocalizedDescriptionKey] as? String
+        return ((error as? CocoaError)?.code.rawValue ?? -1, sentence ?? "\(error)")
+    }
+}
+
+/// A file's tables, by a connection of the test's own.
+final class Tables {
+    private var handle: OpaquePointer?
+
+    init(_ url: URL) throws { try #require(sqlite3_open(url.path, &handle) == SQLITE_OK) }
+    deinit { sqlite3_close_v2(handle) }
+
+    /// Every row, its columns as text with `|` between them, `-` for NULL.
+    @discardableResult
+    func rows(_ sql: String) throws -> [String] {
+        var statement: OpaquePointer?
+        let code = sqlite3_prepare_v2(handle, sql, -1, &statement, nil)
+        defer { sqlite3_finalize(statement) }
+        try #require(code == SQLITE_OK, "\(sql): \(String(cString: sqlite3_errmsg(handle)))")
+        var rows: [String] = []
+        while sqlite3_step(statement) == SQLITE_ROW {
+            rows.append(
+                (0..<sqlite3_column_count(statement)).map { column in
+                    sqlite3_column_text(statement, column).map { String(cString: $0) } ?? "-"
+                }.joined(separator: "|"))
+        }
+        return rows
+    }
+}

@@ -1,0 +1,43 @@
+// The program that writes beside the tests.
+
+import CoreDataTestSupport
+import Foundation
+import Testing
+
+/// A run of `CoreDataWriter`.
+struct Writer {
+    private let process = Process()
+
+    init(_ store: URL, _ arguments: String...) throws {
+        process.executableURL = try Self.executable
+        process.arguments = [store.path] + arguments
+        process.inheritEnvironment(adding: [:])
+        process.standardOutput = FileHandle.nullDevice
+        try process.run()
+    }
+
+    func wait() {
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+    }
+
+    private static var executable: URL {
+        get throws {
+            let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+            var root = URL(fileURLWithPath: #filePath)
+            for _ in 0..<3 { root.deleteLastPathComponent() }
+            let places = [tests, root.appendingPathComponent(".build/debug")].map { $0.appendingPathComponent("CoreDataWriter") }
+            return try #require(places.first { FileManager.default.isExecutableFile(atPath: $0.path) })
+        }
+    }
+}
+
+/// Waits until something holds, two seconds at most; answers how long it took, nil if it does not come to pass.
+func wait(_ seconds: Double = 2, until holds: () -> Bool) -> Double? {
+    let start = Date()
+    while !holds() {
+        if Date().timeIntervalSince(start) > seconds { return nil }
+        Thread.sleep(forTimeInterval: 0.002)
+    }
+    return Date().timeIntervalSince(start)
+}
