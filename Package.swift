@@ -33,6 +33,7 @@ let objectTests: [Target] = [
             + (name == "HistoryTests" ? ["CoreDataWriter"] : [])
             + (name == "StackTests" ? ["CoreDataAgreement"] : []) + (name == "TypedQueryTests" ? ["CoreDataOperators", "CoreDataQueries"] : [])
             + (name == "ClassTests" ? ["CoreDataClassesNorth", "CoreDataClassesSouth", "CoreDataClassesProgram", "CoreDataForeign"] : []),
+        exclude: name == "MappingTests" ? ["make-cdm.py"] : [],
         swiftSettings: strict)
 }
 

@@ -26,6 +26,11 @@ extension NSExpression {
     /// The name of a variable; nil for anything else.
     package var variableName: String? { if case .variable(let name) = content { name } else { nil } }
 
+    /// What a tree says.
+    package convenience init(tree: CoreDataValues.Expression) {
+        self.init(content: FormatReader([], keepsBooleans: true).object(tree).content)
+    }
+
     /// A key path of another expression.
     package convenience init(path: [String], of target: NSExpression) {
         self.init(content: .function("valueForKeyPath:", [target, NSExpression(content: .keyPath(path))]))

@@ -3,7 +3,7 @@
 import CoreDataValues
 import Foundation
 
-/// Reads models as Xcode keeps them: `.xcdatamodeld`, `.xcdatamodel`, or a `contents` file itself.
+/// Reads models as Xcode keeps them, `.xcdatamodeld`, `.xcdatamodel`, or a `contents` file itself, and compiled ones, `.momd` and `.mom`.
 ///
 /// Reading costs one pass over the bytes and memory for the largest entity beside the draft.
 package enum ModelFile {
@@ -45,6 +45,25 @@ package enum ModelFile {
         try ModelPackage(at: url).versions
     }
 
+    /// Reads the copy of its model that Core Data keeps in a store: a compressed compiled model.
+    ///
+    /// - Throws: `ModelFileError` for what is none; `SchemaError` for what cannot be said here.
+    package static func draft(modelCache data: Data, path: String) throws -> SchemaDraft {
+        let archive: Data
+        do { archive = try Deflate.inflated(data, limit: ModelPackage.sizeLimit) } catch {
+            throw ModelFileError("the model beside the rows cannot be read: \(error.sentence)", path: path)
+        }
+        return try CompiledModelReader(archive, path: path).read()
+    }
+
+    /// Reads the model that a mapping model was made for, as it lies inside it: Xcode's own form, or a compiled one.
+    ///
+    /// - Throws: as `draft(modelCache:path:)`.
+    package static func draft(embedded data: Data, path: String) throws -> SchemaDraft {
+        if let compiled = try? CompiledModelReader(data, path: path) { return try compiled.read() }
+        return try XcodeModelReader(data, path: path).read()
+    }
+
     /// Reads the bytes of a `contents` file; the path is for messages.
     package static func draft(contents: [UInt8], path: String) throws(SchemaError) -> SchemaDraft {
         try ModelReader(contents: contents, path: path).read()
@@ -53,7 +72,9 @@ package enum ModelFile {
 
 extension ModelPackage {
     package func draft(of version: ModelVersion) throws -> SchemaDraft {
-        var draft = try ModelFile.draft(contents: contents(of: version), path: version.contents.path)
+        let (bytes, path) = (try contents(of: version), version.contents.path)
+        var draft =
+            try version.isCompiled ? CompiledModelReader(Data(bytes), path: path).read() : ModelFile.draft(contents: bytes, path: path)
         draft.versions = siblings
         return draft
     }

@@ -10,6 +10,8 @@ package struct ModelVersion: Sendable, Equatable {
     /// The XML file.
     package let contents: URL
     package let isCurrent: Bool
+
+    var isCompiled: Bool { contents.pathExtension.lowercased() == "mom" }
 }
 
 /// The versions found at a URL, one of them current.
@@ -37,10 +39,11 @@ package struct ModelPackage: Sendable {
         switch url.pathExtension.lowercased() {
         case "xcdatamodeld" where isFolder:
             (versions, saysCurrent) = try Self.versions(in: url)
-        case "mom", "momd", "omo":
+        case "momd" where isFolder:
+            (versions, saysCurrent) = try Self.compiledVersions(in: url)
+        case "omo":
             throw ModelFileError(
-                "compiled models are not read here. Give the .xcdatamodeld that this one was compiled from",
-                path: path)
+                "a model in the form that Core Data maps into memory is not read. Give the .mom beside it", path: path)
         default:
             saysCurrent = true
             let name = isFolder || url.lastPathComponent != "contents" ? url : url.deletingLastPathComponent()
@@ -79,7 +82,7 @@ package struct ModelPackage: Sendable {
         } catch {
             throw ModelFileError("the file cannot be read: \(error.localizedDescription)", path: path)
         }
-        if bytes.starts(with: Array("bplist".utf8)) { throw Self.oldFormat(path) }
+        if !version.isCompiled, bytes.starts(with: Array("bplist".utf8)) { throw Self.oldFormat(path) }
         return bytes
     }
 }
@@ -90,13 +93,13 @@ private let ending = ".xcdatamodel"
 // MARK: - Looking into folders
 
 extension ModelPackage {
-    private static func isFolder(_ path: String) -> Bool? {
+    static func isFolder(_ path: String) -> Bool? {
         var isFolder: ObjCBool = false
         return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) ? isFolder.boolValue : nil
     }
 
     /// In bytes, at the end of all links; nil where it cannot be asked.
-    private static func size(of path: String) -> Int? {
+    static func size(of path: String) -> Int? {
         var facts = stat()
         return stat(path, &facts) == 0 ? Int(facts.st_size) : nil
     }
@@ -146,6 +149,25 @@ extension ModelPackage {
                 name: String(name.dropLast(ending.count)), contents: contents, isCurrent: name == current)
         }
         return (versions, said != nil || names.count == 1)
+    }
+
+    /// The compiled versions of a package, as its `VersionInfo.plist` names the current one.
+    private static func compiledVersions(in package: URL) throws -> ([ModelVersion], saysCurrent: Bool) {
+        let names = ((try? FileManager.default.contentsOfDirectory(atPath: package.path)) ?? [])
+            .filter { $0.lowercased().hasSuffix(".mom") }.map { String($0.dropLast(4)) }
+            .sorted { $0.compare($1, options: [.numeric]) == .orderedAscending }
+        guard let last = names.last else {
+            throw ModelFileError("the compiled model package holds no version (.mom)", path: package.path)
+        }
+        let info = try? CompiledVersions(in: package)
+        if let named = info?.current, !names.contains(named) {
+            throw ModelFileError("the current version is “\(named)”, which the package does not hold", path: package.path)
+        }
+        let current = info?.current ?? last
+        let versions = names.map {
+            ModelVersion(name: $0, contents: package.appendingPathComponent($0 + ".mom"), isCurrent: $0 == current)
+        }
+        return (versions, info?.current != nil || names.count == 1)
     }
 
     /// What to tell of a version that was taken as the package does not say which.

@@ -89,8 +89,10 @@ extension ModelPackage: SchemaVersions {
 
     /// The versions among which one is; nil for a model that lies in no package.
     var siblings: ModelPackage? {
-        if url.pathExtension.lowercased() == "xcdatamodeld" { return self }
-        let folder = current.contents.deletingLastPathComponent().deletingLastPathComponent()
-        return folder.pathExtension.lowercased() == "xcdatamodeld" ? try? ModelPackage(at: folder) : nil
+        let kinds = ["xcdatamodeld", "momd"]
+        if kinds.contains(url.pathExtension.lowercased()) { return self }
+        let inner = current.contents.deletingLastPathComponent()
+        let folder = current.isCompiled ? inner : inner.deletingLastPathComponent()
+        return kinds.contains(folder.pathExtension.lowercased()) ? try? ModelPackage(at: folder) : nil
     }
 }

@@ -101,7 +101,10 @@ struct ModelPackageTests {
                     "no file “contents”"))
 
             try folder.write("", to: "H.momd/H.mom")
-            #expect(try Self.refusal(folder.appendingPathComponent("H.momd")).message.contains("compiled"))
+            #expect(throws: ModelFileError.self) { try ModelFile.load(folder.appendingPathComponent("H.momd")) }
+            try folder.write("", to: "I.momd/I.omo")
+            #expect(try Self.refusal(folder.appendingPathComponent("I.momd")).message.contains("no version"))
+            #expect(try Self.refusal(folder.appendingPathComponent("I.momd/I.omo")).message.contains(".mom beside"))
         }
     }
 }

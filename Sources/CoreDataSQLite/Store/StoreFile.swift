@@ -43,6 +43,14 @@ package struct StoreFile {
         return try connection.run("SELECT COUNT(*) FROM Z_MODELCACHE WHERE Z_CONTENT IS NOT NULL") != "0"
     }
 
+    /// The copy of the model that the file was written with, compressed as Core Data does; nil for a file without one.
+    package func modelCopy() throws -> Data? {
+        guard try hasModelCopy() else { return nil }
+        let statement = try Statement("SELECT Z_CONTENT FROM Z_MODELCACHE WHERE Z_CONTENT IS NOT NULL", on: try connect(.read))
+        defer { statement.finish() }
+        return try statement.step() ? statement.data(0) : nil
+    }
+
     /// Writes metadata; the figures over the model stay as they are.
     package func setMetadata(_ metadata: StoreMetadata) throws {
         _ = try self.metadata()

@@ -42,6 +42,38 @@ struct XMLScanner {
         }
     }
 
+    /// The text up to the next tag.
+    mutating func text(_ path: String) throws -> String {
+        var content: [UInt8] = []
+        while place < bytes.count, bytes[place] != UInt8(ascii: "<") {
+            if bytes[place] == UInt8(ascii: "&") {
+                content += try entity(path)
+            } else {
+                content.append(bytes[place])
+                place += 1
+            }
+        }
+        return String(decoding: content, as: UTF8.self)
+    }
+
+    /// Goes past a document type that declares nothing, if one comes next, and what stands before it.
+    mutating func skipDocumentType(_ path: String) throws {
+        while true {
+            skipSpace()
+            if starts("<?") {
+                try skip(past: "?>", path)
+            } else if starts("<!--") {
+                try skip(past: "-->", path)
+            } else if starts("<!DOCTYPE") {
+                let start = place
+                try skip(past: ">", path)
+                if bytes[start..<place].contains(UInt8(ascii: "[")) { throw damaged(path, "a document type declares something") }
+            } else {
+                return
+            }
+        }
+    }
+
     private mutating func tag(_ path: String) throws -> Tag {
         let start = place
         guard take("<") else { throw damaged(path, "text stands between elements") }
@@ -112,7 +144,7 @@ struct XMLScanner {
         return true
     }
 
-    private mutating func skip(past end: String, _ path: String) throws {
+    mutating func skip(past end: String, _ path: String) throws {
         while place < bytes.count {
             if take(end) { return }
             place += 1

@@ -1,0 +1,152 @@
+// Compiled models: files, packages, and the copies beside rows.
+
+import CoreDataTestSupport
+import CoreDataSQLite
+import CoreDataValues
+import Testing
+
+@testable import CoreData
+@testable import CoreDataModelFile
+
+enum Corpus {
+    private static let package = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    static let root = package.deletingLastPathComponent().appendingPathComponent("shared/corpus")
+
+    /// The files of other projects are read in place and are not part of this one.
+    static var isPresent: Bool {
+        let present = FileManager.default.fileExists(atPath: root.appendingPathComponent("compiled").path)
+        if !present { print("skipped: there is no collection at \(root.path)") }
+        return present
+    }
+
+    static func files(below folder: String, _ isWanted: (String) -> Bool) throws -> [URL] {
+        let place = root.appendingPathComponent(folder)
+        return try FileManager.default.subpathsOfDirectory(atPath: place.path).filter(isWanted).sorted().map { place.appendingPathComponent($0) }
+    }
+}
+
+@Suite struct CompiledModelTests {
+    @Test("Every compiled model of the corpus is read, with the hashes that its package or store records", .enabled(if: Corpus.isPresent))
+    func corpus() throws {
+        let files = try Corpus.files(below: "compiled") { $0.hasSuffix(".mom") }
+        #expect(files.count == 52)
+        var compared = 0
+        var empty: [String] = []
+        for url in files {
+            let model = try NSManagedObjectModel(loading: url)
+            if model.entities.isEmpty { empty.append(url.lastPathComponent) }
+            guard let info = try? CompiledVersions(in: url.deletingLastPathComponent()),
+                let recorded = info.hashes[url.deletingPathExtension().lastPathComponent]
+            else { continue }
+            compared += 1
+            let hashes = model.entityVersionHashesByName
+            #expect(Set(hashes.keys) == Set(recorded.keys), "\(url.path)")
+            for (name, hash) in recorded where hashes[name] != hash {
+                #expect(isForeign(hash, name, model), "\(url.path): \(name)")
+            }
+            if let sum = info.checksums[url.deletingPathExtension().lastPathComponent], hashes == recorded {
+                #expect(sum == model.versionChecksum, "\(url.path)")
+            }
+        }
+        print("compiled models: \(files.count) read, \(compared) with recorded hashes")
+        #expect(compared >= 40)
+        #expect(empty.count <= 1, "\(empty)")
+    }
+
+    /// Hashes of derived attributes cannot be computed (see StoreFormat.md).
+    private func isForeign(_ hash: Data, _ name: String, _ model: NSManagedObjectModel) -> Bool {
+        (try? model.schema())?.entity(named: name).map { VersionHash.isForeign(hash, for: $0) } ?? false
+    }
+
+    @Test("A package's current version is the one that VersionInfo.plist names", .enabled(if: Corpus.isPresent))
+    func packages() throws {
+        for url in try Corpus.files(below: "compiled", { $0.hasSuffix(".momd") }) {
+            let versions = try? ModelFile.versions(at: url)
+            let info = try? CompiledVersions(in: url)
+            let moms = try FileManager.default.contentsOfDirectory(atPath: url.path).filter { $0.hasSuffix(".mom") }
+            #expect(versions?.count ?? 0 == moms.count, "\(url.path)")
+            if let current = info?.current, moms.contains("\(current).mom") {
+                #expect(versions?.first(where: \.isCurrent)?.name == current)
+                #expect(NSManagedObjectModel(contentsOf: url) != nil)
+            }
+        }
+    }
+
+    @Test("A compiled model is the model that it was compiled from", .enabled(if: Corpus.isPresent))
+    func sameAsSource() throws {
+        let folder = Corpus.root.appendingPathComponent("compiled/alemar11+CoreDataPlus/Tests/Resources/SampleModel/Fixtures/SampleModel.momd")
+        let source = Corpus.root.appendingPathComponent("models/alemar11+CoreDataPlus/Tests/Resources/SampleModel/SampleModel.xcdatamodeld")
+        for version in ["SampleModel", "SampleModel2", "SampleModel3"] {
+            let compiled = try NSManagedObjectModel(loading: folder.appendingPathComponent("\(version).mom"))
+            let model = try NSManagedObjectModel(loading: source.appendingPathComponent("\(version).xcdatamodel"))
+            #expect(compiled.entityVersionHashesByName == model.entityVersionHashesByName)
+            for (name, entity) in model.entitiesByName {
+                let other = try #require(compiled.entitiesByName[name])
+                #expect(other.superentity?.name == entity.superentity?.name)
+                #expect(other.renamingIdentifier == entity.renamingIdentifier)
+                #expect(other.managedObjectClassName == entity.managedObjectClassName)
+                #expect(Set(other.propertiesByName.keys) == Set(entity.propertiesByName.keys))
+                #expect(other.indexes.count == entity.indexes.count, "\(name)")
+                for (key, attribute) in entity.attributesByName {
+                    let twin = try #require(other.attributesByName[key])
+                    #expect(twin.attributeType == attribute.attributeType)
+                    #expect(String(describing: twin.defaultValue) == String(describing: attribute.defaultValue), "\(name).\(key)")
+                }
+            }
+        }
+    }
+
+    @Test("The model beside a store's rows is read, with the store's hashes", .enabled(if: Corpus.isPresent))
+    func modelCaches() throws {
+        var (read, same, refused) = (0, 0, [String]())
+        for folder in ["stores", "stores-emptied"] {
+            for url in try Corpus.files(below: folder, { !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm") }) {
+                guard let head = try? FileHandle(forReadingFrom: url).read(upToCount: 6), head == Data("SQLite".utf8),
+                    let metadata = try? NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: url)
+                else { continue }
+                guard let data = try? StoreFile(url: url).modelCopy() else { continue }
+                read += 1
+                do {
+                    let schema = try Schema(checking: ModelFile.draft(modelCache: data, path: url.path))
+                    let recorded = metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
+                    #expect(schema.fits(recorded), "\(url.path)")
+                    if schema.fitsExactly(recorded) { same += 1 }
+                } catch { refused.append("\(url.lastPathComponent): \(error)") }
+            }
+        }
+        print("model caches: \(read), \(same) with exactly the store's hashes; refused: \(refused)")
+        #expect(read >= 50)
+        // Models made in code, of bounds that no model file can say.
+        #expect(refused.allSatisfy { $0.contains("counts from 0 to -1") || $0.contains("is ordered and leads to one object only") })
+        #expect(refused.count <= 5)
+    }
+
+    @Test("Bytes that are no compiled model are refused with their path; a damaged one never traps")
+    func damaged() throws {
+        let folder = Folder()
+        let file = folder.file("M.mom")
+        try Data("bplist00 nothing".utf8).write(to: file)
+        #expect(thrown { _ = try NSManagedObjectModel(loading: file) }?.sentence.contains("M.mom") == true)
+        guard Corpus.isPresent else { return }
+        let whole = try Data(contentsOf: Corpus.root.appendingPathComponent("compiled/alemar11+CoreDataPlus/Tests/Resources/SampleModel/Fixtures/SampleModel.momd/SampleModel.mom"))
+        for place in stride(from: 8, to: whole.count, by: 37) {
+            var bytes = whole
+            bytes[place] ^= 0x5a
+            try bytes.write(to: file)
+            _ = try? NSManagedObjectModel(loading: file)
+        }
+    }
+
+    @Test("Deflate: what is stored is read again; data that becomes too much or is damaged is refused")
+    func deflate() throws {
+        for count in [0, 1, 70_000, 200_000] {
+            let data = Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+            #expect(try Deflate.inflated(Deflate.stored(data), limit: count) == data)
+            if count > 0 { #expect(throws: ArchiveError.self) { try Deflate.inflated(Deflate.stored(data), limit: count - 1) } }
+        }
+        // “aaaaaaaaaa” with a fixed and with a dynamic code, as zlib writes them.
+        #expect(try Deflate.inflated(Data([0x4b, 0x4c, 0x84, 0x01, 0x00]), limit: 100) == Data(repeating: 0x61, count: 10))
+        #expect(throws: ArchiveError.self) { try Deflate.inflated(Data([0x07]), limit: 100) }
+    }
+}
