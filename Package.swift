@@ -20,6 +20,7 @@ let objectTests: [Target] = [
     "LifeCycleTests",
     "ClassTests",
     "FetchTests",
+    "MigrationTests",
     "TypedQueryTests",
     "MappingTests",
     "HistoryTests",

@@ -84,7 +84,7 @@ extension ModelPackage: SchemaVersions {
 
     package func version(fitting recorded: [String: Data]) -> SchemaVersion? {
         var search = VersionSearch(self, recorded: recorded)
-        return search.run().map { SchemaVersion(name: $0.version.name, schema: $0.schema) }
+        return search.run().map { SchemaVersion(name: $0.version.name, schema: $0.schema, draft: $0.draft) }
     }
 
     /// The versions among which one is; nil for a model that lies in no package.

@@ -78,7 +78,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     ///   - configuration: which entities the store is for; nil for all.
     ///   - storeURL: the file; not used by a store in memory.
     ///   - options: see `StoreOptions`; an option that is not known throws `unsupported`, naming it.
-    /// - Throws: 134100 if the store was written with another model, 134080 if it cannot be opened, 134000 for an unknown type.
+    /// - Throws: 134100 if the store was written with another model and may not be migrated, what `migrating` throws if it may, 134080
+    ///   if it cannot be opened, 134000 for an unknown type.
     @discardableResult
     public final func addPersistentStore(
         ofType storeType: String, configurationName configuration: String?, at storeURL: URL?,
@@ -120,7 +121,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         options.listen(observers)
         let rows: any RowStore
         do {
-            rows = try openRows(type, configuration, url, options)
+            rows = try migrating(type, configuration, url, options) { try openRows(type, configuration, url, options) }
         } catch { throw CocoaError.presenting(error) }
         return NSPersistentStore(
             rows: rows, type: type, url: url, configurationName: configuration, number: takeStoreNumber(),

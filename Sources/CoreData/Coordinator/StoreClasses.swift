@@ -62,14 +62,16 @@ extension NSPersistentStoreCoordinator {
             throw unknownConfiguration(configuration)
         }
         guard let url else { throw CocoaError.coreData(134080, "A store of type \(type) needs a URL.") }
-        let store = storeClass.init(
-            persistentStoreCoordinator: self, configurationName: configuration, at: url, options: given)
-        store.setType(type)
         do {
-            try store.refuseConstraints(configuration)
-            try store.open()
+            return try migrating(type, configuration, url, StoreOptions(lenient: given)) {
+                let store = storeClass.init(
+                    persistentStoreCoordinator: self, configurationName: configuration, at: url, options: given)
+                store.setType(type)
+                try store.refuseConstraints(configuration)
+                try store.open()
+                return store
+            }
         } catch { throw CocoaError.presenting(error) }
-        return store
     }
 
     /// A coordinator cannot have one store twice.

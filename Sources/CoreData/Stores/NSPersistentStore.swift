@@ -236,8 +236,17 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
     /// The class that carries a store of this class over to another model; a subclass may name its own.
     ///
-    /// Nothing asks for it before there is migration.
+    /// Inferred migrations need none.
     open class func migrationManagerClass() -> AnyClass { NSMigrationManager.self }
+
+    /// Carries a store of the class that is not open over to another model.
+    ///
+    /// - Throws: 134110 for a class whose stores only the program itself can migrate.
+    class func migrate(_ site: MigrationSite, by plan: MigrationPlan) throws {
+        throw StoreError(
+            134110, "The store at \(site.url.path) is one of \(self), which answers from another place; migrate that place.",
+            path: site.url.path)
+    }
 
     /// The metadata of a store that is not open.
     ///

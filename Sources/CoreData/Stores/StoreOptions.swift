@@ -12,9 +12,14 @@ public let NSSQLitePragmasOption = "NSSQLitePragmasOption"
 public let NSIgnorePersistentStoreVersioningOption = "NSIgnorePersistentStoreVersioningOption"
 /// Seconds to wait for a lock of another connection.
 public let NSPersistentStoreTimeoutOption = "NSPersistentStoreTimeoutOption"
-/// Bool. Accepted; this version migrates nothing, so a store of another model is refused with 134100.
+/// Bool. Has a store that another version of the model wrote migrated when it is added; without it such a store is refused (134100).
+///
+/// The model that wrote the store is looked for among the versions of the coordinator's model and in the bundles (134130 where it is
+/// not). A mapping model for the two that the bundles hold goes before an inferred one. SQLite stores are migrated in place, in one
+/// transaction; stores of other types are written anew.
 public let NSMigratePersistentStoresAutomaticallyOption = "NSMigratePersistentStoresAutomaticallyOption"
-/// Bool. Accepted like `NSMigratePersistentStoresAutomaticallyOption`.
+/// Bool, beside `NSMigratePersistentStoresAutomaticallyOption`. Where the bundles hold no mapping model, what becomes of the objects is
+/// inferred from the two models; 134190 where they do not tell, 134140 without the option.
 public let NSInferMappingModelAutomaticallyOption = "NSInferMappingModelAutomaticallyOption"
 /// A `SQLTrace`: receives each statement with bindings, rows and time. Ours; for Core Data's log see `SQLTrace.log`.
 public let SQLTraceOption = "OpenCoreDataSQLTraceOption"
@@ -40,6 +45,9 @@ struct StoreOptions {
     let given: [AnyHashable: Any]?
     private(set) var isReadOnly = false
     private(set) var postsRemoteChanges = false
+    /// Whether a store of another model is migrated, and whether that may be inferred.
+    private(set) var migrates = false
+    private(set) var infersMapping = false
     private(set) var sqlite = SQLiteOptions()
 
     init(_ options: [AnyHashable: Any]?) throws {
@@ -75,9 +83,9 @@ struct StoreOptions {
         case NSPersistentStoreConnectionPoolMaxSizeKey:
             guard given?[SQLiteReaderLimitOption] == nil else { break }
             _ = try sqlite.take(SQLiteReaderLimitOption, value)
-        case NSMigratePersistentStoresAutomaticallyOption, NSInferMappingModelAutomaticallyOption,
-            NSPersistentStoreDeferredLightweightMigrationOptionKey:
-            _ = try flag(key, value)
+        case NSMigratePersistentStoresAutomaticallyOption: migrates = try flag(key, value)
+        case NSInferMappingModelAutomaticallyOption: infersMapping = try flag(key, value)
+        case NSPersistentStoreDeferredLightweightMigrationOptionKey: _ = try flag(key, value)
         case NSPersistentStoreStagedMigrationManagerOptionKey: break
         case NSPersistentStoreTimeoutOption:
             guard let seconds = (value as? NSNumber)?.doubleValue ?? value as? Double, seconds >= 0 else {

@@ -69,6 +69,8 @@ package protocol SQLDialect: Sendable {
     func test(_ op: Comparison.Operator, _ options: Comparison.Options, _ a: String, _ b: String) -> String
     /// The bytes of a value that may lie in a file; null where their number is another than the one that is given.
     func content(_ cell: String, length: String?) -> String
+    /// Bytes as a column keeps them whose values may lie in files.
+    func inlined(_ data: String) -> String
     /// A number from 0 up to 1.
     var random: String { get }
     /// The time, in seconds since 2001.

@@ -58,6 +58,10 @@ package final class TableMap: Sendable {
         orders[relationship].map { columns[$0] }
     }
 
+    /// The places of the two among the columns.
+    func orderPlace(of relationship: RelationshipIndex) -> Int? { orders[relationship] }
+    func ownerPlace(of relationship: RelationshipIndex) -> Int? { owners[relationship] }
+
     /// The column of a to-many without inverse.
     package func ownerColumn(of relationship: RelationshipIndex) -> Column? {
         owners[relationship].map { columns[$0] }

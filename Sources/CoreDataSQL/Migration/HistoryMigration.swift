@@ -1,27 +1,46 @@
 // What a migration makes of the changes that a history has recorded.
 
 import CoreDataValues
+import Foundation
 
-/// Entities with other numbers, and masks and tombstones that would mean other properties.
+/// Changes follow their entities: numbers, and the bits and values that stood for a property, go to where the property is now. What
+/// a removed property had is dropped. Where an entity is removed, what came up to its last change is cut off: whoever has read less
+/// would miss changes.
 struct HistoryMigration {
-    private let numbers: [(from: Int, to: Int)]
+    private let moves: [Move]
     private let dropped: [Int]
-    /// The entities, by their former numbers, whose masks mean the same, and whose tombstones do.
-    private let masks: [Int]
-    private let tombstones: [Int]
+    /// How many values of a deleted row the destination keeps.
+    let tombstones: Int
+
+    /// What becomes of one entity's changes.
+    private struct Move {
+        let from: Int
+        let to: Int
+        /// For each former place of a mask the later one.
+        let bits: [Int?]
+        let count: Int
+        /// For each later place of a tombstone the former one.
+        let tombstones: [Int?]
+        let formerTombstones: Int
+
+        var keepsMasks: Bool { bits.indices.allSatisfy { bits[$0] == $0 } && count == bits.count }
+        var keepsTombstones: Bool { tombstones.indices.allSatisfy { tombstones[$0] == $0 } && tombstones.count == formerTombstones }
+    }
 
     init(_ migration: BoundMigration, from: Schema, to: Schema) {
-        numbers = migration.copies.map { ($0.source.index.number, $0.destination.index.number) }.sorted { $0.0 < $1.0 }
-        dropped = from.entities.filter { migration.destinations[$0.index] == nil }.map(\.index.number)
-        masks = migration.copies.filter { copy in
+        moves = migration.copies.map { copy in
             let names = Self.names(copy, migration, from, to)
-            return ChangeMask(copy.source, from).properties.map { names[$0] } == ChangeMask(copy.destination, to).properties
-        }.map(\.source.index.number).sorted()
-        tombstones = migration.copies.filter { copy in
-            let names = Self.names(copy, migration, from, to)
-            let former = ChangeMask(copy.source, from).tombstones.map { names[copy.source.slots[$0].name] }
-            return former == ChangeMask(copy.destination, to).tombstones.map { copy.destination.slots[$0].name }
-        }.map(\.source.index.number).sorted()
+            let (former, later) = (ChangeMask(copy.source, from), ChangeMask(copy.destination, to))
+            let places = Dictionary(later.properties.enumerated().map { ($0.element, $0.offset) }, uniquingKeysWith: { first, _ in first })
+            let values = former.tombstones.map { names[copy.source.slots[$0].name] }
+            return Move(
+                from: copy.source.index.number, to: copy.destination.index.number,
+                bits: former.properties.map { names[$0].flatMap { places[$0] } }, count: later.properties.count,
+                tombstones: later.tombstones.map { slot in values.firstIndex { $0 == copy.destination.slots[slot].name } },
+                formerTombstones: former.tombstones.count)
+        }
+        dropped = from.entities.filter { migration.destinations[$0.index] == nil && !$0.isAbstract }.map(\.index.number)
+        tombstones = moves.map(\.tombstones.count).max() ?? 0
     }
 
     /// The names that properties have now, as masks spell them.
@@ -35,29 +54,88 @@ struct HistoryMigration {
             names[name] = later
             names[name + "#"] = later + "#"
         }
-        for (later, former) in migration.links where copy.source.toMany.contains(former) { names[from[former].name] = to[later].name }
+        for (later, former) in migration.links where copy.source.relationships.contains(former) { names[from[former].name] = to[later].name }
         return names
     }
 
-    /// Nothing where nothing differs.
-    func statements(tombstones count: Int, _ history: HistoryStatements) -> [String] {
-        let (table, entity) = (history.name(HistoryTables.Table.change.name), history.name("ZENTITY"))
-        func list(_ numbers: [Int]) -> String { numbers.map(String.init).joined(separator: ", ") }
-        var statements: [String] = []
-        if !dropped.isEmpty { statements.append("DELETE FROM \(table) WHERE \(entity) IN (\(list(dropped)))") }
-        func kept(_ column: String, in same: [Int]) -> String? {
-            if same.count == numbers.count { return nil }
-            let name = history.name(column)
-            return same.isEmpty ? "\(name) = NULL" : "\(name) = CASE WHEN \(entity) IN (\(list(same))) THEN \(name) END"
+    // MARK: Statements
+
+    /// Answers the last transaction that changed an object of a removed entity, or null; nil where none is removed.
+    func lastOfDropped(_ history: HistoryStatements) -> String? {
+        if dropped.isEmpty { return nil }
+        let numbers = dropped.map(String.init).joined(separator: ", ")
+        return "SELECT MAX(\(history.name("ZTRANSACTIONID"))) FROM \(table(history)) WHERE \(history.name("ZENTITY")) IN (\(numbers))"
+    }
+
+    /// The entities whose masks mean something else.
+    var masked: [Int] { moves.filter { !$0.keepsMasks }.map(\.from) }
+
+    /// Answers the different masks of an entity's changes.
+    func masks(of entity: Int, _ history: HistoryStatements) -> String {
+        let mask = history.name("ZCOLUMNS")
+        return "SELECT DISTINCT \(mask) FROM \(table(history)) WHERE \(history.name("ZENTITY")) = \(entity) AND \(mask) IS NOT NULL"
+    }
+
+    /// Mask before, mask afterwards. An entity that was moved has a negative number until all are.
+    func moveMask(of entity: Int, _ history: HistoryStatements) -> String {
+        let (number, mask) = (history.name("ZENTITY"), history.name("ZCOLUMNS"))
+        let later = moves.first { $0.from == entity }?.to ?? entity
+        return "UPDATE \(table(history)) SET \(mask) = \(history.dialect.parameter(2, like: .data(Data()))), \(number) = -\(later) "
+            + "WHERE \(number) = \(entity) AND \(mask) = \(history.dialect.parameter(1, like: .data(Data())))"
+    }
+
+    /// A mask with its bits where the properties are now.
+    func mask(_ former: Data, of entity: Int) -> Data {
+        guard let move = moves.first(where: { $0.from == entity }) else { return former }
+        var bytes = [UInt8](repeating: 0, count: (move.count + 7) / 8)
+        for (place, later) in move.bits.enumerated() {
+            guard let later, place / 8 < former.count, former[former.startIndex + place / 8] & (0x80 >> UInt8(place % 8)) != 0 else { continue }
+            bytes[later / 8] |= 0x80 >> UInt8(later % 8)
         }
-        var changes = [kept("ZCOLUMNS", in: masks)] + (0..<count).map { kept("ZTOMBSTONE\($0)", in: tombstones) }
-        if numbers.contains(where: { $0.from != $0.to }) {
-            let cases = numbers.map { "WHEN \($0.from) THEN \($0.to) " }.joined()
-            changes.append("\(entity) = CASE \(entity) \(cases)ELSE \(entity) END")
+        return Data(bytes)
+    }
+
+    /// All other changes, and the numbers; nothing where nothing differs.
+    func statements(_ history: HistoryStatements) -> [String] {
+        let (table, number) = (table(history), history.name("ZENTITY"))
+        let apart = moves.filter { !$0.keepsMasks || !$0.keepsTombstones }
+        let values = apart.map { move in
+            let kept = (0..<max(move.formerTombstones, move.tombstones.count)).compactMap { place -> String? in
+                let former = place < move.tombstones.count ? move.tombstones[place] : nil
+                if former == place { return nil }
+                return "\(history.name("ZTOMBSTONE\(place)")) = \(former.map { history.name("ZTOMBSTONE\($0)") } ?? "NULL")"
+            }
+            return "UPDATE \(table) SET \((kept + ["\(number) = -\(move.to)"]).joined(separator: ", ")) WHERE \(number) = \(move.from)"
         }
-        let assignments = changes.compactMap { $0 }
-        if assignments.isEmpty || numbers.isEmpty { return statements }
-        let known = list(numbers.map(\.from))
-        return statements + ["UPDATE \(table) SET \(assignments.joined(separator: ", ")) WHERE \(entity) IN (\(known))"]
+        let others = moves.filter { $0.keepsMasks && $0.keepsTombstones }.sorted { $0.from < $1.from }
+        var numbers: [String] = []
+        if others.contains(where: { $0.from != $0.to }) {
+            let cases = KeptRows.renumbered(number, others.map { ($0.from, $0.to) })
+            let known = others.map { String($0.from) }.joined(separator: ", ")
+            numbers = ["UPDATE \(table) SET \(number) = \(cases) WHERE \(number) IN (\(known))"]
+        }
+        return values + numbers + (apart.isEmpty ? [] : ["UPDATE \(table) SET \(number) = -\(number) WHERE \(number) < 0"])
+    }
+
+    private func table(_ history: HistoryStatements) -> String { history.name(HistoryTables.Table.change.name) }
+}
+
+extension HistoryMigration {
+    /// *cut off · make room for values · move masks · move values and numbers*
+    func run(_ session: any SQLSession, _ texts: WriteCompiler) throws {
+        let (history, reading) = (HistoryStatements(session.dialect), HistoryReading(session.dialect))
+        if let sql = lastOfDropped(history), case .int(let last)? = try session.tuples(sql, []).first?.first {
+            _ = try reading.shorten(before: last + 1, session, texts)
+        }
+        let tables = HistoryTables(tombstones: self.tombstones, dialect: session.dialect)
+        let columns = try Catalogue(session).columns(of: HistoryTables.Table.change.name)
+        for field in tables.fields(of: .change) where columns[field.name] == nil { try session.run(tables.addition(of: field, to: .change), []) }
+        for entity in masked {
+            for row in try session.tuples(masks(of: entity, history), []) {
+                guard case .data(let former)? = row.first else { continue }
+                try session.run(moveMask(of: entity, history), [.data(former), .data(mask(former, of: entity))])
+            }
+        }
+        for sql in statements(history) { try session.run(sql, []) }
     }
 }

@@ -2,16 +2,22 @@
 
 import CoreDataValues
 
-/// All of a migration's statements over the entities of one store, in the order in which they run: *set the former tables aside ·
-/// make the new ones · copy rows and pairs · drop what was set aside · make indexes and triggers*
+/// All of a migration's statements over the entities of one store, in the order in which they run: *drop triggers · set tables aside ·
+/// make new ones · copy rows and pairs · alter the tables that stay · drop what was set aside · derive · make indexes and triggers*
 ///
-/// The new tables are those of a new store, to the letter.
+/// A table is set aside and copied where a column goes or a value moves; the new one is that of a new store, to the letter. All others
+/// are altered, as Core Data alters them: indexes keep the names that they were made with.
 package struct MigrationCompiler {
     private let migration: BoundMigration
     private let from: StoreMap
     private let to: StoreMap
+    /// The former tables under the names that they have while rows move.
     private let aside: StoreMap
+    private let moves: [TableMove]
+    private let joins: [JoinMove]
     private let copies: CopyCompiler
+    private let alterations: AlterCompiler
+    private var dialect: any SQLDialect { to.dialect }
     private func bare(_ name: String) -> String { to.dialect.defined(name) }
     private func quoted(_ name: String) -> String { to.dialect.quoted(name) }
 
@@ -20,29 +26,51 @@ package struct MigrationCompiler {
         self.migration = migration
         self.from = from
         self.to = to
-        aside = StoreMap(from) { "Z_FORMER_" + $0 }
-        copies = CopyCompiler(migration: migration, from: aside, to: to)
         for copy in migration.copies where Self.keeps(from, copy.source) != Self.keeps(to, copy.destination) {
             throw StoreError(
                 134110,
                 "The migration plan copies \(copy.source.name) to \(copy.destination.name), and only one of them is in the store's "
                     + "configuration; nothing was changed.", entity: copy.destination.name)
         }
+        let moves = to.tables.compactMap { table -> TableMove? in
+            let root = migration.copies.first { $0.destination.root == table.root }?.source.root
+            guard let former = root.flatMap({ try? from.table(of: $0) }) else { return nil }
+            // What is found by place is kept beside the rows as they come.
+            let isSpatial = from.rTrees.contains { $0.entity.root == former.root } || to.rTrees.contains { $0.entity.root == table.root }
+            return TableMove(from: former, to: table, migration, isInPlace: !isSpatial)
+        }
+        self.moves = moves
+        joins = to.joins.compactMap { JoinMove(to: $0, migration, from: from) }
+        let kept = Dictionary(
+            moves.filter(\.isInPlace).map { ($0.from.name, $0.to.name) } + joins.map { ($0.from.name, $0.to.name) },
+            uniquingKeysWith: { first, _ in first })
+        let later = Set(to.tables.map(\.name) + to.joins.map(\.name))
+        aside = StoreMap(from) { name in
+            guard let next = kept[name], next == name || !later.contains(name) else { return "Z_FORMER_" + name }
+            return name
+        }
+        copies = CopyCompiler(migration: migration, from: aside, to: to)
+        alterations = AlterCompiler(migration: migration, from: aside, to: to)
     }
 
     private static func keeps(_ map: StoreMap, _ entity: Entity) -> Bool { (try? map.table(of: entity.index)) != nil }
+
+    private func isInPlace(_ table: TableMap) -> Bool { moves.contains { $0.isInPlace && $0.to.name == table.name } }
+    private func isInPlace(_ table: JoinTable) -> Bool { joins.contains { $0.to.name == table.name } }
+    /// A former table under its present name.
+    private func present(_ table: TableMap) throws -> TableMap { try aside.table(of: table.root) }
+    private func present(_ table: JoinTable) -> JoinTable { aside.join(of: table.relationship) ?? table }
 
     // MARK: Before the copies
 
     package var preparations: [String] {
         get throws {
-            let dialect = to.dialect
             let triggers = try DerivedTriggers(from).triggers().map(dialect.dropTrigger)
             let spatial = try Definitions(from).spatialIndexes().flatMap(dialect.dropSpatialIndex)
             let names = zip(from.tables.map(\.name) + from.joins.map(\.name), aside.tables.map(\.name) + aside.joins.map(\.name))
             let definitions = Definitions(to)
-            return try triggers + spatial + names.map { "ALTER TABLE \(bare($0)) RENAME TO \(bare($1))" }
-                + to.tables.map(definitions.table) + to.joins.map(definitions.join)
+            return try triggers + spatial + names.filter { $0 != $1 }.map { "ALTER TABLE \(bare($0)) RENAME TO \(bare($1))" }
+                + to.tables.filter { !isInPlace($0) }.map(definitions.table) + to.joins.filter { !isInPlace($0) }.map(definitions.join)
                 + definitions.spatialIndexes().flatMap(dialect.spatialIndex)
         }
     }
@@ -51,14 +79,38 @@ package struct MigrationCompiler {
 
     package var insertions: [(sql: String, values: [Value])] {
         get throws {
-            try migration.copies.filter { Self.keeps(to, $0.destination) }.map(copies.rows) + to.joins.compactMap(copies.pairs)
+            let copied = try migration.copies.filter { copy in
+                guard let table = try? to.table(of: copy.destination.index) else { return false }
+                return !isInPlace(table)
+            }.map(copies.rows)
+            return try copied + to.joins.filter { !isInPlace($0) }.compactMap(copies.pairs)
         }
     }
 
-    /// A statement that answers a row if a value is not allowed.
+    // MARK: Tables that stay
+
+    package var changes: [(sql: String, values: [Value])] {
+        get throws {
+            let kept = moves.filter(\.isInPlace)
+            var texts: [String] = []
+            for move in kept { texts += try alterations.references(move, in: present(move.from)) }
+            for join in joins { texts += try alterations.deletions(join, in: present(join.from)) }
+            for move in kept { texts += try [alterations.deletion(move, in: present(move.from))].compactMap { $0 } }
+            for move in kept { texts += try alterations.columns(move, in: present(move.from)) }
+            for join in joins { texts += alterations.columns(join, in: present(join.from)) }
+            var names = try kept.map { (try present($0.from).name, $0.to.name) }
+            names += joins.map { (present($0.from).name, $0.to.name) }
+            return try texts.map { ($0, []) } + kept.flatMap { try alterations.values($0, in: present($0.from).name) }
+                + names.filter { $0 != $1 }.map { ("ALTER TABLE \(bare($0)) RENAME TO \(bare($1))", []) }
+        }
+    }
+
+    /// A statement that answers the number of a row with a value that is not allowed.
     package struct Check {
         package let sql: String
         package let entity: Entity
+        /// What the row's entity was.
+        let former: Entity
         package let slot: Slot
     }
 
@@ -76,7 +128,7 @@ package struct MigrationCompiler {
         get throws {
             try checks { copy, fill, column in
                 guard case .operand(.call) = fill.source, copy.destination.slots[fill.slot].kind == .int else { return nil }
-                return "\(column) <> CAST(\(column) AS \(to.dialect.type(.int)))"
+                return "\(column) <> CAST(\(column) AS \(dialect.type(.int)))"
             }
         }
     }
@@ -89,8 +141,9 @@ package struct MigrationCompiler {
                 guard let place = table.column(of: fill.slot, in: entity.index),
                     let condition = condition(copy, fill, quoted(table.columns[place].name))
                 else { continue }
-                let sql = "SELECT 1 FROM \(quoted(table.name)) WHERE \"Z_ENT\" = \(entity.index.number) AND \(condition) LIMIT 1"
-                checks.append(Check(sql: sql, entity: entity, slot: entity.slots[fill.slot]))
+                let sql = "SELECT \(quoted("Z_PK")) FROM \(quoted(table.name)) "
+                    + "WHERE \"Z_ENT\" = \(entity.index.number) AND \(condition) LIMIT 1"
+                checks.append(Check(sql: sql, entity: entity, former: copy.source, slot: entity.slots[fill.slot]))
             }
         }
         return checks
@@ -98,32 +151,73 @@ package struct MigrationCompiler {
 
     private func mayBeNull(_ fill: BoundMigration.Fill, of copy: BoundMigration.Copy) -> Bool {
         switch fill.source {
-        case .constant: false
-        case .operand: true
+        case .constant, .derived: false
+        case .operand, .owner: true
         case .kept(let former, let other):
             copy.source.slots[former].relationship != nil || (other.isNull && !copy.source.slots[former].isRequired)
         }
     }
 
-    // MARK: After the copies
+    // MARK: Afterwards
 
     package var completions: [String] {
         get throws {
-            let definitions = Definitions(to)
-            let made = Set(try definitions.spatialIndexes().flatMap(to.dialect.spatialIndex))
-            let indexes = try to.entities.flatMap(definitions.declaredIndexes).filter { !made.contains($0) }
-            return try (aside.tables.map(\.name) + aside.joins.map(\.name)).map { "DROP TABLE \(bare($0))" }
-                + to.tables.flatMap(definitions.keyIndexes) + to.joins.map(definitions.joinIndex) + indexes
+            let left = try from.tables.filter { table in !moves.contains { $0.isInPlace && $0.from === table } }.map { try present($0).name }
+                + from.joins.filter { join in !joins.contains { $0.from.name == join.name } }.map { present($0).name }
+            return try left.map { "DROP TABLE \(bare($0))" } + outdatedIndexes() + keyIndexes() + derivations() + declaredIndexes()
                 + DerivedTriggers(to).statements()
         }
     }
 
-    /// What becomes of a history: changes of rows that go are removed, the others follow their entity. Where a mask, or the values
-    /// that a deleted row has left, would mean other properties, they are removed.
-    ///
-    /// - Parameter tombstones: how many values of a deleted row the tables have room for.
-    package func history(tombstones: Int) -> [String] {
-        let changes = HistoryMigration(migration, from: from.schema, to: to.schema)
-        return changes.statements(tombstones: tombstones, HistoryStatements(to.dialect))
+    /// Indexes of the model over tables that stay, where the destination has none of the name that is the same.
+    private func outdatedIndexes() throws -> [String] {
+        let later = try Dictionary(to.entities.flatMap(Definitions(to).namedIndexes).map { ($0.name, $0.statements) }) { first, _ in first }
+        let roots = Set(moves.filter(\.isInPlace).map(\.from.root))
+        return try from.entities.filter { roots.contains($0.root) }.flatMap(Definitions(from).namedIndexes)
+            .filter { later[$0.name] != $0.statements }.map { "DROP INDEX IF EXISTS \(bare($0.name))" }
+    }
+
+    private func derivations() throws -> [String] {
+        let slots = Set(
+            migration.copies.flatMap { copy in
+                copy.values.compactMap { fill -> Slot? in
+                    if case .derived = fill.source { copy.destination.slots[fill.slot] } else { nil }
+                }
+            }.map { ObjectIdentifier($0) })
+        let derived = to.derived.filter { slots.contains(ObjectIdentifier(to.schema[$0.entity].slots[$0.slot])) }
+        return try derived.compactMap(DerivedTriggers(to).computation)
+    }
+
+    private func keyIndexes() -> [String] {
+        let definitions = Definitions(to)
+        let keys = to.tables.flatMap { table in definitions.keyIndexes(table).map { isInPlace(table) ? unlessThere($0) : $0 } }
+        return keys + to.joins.map { join in isInPlace(join) ? unlessThere(definitions.joinIndex(join)) : definitions.joinIndex(join) }
+    }
+
+    private func declaredIndexes() throws -> [String] {
+        let definitions = Definitions(to)
+        let made = Set(try definitions.spatialIndexes().flatMap(dialect.spatialIndex))
+        return try to.entities.flatMap { entity in
+            let isKept = isInPlace(try to.table(of: entity.index))
+            return try definitions.declaredIndexes(entity).filter { !made.contains($0) }.map { isKept ? unlessThere($0) : $0 }
+        }
+    }
+
+    private func unlessThere(_ index: String) -> String {
+        for start in ["CREATE INDEX ", "CREATE UNIQUE INDEX "] where index.hasPrefix(start) {
+            return start + "IF NOT EXISTS " + index.dropFirst(start.count)
+        }
+        return index
+    }
+
+    /// The uniqueness constraint whose index a statement makes; nil for any other.
+    func constraint(madeBy sql: String) throws -> (entity: Entity, constraint: UniquenessConstraint)? {
+        for entity in to.entities {
+            for constraint in entity.constraints where constraint.owner == entity.index {
+                let made = try Definitions(to).constraint(constraint, of: entity, in: to.table(of: entity.index))
+                if [made, unlessThere(made)].contains(sql) { return (entity, constraint) }
+            }
+        }
+        return nil
     }
 }

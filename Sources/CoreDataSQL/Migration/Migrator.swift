@@ -2,7 +2,7 @@
 
 import CoreDataValues
 
-/// *note the files · prepare · copy · check · numbers · history · complete*
+/// *note the files · prepare · copy · alter · check · numbers · history · complete*
 package struct Migrator {
     private let compiler: MigrationCompiler
     private let migration: BoundMigration
@@ -10,10 +10,13 @@ package struct Migrator {
     private let texts: WriteCompiler
     private let from: StoreMap
     private let to: StoreMap
+    /// The store's, for its objects' names.
+    private let identifier: String
 
-    package init(_ migration: BoundMigration, from: StoreMap, to: StoreMap, session: any SQLSession) throws {
+    package init(_ migration: BoundMigration, from: StoreMap, to: StoreMap, store identifier: String, session: any SQLSession) throws {
         self.migration = migration
         self.session = session
+        self.identifier = identifier
         (self.from, self.to) = (from, to)
         compiler = try MigrationCompiler(migration, from: from, to: to)
         texts = WriteCompiler(to)
@@ -22,23 +25,34 @@ package struct Migrator {
     /// Everything but the metadata. Inside a transaction, which the caller rolls back when it throws.
     ///
     /// - Parameters:
-    ///   - history: nil for a store that records none.
+    ///   - recordsHistory: whether the store has a history.
     ///   - files: the columns that refer to files, before and after.
     /// - Returns: the files that no row refers to any more.
-    package func perform(history: HistoryWriter?, files: (before: ExternalColumns?, after: ExternalColumns?)) throws -> Set<String> {
+    package func perform(recordsHistory: Bool, files: (before: ExternalColumns?, after: ExternalColumns?)) throws -> Set<String> {
         let former = try Set(files.before?.names(session) ?? [])
         for sql in try compiler.preparations { try run(sql) }
-        for (sql, values) in try compiler.insertions { try session.run(.text(sql), values, texts) }
-        for check in try compiler.checks where try isFound(check.sql) { throw StoreError(missing: check.slot.name, of: check.entity) }
-        for check in try compiler.overflows where try isFound(check.sql) { throw StoreError.overflow(of: check.slot, check.entity) }
+        for (sql, values) in try compiler.insertions + compiler.changes { try session.run(.text(sql), values, texts) }
+        for check in try compiler.checks { if let number = try found(check.sql) { throw missing(check, number) } }
+        for check in try compiler.overflows where try found(check.sql) != nil { throw StoreError.overflow(of: check.slot, check.entity) }
         try renumber()
-        if let history { for sql in compiler.history(tombstones: history.tombstones) { try run(sql) } }
+        if recordsHistory { try HistoryMigration(migration, from: from.schema, to: to.schema).run(session, texts) }
         try complete()
         return try former.isEmpty ? [] : former.subtracting(files.after?.names(session) ?? [])
     }
 
     private func run(_ sql: String) throws { try session.run(.text(sql), [], texts) }
-    private func isFound(_ sql: String) throws -> Bool { try !session.numbers(.text(sql), each: 1, [], texts).isEmpty }
+    private func found(_ sql: String) throws -> Int64? { try session.numbers(.text(sql), each: 1, [], texts).first ?? nil }
+
+    private func missing(_ check: MigrationCompiler.Check, _ number: Int64) -> StoreError {
+        StoreError(
+            1570,
+            "\(check.entity.name).\(check.slot.name) must have a value in the new model, and the object "
+                + "\(uri(check.former, number)) has none. Give it one first, or make the property optional.",
+            path: session.path, entity: check.entity.name, property: check.slot.name)
+    }
+
+    /// An object by its name in the former model.
+    private func uri(_ entity: Entity, _ number: Int64) -> String { "x-coredata://\(identifier)/\(entity.name)/p\(number)" }
 
     /// New rows get numbers that no row of the former tree has ever had.
     private func renumber() throws {
@@ -58,12 +72,28 @@ package struct Migrator {
     private func complete() throws {
         for sql in try compiler.completions {
             do { try run(sql) } catch let error as StoreError {
-                guard let columns = session.duplicate(error) else { throw error }
-                throw StoreError(
-                    134111,
-                    "The store at \(session.path) cannot be migrated: rows have the same values in \(columns), which the new model has "
-                        + "unique; nothing was changed. Make them differ first.", path: session.path, engine: error.engine, sql: sql)
+                guard session.duplicate(error) != nil else { throw error }
+                throw try equalRows(error, sql)
             }
         }
+    }
+
+    /// Rows that a new uniqueness constraint forbids, by their objects and values.
+    private func equalRows(_ error: StoreError, _ sql: String) throws -> StoreError {
+        guard let constraint = try compiler.constraint(madeBy: sql) else { return error }
+        let equal = EqualRows(constraint.entity, constraint.constraint, to)
+        let former = Dictionary(
+            migration.copies.map { ($0.destination.index.number, $0.source) }, uniquingKeysWith: { first, _ in first })
+        let rows = try session.tuples(equal.sql, []).compactMap { row -> String? in
+            guard row.count > 2, case .int(let number) = row[0], case .int(let entity) = row[1], let entity = former[Int(entity)]
+            else { return nil }
+            return "\(uri(entity, number)) (\(row[2...].map(\.shown).joined(separator: ", ")))"
+        }
+        let (name, entity) = (constraint.constraint.names.joined(separator: ", "), constraint.entity.name)
+        return StoreError(
+            134111,
+            "The store at \(session.path) cannot be migrated: in the new model \(name) of \(entity) is unique, and objects are equal in it: "
+                + "\(rows.joined(separator: ", ")). Nothing was changed. Make them differ first, or delete all but one.",
+            path: session.path, entity: entity, property: constraint.constraint.names.first, engine: error.engine, sql: sql)
     }
 }

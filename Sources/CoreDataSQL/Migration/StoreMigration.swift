@@ -53,14 +53,15 @@ package struct StoreMigration {
     /// In one transaction.
     ///
     /// - Parameters:
-    ///   - history: nil for a store that records none.
+    ///   - recordsHistory: whether the store has a history.
     ///   - note: names the files that go, before they do.
     /// - Returns: the files that no row refers to any more.
-    package func perform(_ session: any SQLSession, history: HistoryWriter?, note: PendingFiles) throws -> Set<String> {
+    package func perform(_ session: any SQLSession, recordsHistory: Bool, note: PendingFiles) throws -> Set<String> {
         var gone: Set<String> = []
         try session.transaction {
             try requireUnchanged(session)
-            gone = try Migrator(migration, from: store, to: target, session: session).perform(history: history, files: files)
+            gone = try Migrator(migration, from: store, to: target, store: known.uuid, session: session)
+                .perform(recordsHistory: recordsHistory, files: files)
             if !gone.isEmpty { try note.add(gone.sorted()) }
             try forgetModel(session)
             try MetadataRecord.write(migrated, schema: target.schema, to: session)

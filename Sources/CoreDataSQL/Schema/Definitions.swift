@@ -81,20 +81,24 @@ package struct Definitions: Sendable {
     }
 
     /// Uniqueness constraints, fetch indexes and the legacy `indexed` flag of one entity.
-    package func declaredIndexes(_ entity: Entity) throws -> [String] {
+    package func declaredIndexes(_ entity: Entity) throws -> [String] { try namedIndexes(entity).flatMap(\.statements) }
+
+    /// The same with the name of each.
+    func namedIndexes(_ entity: Entity) throws -> [(name: String, statements: [String])] {
         let table = try map.table(of: entity.index)
-        let unique = try entity.constraints.filter { $0.owner == entity.index }.map { try constraint($0, of: entity, in: table) }
-        let fetch = try entity.draft.indexes.flatMap {
-            try FetchIndexDefinition(index: $0, entity: entity, table: table, map: map).statements()
+        let unique = try entity.constraints.filter { $0.owner == entity.index }.map {
+            (Self.constraintName($0.names, of: entity), [try constraint($0, of: entity, in: table)])
         }
         let names = Set(entity.draft.indexes.map(\.name))
-        let legacy = try entity.draft.attributes.filter { $0.isIndexed && !$0.isTransient }.flatMap { attribute in
+        let legacy = entity.draft.attributes.filter { $0.isIndexed && !$0.isTransient }.compactMap { attribute in
             let name = "by" + attribute.name.prefix(1).uppercased() + attribute.name.dropFirst() + "Index"
-            if names.contains(name) { return [String]() }
-            let index = FetchIndex(name: name, elements: [FetchIndex.Element(property: attribute.name)])
-            return try FetchIndexDefinition(index: index, entity: entity, table: table, map: map).statements()
+            return names.contains(name) ? nil : FetchIndex(name: name, elements: [FetchIndex.Element(property: attribute.name)])
         }
-        return fetch + legacy + unique
+        let fetch = try (entity.draft.indexes + legacy).map { index in
+            let definition = FetchIndexDefinition(index: index, entity: entity, table: table, map: map)
+            return (definition.name, try definition.statements())
+        }
+        return fetch + unique
     }
 
     /// The name of the index that guards a uniqueness constraint.
@@ -102,7 +106,7 @@ package struct Definitions: Sendable {
         "Z_\(entity.name)_UNIQUE_" + attributes.joined(separator: "_")
     }
 
-    private func constraint(_ constraint: UniquenessConstraint, of entity: Entity, in table: TableMap) throws -> String {
+    func constraint(_ constraint: UniquenessConstraint, of entity: Entity, in table: TableMap) throws -> String {
         let columns = try constraint.slots.map {
             let column = try table.column($0, of: entity, use: "the uniqueness constraint")
             return map.dialect.indexed(bare(column.name), column.kind, isAscending: true)

@@ -21,12 +21,7 @@ package struct DerivedTriggers: Sendable {
 
     func triggers() throws -> [SQLTrigger] {
         try map.derived.flatMap { derived in
-            let table = try map.table(of: derived.entity)
-            guard let column = table.column(of: derived.slot, in: derived.entity) else { return [SQLTrigger]() }
-            let entity = map.schema[derived.entity]
-            let target = Target(
-                dialect: map.dialect, table: table.name, column: table.columns[column].name, entity: entity.name,
-                attribute: derived.name, entities: entity.parent == nil ? nil : entity.index.number...entity.last.number)
+            guard let target = try target(derived) else { return [SQLTrigger]() }
             switch derived.derivation {
             case .now: return now(target)
             case .text: return []
@@ -35,6 +30,46 @@ package struct DerivedTriggers: Sendable {
             case .sum(let relationship, let slot): return try sum(target, Members(relationship, map), slot)
             }
         }
+    }
+
+    private func target(_ derived: DerivedAttribute) throws -> Target? {
+        let table = try map.table(of: derived.entity)
+        guard let column = table.column(of: derived.slot, in: derived.entity) else { return nil }
+        let entity = map.schema[derived.entity]
+        return Target(
+            dialect: map.dialect, table: table.name, column: table.columns[column].name, entity: entity.name,
+            attribute: derived.name, entities: entity.parent == nil ? nil : entity.index.number...entity.last.number)
+    }
+
+    // MARK: All rows
+
+    /// Computes an attribute anew in all rows that have it: what it is for a row that has just been inserted.
+    func computation(of derived: DerivedAttribute) throws -> String? {
+        guard let target = try target(derived) else { return nil }
+        let value: String
+        switch derived.derivation {
+        case .now: value = dialect.now
+        case .text(let form, let slot):
+            let table = try map.table(of: derived.entity)
+            guard let column = table.column(of: slot, in: derived.entity) else { return nil }
+            value = dialect.derived(form, of: bare(table.columns[column].name))
+        case .copy(let hops, let slot):
+            value = try Path(from: derived.entity, hops: hops, slot: slot, map: map).value(after: 0, of: "d")
+        case .count(let relationship): value = counted(try Members(relationship, map), "d.\(key)")
+        case .sum(let relationship, let slot):
+            let members = try Members(relationship, map)
+            let table = try map.table(of: members.relationship.destination)
+            guard let column = table.column(of: slot, in: members.relationship.destination) else { return nil }
+            value = members.total(of: bare(table.columns[column].name), in: bare(table.name))("d.\(key)")
+        }
+        let number = bare("Z_ENT")
+        let rows = target.entities.map { " WHERE \($0.lowerBound) <= \(number) AND \(number) <= \($0.upperBound)" } ?? ""
+        return "UPDATE \(bare(target.table)) AS d SET \(target.value) = \(value)\(rows)"
+    }
+
+    private func counted(_ members: Members, _ owner: String) -> String {
+        let (table, column) = (bare(members.table), bare(members.owner))
+        return "(SELECT \(dialect.value("COUNT(\(column))", or: "0")) FROM \(table) WHERE \(column) = \(owner))"
     }
 
     // MARK: Forms
@@ -48,12 +83,10 @@ package struct DerivedTriggers: Sendable {
     }
 
     private func count(_ target: Target, _ members: Members) -> [SQLTrigger] {
-        let (table, owner) = (bare(members.table), bare(members.owner))
-        let counted = "(SELECT \(dialect.value("COUNT(\(owner))", or: "0")) FROM \(table) WHERE \(owner) = \(newKey))"
-        return steps(
+        steps(
             target, members, columns: [members.owner],
             up: "\(dialect.value(target.value, or: "0")) + 1", more: "\(target.value) + 1", less: "\(target.value) - 1")
-            + [target.trigger(nil, "SOURCE_INSERT", .insert, set: counted, where: "\(key) = \(newKey)", isInsert: true)]
+            + [target.trigger(nil, "SOURCE_INSERT", .insert, set: counted(members, newKey), where: "\(key) = \(newKey)", isInsert: true)]
     }
 
     /// Adds and takes away, a member at a time.
@@ -245,8 +278,10 @@ private struct Path {
     }
 
     /// The value at the end, seen from a changed row of the table after `hop` hops.
-    func value(after hop: Int) -> String {
-        var value = "NEW.\(dialect.defined(columns[hop]))"
+    ///
+    /// - Parameter row: its name.
+    func value(after hop: Int, of row: String = "NEW") -> String {
+        var value = "\(row).\(dialect.defined(columns[hop]))"
         for next in hop + 1..<max(tables.count, hop + 1) {
             value = "(SELECT \(dialect.defined(columns[next])) FROM \(dialect.defined(tables[next])) WHERE \(key) = \(value))"
         }

@@ -10,6 +10,8 @@ struct FetchIndexDefinition {
     let table: TableMap
     let map: StoreMap
 
+    var name: String { "Z_\(entity.name)_\(index.name)" }
+
     /// Nothing when the index has to-many elements only, which have no column.
     ///
     /// - Throws: `StoreError` for what has no form here.
@@ -21,7 +23,7 @@ struct FetchIndexDefinition {
         let dialect = map.dialect
         let parts = zip(columns, elements).map { dialect.indexed(dialect.defined($0.name), $0.kind, isAscending: $1.isAscending) }
         return [
-            "CREATE INDEX \(dialect.defined("Z_\(entity.name)_\(index.name)")) ON \(dialect.defined(table.name)) "
+            "CREATE INDEX \(dialect.defined(name)) ON \(dialect.defined(table.name)) "
                 + "(\(parts.joined(separator: ", ")))" + (try condition())
         ]
     }

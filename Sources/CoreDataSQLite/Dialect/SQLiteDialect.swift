@@ -112,6 +112,8 @@ package struct SQLiteDialect: SQLDialect {
         "\(ValueFunction.content)(\(cell)\(length.map { ", " + $0 } ?? ""))"
     }
 
+    package func inlined(_ data: String) -> String { "CAST(x'01' || \(data) AS BLOB)" }
+
     package var random: String { "((random() + 9223372036854775808.0) / 18446744073709551616.0)" }
     package var now: String { "NSCoreDataNow()" }
     package func decimalSum(_ values: String) -> String { "\(ValueFunction.sum)(\(values))" }

@@ -21,7 +21,7 @@ extension SQLiteStore: StoreMigrator {
                 _ = try Definitions(migration.target).statements(withoutSpatial: missing)
             }
             if migration.hasRTrees { connection.trustsTriggers() }
-            gone = try migration.perform(connection, history: historyWriter, note: note)
+            gone = try migration.perform(connection, recordsHistory: historyWriter != nil, note: note)
         }
         KeptFiles.of(folder).remove(gone, note)
     }

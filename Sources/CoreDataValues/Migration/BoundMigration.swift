@@ -16,6 +16,10 @@ package struct BoundMigration: Sendable {
             case kept(Int, or: Value)
             case constant(Value)
             case operand(BoundOperand)
+            /// Computed when all rows are there.
+            case derived
+            /// The object that has the row by a relationship of the source, which has no inverse.
+            case owner(RelationshipIndex)
         }
         package let slot: Int
         package let source: Source
@@ -26,7 +30,7 @@ package struct BoundMigration: Sendable {
     package let copies: [Copy]
     /// What the rows of an entity of the source become; nothing for one that is dropped.
     package let destinations: [EntityIndex: EntityIndex]
-    /// For a to-many of the destination the one that its members come from.
+    /// For a to-many of the destination the relationship that its members come from.
     package let links: [RelationshipIndex: RelationshipIndex]
 
     /// - Throws: 134110 for a plan that contradicts itself or its schemas.
@@ -56,6 +60,32 @@ package struct BoundMigration: Sendable {
         var bound: [Copy] = []
         for copy in copies { bound.append(try check.bind(copy)) }
         self.copies = bound
+    }
+}
+
+extension BoundMigration {
+    /// The entities of the source that may stand where a relationship of the source has an end, and whose rows may stand there in the
+    /// destination.
+    ///
+    /// - Parameter range: by numbers.
+    package func kept(_ range: ClosedRange<UInt16>, as end: ClosedRange<UInt16>) -> [UInt16] {
+        range.filter { destinations[EntityIndex(rawValue: $0)].map { end.contains($0.rawValue) } ?? false }
+    }
+
+    /// How the members of a relationship of the source are written down.
+    package enum MemberPlace: Sendable {
+        /// As pairs of numbers.
+        case pairs
+        /// In the members' rows.
+        case members
+        /// In the owner's row.
+        case owner
+    }
+
+    package func place(of index: RelationshipIndex) -> MemberPlace {
+        let relationship = source[index]
+        if !relationship.isToMany { return .owner }
+        return relationship.inverse.map { source[$0].isToMany } == true ? .pairs : .members
     }
 }
 

@@ -31,34 +31,30 @@ struct MigrationCheck {
                 throw StoreError(134110, "The migration plan names a relationship that a schema has not; nothing was changed.")
             }
             let (former, later) = (source[from], destination[to])
-            guard former.isToMany, later.isToMany, !former.description.isTransient, !later.description.isTransient else {
-                throw refusal(later, "the members of \(title(former)), and both must be stored to-manys")
+            guard later.isToMany, !former.description.isTransient, !later.description.isTransient else {
+                throw refusal(later, "the members of \(title(former)), and both must be stored, the later one a to-many")
             }
-            guard hasSameStorage(former, later) else {
+            guard isWrittenDown(former, later) else {
                 throw refusal(later, "the members of \(title(former)), whose inverse is another one")
             }
             try targets(of: former, fit: later)
-            for entity in source.entities where entity.isKind(of: source[former.owner]) {
-                guard let owner = destinations[entity.index], !destination[owner].isKind(of: destination[later.owner]) else { continue }
-                throw refusal(later, "members of \(entity.name), whose rows become \(destination[owner].name)")
-            }
         }
     }
 
-    /// Whether members of both are written down in the same kind of place.
-    private func hasSameStorage(_ former: ResolvedRelationship, _ later: ResolvedRelationship) -> Bool {
-        switch (former.inverse, later.inverse) {
-        case (nil, nil): return (former.lender == nil) == (later.lender == nil)
-        case (let back?, let forth?):
-            guard source[back].isToMany == destination[forth].isToMany else { return false }
-            return destination[forth].isToMany ? links[forth] == back : true
-        case (nil, .some), (.some, nil): return false
+    /// Whether what is written down of one tells the members of the other.
+    private func isWrittenDown(_ former: ResolvedRelationship, _ later: ResolvedRelationship) -> Bool {
+        guard let forth = later.inverse.map({ destination[$0] }) else {
+            return !former.isToMany || former.inverse.map { !source[$0].isToMany } ?? true
         }
+        if forth.isToMany { return links[forth.index].map { $0 == former.inverse } ?? (former.inverse == nil) }
+        return former.inverse.map { !source[$0].isToMany } ?? true
     }
 
     private func targets(of former: ResolvedRelationship, fit later: ResolvedRelationship) throws(StoreError) {
         for value in former.destinations {
-            guard let target = destinations[EntityIndex(rawValue: value)], !later.accepts(target.rawValue) else { continue }
+            guard let target = destinations[EntityIndex(rawValue: value)], !later.accepts(target.rawValue),
+                !source[EntityIndex(rawValue: value)].isAbstract
+            else { continue }
             throw refusal(
                 later, "objects of \(destination[target].name), and its destination is \(destination[later.destination].name)")
         }
@@ -94,13 +90,27 @@ struct MigrationCheck {
     ) throws(StoreError) -> BoundMigration.Fill.Source {
         switch value {
         case .kept(let place, let other):
-            guard from.slots.indices.contains(place), !from.slots[place].isTransient, from.slots[place].kind == slot.kind else {
+            guard from.slots.indices.contains(place), !from.slots[place].isTransient, Self.fits(from.slots[place].kind, slot.kind) else {
                 throw refusal(to, slot.name, "the value of another type or of nothing that \(from.name) stores")
             }
             try check(from.slots[place], slot, to)
             return .kept(place, or: other.isNull ? .null : try bind(.constant(other), slot, from, to).constant ?? .null)
         case .computed(let expression): return try bind(expression, slot, from, to)
+        case .derived:
+            guard slot.attribute?.isDerived == true else { throw refusal(to, slot.name, "a derived value, and it is not derived") }
+            return .derived
+        case .owner(let index):
+            guard source.relationships.indices.contains(index.rawValue), slot.relationship != nil, source[index].inverse == nil else {
+                throw refusal(to, slot.name, "an owner, and it is no to-one or the relationship has an inverse")
+            }
+            return .owner(index)
         }
+    }
+
+    /// Binary data have one form in rows and another where they may lie in files.
+    private static func fits(_ former: SlotKind, _ later: SlotKind) -> Bool {
+        let binary: [SlotKind] = [.data, .externalData]
+        return former == later || binary.contains(former) && binary.contains(later)
     }
 
     private func check(_ former: Slot, _ later: Slot, _ to: Entity) throws(StoreError) {

@@ -46,10 +46,14 @@ package struct EntityCopy: Sendable {
 package struct SlotFill: Sendable {
     package enum Source: Sendable {
         /// What a slot of the source has, which may have another name, or another value where that is null. A derived attribute keeps
-        /// its value as it is.
+        /// its value as it is. Binary data may come to lie in files, or in rows.
         case kept(Int, or: Value = .null)
         /// Computed of the row as it was, by the names of the source; a constant, if it is one.
         case computed(Expression)
+        /// What the attribute is derived from, when all rows are there.
+        case derived
+        /// The object of which the row was a member or the target, by a relationship of the source.
+        case owner(RelationshipIndex)
     }
     package let slot: Int
     package let source: Source
@@ -60,7 +64,8 @@ package struct SlotFill: Sendable {
     }
 }
 
-/// The members of a to-many of the source become those of a to-many of the destination, in their order where both are ordered.
+/// The members of a to-many of the source, or the target of a to-one, become the members of a to-many of the destination, in their
+/// order where both are ordered.
 ///
 /// Members whose own to-one is copied come with that; the step then says that their order is kept.
 package struct RelationshipCopy: Sendable {

@@ -4,17 +4,20 @@ import Foundation
 
 extension MigrationPlan {
     /// What is kept, renamed or moved in its tree keeps its values, what is new has its default value or nothing, what is gone is
-    /// dropped. An attribute that became required gets its default value where it has none.
+    /// dropped. An attribute that became required gets its default value where it has none; a derived one is computed anew where
+    /// anything about it changed. A to-one that became a to-many has its target as its only member.
     ///
     /// - Throws: 134190 for a difference that leaves open what becomes of values, naming all such properties.
     package init(_ diff: SchemaDiff) throws(StoreError) {
-        var plain = PlainMigration(diff.pairs)
+        var plain = PlainMigration(diff)
         let steps = plain.steps()
-        guard plain.open.isEmpty else {
+        if let first = plain.open.first {
             let questions = plain.open.map(\.sentence).joined(separator: "; ")
             throw StoreError(
-                134190, "The differences between the models do not say what becomes of the values: \(questions). Nothing was changed.",
-                entity: plain.open[0].entity, property: plain.open[0].property)
+                134190,
+                "No mapping model can be inferred, as the models do not say what becomes of values: \(questions). Nothing was changed. "
+                    + "Make a mapping model that says it, or change the later model.",
+                entity: first.entity, property: first.property)
         }
         self.init(diff, steps: steps)
     }
@@ -24,18 +27,25 @@ extension MigrationPlan {
 private struct PlainMigration {
     struct Question {
         let entity: String
-        let property: String
+        let property: String?
         let what: String
-        var sentence: String { "\(entity).\(property) \(what)" }
+        var sentence: String { "\(entity)\(property.map { "." + $0 } ?? "") \(what)" }
     }
 
+    private let diff: SchemaDiff
     private let pairs: SchemaPairs
+    /// The names of later entities that differ.
+    private let changed: Set<String>
     private(set) var open: [Question] = []
 
-    init(_ pairs: SchemaPairs) { self.pairs = pairs }
+    init(_ diff: SchemaDiff) {
+        (self.diff, pairs) = (diff, diff.pairs)
+        changed = Set(diff.entities.filter(\.entersHash).map(\.name))
+    }
 
     /// *rows of later entities · members · what goes*
     mutating func steps() -> [MigrationPlan.Step] {
+        trees()
         var steps: [MigrationPlan.Step] = []
         for later in pairs.destination.entities {
             if let earlier = pairs.source(of: later) {
@@ -45,9 +55,20 @@ private struct PlainMigration {
             }
         }
         for later in pairs.destination.relationships where later.isToMany && !later.description.isTransient {
-            if let earlier = origin(of: later) { steps.append(.link(RelationshipCopy(earlier.index, to: later.index))) }
+            if let earlier = members(of: later) { steps.append(.link(RelationshipCopy(earlier.index, to: later.index))) }
         }
         return steps + pairs.source.entities.filter { pairs.destination(of: $0) == nil }.map { .drop($0.index) }
+    }
+
+    /// The objects of a tree have numbers of their own.
+    private mutating func trees() {
+        var origins: [EntityIndex: EntityIndex] = [:]
+        for later in pairs.destination.entities {
+            guard let root = pairs.source(of: later)?.root else { continue }
+            guard let other = origins.updateValue(root, forKey: later.root), other != root else { continue }
+            let names = "\(pairs.source[other].name) and \(pairs.source[root].name)"
+            note(pairs.destination[later.root], nil, "would unite \(names), which had no parent in common (leave them apart)")
+        }
     }
 
     // MARK: Values
@@ -62,7 +83,8 @@ private struct PlainMigration {
                 return earlier.slots[former]
             }
             guard let source, !source.isTransient, let former = earlier.slots.firstIndex(where: { $0 === source }) else {
-                return added(slot, place, later, isOther: slot.relationship != nil && origins[slot.name] != nil)
+                return slot.relationship.map { target($0, slot, place, later, wasToMany: origins[slot.name] != nil && source == nil) }
+                    ?? added(slot, place, later)
             }
             return kept(source, former, slot, place, later)
         }
@@ -74,36 +96,98 @@ private struct PlainMigration {
         return origins[String(slot.name[..<end])].map { $0.name + slot.name[end...] }
     }
 
-    private mutating func added(_ slot: Slot, _ place: Int, _ later: Entity, isOther: Bool) -> SlotFill? {
-        if isOther { return ask(later, slot.name, "was a to-many") }
-        if slot.attribute?.isDerived == true { return ask(later, slot.name, "is new and derived, so that it would have to be computed") }
+    private mutating func added(_ slot: Slot, _ place: Int, _ later: Entity) -> SlotFill? {
+        if slot.attribute?.isDerived == true { return SlotFill(place, .derived) }
         if let value = slot.attribute?.defaultValue, !value.isNull { return SlotFill(place, .computed(.constant(value))) }
-        return slot.isRequired && !later.isAbstract ? ask(later, slot.name, "is new, must have a value and has no default") : nil
+        guard slot.isRequired, !later.isAbstract else { return nil }
+        return ask(later, slot.name, "is new, must have a value and has no default (give it one, or make it optional)")
+    }
+
+    /// A to-one that is new, unless its inverse was there before.
+    private mutating func target(
+        _ index: RelationshipIndex, _ slot: Slot, _ place: Int, _ later: Entity, wasToMany: Bool
+    ) -> SlotFill? {
+        let relationship = pairs.destination[index]
+        if wasToMany, let former = former(of: relationship), former.isToMany, !former.description.isTransient {
+            return ask(later, slot.name, "was a to-many and is a to-one (only a mapping model can say which member is kept)")
+        }
+        if let back = relationship.inverse, let earlier = former(of: pairs.destination[back]), !earlier.description.isTransient {
+            guard earlier.inverse == nil else { return ask(later, slot.name, "is the inverse of a relationship that had another one") }
+            return SlotFill(place, .owner(earlier.index))
+        }
+        return slot.isRequired && !later.isAbstract ? ask(later, slot.name, "is new and must have a target (make it optional)") : nil
     }
 
     private mutating func kept(_ source: Slot, _ former: Int, _ slot: Slot, _ place: Int, _ later: Entity) -> SlotFill? {
-        guard let old = source.attribute, let new = slot.attribute else { return SlotFill(place, .kept(former)) }
-        if old.type != new.type { return ask(later, slot.name, "was \(old.type.modelName) and is \(new.type.modelName)") }
-        if source.kind != slot.kind { return ask(later, slot.name, "may no longer, or may now, lie in a file of its own") }
-        if new.isDerived, old.derivationExpression != new.derivationExpression { return ask(later, slot.name, "is derived otherwise") }
+        guard let old = source.attribute, let new = slot.attribute else {
+            if let (from, to) = source.relationship.flatMap({ from in slot.relationship.map { (pairs.source[from], pairs.destination[$0]) } }),
+                let stray = stray(of: from, to)
+            {
+                return ask(later, slot.name, stray)
+            }
+            return SlotFill(place, .kept(former))
+        }
+        if new.isDerived {
+            let isSame = old.isDerived && old.derivationExpression == new.derivationExpression && old.type == new.type
+            return SlotFill(place, isSame && isUntouched(slot) ? .kept(former) : .derived)
+        }
+        if old.type != new.type {
+            let types = "was \(old.type.modelName) and is \(new.type.modelName)"
+            return ask(later, slot.name, types + " (no value is converted; under another name it begins anew)")
+        }
         guard slot.isRequired, !source.isRequired else { return SlotFill(place, .kept(former)) }
-        if new.defaultValue.isNull { return ask(later, slot.name, "became required and has no default for objects without a value") }
+        if new.defaultValue.isNull {
+            return ask(later, slot.name, "became required and has no default for objects without a value (give it one)")
+        }
         return SlotFill(place, .kept(former, or: new.defaultValue))
+    }
+
+    /// Whether nothing that a derived value depends on differs.
+    private func isUntouched(_ slot: Slot) -> Bool {
+        let root = pairs.destination[slot.owner].root
+        let derived = try? pairs.destination.derivedAttributes(in: [root]).first { $0.entity == slot.owner && $0.name == slot.name }
+        guard let derivation = derived?.derivation else { return false }
+        let hops: [RelationshipIndex]
+        switch derivation {
+        case .now: return true
+        case .text: hops = []
+        case .copy(let path, _): hops = path
+        case .count(let index), .sum(let index, _): hops = [index]
+        }
+        let trees = [root] + hops.map { pairs.destination[pairs.destination[$0].destination].root }
+        let isKept = pairs.source.entities.allSatisfy { pairs.destination(of: $0) != nil }
+        return isKept && pairs.destination.entities.allSatisfy { !trees.contains($0.root) || !changed.contains($0.name) }
     }
 
     // MARK: Members
 
     /// nil for a to-many that is new, or for which there is a question.
-    private mutating func origin(of later: ResolvedRelationship) -> ResolvedRelationship? {
+    private mutating func members(of later: ResolvedRelationship) -> ResolvedRelationship? {
         guard let earlier = former(of: later), !earlier.description.isTransient else { return nil }
         let owner = pairs.destination[later.owner]
-        guard earlier.isToMany else { return ask(owner, later.name, "was a to-one") }
+        if let stray = stray(of: earlier, later) { return ask(owner, later.name, stray) }
         let (back, forth) = (earlier.inverse.map { pairs.source[$0] }, later.inverse.map { pairs.destination[$0] })
-        let isSame = (back == nil && forth == nil) || (back != nil && forth.flatMap { former(of: $0) }?.index == back?.index)
-        guard isSame, back?.isToMany == forth?.isToMany, (earlier.lender == nil) == (later.lender == nil) else {
-            return ask(owner, later.name, "has another inverse")
+        let isOther: Bool
+        if let forth {
+            let former = former(of: forth)
+            isOther = former == nil ? back != nil : former?.index != back?.index
+        } else {
+            // Members of a to-many without inverse have one owner.
+            isOther = earlier.isToMany && back?.isToMany == true
+        }
+        guard !isOther, (earlier.lender == nil) == (later.lender == nil) || !earlier.isToMany else {
+            return ask(owner, later.name, "has another inverse, so that its members are written down elsewhere")
         }
         return earlier
+    }
+
+    /// In words, a kind of target that a relationship had and may not have any more.
+    private func stray(of earlier: ResolvedRelationship, _ later: ResolvedRelationship) -> String? {
+        let targets = earlier.destinations.map { pairs.source[EntityIndex(rawValue: $0)] }.filter { !$0.isAbstract }
+        guard let stray = targets.first(where: { pairs.destination(of: $0).map { !later.accepts($0.index.rawValue) } ?? false }) else {
+            return nil
+        }
+        return "may have led to \(stray.name) and leads to \(pairs.destination[later.destination].name)"
     }
 
     private func former(of later: ResolvedRelationship) -> ResolvedRelationship? {
@@ -113,9 +197,12 @@ private struct PlainMigration {
     }
 
     private mutating func ask<Answer>(_ entity: Entity, _ property: String, _ what: String) -> Answer? {
-        if !open.contains(where: { $0.property == property && $0.what == what }) {
-            open.append(Question(entity: entity.name, property: property, what: what))
-        }
+        note(entity, property, what)
         return nil
+    }
+
+    private mutating func note(_ entity: Entity, _ property: String?, _ what: String) {
+        if open.contains(where: { $0.property == property && $0.what == what }) { return }
+        open.append(Question(entity: entity.name, property: property, what: what))
     }
 }

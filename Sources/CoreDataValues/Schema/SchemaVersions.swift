@@ -6,10 +6,13 @@ import Foundation
 package struct SchemaVersion: Sendable {
     package let name: String
     package let schema: Schema
+    /// What the schema was made of.
+    package let draft: SchemaDraft
 
-    package init(name: String, schema: Schema) {
+    package init(name: String, schema: Schema, draft: SchemaDraft) {
         self.name = name
         self.schema = schema
+        self.draft = draft
     }
 }
 

@@ -73,7 +73,7 @@ extension Value {
     }
 
     /// The value as a message shows it.
-    var shown: String {
+    package var shown: String {
         switch self {
         case .null: "nil"
         case .bool(let value): value ? "YES" : "NO"

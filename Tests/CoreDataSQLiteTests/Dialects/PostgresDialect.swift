@@ -108,6 +108,8 @@ struct PostgresDialect: SQLDialect {
 
     func content(_ cell: String, length: String?) -> String { "coredata.content(\(cell)\(length.map { ", " + $0 } ?? ""))" }
 
+    func inlined(_ data: String) -> String { "'\\x01'::bytea || \(data)" }
+
     func call(_ name: String, _ arguments: [String], result: ValueType?) -> String {
         let call = "coredata.call('\(name)'\(arguments.map { ", to_jsonb(\($0))" }.joined()))"
         guard let result else { return call }

@@ -13,6 +13,13 @@ extension Ward {
         draft.entities.append(EntityDraft(name: "Aid"))
         // Derived of rows that go.
         MovedTriage.change(&draft, "Casualty") { $0.attributes.removeAll { $0.name == "place" } }
+        // What is only added.
+        MovedTriage.change(&draft, "Injury") { entity in
+            var depth = Attribute(name: "depth", type: .double)
+            depth.defaultValue = .double(0.5)
+            entity.attributes.append(depth)
+            MovedTriage.rename("kind", to: "sort", &entity)
+        }
         MovedTriage.change(&draft, "Shelf") { entity in
             (entity.name, entity.renamingIdentifier) = ("Rack", "Shelf")
             entity.relationships.removeAll { $0.name == "labels" }
@@ -39,6 +46,12 @@ extension Ward {
 }
 
 extension StatementList {
+    private func history(_ plan: MigrationPlan) throws -> [String] {
+        let (moves, history) = (HistoryMigration(try BoundMigration(plan), from: plan.source, to: plan.destination), HistoryStatements(map.dialect))
+        let masks = moves.masked.prefix(1).flatMap { [moves.masks(of: $0, history), moves.moveMask(of: $0, history)] }
+        return [moves.lastOfDropped(history)].compactMap { $0 } + masks + moves.statements(history)
+    }
+
     func migration() throws -> [Line] {
         let plan = try Ward.migration
         let to = try StoreMap(schema: plan.destination, configuration: nil, dialect: map.dialect)
@@ -49,11 +62,12 @@ extension StatementList {
         let metadata = MetadataStatements(map.dialect)
         return try lines("migration, before the copies", compiler.preparations, defines: true)
             + lines("migration, copy", compiler.insertions.map(\.sql))
+            + lines("migration, tables that stay", compiler.changes.map(\.sql), defines: true)
             + lines("migration, check", compiler.checks.map(\.sql) + compiler.overflows.map(\.sql))
             + lines(
                 "migration, numbers",
                 [metadata.lastNumbers(of: 8), metadata.removeEntities(of: 8), metadata.addEntity, metadata.setLastNumber])
-            + lines("migration, history", compiler.history(tombstones: 1))
+            + lines("migration, history", history(plan))
             + lines("migration, after the copies", compiler.completions, defines: true)
     }
 }

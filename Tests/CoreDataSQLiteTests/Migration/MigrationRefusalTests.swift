@@ -100,7 +100,7 @@ struct MigrationRefusalTests {
         var draft = MovedTriage.later
         MovedTriage.change(&draft, "Patient") { $0.uniquenessConstraints.append(["alive"]) }
         let plan = try MigrationPlan(SchemaDiff(from: MovedTriage.before, to: MovedTriage.make(draft)))
-        try refusal(store, plan, "which the new model has unique", 134111)
+        try refusal(store, plan, "alive of Patient is unique, and objects are equal in it", 134111)
         try store.insert("Casualty", [(100, ["name": .text("after")])])
         #expect(try store.keys("Casualty").count == 40)
         try store.close()
@@ -123,7 +123,7 @@ struct MigrationRefusalTests {
         }
     }
 
-    @Test("A derived value is kept as it is, so it may not be of rows that go")
+    @Test("A derived value of rows that go is computed anew; a plan that keeps it is refused")
     func derived() throws {
         func derived(_ draft: SchemaDraft, _ entity: String) -> Schema {
             var draft = draft
@@ -134,8 +134,22 @@ struct MigrationRefusalTests {
             }
             return MovedTriage.make(draft)
         }
-        let diff = SchemaDiff(from: derived(MovedTriage.former, "Casualty"), to: derived(MovedTriage.later, "Patient"))
-        let error = #expect(throws: StoreError.self) { try BoundMigration(MigrationPlan(diff)) }
+        let (former, later) = (derived(MovedTriage.former, "Casualty"), derived(MovedTriage.later, "Patient"))
+        var plan = try MigrationPlan(SchemaDiff(from: former, to: later))
+        let slot = try #require(later.entity(named: "Patient")?.slots.firstIndex { $0.name == "place" })
+        let place = try #require(former.entity(named: "Casualty")?.slots.firstIndex { $0.name == "place" })
+        _ = try BoundMigration(plan)
+        for step in plan.steps.indices {
+            guard case .copy(var copy) = plan.steps[step], let fill = copy.values.firstIndex(where: { $0.slot == slot }),
+                later[copy.destination].name == "Patient"
+            else { continue }
+            var isComputed = false
+            if case .derived = copy.values[fill].source { isComputed = true }
+            #expect(isComputed)
+            copy.values[fill] = SlotFill(slot, .kept(place))
+            plan.steps[step] = .copy(copy)
+        }
+        let error = #expect(throws: StoreError.self) { try BoundMigration(plan) }
         #expect(error?.sentence.contains("Patient.place a value that is derived of Ruin, whose rows go") == true)
     }
 

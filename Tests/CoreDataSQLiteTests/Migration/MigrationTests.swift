@@ -96,7 +96,7 @@ struct MigrationTests {
         #expect(files.isEmpty && FileManager.default.fileExists(atPath: outside.path))
     }
 
-    @Test("The tables, indexes and triggers are those of a new store, metadata keep what is the program's, and numbers are not given again")
+    @Test("Tables, columns, indexes and triggers are those of a new store, metadata keep what is the program's, and numbers are not given again")
     func definitions() throws {
         let store = try migrated()
         let own = try store.metadata()
@@ -105,38 +105,44 @@ struct MigrationTests {
         #expect(own.uuid == store.identifier)
         let other = try Folder()
         let new = try other.store(MovedTriage.after) { $0.recordsHistory = true }
-        func all(_ store: SQLiteStore) throws -> [String] {
+        func all(_ store: SQLiteStore, _ sql: String) throws -> Set<String> {
             try store.pool.read { connection in
-                let statement = try Statement("SELECT type || name || ifnull(sql, '') FROM sqlite_master ORDER BY 1", on: connection)
+                let statement = try Statement(sql, on: connection)
                 defer { statement.finish() }
-                var all: [String] = []
-                while try statement.step() { all.append(statement.text(0) ?? "") }
+                var all: Set<String> = []
+                while try statement.step() { all.insert(statement.text(0) ?? "") }
                 return all
             }
         }
-        #expect(try all(store).filter { !$0.contains("ACHANGE") } == all(new).filter { !$0.contains("ACHANGE") })
+        let names = "SELECT type || name FROM sqlite_master WHERE name NOT LIKE '%ACHANGE%'"
+        // Indexes of renamed join tables keep the names that they were made with, beside those of the new model.
+        let kept = try all(store, names).subtracting(all(new, names))
+        #expect(kept.allSatisfy { $0.hasPrefix("indexZ_") && $0.hasSuffix("_INDEX") || $0.hasPrefix("indexZASSESSMENT_Z") }, "\(kept)")
+        #expect(try all(new, names).isSubset(of: all(store, names)))
+        let columns = "SELECT m.name || c.name || c.type || ifnull(c.dflt_value, '') FROM sqlite_master m, pragma_table_info(m.name) c "
+            + "WHERE m.type = 'table' AND m.name NOT LIKE '%ACHANGE%'"
+        #expect(try all(store, columns) == all(new, columns))
+        let triggers = "SELECT sql FROM sqlite_master WHERE type = 'trigger'"
+        #expect(try all(store, triggers) == all(new, triggers))
         let patient = try store.entity("Patient").index
         #expect(try store.allocateKeys(1, in: patient).lowerBound > 40 || store.rows("Patient", [40]).isEmpty)
         try store.insert("Patient", [(1000, ["fullName": .text("new"), "level": .int(1)])])
         #expect(try store.pool.read { try $0.run("PRAGMA integrity_check") } == "ok")
     }
 
-    @Test("The history tells of the same rows; what it kept of other properties is not told wrong")
+    @Test("Where entities go, the history up to their last change is cut off; what comes later is told under the new names")
     func history() throws {
         let store = try migrated()
-        let (patient, station) = (try store.entity("Patient").index, try store.entity("Station").index)
+        let patient = try store.entity("Patient").index
         var changes: [HistoryChange] = []
         try store.openHistory(after: 0).forEach { transaction in
             changes += transaction.changes
             return .more
         }
-        #expect(changes.count { $0.key.entity == patient && $0.kind == .insert } == 40)
-        #expect(changes.count { $0.key.entity == station && $0.kind == .insert } == 1)
-        let deleted = try #require(changes.first { $0.kind == .delete })
-        #expect(deleted.key == RowKey(entity: patient, number: 40))
+        #expect(changes.allSatisfy { $0.kind == .delete && $0.key == RowKey(entity: patient, number: 40) })
+        let deleted = try #require(changes.first)
         let name = try #require(store.entity("Patient").slots.firstIndex { $0.name == "fullName" })
         #expect(deleted.tombstone == [name: .text("c40")])
-        #expect(changes.allSatisfy { $0.slots.isEmpty })
         let last = try #require(try store.lastTransaction())
         try store.insert("Aid", [(1, [:])])
         #expect(try store.lastTransaction() == last + 1)

@@ -1,0 +1,96 @@
+// A store of another version of the model is migrated when it is added.
+
+import CoreDataValues
+import Foundation
+
+extension NSPersistentStoreCoordinator {
+    /// Opens a store. One that another model wrote is migrated first, if the options say so.
+    ///
+    /// Costs nothing for a store that fits. Of several processes one migrates; the others wait for its transaction and find that the
+    /// store fits.
+    /// - Throws: 134100 without the option, 134130 where no model is found that the store was written with, 134140 without a mapping
+    ///   model and inference, 134190 where the models do not tell what becomes of a value, 134111 where rows break a new uniqueness
+    ///   constraint, 134110 for any other failure, with the cause under `NSUnderlyingErrorKey`. The store is then as it was.
+    final func migrating<Store>(
+        _ type: String, _ configuration: String?, _ url: URL?, _ options: StoreOptions, _ open: () throws -> Store
+    ) throws -> Store {
+        var attempts = 0
+        while true {
+            do { return try open() } catch {
+                guard options.migrates, let url, attempts < 8, (CocoaError.presenting(error) as? CocoaError)?.code.rawValue == 134100 else {
+                    throw error
+                }
+                attempts += 1
+                let migration = AutomaticMigration(coordinator: self, type: type, configuration: configuration, url: url, options: options)
+                try migration.run(insteadOf: error)
+            }
+        }
+    }
+}
+
+/// *what wrote the store · a mapping model, else what the models tell · perform*
+private struct AutomaticMigration {
+    let coordinator: NSPersistentStoreCoordinator
+    let type: String
+    let configuration: String?
+    let url: URL
+    let options: StoreOptions
+
+    /// - Parameter refusal: what opening said.
+    func run(insteadOf refusal: any Error) throws {
+        guard let recorded = try recorded() else { throw refusal }
+        guard !recorded.isEmpty else { return }
+        guard let source = SourceModel(of: recorded, before: coordinator.runtime.schema, configuration: configuration) else {
+            throw missingSource(refusal)
+        }
+        let site = MigrationSite(
+            coordinator: coordinator, type: type, configuration: configuration, url: url, options: options, source: source)
+        do {
+            if let mapped = try MappingSearch.migration(for: site) { return try mapped(site) }
+            guard options.infersMapping else { throw missingMapping() }
+            try site.perform(MigrationPlan(SchemaDiff(from: source.schema, to: coordinator.runtime.schema)))
+        } catch {
+            // Another process may have been first.
+            if let now = try? self.recorded(), now != recorded { return }
+            throw CocoaError.migrating(error, url)
+        }
+    }
+
+    /// The hashes that the store records, empty where the model fits meanwhile; nil for a store that cannot be asked.
+    private func recorded() throws -> [String: Data]? {
+        let found = try coordinator.inspectStore(ofType: type, configurationName: configuration, at: url)
+        guard found.content == .store else { return nil }
+        return found.mismatch.map(\.recorded) ?? [:]
+    }
+
+    private func missingSource(_ refusal: any Error) -> CocoaError {
+        CocoaError.coreData(
+            134130,
+            "The store at \(url.path) cannot be migrated, as the model that wrote it is not found: neither among the versions of the "
+                + "coordinator's model nor in the bundles. Add that version to the model package that the program loads.",
+            [NSFilePathErrorKey: url.path, NSUnderlyingErrorKey: CocoaError.presenting(refusal)])
+    }
+
+    private func missingMapping() -> CocoaError {
+        CocoaError.coreData(
+            134140,
+            "The store at \(url.path) cannot be migrated: no mapping model between the model that wrote it and the coordinator's is in the "
+                + "bundles, and none may be inferred. Add one, or set \(NSInferMappingModelAutomaticallyOption).",
+            [NSFilePathErrorKey: url.path])
+    }
+}
+
+extension CocoaError {
+    /// Codes of migration that say all there is to say.
+    private static let told: Set<Int> = [134100, 134111, 134120, 134130, 134140, 134150, 134160, 134170, 134190, 134504, 134505, 134506]
+
+    /// What a migration throws for a failure of it: 134110 with the cause, unless a code of its own says more.
+    static func migrating(_ error: any Error, _ url: URL) -> CocoaError {
+        let shown = presenting(error)
+        if let known = shown as? CocoaError, told.contains(known.code.rawValue) { return known }
+        let cause = (shown as? CocoaError)?.userInfo[NSLocalizedDescriptionKey] as? String ?? "\(shown)"
+        var info: [String: Any] = [NSFilePathErrorKey: url.path, NSUnderlyingErrorKey: shown]
+        for key in [NSEntityNameErrorKey, NSValidationKeyErrorKey] { info[key] = (shown as? CocoaError)?.userInfo[key] }
+        return coreData(134110, "The store at \(url.path) could not be migrated and is as it was. \(cause)", info)
+    }
+}

@@ -1,0 +1,58 @@
+// The model that a store was written with.
+
+import CoreDataModelFile
+import CoreDataValues
+import Foundation
+
+/// The version of a model whose hashes a store records, with the configuration that has the store's entities.
+struct SourceModel {
+    let schema: Schema
+    /// nil for all entities.
+    let configuration: String?
+    /// The same as programs see it.
+    let model: NSManagedObjectModel
+
+    /// Looks among the versions of the later model, then in all places where programs have their resources.
+    ///
+    /// - Parameters:
+    ///   - later: the model that the store is to have.
+    ///   - name: the configuration of it whose entities the store is to keep.
+    /// - Returns: nil where no model has the store's hashes. Costs the reading of model files.
+    init?(of recorded: [String: Data], before later: Schema, configuration name: String?) {
+        let found = later.versions?.version(fitting: recorded).map { NSManagedObjectModel(draft: $0.draft) }
+            ?? Self.bundled(recorded) ?? Self.merged(recorded)
+        guard let found, let schema = try? found.schema(), let configuration = Self.configuration(of: recorded, in: schema, name)
+        else { return nil }
+        (model, self.schema, self.configuration) = (found, schema, configuration.name)
+    }
+
+    private static var packages: [ModelPackage] {
+        ModelSearch.models(in: ModelSearch.usualFolders()).compactMap { try? ModelPackage(at: $0) }
+    }
+
+    private static func bundled(_ recorded: [String: Data]) -> NSManagedObjectModel? {
+        for package in packages {
+            if let version = package.version(fitting: recorded) { return NSManagedObjectModel(draft: version.draft) }
+        }
+        return nil
+    }
+
+    /// A version of each of several models, whose entities the store has together.
+    private static func merged(_ recorded: [String: Data]) -> NSManagedObjectModel? {
+        let models = packages.flatMap { package in
+            package.versions.reversed().compactMap { try? package.draft(of: $0) }
+        }.map { NSManagedObjectModel(draft: $0) }
+        return NSManagedObjectModel(byMerging: models, forStoreMetadata: [NSStoreModelVersionHashesKey: recorded])
+    }
+
+    /// The configuration of the name, else any that has exactly the recorded entities.
+    private static func configuration(
+        of recorded: [String: Data], in schema: Schema, _ name: String?
+    ) -> (name: String?, Void)? {
+        let names = [name, nil] + schema.configurations.keys.sorted().map { $0 }
+        let fitting = names.first { name in
+            schema.entities(inConfiguration: name).map { Set($0.map(\.name)) == Set(recorded.keys) } ?? false
+        }
+        return fitting.map { ($0, ()) }
+    }
+}
