@@ -122,6 +122,28 @@ enum Corpus {
         #expect(refused.count <= 5)
     }
 
+    @Test("A store of Core Data's is migrated by the model beside its rows where no other is found", .enabled(if: Corpus.isPresent))
+    func migratedByCache() throws {
+        let project = "alemar11+CoreDataPlus/Tests/Resources/SampleModel"
+        let folder = Folder()
+        let url = folder.file("store.sqlite")
+        let store = try #require(try Corpus.files(below: "stores") { $0.contains("CoreDataPlus") && $0.hasSuffix("/SampleModelV1.sqlite") }.last)
+        for suffix in ["", "-wal"] {
+            try? FileManager.default.copyItem(atPath: store.path + suffix, toPath: url.path + suffix)
+        }
+        let version = try NSManagedObjectModel(
+            loading: Corpus.root.appendingPathComponent("models/\(project)/SampleModel.xcdatamodeld/SampleModel2.xcdatamodel"))
+        // One that knows no package.
+        let model = NSManagedObjectModel()
+        model.entities = linkedCopies(of: version.entities)
+        #expect(model.entityVersionHashesByName == version.entityVersionHashesByName)
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
+        let options: [String: Any] = [NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true]
+        let opened = try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: options)
+        #expect(opened.metadata?[NSStoreModelVersionHashesKey] as? [String: Data] == version.entityVersionHashesByName)
+        try coordinator.remove(opened)
+    }
+
     @Test("Bytes that are no compiled model are refused with their path; a damaged one never traps")
     func damaged() throws {
         let folder = Folder()

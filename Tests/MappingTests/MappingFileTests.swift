@@ -113,6 +113,22 @@ import Testing
         }
     }
 
+    @Test("With the options that migrate, a mapping model beside the model goes before inference", arguments: [NSSQLiteStoreType, NSXMLStoreType])
+    func opened(type: String) throws {
+        let first = try versions.model("Library.xcdatamodeld/1", Versions.first)
+        let second = try versions.model("Library.xcdatamodeld/2", Versions.second)
+        try fixture(first, second, versions.file("AtoB.cdm"))
+        try versions.library(first, at: versions.file("store"), type: type)
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: second)
+        let store = try coordinator.addPersistentStore(
+            ofType: type, configurationName: nil, at: versions.file("store"), options: [NSMigratePersistentStoresAutomaticallyOption: true])
+        try coordinator.remove(store)
+        try versions.with(second, at: versions.file("store"), type: type) { context in
+            let people = try Versions.all("Person", context, by: "fullName")
+            #expect(people.map { ($0.value(forKey: "rank") as? NSNumber)?.intValue } == [3, 3])
+        }
+    }
+
     @Test("Damaged mapping models are refused with their path and never trap")
     func damaged() throws {
         let (first, second) = (try versions.model("A", Versions.first), try versions.model("B", Versions.second))

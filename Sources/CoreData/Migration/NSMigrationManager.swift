@@ -55,7 +55,7 @@ open class NSMigrationManager: NSObject, KeyValueCoding {
                     + "migrate it.", [NSFilePathErrorKey: dURL.path])
         }
         let transfer = StoreTransfer(
-            manager: self, mappings: mappings, source: (sourceURL, sStoreType, sOptions), destination: (dURL, dStoreType, dOptions))
+            manager: self, mappings: mappings, source: (sourceURL, sStoreType, sOptions, nil), destination: (dURL, dStoreType, dOptions, nil))
         do { try transfer.run() } catch { throw CocoaError.presenting(error) }
     }
 
@@ -64,13 +64,14 @@ open class NSMigrationManager: NSObject, KeyValueCoding {
     /// A SQLite store is migrated in one transaction of its own file: other processes that have it open wait with their writes, and whatever
     /// ends it, the store is the former one or the new one.
     /// - Throws: as `migrateStore`.
-    final func migrateInPlace(_ url: URL, type: String, options: [AnyHashable: Any]?, with mappings: NSMappingModel) throws {
+    final func migrateInPlace(
+        _ url: URL, type: String, options: [AnyHashable: Any]?, configurations: (String?, String?) = (nil, nil), with mappings: NSMappingModel
+    ) throws {
         cancellation.withLock { $0 = nil }
         self.mappings = mappings
-        let place = (url, type, options)
-        do { try StoreTransfer(manager: self, mappings: mappings, source: place, destination: place).runInPlace() } catch {
-            throw CocoaError.presenting(error)
-        }
+        let transfer = StoreTransfer(
+            manager: self, mappings: mappings, source: (url, type, options, configurations.0), destination: (url, type, options, configurations.1))
+        do { try transfer.runInPlace() } catch { throw CocoaError.presenting(error) }
     }
 
     /// See `migrateStore(from:sourceType:options:with:toDestinationURL:destinationType:destinationOptions:)`.

@@ -17,7 +17,7 @@ extension NSPersistentStoreCoordinator {
         var attempts = 0
         while true {
             do { return try open() } catch {
-                guard options.migrates, let url, attempts < 8, (CocoaError.presenting(error) as? CocoaError)?.code.rawValue == 134100 else {
+                guard options.migrates || options.stages != nil, let url, attempts < 8, (CocoaError.presenting(error) as? CocoaError)?.code.rawValue == 134100 else {
                     throw error
                 }
                 attempts += 1
@@ -40,7 +40,9 @@ private struct AutomaticMigration {
     func run(insteadOf refusal: any Error) throws {
         guard let recorded = try recorded() else { throw refusal }
         guard !recorded.isEmpty else { return }
-        guard let source = SourceModel(of: recorded, before: coordinator.runtime.schema, configuration: configuration) else {
+        if let stages = options.stages { return try walk(stages, from: recorded) }
+        let found = SourceModel(of: recorded, before: coordinator.runtime.schema, configuration: configuration)
+        guard let source = found ?? SourceModel(besideRowsAt: url, type, of: recorded, configuration: configuration) else {
             throw missingSource(refusal)
         }
         let site = MigrationSite(
@@ -52,6 +54,15 @@ private struct AutomaticMigration {
         } catch {
             // Another process may have been first.
             if let now = try? self.recorded(), now != recorded { return }
+            throw CocoaError.migrating(error, url)
+        }
+    }
+
+    private func walk(_ stages: NSStagedMigrationManager, from recorded: [String: Data]) throws {
+        let migration = StagedMigration(
+            manager: stages, coordinator: coordinator, type: type, configuration: configuration, url: url, options: options)
+        do { try migration.run(from: recorded) } catch {
+            if let now = try? self.recorded(), now.isEmpty { return }
             throw CocoaError.migrating(error, url)
         }
     }

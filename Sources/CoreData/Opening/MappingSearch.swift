@@ -1,5 +1,6 @@
 // Where a mapping model takes the place of an inferred one.
 
+import CoreDataModelFile
 import CoreDataValues
 import Foundation
 
@@ -11,5 +12,15 @@ enum MappingSearch {
     /// nil where there is none, so that the migration is inferred.
     ///
     /// - Parameter site: the store; its `source` and `coordinator.managedObjectModel` are what a mapping model must fit.
-    static func migration(for site: MigrationSite) throws -> MappedMigration? { nil }
+    static func migration(for site: MigrationSite) throws -> MappedMigration? {
+        let (from, to) = (site.source.model, site.coordinator.managedObjectModel)
+        // A model that was loaded by its path has its mapping models beside it.
+        let package = (site.destination.versions as? ModelPackage)?.url.deletingLastPathComponent()
+        guard let mapping = NSMappingModel.fitting(from, to, in: [package].compactMap { $0 } + ModelSearch.usualFolders()) else { return nil }
+        return { site in
+            try NSMigrationManager(sourceModel: from, destinationModel: to).migrateInPlace(
+                site.url, type: site.type, options: site.options.given, configurations: (site.source.configuration, site.configuration),
+                with: mapping)
+        }
+    }
 }

@@ -1,6 +1,7 @@
 // The model that a store was written with.
 
 import CoreDataModelFile
+import CoreDataSQLite
 import CoreDataValues
 import Foundation
 
@@ -24,6 +25,20 @@ struct SourceModel {
         guard let found, let schema = try? found.schema(), let configuration = Self.configuration(of: recorded, in: schema, name)
         else { return nil }
         (model, self.schema, self.configuration) = (found, schema, configuration.name)
+    }
+
+    /// A version that somebody has found already; nil where its entities are not the store's.
+    init?(_ found: NSManagedObjectModel, of recorded: [String: Data], configuration name: String?) {
+        guard let schema = try? found.schema(), let configuration = Self.configuration(of: recorded, in: schema, name) else { return nil }
+        (model, self.schema, self.configuration) = (found, schema, configuration.name)
+    }
+
+    /// The copy of its model that Core Data keeps in a SQLite store; nil where there is none, or one of other entities.
+    init?(besideRowsAt url: URL, _ type: String, of recorded: [String: Data], configuration name: String?) {
+        guard type == NSSQLiteStoreType, let data = (try? StoreFile(url: url).modelCopy()) ?? nil,
+            let draft = try? ModelFile.draft(modelCache: data, path: url.path), (try? Schema(checking: draft))?.fits(recorded) == true
+        else { return nil }
+        self.init(NSManagedObjectModel(draft: draft), of: recorded, configuration: name)
     }
 
     private static var packages: [ModelPackage] {

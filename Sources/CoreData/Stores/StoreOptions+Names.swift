@@ -25,9 +25,9 @@ public let NSSQLiteAnalyzeOption = "NSSQLiteAnalyzeOption"
 public let NSPersistentStoreConnectionPoolMaxSizeKey = "NSPersistentStoreConnectionPoolMaxSize"
 /// A key of metadata: the first system that can read the store. Stores made here say nothing about systems.
 public let NSPersistentStoreOSCompatibility = "NSPersistentStoreOSCompatibility"
-/// Accepted; this version migrates nothing, so a store of another model is refused with 134100.
+/// An `NSStagedMigrationManager`, by whose stages a store of another version is migrated when it is added.
 public let NSPersistentStoreStagedMigrationManagerOptionKey = "NSPersistentStoreStagedMigrationManagerOptionKey"
-/// Bool. Accepted like `NSPersistentStoreStagedMigrationManagerOptionKey`.
+/// Bool. Accepted; clean-up is not put off.
 public let NSPersistentStoreDeferredLightweightMigrationOptionKey =
     "NSPersistentStoreDeferredLightweightMigrationOptionKey"
 
@@ -39,3 +39,5 @@ public let NSUUIDChangedPersistentStoresKey = "changed"
 public let NSPersistentStoreURLKey = "storeURL"
 /// The `NSPersistentHistoryToken` of the store that changed, in a remote change; only where the store keeps a history.
 public let NSPersistentHistoryTokenKey = "historyToken"
+/// The name under which stores record the checksum of their model, as `NSManagedObjectModel.versionChecksum` computes it.
+public let NSPersistentStoreModelVersionChecksumKey: String = "NSStoreModelVersionChecksumKey"

@@ -48,6 +48,8 @@ struct StoreOptions {
     /// Whether a store of another model is migrated, and whether that may be inferred.
     private(set) var migrates = false
     private(set) var infersMapping = false
+    /// By which stages; nil for one step.
+    private(set) var stages: NSStagedMigrationManager?
     private(set) var sqlite = SQLiteOptions()
 
     init(_ options: [AnyHashable: Any]?) throws {
@@ -86,7 +88,9 @@ struct StoreOptions {
         case NSMigratePersistentStoresAutomaticallyOption: migrates = try flag(key, value)
         case NSInferMappingModelAutomaticallyOption: infersMapping = try flag(key, value)
         case NSPersistentStoreDeferredLightweightMigrationOptionKey: _ = try flag(key, value)
-        case NSPersistentStoreStagedMigrationManagerOptionKey: break
+        case NSPersistentStoreStagedMigrationManagerOptionKey:
+            guard let manager = value as? NSStagedMigrationManager else { throw unfit(key, "an NSStagedMigrationManager") }
+            stages = manager
         case NSPersistentStoreTimeoutOption:
             guard let seconds = (value as? NSNumber)?.doubleValue ?? value as? Double, seconds >= 0 else {
                 throw unfit(key, "a number of seconds")

@@ -7,7 +7,7 @@ import Foundation
 
 /// One migration of a store, to another place or in its own.
 struct StoreTransfer {
-    typealias Place = (url: URL, type: String, options: [AnyHashable: Any]?)
+    typealias Place = (url: URL, type: String, options: [AnyHashable: Any]?, configuration: String?)
     let manager: NSMigrationManager
     let mappings: NSMappingModel
     let source: Place
@@ -105,10 +105,10 @@ struct StoreTransfer {
         try manager.throwIfCancelled()
         try from.replacePersistentStore(at: work, withPersistentStoreFrom: source.url, ofType: source.type)
         let copy = NSPersistentStoreCoordinator(managedObjectModel: manager.sourceModel)
-        let store = try copy.addPersistentStore(ofType: source.type, configurationName: nil, at: work, options: destination.options)
+        let store = try copy.addPersistentStore(ofType: source.type, configurationName: source.configuration, at: work, options: plain(destination.options))
         defer { try? copy.remove(store) }
         guard let migrator = store.rows.migrator else { return false }
-        try migrator.migrate(plan, configuration: nil)
+        try migrator.migrate(plan, configuration: destination.configuration)
         return true
     }
 
@@ -121,14 +121,22 @@ struct StoreTransfer {
 
     // MARK: Stores
 
+    /// What has no migration begin inside this one.
+    private func plain(_ options: [AnyHashable: Any]?) -> [AnyHashable: Any] {
+        var options = options ?? [:]
+        options[NSMigratePersistentStoresAutomaticallyOption] = nil
+        options[NSPersistentStoreStagedMigrationManagerOptionKey] = nil
+        return options
+    }
+
     private func openSource(_ coordinator: NSPersistentStoreCoordinator) throws {
-        var options = source.options ?? [:]
+        var options = plain(source.options)
         options[NSReadOnlyPersistentStoreOption] = true
         do {
             guard source.type == NSInMemoryStoreType || FileManager.default.fileExists(atPath: source.url.path) else {
                 throw CocoaError.coreData(134080, "There is no file at \(source.url.path).", [NSFilePathErrorKey: source.url.path])
             }
-            try coordinator.addPersistentStore(ofType: source.type, configurationName: nil, at: source.url, options: options)
+            try coordinator.addPersistentStore(ofType: source.type, configurationName: source.configuration, at: source.url, options: options)
         } catch { throw failure(134150, "The store to be migrated cannot be opened", source.url, error) }
     }
 
@@ -137,7 +145,7 @@ struct StoreTransfer {
             guard destination.type != NSInMemoryStoreType else {
                 throw CocoaError.unsupported("a migration into a store in memory, which would be gone when it ends")
             }
-            var options = destination.options ?? [:]
+            var options = plain(destination.options)
             if !isInPlace, FileManager.default.fileExists(atPath: destination.url.path) {
                 try coordinator.replacePersistentStore(at: work, withPersistentStoreFrom: destination.url, ofType: destination.type)
             } else {
@@ -150,7 +158,7 @@ struct StoreTransfer {
                 if pragmas["synchronous"] == nil { pragmas["synchronous"] = "OFF" }
                 options[NSSQLitePragmasOption] = pragmas
             }
-            try coordinator.addPersistentStore(ofType: destination.type, configurationName: nil, at: work, options: options)
+            try coordinator.addPersistentStore(ofType: destination.type, configurationName: destination.configuration, at: work, options: options)
         } catch { throw failure(134160, "The store that the objects go to cannot be opened", destination.url, error) }
     }
 

@@ -1,0 +1,159 @@
+// A store's way through the stages.
+
+import CoreDataModelFile
+import CoreDataValues
+import Foundation
+
+/// Walks a store from the version that it was written with to the coordinator's, a step a transaction.
+struct StagedMigration {
+    let manager: NSStagedMigrationManager
+    let coordinator: NSPersistentStoreCoordinator
+    let type: String
+    let configuration: String?
+    let url: URL
+    let options: StoreOptions
+
+    /// A version on the way.
+    private struct Stop {
+        let checksum: String
+        /// The stage that leads here from the stop before; nil for the first version of a stage.
+        let stage: NSMigrationStage?
+        /// nil where only the checksum is known.
+        let reference: NSManagedObjectModelReference?
+    }
+
+    /// - Parameter recorded: the hashes of the store.
+    /// - Throws: 134504 for a version that no stage knows or a model that is not found, 134505 for a model with another checksum, 134506
+    ///   for a store that is later than the coordinator's model, and what a step throws, with the stage in words.
+    func run(from recorded: [String: Data]) throws {
+        let stops = stops()
+        let target = coordinator.managedObjectModel.versionChecksum
+        let checksum = VersionHash.checksum(of: recorded)
+        guard let start = try stops.lastIndex(where: { $0.checksum == checksum }) ?? stops.lastIndex(where: { try fits($0, recorded) }) else {
+            throw CocoaError.coreData(
+                134504,
+                "The store at \(url.path) was written with a version that no stage of its migration names; its checksum is "
+                    + "\(checksum). Add a stage for it.", [NSFilePathErrorKey: url.path])
+        }
+        if let end = stops.lastIndex(where: { $0.checksum == target }), end < start {
+            throw CocoaError.coreData(
+                134506,
+                "The store at \(url.path) is of a later version than the model: the stages have \(stops[start].checksum) after \(target). "
+                    + "Open it with its model, or with a later one.", [NSFilePathErrorKey: url.path])
+        }
+        var model = try required(stops[start], recorded)
+        for place in stops.indices.dropFirst(start + 1) {
+            if stops[place - 1].checksum == target { break }
+            let stop = stops[place]
+            guard let next = try self.model(of: stop) else { continue }
+            model = try step(from: model, to: next, stop.stage, label(stop.stage, place))
+        }
+        if model.versionChecksum != target { _ = try step(from: model, to: coordinator.managedObjectModel, nil, "the last one") }
+    }
+
+    // MARK: The way
+
+    private func stops() -> [Stop] {
+        var stops: [Stop] = []
+        func add(_ checksum: String, _ stage: NSMigrationStage?, _ reference: NSManagedObjectModelReference?) {
+            if let last = stops.last, last.checksum == checksum {
+                if last.reference == nil, let reference { stops[stops.count - 1] = Stop(checksum: checksum, stage: last.stage, reference: reference) }
+                return
+            }
+            stops.append(Stop(checksum: checksum, stage: stage, reference: reference))
+        }
+        for stage in manager.stages {
+            if let stage = stage as? NSLightweightMigrationStage {
+                for checksum in stage.versionChecksums { add(checksum, stage, nil) }
+            } else if let stage = stage as? NSCustomMigrationStage {
+                add(stage.currentModel.versionChecksum, nil, stage.currentModel)
+                add(stage.nextModel.versionChecksum, stage, stage.nextModel)
+            }
+        }
+        return stops
+    }
+
+    private func label(_ stage: NSMigrationStage?, _ place: Int) -> String {
+        guard let stage else { return "step \(place)" }
+        return stage.label.isEmpty ? "stage \((manager.stages.firstIndex { $0 === stage } ?? 0) + 1)" : "stage “\(stage.label ?? "")”"
+    }
+
+    // MARK: Models
+
+    /// Those of a stop: named by the stage, else the coordinator's, else a version of its package or of the bundles. nil where only the
+    /// checksum is known, so that the way goes on without it.
+    private func model(of stop: Stop) throws -> NSManagedObjectModel? {
+        if let reference = stop.reference { return try reference.resolve() }
+        if coordinator.managedObjectModel.versionChecksum == stop.checksum { return coordinator.managedObjectModel }
+        for stage in manager.stages.compactMap({ $0 as? NSCustomMigrationStage }) {
+            for reference in [stage.currentModel, stage.nextModel] where reference.versionChecksum == stop.checksum { return try reference.resolve() }
+        }
+        let own = (coordinator.runtime.schema.versions as? ModelPackage)?.url
+        let places = [own].compactMap { $0 } + ModelSearch.models(in: ModelSearch.usualFolders())
+        return VersionCandidate.all(at: places).first { $0.checksums.contains(stop.checksum) }?.model
+    }
+
+    /// A store of a configuration, or of entities whose hashes cannot be computed, has another checksum than its model.
+    private func fits(_ stop: Stop, _ recorded: [String: Data]) throws -> Bool {
+        try model(of: stop).flatMap { try? $0.schema() }?.fits(recorded) ?? false
+    }
+
+    private func required(_ stop: Stop, _ recorded: [String: Data]) throws -> NSManagedObjectModel {
+        if let model = try model(of: stop) { return model }
+        if let source = SourceModel(of: recorded, before: coordinator.runtime.schema, configuration: configuration) { return source.model }
+        throw CocoaError.coreData(
+            134504, "The model that the store at \(url.path) was written with is not found; its checksum is \(stop.checksum).",
+            [NSFilePathErrorKey: url.path])
+    }
+
+    // MARK: Steps
+
+    private func step(
+        from model: NSManagedObjectModel, to next: NSManagedObjectModel, _ stage: NSMigrationStage?, _ label: String
+    ) throws -> NSManagedObjectModel {
+        do {
+            let custom = stage as? NSCustomMigrationStage
+            if let custom, let handler = custom.willMigrateHandler { try run(handler, custom, model) }
+            try migrate(from: model, to: next)
+            if let custom, let handler = custom.didMigrateHandler { try run(handler, custom, next) }
+        } catch {
+            let cause = CocoaError.presenting(error)
+            let known = (cause as? CocoaError)?.code.rawValue ?? 134110
+            let code = (134000..<135000).contains(known) ? known : 134110
+            let why = (cause as? CocoaError)?.userInfo[NSLocalizedDescriptionKey] as? String ?? "\(cause)"
+            throw CocoaError.coreData(
+                code, "The migration of the store at \(url.path) failed in \(label): \(why)",
+                [NSFilePathErrorKey: url.path, NSUnderlyingErrorKey: cause])
+        }
+        return next
+    }
+
+    private func migrate(from model: NSManagedObjectModel, to next: NSManagedObjectModel) throws {
+        let later = next === coordinator.managedObjectModel ? coordinator : NSPersistentStoreCoordinator(managedObjectModel: next)
+        let known = later.runtime.schema.configurations[configuration ?? ""] == nil ? nil : configuration
+        let recorded = try later.inspectStore(ofType: type, configurationName: known, at: url).mismatch?.recorded
+        guard let recorded else { return }
+        guard let source = SourceModel(model, of: recorded, configuration: configuration) else {
+            throw CocoaError.coreData(134130, "The store's entities are not those of the version that the stage begins with.")
+        }
+        let site = MigrationSite(coordinator: later, type: type, configuration: known, url: url, options: options, source: source)
+        try site.perform(MigrationPlan(SchemaDiff(from: source.schema, to: later.runtime.schema)))
+    }
+
+    /// Runs a handler with a stack over the store.
+    private func run(_ handler: NSCustomMigrationStage.Handler, _ stage: NSCustomMigrationStage, _ model: NSManagedObjectModel) throws {
+        let container = NSPersistentContainer(name: url.deletingPathExtension().lastPathComponent, managedObjectModel: model)
+        var given = options.given ?? [:]
+        given[NSPersistentStoreStagedMigrationManagerOptionKey] = nil
+        given[NSMigratePersistentStoresAutomaticallyOption] = false
+        let known = model.configurations.contains(configuration ?? "") ? configuration : nil
+        let store = try container.persistentStoreCoordinator.addPersistentStore(
+            ofType: type, configurationName: known, at: url, options: given)
+        manager.container = container
+        defer {
+            manager.container = nil
+            try? container.persistentStoreCoordinator.remove(store)
+        }
+        try handler(manager, stage)
+    }
+}

@@ -1,0 +1,161 @@
+// Migrations stage by stage.
+
+import CoreDataTestSupport
+import Synchronization
+import Testing
+
+@testable import CoreData
+
+@Suite struct StagedMigrationTests {
+    private let versions = Versions()
+    private let models: [NSManagedObjectModel]
+
+    /// A price in words becomes a number: first beside it, then in its place.
+    private static let entities = [
+        "<entity name=\"Ware\"><attribute name=\"name\" optional=\"YES\" attributeType=\"String\"/><attribute name=\"price\" optional=\"YES\" attributeType=\"String\"/></entity>",
+        "<entity name=\"Ware\"><attribute name=\"name\" optional=\"YES\" attributeType=\"String\"/><attribute name=\"price\" optional=\"YES\" attributeType=\"String\"/><attribute name=\"cents\" optional=\"YES\" attributeType=\"Integer 32\"/></entity>",
+        "<entity name=\"Ware\"><attribute name=\"name\" optional=\"YES\" attributeType=\"String\"/><attribute name=\"cents\" optional=\"YES\" attributeType=\"Integer 32\"/><attribute name=\"note\" optional=\"YES\" attributeType=\"String\"/></entity>",
+        "<entity name=\"Ware\"><attribute name=\"title\" optional=\"YES\" attributeType=\"String\" elementID=\"name\"/><attribute name=\"cents\" optional=\"YES\" attributeType=\"Integer 32\"/><attribute name=\"note\" optional=\"YES\" attributeType=\"String\"/></entity>",
+    ]
+
+    init() throws {
+        var models: [NSManagedObjectModel] = []
+        for (number, text) in Self.entities.enumerated() { models.append(try versions.model("Shop.xcdatamodeld/Shop \(number + 1)", text)) }
+        self.models = models
+        try versions.with(models[0], at: versions.file("shop")) { context in
+            for (name, price) in [("Apple", "12"), ("Pear", "30")] {
+                let ware = NSEntityDescription.insertNewObject(forEntityName: "Ware", into: context)
+                ware.setValue(name, forKey: "name")
+                ware.setValue(price, forKey: "price")
+            }
+            try context.save()
+        }
+    }
+
+    private func reference(_ version: Int) -> NSManagedObjectModelReference {
+        NSManagedObjectModelReference(
+            fileURL: versions.file("Shop.xcdatamodeld"), versionChecksum: models[version - 1].versionChecksum)
+    }
+
+    private func sum(_ version: Int) -> String { models[version - 1].versionChecksum }
+
+    /// Computes cents while both are there.
+    private func custom(_ label: String = "cents") -> NSCustomMigrationStage {
+        let stage = NSCustomMigrationStage(migratingFrom: reference(2), to: reference(3))
+        stage.label = label
+        stage.willMigrateHandler = { manager, stage in
+            guard let context = manager.container?.newBackgroundContext() else { throw CocoaError(.featureUnsupported) }
+            try context.performAndWait {
+                for ware in try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Ware")) {
+                    ware.setValue((ware.value(forKey: "price") as? String).flatMap { Int($0) }, forKey: "cents")
+                }
+                try context.save()
+            }
+        }
+        stage.didMigrateHandler = { manager, stage in
+            guard let context = manager.container?.newBackgroundContext() else { throw CocoaError(.featureUnsupported) }
+            let label = stage.label ?? ""
+            try context.performAndWait {
+                for ware in try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Ware")) { ware.setValue(label, forKey: "note") }
+                try context.save()
+            }
+        }
+        return stage
+    }
+
+    private func open(_ version: Int, _ manager: NSStagedMigrationManager) throws {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: models[version - 1])
+        let store = try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: versions.file("shop"),
+            options: [NSPersistentStoreStagedMigrationManagerOptionKey: manager])
+        try coordinator.remove(store)
+        #expect(manager.container == nil)
+    }
+
+    private func wares() throws -> [String] {
+        try versions.with(models[3], at: versions.file("shop")) { context in
+            try Versions.all("Ware", context, by: "title").map {
+                "\($0.value(forKey: "title") ?? "") \($0.value(forKey: "cents") ?? "") \($0.value(forKey: "note") ?? "")"
+            }
+        }
+    }
+
+    @Test("13.6: stages run in order, and handlers of a custom stage have the store open before and after")
+    func walked() throws {
+        let manager = NSStagedMigrationManager([
+            NSLightweightMigrationStage([sum(1), sum(2)]), custom(), NSLightweightMigrationStage([sum(4)]),
+        ])
+        #expect(manager.stages.count == 3)
+        #expect((manager.stages[0] as? NSLightweightMigrationStage)?.versionChecksums == [sum(1), sum(2)])
+        try open(4, manager)
+        #expect(try wares() == ["Apple 12 cents", "Pear 30 cents"])
+        // A store that fits asks nobody.
+        try open(4, NSStagedMigrationManager([]))
+    }
+
+    @Test("A store begins at the stage of its own version, and a description takes the manager as a container does")
+    func later() throws {
+        try open(2, NSStagedMigrationManager([NSLightweightMigrationStage([sum(1), sum(2)])]))
+        let manager = NSStagedMigrationManager([NSLightweightMigrationStage([sum(1), sum(2)]), custom("second")])
+        let description = NSPersistentStoreDescription(url: versions.file("shop"))
+        description.setOption(manager, forKey: NSPersistentStoreStagedMigrationManagerOptionKey)
+        let container = NSPersistentContainer(name: "Shop", managedObjectModel: models[3])
+        container.persistentStoreDescriptions = [description]
+        var failure: (any Error)?
+        container.loadPersistentStores { failure = $1 }
+        #expect(failure == nil)
+        for store in container.persistentStoreCoordinator.persistentStores { try container.persistentStoreCoordinator.remove(store) }
+        #expect(try wares() == ["Apple 12 second", "Pear 30 second"])
+    }
+
+    @Test("A handler that fails names its stage and leaves the last whole version")
+    func failure() throws {
+        let stage = custom("broken")
+        stage.willMigrateHandler = { _, _ in throw CocoaError(.fileLocking) }
+        let error = thrown {
+            try open(4, NSStagedMigrationManager([NSLightweightMigrationStage([sum(1), sum(2)]), stage, NSLightweightMigrationStage([sum(4)])]))
+        }
+        #expect(error?.code == .migration)
+        #expect(error?.sentence.contains("“broken”") == true)
+        let count = try versions.with(models[1], at: versions.file("shop")) { try $0.count(for: NSFetchRequest<NSManagedObject>(entityName: "Ware")) }
+        #expect(count == 2)
+    }
+
+    @Test("134504 for a version that no stage knows and a model that is not found, 134505 for another checksum, 134506 backwards")
+    func errors() throws {
+        let unknown = thrown { try open(4, NSStagedMigrationManager([NSLightweightMigrationStage([sum(2), sum(4)])])) }
+        #expect(unknown?.errorCode == NSManagedObjectModelReferenceNotFoundError)
+        let missing = NSManagedObjectModelReference(fileURL: versions.file("None.momd"), versionChecksum: sum(2))
+        let lost = thrown { try open(4, NSStagedMigrationManager([NSCustomMigrationStage(migratingFrom: reference(1), to: missing)])) }
+        #expect(lost?.errorCode == NSManagedObjectModelReferenceNotFoundError)
+        let wrong = NSManagedObjectModelReference(model: models[1], versionChecksum: sum(3))
+        let other = thrown { try open(4, NSStagedMigrationManager([NSCustomMigrationStage(migratingFrom: reference(1), to: wrong)])) }
+        #expect(other?.errorCode == NSStagedMigrationFrameworkVersionMismatchError)
+        try open(4, NSStagedMigrationManager([NSLightweightMigrationStage([sum(1), sum(4)])]))
+        let back = thrown { try open(2, NSStagedMigrationManager([NSLightweightMigrationStage([sum(1), sum(2), sum(4)])])) }
+        #expect(back?.errorCode == NSStagedMigrationBackwardMigrationError)
+        #expect(
+            thrown {
+                try NSPersistentStoreCoordinator(managedObjectModel: models[0]).addPersistentStore(
+                    ofType: NSSQLiteStoreType, configurationName: nil, at: versions.file("shop"),
+                    options: [NSPersistentStoreStagedMigrationManagerOptionKey: "no manager"])
+            }?.sentence.contains("NSStagedMigrationManager") == true)
+    }
+
+    @Test("References find their model by model, file, name and hashes, and verify its checksum")
+    func references() throws {
+        let model = models[1]
+        #expect(NSManagedObjectModelReference(model: model, versionChecksum: sum(2)).resolvedModel === model)
+        #expect(reference(2).resolvedModel.versionChecksum == sum(2))
+        #expect(reference(2).versionChecksum == sum(2))
+        let hashes = NSManagedObjectModelReference(entityVersionHashes: model.entityVersionHashesByName, in: Bundle.main, versionChecksum: sum(2))
+        #expect(throws: CocoaError.self) { try hashes.resolve() }
+        let named = NSManagedObjectModelReference(name: "Shop 2", in: nil, versionChecksum: sum(2))
+        #expect(throws: CocoaError.self) { try named.resolve() }
+        let sums = try NSManagedObjectModel.__checksumsForVersionedModel(at: versions.file("Shop.xcdatamodeld"))
+        #expect(sums == ["Shop 1": sum(1), "Shop 2": sum(2), "Shop 3": sum(3), "Shop 4": sum(4)])
+        #expect(throws: (any Error).self) { try NSManagedObjectModel.__checksumsForVersionedModel(at: versions.file("none")) }
+        #expect(NSMigrationStage().label.isEmpty)
+        #expect(NSPersistentStoreModelVersionChecksumKey == "NSStoreModelVersionChecksumKey")
+    }
+}
