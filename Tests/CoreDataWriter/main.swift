@@ -65,6 +65,14 @@ case "refused":
     // Written and rolled back: another bed has the number.
     _ = add("Patient", [:])
     do { try context.save() } catch { print("refused") }
+case "cursor":
+    // Two of these move one cursor: the first as far as it goes, the second one step less.
+    let all = NSPersistentHistoryChangeRequest.fetchHistory(after: nil as NSPersistentHistoryToken?)
+    let transactions = (try context.execute(all) as? NSPersistentHistoryResult)?.result as? [NSPersistentHistoryTransaction] ?? []
+    for transaction in transactions.dropLast(number) {
+        try coordinator.moveHistoryCursor("shared", to: transaction.token)
+        try coordinator.moveHistoryCursor("own \(number)", to: transaction.token)
+    }
 default: exit(2)
 }
 try coordinator.close()

@@ -11,6 +11,8 @@ final class HistoryOrigin: @unchecked Sendable {
     let store: UInt16
     let identities: StoreIdentities
     let runtime: ModelRuntime
+    /// How far a sequence is in all stores with this transaction; nil for one that was asked for alone. Set before anybody else has it.
+    var places: [String: Int64]?
     /// Set once, before anybody else has it.
     fileprivate(set) weak var transaction: NSPersistentHistoryTransaction?
 
@@ -51,7 +53,7 @@ open class NSPersistentHistoryTransaction: NSObject, NSCopying, @unchecked Senda
     /// `transactionAuthor` of the context that saved.
     open var author: String? { origin.record.author }
     /// Names this transaction, to read or delete from here.
-    open var token: NSPersistentHistoryToken { NSPersistentHistoryToken(transactions: [storeID: transactionNumber]) }
+    open var token: NSPersistentHistoryToken { NSPersistentHistoryToken(transactions: origin.places ?? [storeID: transactionNumber]) }
 
     /// What the transaction did as a notification for `mergeChanges(fromContextDidSave:)`: IDs by `NSInsertedObjectIDsKey`,
     /// `NSUpdatedObjectIDsKey` and `NSDeletedObjectIDsKey`. Empty where changes were not asked for.

@@ -17,6 +17,12 @@ public let NSPersistentStoreForceDestroyOption = "NSPersistentStoreForceDestroyO
 ///
 /// A store that has a history and is opened without this option is read-only.
 public let NSPersistentHistoryTrackingKey = "NSPersistentHistoryTrackingKey"
+/// Bool, for SQLite stores with `NSPersistentHistoryTrackingKey`. Keeps what each save and batch request changes or deletes as it was
+/// before, in a table of our own that Core Data does not look at, so that `revert(_:)` of a context can make it undone.
+///
+/// Costs a row for each value that changes, and one for each value of a deleted row; shortening the history removes them. Large values
+/// are kept whole. What a batch insertion updates is not kept. Ours; Core Data has no such option.
+public let NSPersistentStoreKeepsFormerValues = "OpenCoreDataKeepsFormerValuesOption"
 /// Bool. Has SQLite rewrite the file without gaps when the store is added, which takes as long as copying it.
 public let NSSQLiteManualVacuumOption = "NSSQLiteManualVacuumOption"
 /// Bool. Has SQLite gather the statistics that it chooses indexes by when the store is added, which reads every index.

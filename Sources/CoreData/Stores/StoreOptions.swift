@@ -106,6 +106,13 @@ struct StoreOptions {
             NSPersistentStoreForceDestroyOption:
             _ = try flag(key, value)
         case NSPersistentHistoryTrackingKey: sqlite.recordsHistory = try flag(key, value)
+        case NSPersistentStoreKeepsFormerValues:
+            sqlite.keepsFormerValues = try flag(key, value)
+            let isTracking = (given?[NSPersistentHistoryTrackingKey] as? NSNumber)?.boolValue ?? given?[NSPersistentHistoryTrackingKey] as? Bool
+            guard !sqlite.keepsFormerValues || isTracking == true else {
+                throw CocoaError.coreData(
+                    134060, "The store option \(key) needs \(NSPersistentHistoryTrackingKey): former values are kept for each transaction.")
+            }
         case SQLTraceOption:
             guard let trace = value as? SQLTrace else { throw unfit(key, "an SQLTrace") }
             observe(by: trace)

@@ -95,6 +95,9 @@ package struct HistoryReading: Sendable {
 
     // MARK: Shortening
 
+    /// Removes the values that rows had before these transactions.
+    var formerValues: String { FormerValueTable(dialect).shortening }
+
     /// Removes what came before a transaction, whose number is parameter 1: *changes · transactions · texts that nothing names any more*
     package var shortening: [String] {
         let named = ["AUTHOR", "BUNDLEID", "CONTEXTNAME", "PROCESSID"].map { origin in

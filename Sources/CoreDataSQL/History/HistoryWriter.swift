@@ -17,10 +17,14 @@ package struct HistoryWriter: Sendable {
     package var tombstones: Int { tables.tombstones }
     package let statements: HistoryStatements
     private let writes: WriteCompiler
+    /// nil unless former values are kept.
+    let formerValues: FormerValueWriter?
     private let bundle: String
     private let process: String
 
-    package init(_ map: StoreMap) throws {
+    /// - Parameter keepsFormerValues: whether a table of our own keeps what rows had before.
+    package init(_ map: StoreMap, keepsFormerValues: Bool = false) throws {
+        formerValues = keepsFormerValues ? FormerValueWriter(map) : nil
         masks = map.schema.entities.map { ChangeMask($0, map.schema) }
         process = ProcessInfo.processInfo.processName
         bundle = Bundle.main.bundleIdentifier ?? process
@@ -46,6 +50,7 @@ package struct HistoryWriter: Sendable {
 
     /// Makes the tables, or the columns that are missing in them; nothing is written where all are there.
     package func prepare(_ session: any SQLSession) throws {
+        try formerValues?.prepare(session)
         if try missing(session).isEmpty { return }
         try session.transaction {
             // Another process may have been faster, and a table that is not there yet is made whole.
@@ -76,6 +81,10 @@ package struct HistoryWriter: Sendable {
         var next = try take(count, of: .change, session)
         for group in changes.groups {
             try add(group, transaction, from: next, session)
+            if let formerValues, group.kind != .insert {
+                let mask = masks[group.entity.value]
+                try formerValues.keep(group.entity, group.mask, mask, .listed, group.numbers, transaction, session)
+            }
             next += Int64(group.numbers.count)
         }
     }
@@ -85,6 +94,7 @@ package struct HistoryWriter: Sendable {
         let transaction = try take(1, of: .transaction, session)
         let time = Value.date(Date().timeIntervalSinceReferenceDate)
         try session.run(.text(statements.addTransaction), [.int(transaction), time] + origin, writes)
+        try formerValues?.mark(transaction, session)
         note?.number.store(transaction, ordering: .relaxed)
         return transaction
     }

@@ -150,6 +150,8 @@ private final class FilteredHistory: ReadCursor {
 extension HistoryReading {
     /// Removes what came before a transaction, inside a transaction of the session; answers how many there were.
     package func shorten(before number: Int64, _ session: any SQLSession, _ texts: WriteCompiler) throws -> Int {
+        let keepsValues = try Catalogue(session).tables().contains(FormerValueTable.name)
+        if keepsValues { try session.run(formerValues, [.int(number)]) }
         let counts = try shortening.enumerated().map { place, sql in
             try session.run(.text(sql), place < 2 ? [.int(number)] : [], texts)
         }

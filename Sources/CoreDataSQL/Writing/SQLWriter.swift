@@ -5,8 +5,8 @@ import Foundation
 
 /// Turns what is to be written into statements of sessions that are lent. Whether the store may be written at all is asked before.
 package struct SQLWriter: Sendable {
-    private let plan: StorePlan
-    private let source: any SQLSource
+    let plan: StorePlan
+    let source: any SQLSource
     /// Of the store.
     private let identifier: String
     /// nil when no attribute may be stored in files.
@@ -140,7 +140,7 @@ package struct SQLWriter: Sendable {
         }
     }
 
-    private func deleteHistory(upTo number: (any SQLSession) throws -> Int64) throws -> Int {
+    func deleteHistory(upTo number: (any SQLSession) throws -> Int64) throws -> Int {
         var removed = 0
         try source.writing { session in
             try session.transaction {

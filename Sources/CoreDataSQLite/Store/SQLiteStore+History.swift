@@ -22,5 +22,26 @@ extension SQLiteStore {
         return try writer.deleteHistory(before: time)
     }
 
+    package func formerValues(of transaction: Int64) throws -> [FormerCell]? {
+        history == .recorded ? try reader.formerValues(of: transaction) : nil
+    }
+
+    package func historyMarks() throws -> [HistoryMark] { history == .recorded ? try reader.historyMarks() : [] }
+
+    package func moveHistoryMark(_ name: String, to number: Int64, at time: Double) throws -> Int64 {
+        try refuseIfReadOnly("A place in its history cannot be named")
+        return try writer.moveHistoryMark(name, to: number, at: time)
+    }
+
+    package func removeHistoryMark(_ name: String) throws -> Bool {
+        try refuseIfReadOnly("A place in its history cannot be forgotten")
+        return try writer.removeHistoryMark(name)
+    }
+
+    package func purgeHistory(before time: Double, keepingForMarksSince age: Double) throws -> Int {
+        try refuseIfReadOnly("Its history cannot be shortened")
+        return try writer.purgeHistory(before: time, keepingForMarksSince: age)
+    }
+
     package func lastTransaction() throws -> Int64? { history == .recorded ? try reader.lastTransaction() : nil }
 }

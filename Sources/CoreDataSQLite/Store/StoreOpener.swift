@@ -44,7 +44,7 @@ struct StoreOpener {
             let metadata = try settle(try inspect(connection, content), connection, pragmas)
             let fitting = try fittingPlan(content == .none ? nil : joins, connection)
             try pragmas.configure(connection)
-            let writer = options.recordsHistory && !options.isReadOnly ? try HistoryWriter(map) : nil
+            let writer = options.recordsHistory && !options.isReadOnly ? try HistoryWriter(map, keepsFormerValues: options.keepsFormerValues) : nil
             try writer?.prepare(connection)
             try connection.limitsLog()
             connection.checkpointsOnClose(true)

@@ -24,6 +24,16 @@ package protocol StoreKeeper: StoreRole {
     func deleteHistory(upTo number: Int64) throws -> Int
     /// The same for those before the first one that is not older than a time, in seconds since 2001; for all where all are older.
     func deleteHistory(before time: Double) throws -> Int
+    /// What rows had before a transaction; nil where nobody kept it.
+    func formerValues(of transaction: Int64) throws -> [FormerCell]?
+    /// Named places in the history.
+    func historyMarks() throws -> [HistoryMark]
+    /// Moves a named place forward, and makes it where there is none; answers where it is then.
+    func moveHistoryMark(_ name: String, to number: Int64, at time: Double) throws -> Int64
+    /// Answers whether there was one.
+    func removeHistoryMark(_ name: String) throws -> Bool
+    /// Removes the transactions that are older than a time, but for what marks wait for that were moved since another; answers how many.
+    func purgeHistory(before time: Double, keepingForMarksSince age: Double) throws -> Int
     /// The file that changes whenever somebody writes to the store; nil for a store that no other process can have open.
     var changingFile: URL? { get }
     /// How often the store was written; nil where nobody counts.
@@ -74,6 +84,11 @@ extension StoreKeeper {
     package func openHistory(_ query: HistoryQuery) throws -> any ReadCursor<HistoryTransaction> { StepCursor([]) }
     package func deleteHistory(upTo number: Int64) throws -> Int { 0 }
     package func deleteHistory(before time: Double) throws -> Int { 0 }
+    package func formerValues(of transaction: Int64) throws -> [FormerCell]? { nil }
+    package func historyMarks() throws -> [HistoryMark] { [] }
+    package func moveHistoryMark(_ name: String, to number: Int64, at time: Double) throws -> Int64 { number }
+    package func removeHistoryMark(_ name: String) throws -> Bool { false }
+    package func purgeHistory(before time: Double, keepingForMarksSince age: Double) throws -> Int { 0 }
     package var changingFile: URL? { nil }
     package func writeCount() throws -> WriteCount? { nil }
     package var valueFiles: (any ValueFiles)? { nil }

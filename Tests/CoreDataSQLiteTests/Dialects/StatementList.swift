@@ -321,7 +321,7 @@ struct StatementList {
                 Line(title: "add changes", sql: statements.addChanges),
                 Line(title: "add deletions", sql: statements.addDeletions(keeping: ["ZNAME"], of: casualty.name)),
                 Line(title: "last transaction", sql: statements.lastTransaction),
-            ] + historyReading() + HistoryReading(map.dialect).shortening.enumerated().map { Line(title: "shorten history \($0 + 1)", sql: $1) }
+            ] + historyReading() + (try ourHistory()) + HistoryReading(map.dialect).shortening.enumerated().map { Line(title: "shorten history \($0 + 1)", sql: $1) }
     }
 
     private func historyReading() -> [Line] {
@@ -338,6 +338,23 @@ struct StatementList {
             Line(title: "first transaction", sql: reading.first), Line(title: "first transaction since", sql: reading.firstSince),
             Line(title: "first transaction not before", sql: reading.firstNotBefore),
             Line(title: "how far rows are numbered", sql: reading.numbering),
+        ]
+    }
+
+    /// Tables of ours beside the history's.
+    private func ourHistory() throws -> [Line] {
+        let (values, marks) = (FormerValueTable(map.dialect), HistoryMarkTable(map.dialect))
+        let casualty = try map.table(of: entity("Casualty").index)
+        let members = MemberColumns(table: "Z_1STATIONS", owner: "Z_1OWNERS", member: "Z_2STATIONS", position: "Z_FOK_OWNERS")
+        return values.definitions.enumerated().map { Line(defines: true, title: "define former values \($0 + 1)", sql: $1) } + [
+            Line(title: "mark former values", sql: values.mark),
+            Line(title: "keep a column", sql: values.keep(casualty.columns[0], of: casualty.name, rows: .listed)),
+            Line(title: "keep a column of found rows", sql: values.keep(casualty.columns[0], of: casualty.name, rows: .selected("(SELECT 1)"))),
+            Line(title: "keep members", sql: values.keep(members, rows: .listed)),
+            Line(title: "former values", sql: values.values), Line(title: "shorten former values", sql: values.shortening),
+            Line(defines: true, title: "define cursors", sql: marks.definition), Line(title: "move a cursor", sql: marks.move),
+            Line(title: "remove a cursor", sql: marks.remove), Line(title: "cursors", sql: marks.all),
+            Line(title: "last cursor since", sql: marks.last),
         ]
     }
 }

@@ -33,6 +33,8 @@ package final class SetHistory {
             sql = writer.statements.addDeletions(of: keys, keeping: columns, of: table.name)
         }
         try run(sql, kind, entity, mask, count, [])
+        guard kind != .insert, count > 0, let transaction, let formerValues = writer.formerValues else { return }
+        try formerValues.keep(entity, mask, writer.masks[entity.value], .selected(keys), [], transaction, session)
     }
 
     /// Records one change for each of some rows.

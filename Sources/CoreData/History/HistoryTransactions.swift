@@ -1,0 +1,150 @@
+// Transactions as they come.
+
+import CoreDataValues
+import Foundation
+import Synchronization
+
+extension NSPersistentStoreCoordinator {
+    /// Transactions after a token, oldest first, and then those that are saved from now on, by whatever process.
+    ///
+    /// They are read as they are pulled, 64 at most ahead of whoever pulls. `token` of each names how far the sequence is in all stores:
+    /// a later sequence after that one goes on there. It ends when its task is cancelled, with `CancellationError`, or with an error:
+    /// 134301 where something was removed before it was read, 134091 where no store keeps a history, 134070 when a store was closed.
+    /// Ours; Core Data has no such method.
+    /// - Parameters:
+    ///   - token: nil for all that is left.
+    ///   - waits: false to end where the histories end now.
+    public final func transactions(after token: NSPersistentHistoryToken?, waiting waits: Bool = true) -> HistoryTransactions {
+        HistoryTransactions(coordinator: self, token: token, waits: waits)
+    }
+}
+
+/// An asynchronous sequence of transactions; see `transactions(after:waiting:)` of a coordinator. Each iterator begins anew.
+public struct HistoryTransactions: AsyncSequence, Sendable {
+    public typealias Element = NSPersistentHistoryTransaction
+    public typealias Failure = any Error
+    let coordinator: NSPersistentStoreCoordinator
+    let token: NSPersistentHistoryToken?
+    let waits: Bool
+
+    public func makeAsyncIterator() -> Iterator { Iterator(self) }
+
+    public struct Iterator: AsyncIteratorProtocol {
+        private let sequence: HistoryTransactions
+        private let bell = HistoryBell()
+        private var watches: [StoreWatch]?
+        /// How far each store was read.
+        private var places: [String: Int64]
+        /// How far each was handed out.
+        private var handed: [String: Int64]
+        private var waiting: ArraySlice<NSPersistentHistoryTransaction> = []
+
+        fileprivate init(_ sequence: HistoryTransactions) {
+            self.sequence = sequence
+            places = sequence.token?.transactions ?? [:]
+            handed = places
+        }
+
+        public mutating func next() async throws -> NSPersistentHistoryTransaction? {
+            while true {
+                try Task.checkCancellation()
+                if let next = waiting.popFirst() {
+                    handed[next.storeID] = next.transactionNumber
+                    next.origin.places = handed
+                    return next
+                }
+                if watches == nil, sequence.waits { try listen() }
+                bell.silence()
+                let (found, read) = try await sequence.read(after: places)
+                (waiting, places) = (found[...], read)
+                if !waiting.isEmpty { continue }
+                if !sequence.waits { return nil }
+                await bell.wait()
+            }
+        }
+
+        private mutating func listen() throws {
+            let stores = try sequence.coordinator.storesWithHistory(nil)
+            watches = stores.compactMap { store in RemoteChanges.watch(store) { [bell] in bell.ring() } }
+        }
+    }
+
+    private static let ahead = 64
+    private static let queue = DispatchQueue(label: "CoreData.history", attributes: .concurrent)
+
+    private func read(
+        after places: [String: Int64]
+    ) async throws -> (found: [NSPersistentHistoryTransaction], places: [String: Int64]) {
+        try await withCheckedThrowingContinuation { continuation in
+            Self.queue.async { continuation.resume(with: Result { try readNow(after: places) }) }
+        }
+    }
+
+    /// The oldest of what each store has next.
+    private func readNow(after places: [String: Int64]) throws -> ([NSPersistentHistoryTransaction], [String: Int64]) {
+        let stores = try coordinator.storesWithHistory(nil)
+        try token?.requireAny(of: stores)
+        var next: [ArraySlice<NSPersistentHistoryTransaction>] = []
+        for store in stores {
+            var query = HistoryQuery(after: places[store.identifier] ?? 0)
+            query.isWhole = places[store.identifier] != nil
+            do {
+                let cursor = try store.rows.openHistory(query)
+                defer { cursor.close() }
+                var reader = HistoryObjects(store, coordinator, cursor)
+                var found: [NSPersistentHistoryTransaction] = []
+                while found.count < Self.ahead, let next = try reader.next() { found.append(next) }
+                next.append(found[...])
+            } catch { throw CocoaError.reading(error) }
+        }
+        var (found, read) = ([NSPersistentHistoryTransaction](), places)
+        // A store's own order holds, whatever its clock did.
+        while found.count < Self.ahead,
+            let first = next.indices.filter({ !next[$0].isEmpty }).min(by: { next[$0][next[$0].startIndex].timestamp < next[$1][next[$1].startIndex].timestamp }),
+            let transaction = next[first].popFirst()
+        {
+            found.append(transaction)
+            read[transaction.storeID] = transaction.transactionNumber
+        }
+        return (found, read)
+    }
+}
+
+/// Rung when there may be something new; one waits for it at a time.
+private final class HistoryBell: Sendable {
+    private struct State {
+        var isRung = false
+        var isCancelled = false
+        var waiter: CheckedContinuation<Void, Never>?
+    }
+    private let state = Mutex(State())
+
+    func silence() { state.withLock { $0.isRung = false } }
+
+    func ring() { wake { $0.isRung = true } }
+
+    /// Returns once it was rung since it was silenced, or the task is cancelled.
+    func wait() async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isReady = state.withLock { state in
+                    if state.isRung || state.isCancelled { return true }
+                    state.waiter = continuation
+                    return false
+                }
+                if isReady { continuation.resume() }
+            }
+        } onCancel: {
+            wake { $0.isCancelled = true }
+        }
+    }
+
+    private func wake(_ change: (inout State) -> Void) {
+        let waiter = state.withLock { state in
+            change(&state)
+            defer { state.waiter = nil }
+            return state.waiter
+        }
+        waiter?.resume()
+    }
+}

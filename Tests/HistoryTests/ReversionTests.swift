@@ -1,0 +1,213 @@
+// Making transactions undone.
+
+import CoreDataTestSupport
+import Foundation
+import Testing
+
+@testable import CoreData
+
+@Suite("Reverting transactions") struct ReversionTests {
+    private func desk(_ folder: Folder = Folder()) throws -> Desk {
+        try Desk(in: folder, options: [NSPersistentStoreKeepsFormerValues: true])
+    }
+
+    /// Everything in the store, object by object: values, and the names of related ones.
+    private func contents(_ desk: Desk) throws -> [String] {
+        let context = desk.context()
+        return try ["Patient", "Ward", "Doctor", "Visit", "Bed", "Badge"].flatMap { entity in
+            try context.all(entity).map { object in
+                let row = object.objectID.uriRepresentation().lastPathComponent
+                let values = object.entity.propertiesByName.keys.sorted().map { key -> String in
+                    switch object.value(forKey: key) {
+                    case let other as NSManagedObject: "\(key)=\(other.objectID.uriRepresentation().lastPathComponent)"
+                    case let others as NSOrderedSet:
+                        "\(key)=\(others.compactMap { ($0 as? NSManagedObject)?.objectID.uriRepresentation().lastPathComponent })"
+                    case let others as NSSet:
+                        "\(key)=\(others.compactMap { ($0 as? NSManagedObject)?.objectID.uriRepresentation().lastPathComponent }.sorted())"
+                    case let value: "\(key)=\(value.map { "\($0)" } ?? "-")"
+                    }
+                }
+                return "\(entity) \(row) \(values.joined(separator: " "))"
+            }
+        }.sorted()
+    }
+
+    @discardableResult
+    private func fill(_ desk: Desk) throws -> NSManagedObjectContext {
+        let context = desk.context("fill")
+        let wards = ["North", "South"].map { context.add("Ward", ["name": $0]) }
+        let doctors = ["Ada", "Bob"].map { context.add("Doctor", ["name": $0]) }
+        for name in ["Eve", "Ann"] {
+            let patient = context.add("Patient", ["name": name, "age": 30, "weight": 61.5, "photo": Data([1, 2]), "tag": UUID()])
+            patient.setValue(Date(timeIntervalSinceReferenceDate: 1000), forKey: "born")
+            patient.setValue(NSDecimalNumber(string: "12.10"), forKey: "fee")
+            patient.setValue(URL(string: "https://example.org/\(name)"), forKey: "link")
+            patient.setValue(wards[0], forKey: "ward")
+            patient.setValue(Set(doctors), forKey: "doctors")
+            for note in ["a", "b", "c"] { context.add("Visit", ["note": note]).setValue(patient, forKey: "patient") }
+            context.add("Bed", ["number": 1]).setValue(patient, forKey: "patient")
+        }
+        try context.save()
+        return context
+    }
+
+    private func last(_ desk: Desk) throws -> NSPersistentHistoryTransaction { try #require(try desk.transactions().last) }
+
+    /// Reverts the last transaction and saves.
+    @discardableResult
+    private func revertLast(_ desk: Desk) throws -> HistoryReversion {
+        let context = desk.context("revert")
+        let reversion = try context.revert(last(desk))
+        #expect(context.hasChanges)
+        try context.save()
+        return reversion
+    }
+
+    @Test("Changed values and relationships of every kind are as they were")
+    func updates() throws {
+        let desk = try desk()
+        let context = try fill(desk)
+        let before = try contents(desk)
+        let patient = try #require(try context.all("Patient").first { $0.value(forKey: "name") as? String == "Eve" })
+        let south = try #require(try context.all("Ward").first { $0.value(forKey: "name") as? String == "South" })
+        for (key, value) in ["name": "Eva", "age": 41, "weight": 3.5, "photo": Data([9]), "awake": true] as [String: Any] {
+            patient.setValue(value, forKey: key)
+        }
+        for key in ["born", "tag", "fee", "link"] { patient.setValue(nil, forKey: key) }
+        patient.setValue(south, forKey: "ward")
+        patient.setValue(NSSet(), forKey: "doctors")
+        let visits = try #require(patient.value(forKey: "visits") as? NSOrderedSet)
+        patient.setValue(NSOrderedSet(array: visits.reversed()), forKey: "visits")
+        try context.save()
+        #expect(try contents(desk) != before)
+        let reversion = try revertLast(desk)
+        #expect(reversion.conflicts.isEmpty && reversion.replacedObjectIDs.isEmpty)
+        #expect(try contents(desk) == before)
+    }
+
+    @Test("A deleted object is back under its ID, with what its rules had deleted and let go; what was inserted goes")
+    func deletions() throws {
+        let desk = try desk()
+        let context = try fill(desk)
+        let before = try contents(desk)
+        let patient = try #require(try context.all("Patient").first)
+        let gone = patient.objectID
+        context.delete(patient)
+        context.delete(try #require(try context.all("Ward").first))
+        context.add("Doctor", ["name": "new"])
+        try context.save()
+        let reversion = try revertLast(desk)
+        #expect(reversion.conflicts.isEmpty && reversion.replacedObjectIDs.isEmpty)
+        #expect(try contents(desk) == before)
+        #expect(try desk.context().existingObject(with: gone).value(forKey: "name") != nil)
+        // Undone itself, it is done again.
+        try revertLast(desk)
+        #expect(try desk.context().all("Doctor").count == 3 && desk.context().all("Patient").count == 1)
+    }
+
+    @Test("Batch updates and deletions leave former values too")
+    func batches() throws {
+        let desk = try desk()
+        try fill(desk)
+        let before = try contents(desk)
+        let update = NSBatchUpdateRequest(entityName: "Patient")
+        update.propertiesToUpdate = ["age": 99, "name": "all"]
+        try desk.context().execute(update)
+        #expect(try contents(desk) != before)
+        try revertLast(desk)
+        #expect(try contents(desk) == before)
+        try desk.context().execute(NSBatchDeleteRequest(fetchRequest: NSFetchRequest(entityName: "Patient")))
+        #expect(try desk.context().all("Visit").isEmpty)
+        try revertLast(desk)
+        #expect(try contents(desk) == before)
+    }
+
+    @Test("What later saves have changed stays, and is named with the transactions that changed it")
+    func conflicts() throws {
+        let desk = try desk()
+        let context = try fill(desk)
+        let beds = try context.all("Bed")
+        beds[0].setValue(10, forKey: "number")
+        beds[0].setValue(20, forKey: "code")
+        beds[1].setValue(30, forKey: "number")
+        let fresh = context.add("Doctor", ["name": "new"])
+        try context.save()
+        let middle = try last(desk)
+        beds[0].setValue(11, forKey: "number")
+        fresh.setValue("renamed", forKey: "name")
+        try context.save()
+        context.delete(beds[1])
+        try context.save()
+        let other = desk.context("revert")
+        let reversion = try other.revert(middle)
+        let named = reversion.conflicts.sorted { $0.properties.count > $1.properties.count }
+        #expect(named.map(\.objectID.entity.name).prefix(1) == ["Bed"] && named.first?.properties == ["number"])
+        #expect(named.first?.transactions == [3] && named.count == 3)
+        #expect(named.contains { $0.objectID == beds[1].objectID && $0.properties.isEmpty && $0.transactions == [4] })
+        #expect(named.contains { $0.objectID == fresh.objectID && $0.transactions == [3] })
+        let bed = try other.existingObject(with: beds[0].objectID)
+        #expect(bed.value(forKey: "number") as? Int == 11 && bed.value(forKey: "code") == nil)
+        #expect(try other.existingObject(with: fresh.objectID).isDeleted == false)
+        try other.save()
+    }
+
+    @Test("A deleted object whose ID is taken again comes back under another, which is told")
+    func replaced() throws {
+        let desk = try desk()
+        let context = try fill(desk)
+        let bed = try #require(try context.all("Bed").first)
+        let id = bed.objectID
+        context.delete(bed)
+        try context.save()
+        let deletion = try last(desk)
+        try desk.context().revert(deletion)
+        let first = desk.context("revert")
+        try first.revert(deletion)
+        try first.save()
+        let second = desk.context("revert again")
+        let reversion = try second.revert(deletion)
+        let new = try #require(reversion.replacedObjectIDs[id])
+        #expect(reversion.replacedObjectIDs.count == 1 && new != id)
+        try second.save()
+        #expect(try desk.context().existingObject(with: new).value(forKey: "number") as? Int == 1)
+    }
+
+    @Test("A transaction without former values is refused by number, one that was purged by 134301, and purging removes the values")
+    func refusals() throws {
+        let folder = Folder()
+        try {
+            let plain = try Desk(in: folder)
+            try plain.addBed(1)
+            try plain.coordinator.remove(plain.store)
+        }()
+        let desk = try desk(folder)
+        let context = desk.context()
+        let refused = failure { try context.revert(desk.transactions()[0]) }
+        #expect(refused.code == 134060 && refused.sentence.contains("transaction 1") && !context.hasChanges)
+        let bed = try context.one("Bed")
+        bed.setValue(2, forKey: "number")
+        try context.save()
+        bed.setValue(3, forKey: "number")
+        try context.save()
+        let all = try desk.transactions()
+        let tables = try Tables(desk.url)
+        #expect(try tables.rows("SELECT DISTINCT ZTRANSACTIONID FROM OCDFORMERVALUE ORDER BY 1") == ["2", "3"])
+        _ = try desk.fetch(.deleteHistory(before: all[2]), .count, as: Int.self)
+        #expect(try tables.rows("SELECT DISTINCT ZTRANSACTIONID FROM OCDFORMERVALUE") == ["3"])
+        #expect(failure { try desk.context().revert(all[1]) }.code == 134301)
+        let other = try self.desk()
+        try other.addBed(1)
+        #expect(failure { try desk.context().revert(other.transactions()[0]) }.code == 134060)
+        #expect(
+            failure {
+                _ = try Desk(tracks: false, options: [NSPersistentStoreKeepsFormerValues: true])
+            }.code == 134060)
+    }
+
+    @Test("Without the option nothing is kept")
+    func off() throws {
+        let desk = try Desk()
+        try fill(desk)
+        #expect(try Tables(desk.url).rows("SELECT name FROM sqlite_master WHERE name LIKE 'OCD%'").isEmpty)
+    }
+}

@@ -1,0 +1,134 @@
+// Transactions as they come, and named places among them.
+
+import CoreDataTestSupport
+import Foundation
+import Testing
+
+@testable import CoreData
+
+@Suite("History as it comes") struct SequenceTests {
+    @Test("What is there comes first, then what is saved, here, by another coordinator and by another process", .timeLimit(.minutes(1)))
+    func following() async throws {
+        let desk = try Desk()
+        let other = try Desk(in: desk.folder)
+        for number in 0..<100 { try desk.addBed(number) }
+        var iterator = desk.coordinator.transactions(after: nil).makeAsyncIterator()
+        var numbers: [Int64] = []
+        for _ in 0..<100 { numbers.append(try #require(try await iterator.next()).transactionNumber) }
+        let saving = Task.detached {
+            try await Task.sleep(for: .milliseconds(50))
+            try desk.addBed(1)
+            try await Task.sleep(for: .milliseconds(50))
+            try other.addBed(2)
+            try Writer(desk.url, "beds", "3").wait()
+        }
+        for _ in 0..<5 { numbers.append(try #require(try await iterator.next()).transactionNumber) }
+        try await saving.value
+        #expect(numbers == (1...105).map(Int64.init))
+    }
+
+    @Test("It is resumed by the token of what was taken last, and ends where it is told not to wait")
+    func resuming() async throws {
+        let desk = try Desk()
+        for number in 0..<10 { try desk.addBed(number) }
+        var token: NSPersistentHistoryToken?
+        for try await transaction in desk.coordinator.transactions(after: nil, waiting: false).prefix(4) { token = transaction.token }
+        var rest: [Int64] = []
+        for try await transaction in desk.coordinator.transactions(after: token, waiting: false) {
+            rest.append(transaction.transactionNumber)
+            #expect(transaction.changes?.count == 1)
+        }
+        #expect(rest == (5...10).map(Int64.init))
+    }
+
+    @Test("No more is read than 64 transactions ahead of whoever pulls")
+    func backPressure() async throws {
+        let log = SeenStatements()
+        let desk = try Desk(options: [SQLTraceOption: log.trace])
+        for number in 0..<300 { try desk.addBed(number) }
+        var iterator = desk.coordinator.transactions(after: nil, waiting: false).makeAsyncIterator()
+        func reads() -> Int { log.texts.filter { $0.contains("FROM ACHANGE WHERE") }.count }
+        _ = try await iterator.next()
+        #expect(reads() == 1)
+        for _ in 0..<63 { _ = try await iterator.next() }
+        #expect(reads() == 1)
+        #expect(try await iterator.next()?.transactionNumber == 65)
+        #expect(reads() == 2)
+    }
+
+    @Test("It ends when its task is cancelled, and with 134301 where its place was removed")
+    func ending() async throws {
+        let desk = try Desk()
+        try desk.addBed(1)
+        let start = try desk.token
+        let waiting = Task { for try await _ in desk.coordinator.transactions(after: start) {} }
+        try await Task.sleep(for: .milliseconds(50))
+        waiting.cancel()
+        await #expect(throws: CancellationError.self) { try await waiting.value }
+        for number in 2...4 { try desk.addBed(number) }
+        _ = try desk.fetch(.deleteHistory(before: desk.token), .statusOnly, as: Bool.self)
+        let error = await #expect(throws: CocoaError.self) { for try await _ in desk.coordinator.transactions(after: start) {} }
+        #expect(error?.code.rawValue == 134301)
+        let plain = try Desk(tracks: false)
+        let none = await #expect(throws: CocoaError.self) { for try await _ in plain.coordinator.transactions(after: nil) {} }
+        #expect(none?.code.rawValue == 134091)
+    }
+
+    // MARK: Cursors
+
+    @Test("A cursor is kept in the store, is listed with number and date, moves forward only, and is removed")
+    func cursors() throws {
+        let desk = try Desk()
+        for number in 0..<4 { try desk.addBed(number) }
+        let tokens = try desk.transactions().map(\.token)
+        #expect(try desk.coordinator.historyCursors().isEmpty && desk.coordinator.historyToken(ofCursor: "mail") == nil)
+        let before = Date()
+        #expect(try desk.coordinator.moveHistoryCursor("mail", to: tokens[2]) == tokens[2])
+        #expect(try desk.coordinator.moveHistoryCursor("mail", to: tokens[0]) == tokens[2])
+        try desk.coordinator.moveHistoryCursor("'quoted'", to: tokens[1])
+        let other = try Desk(in: desk.folder)
+        let all = try other.coordinator.historyCursors()
+        #expect(all.map(\.name) == ["'quoted'", "mail"] && all.map(\.transactionNumber) == [2, 3])
+        #expect(all.allSatisfy { $0.storeID == desk.store.identifier && $0.date >= before && $0.date <= Date() })
+        #expect(all[1].token == tokens[2])
+        #expect(try other.coordinator.historyToken(ofCursor: "mail") == tokens[2])
+        #expect(try desk.coordinator.removeHistoryCursor("mail"))
+        #expect(try desk.coordinator.removeHistoryCursor("mail") == false)
+        #expect(try other.coordinator.historyToken(ofCursor: "mail") == nil)
+        let foreign = try Desk()
+        try foreign.addBed(1)
+        #expect(failure { try desk.coordinator.moveHistoryCursor("x", to: foreign.token) }.code == 134060)
+    }
+
+    @Test("Two processes that move one cursor at once lose nothing: it is where the farther one put it")
+    func rivals() throws {
+        let desk = try Desk()
+        for number in 0..<40 { try desk.addBed(number) }
+        let writers = try (0..<2).map { try Writer(desk.url, "cursor", "\($0)") }
+        for writer in writers { writer.wait() }
+        let all = try desk.coordinator.historyCursors()
+        #expect(all.map(\.name) == ["own 0", "own 1", "shared"])
+        #expect(all.map(\.transactionNumber) == [40, 39, 40])
+    }
+
+    @Test("Purging waits for cursors, but for those that nobody has moved for a while, which are told 134301")
+    func purging() throws {
+        let desk = try Desk()
+        for number in 0..<6 { try desk.addBed(number) }
+        let tokens = try desk.transactions().map(\.token)
+        try desk.coordinator.moveHistoryCursor("slow", to: tokens[1])
+        try desk.coordinator.moveHistoryCursor("fast", to: tokens[4])
+        #expect(try desk.coordinator.purgeHistory(olderThan: .distantPast) == 0)
+        #expect(try desk.coordinator.purgeHistory(olderThan: .distantFuture) == 2)
+        #expect(try desk.coordinator.historyToken(ofCursor: "slow") == tokens[1])
+        #expect(try desk.transactions(.fetchHistory(after: tokens[1])).count == 4)
+        try Tables(desk.url).rows("UPDATE OCDHISTORYCURSOR SET ZTIMESTAMP = ZTIMESTAMP - 1000 WHERE ZNAME = 'slow'")
+        #expect(try desk.coordinator.purgeHistory(olderThan: .distantFuture, passingCursorsIdleFor: 2000) == 0)
+        #expect(try desk.coordinator.purgeHistory(olderThan: .distantFuture, passingCursorsIdleFor: 500) == 3)
+        let passed = failure { _ = try desk.coordinator.historyToken(ofCursor: "slow") }
+        #expect(passed.code == 134301 && passed.sentence.contains("slow"))
+        #expect(try desk.transactions(.fetchHistory(after: desk.coordinator.historyToken(ofCursor: "fast"))).count == 1)
+        try desk.coordinator.moveHistoryCursor("slow", to: desk.token)
+        #expect(try desk.coordinator.historyToken(ofCursor: "slow") == desk.token)
+    }
+}
