@@ -14,6 +14,7 @@ let package = Package(
         .executableTarget(
             name: "coredata",
             dependencies: [
+                .product(name: "CoreData", package: "OpenCoreData"),
                 .product(name: "CoreDataModelTools", package: "OpenCoreData"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],

@@ -13,6 +13,10 @@ struct SourceModel {
     /// The same as programs see it.
     let model: NSManagedObjectModel
 
+    init(_ model: NSManagedObjectModel, _ schema: Schema, configuration: String?) {
+        (self.model, self.schema, self.configuration) = (model, schema, configuration)
+    }
+
     /// Looks among the versions of the later model, then in all places where programs have their resources.
     ///
     /// - Parameters:

@@ -158,6 +158,13 @@ struct AlterCompiler {
         return statements + (renumbered.map { [("UPDATE \(bare(name)) SET \(bare("Z_ENT")) = \($0)", [])] } ?? [])
     }
 
+    /// Whether rows of an entity are written at all.
+    func rewrites(_ copy: BoundMigration.Copy, _ move: TableMove) throws -> Bool {
+        if copy.source.index != copy.destination.index { return true }
+        let isDerived = copy.values.contains { if case .derived = $0.source { true } else { false } }
+        return try isDerived || !defaults(copy, move, in: "", alone: true).isEmpty || !assignments(copy, move).isEmpty
+    }
+
     private struct Assignment: Equatable {
         let column: String
         /// A text, or nil for a value that is bound.

@@ -61,6 +61,24 @@ package struct MigrationCompiler {
     private func present(_ table: TableMap) throws -> TableMap { try aside.table(of: table.root) }
     private func present(_ table: JoinTable) -> JoinTable { aside.join(of: table.relationship) ?? table }
 
+    // MARK: All of it
+
+    /// Every statement that changes the file, but for those of metadata and history, in their order.
+    package var statements: [String] {
+        get throws { try preparations + insertions.map(\.sql) + changes.map(\.sql) + completions }
+    }
+
+    /// The former entities whose rows are written anew.
+    package var rewritten: [Entity] {
+        get throws {
+            try migration.copies.filter { copy in
+                guard !copy.source.isAbstract, let table = try? to.table(of: copy.destination.index) else { return false }
+                guard let move = moves.first(where: { $0.isInPlace && $0.to.name == table.name }) else { return true }
+                return try alterations.rewrites(copy, move)
+            }.map(\.source)
+        }
+    }
+
     // MARK: Before the copies
 
     package var preparations: [String] {

@@ -35,6 +35,19 @@ package struct StoreFile {
         return metadata
     }
 
+    /// Calls a block with the statement at each row that a query answers.
+    func eachRow(_ sql: String, _ body: (OpaquePointer) throws -> Void) throws {
+        let connection = try connect(.read)
+        let statement = try Statement(sql, on: connection)
+        while true {
+            switch sqlite3_step(statement.handle) {
+            case SQLITE_ROW: try body(statement.handle)
+            case SQLITE_DONE: return
+            case let code: throw connection.error(code, doing: "Reading the file", sql: sql)
+            }
+        }
+    }
+
     /// Whether the file holds a copy of the model that it was written with.
     package func hasModelCopy() throws -> Bool {
         _ = try metadata()

@@ -16,37 +16,67 @@ extension SchemaDiff {
     }
 }
 
+extension SchemaDiff {
+    /// A difference of one entity, or one of its properties, in words that follow its name.
+    package struct Change: Sendable, Hashable {
+        package let entity: String
+        package let property: String?
+        package let words: String
+    }
+
+    /// In the order of the entities; what an entity only inherits is left out.
+    package var changes: [Change] {
+        entities.flatMap { entity -> [Change] in
+            let own = entity.ownWords(ofHash: false).map { Change(entity: entity.name, property: nil, words: $0) }
+            return own + entity.properties.map { Change(entity: entity.name, property: $0.name, words: $0.words(ofHash: false)) }
+        }
+    }
+}
+
 extension EntityDiff {
+    /// What differs in the entity itself, behind its name; nothing for none.
+    fileprivate func ownWords(ofHash: Bool) -> [String] {
+        switch kind {
+        case .added: return ["was added"]
+        case .removed: return ["was removed"]
+        case .renamed, .changed: break
+        }
+        var parts = changes.filter { (!ofHash || $0.entersHash) && $0.aspect != .ancestor }.map(\.phrase)
+        if kind == .renamed { parts.insert("was called \(source ?? "")", at: 0) }
+        return parts.isEmpty ? [] : [parts.joined(separator: ", ")]
+    }
+
     /// What differs in the entity and its properties, and what its parent brings.
     ///
     /// - Parameter ofHash: whether only what enters the version hash is told.
     fileprivate func sentences(ofHash: Bool) -> (own: [String], inherited: [String]) {
-        switch kind {
-        case .added: return (["\(name) was added"], [])
-        case .removed: return (["\(name) was removed"], [])
-        case .renamed, .changed: break
-        }
-        let told = changes.filter { !ofHash || $0.entersHash }
-        var parts = told.filter { $0.aspect != .ancestor }.map(\.phrase)
-        if kind == .renamed { parts.insert("was called \(source ?? "")", at: 0) }
-        let own = parts.isEmpty ? [] : ["\(name) " + parts.joined(separator: ", ")]
+        let own = ownWords(ofHash: ofHash).map { "\(name) \($0)" }
+        guard kind == .renamed || kind == .changed else { return (own, []) }
         let listed = properties.filter { !ofHash || $0.entersHash }.map { "\(name).\($0.sentence(ofHash: ofHash))" }
-        return (own + listed, told.filter { $0.aspect == .ancestor }.map { "\(name) \($0.phrase)" })
+        let inherited = changes.filter { (!ofHash || $0.entersHash) && $0.aspect == .ancestor }
+        return (own + listed, inherited.map { "\(name) \($0.phrase)" })
     }
 }
 
 extension PropertyDiff {
     fileprivate func sentence(ofHash: Bool) -> String {
+        if case .movedTo(let other) = kind { return "\(source ?? "") was moved to \(other).\(name)" }
+        if kind == .added || kind == .removed { return "\(name) (\(form)) was \(kind == .added ? "added" : "removed")" }
+        return "\(name) \(words(ofHash: ofHash))"
+    }
+
+    /// The same behind the property's name.
+    fileprivate func words(ofHash: Bool) -> String {
         var parts = changes.filter { !ofHash || $0.entersHash }.map(\.phrase)
         switch kind {
-        case .added: return "\(name) (\(form)) was added"
-        case .removed: return "\(name) (\(form)) was removed"
-        case .movedTo(let other): return "\(source ?? "") was moved to \(other).\(name)"
+        case .added: return "was added (\(form))"
+        case .removed: return "was removed (\(form))"
+        case .movedTo(let other): return "was moved to \(other).\(name)"
         case .movedFrom(let other): parts.insert("was moved from \(other).\(source ?? "")", at: 0)
         case .renamed: parts.insert("was called \(source ?? "")", at: 0)
         case .changed: break
         }
-        return "\(name) " + parts.joined(separator: ", ")
+        return parts.joined(separator: ", ")
     }
 }
 

@@ -96,7 +96,7 @@ extension EntityDraft {
 
 extension Schema {
     /// Own and inherited properties.
-    func properties(of entity: Entity) -> [DeclaredProperty] {
+    package func properties(of entity: Entity) -> [DeclaredProperty] {
         var line: [Entity] = [entity]
         while let parent = line.last?.parent { line.append(self[parent]) }
         return line.flatMap(\.draft.declaredProperties)

@@ -1,0 +1,115 @@
+// A store and the versions that it passes.
+
+import CoreDataSQL
+import CoreDataSQLite
+import CoreDataValues
+import Foundation
+
+/// Carries a store from version to version.
+struct ChainMigration {
+    let url: URL
+    let type: String
+    let configuration: String?
+    let options: [AnyHashable: Any]?
+    let chain: VersionChain
+    /// For each step the mapping model that a program or its bundles have; nil for one that is inferred.
+    let mappings: [NSMappingModel?]
+
+    /// The same steps for another file.
+    func moved(to url: URL) -> ChainMigration {
+        ChainMigration(url: url, type: type, configuration: configuration, options: options, chain: chain, mappings: mappings)
+    }
+
+    func site(_ number: Int) throws -> MigrationSite {
+        let (from, to) = chain.steps[number]
+        return MigrationSite(
+            coordinator: NSPersistentStoreCoordinator(managedObjectModel: to.model), type: type, configuration: configuration, url: url,
+            options: try StoreOptions(options), source: SourceModel(from.model, from.schema, configuration: configuration))
+    }
+
+    func inferred(_ number: Int) throws -> MigrationPlan {
+        let (from, to) = chain.steps[number]
+        return try MigrationPlan(SchemaDiff(from: from.schema, to: to.schema))
+    }
+
+    /// The statements of a step in a SQLite store.
+    func compiler(_ number: Int) throws -> MigrationCompiler {
+        let (from, to) = chain.steps[number]
+        let dialect = SQLiteDialect()
+        return try MigrationCompiler(
+            BoundMigration(inferred(number)), from: StoreMap(schema: from.schema, configuration: configuration, dialect: dialect),
+            to: StoreMap(schema: to.schema, configuration: configuration, dialect: dialect))
+    }
+
+    /// One step, as a whole or not at all.
+    func perform(_ number: Int) throws {
+        do {
+            guard let mapping = mappings[number] else { return try site(number).perform(inferred(number)) }
+            let (from, to) = chain.steps[number]
+            try NSMigrationManager(sourceModel: from.model, destinationModel: to.model).migrateInPlace(
+                url, type: type, options: options, with: mapping)
+        } catch { throw named(error, number) }
+    }
+
+    /// An error that says which step failed.
+    func named(_ error: any Error, _ number: Int) -> CocoaError {
+        let (from, to) = chain.steps[number]
+        let shown = CocoaError.migrating(error, url)
+        var info = shown.userInfo
+        let text = info[NSLocalizedDescriptionKey] as? String ?? ""
+        info[NSLocalizedDescriptionKey] = "The step from \(from.name) to \(to.name) failed, and the store has the version \(from.name). \(text)"
+        return CocoaError(shown.code, userInfo: info)
+    }
+
+    /// Copies the store with its files.
+    func copy(to place: URL) throws {
+        guard !FileManager.default.fileExists(atPath: place.path) else {
+            throw CocoaError.coreData(134030, "A copy of the store cannot be put at \(place.path), where a file is already.", [NSFilePathErrorKey: place.path])
+        }
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: chain.versions[0].model)
+        try coordinator.replacePersistentStore(
+            at: place, destinationOptions: nil, withPersistentStoreFrom: url, sourceOptions: options, ofType: type)
+    }
+}
+
+extension NSPersistentStoreCoordinator {
+    /// Migrates a store through the versions of a model, one after the other.
+    ///
+    /// Each step is carried out by a mapping model of the bundles, or one beside the model, if there is one, else as the models tell, in a
+    /// transaction of its own: a failure leaves the last whole version, and its error names the step. A store that has the last version
+    /// already stays as it is. The store must not be open in this coordinator. Ours, beside Core Data's API.
+    /// - Parameters:
+    ///   - model: a `.xcdatamodeld` or `.momd` with the version that the store was written with.
+    ///   - versions: the versions in the order in which the store passes them; nil for all up to the current one, by name.
+    /// - Throws: 134130 where the store's version is not on the way; what a step throws.
+    public final func migrateStore(
+        at url: URL, toVersionsOf model: URL, versions: [String]? = nil, type: NSPersistentStore.StoreType = .sqlite,
+        configuration: String? = nil, options: [AnyHashable: Any]? = nil
+    ) throws {
+        let migration = try chainMigration(url, model, versions, type, configuration, options)
+        for number in migration.mappings.indices { try migration.perform(number) }
+    }
+
+    /// What `migrateStore(at:toVersionsOf:)` would do. The store is only read.
+    ///
+    /// - Throws: 134130 where the store's version is not on the way; 134190, naming the step, where the models do not tell what becomes of a value.
+    public final func migrationPlan(
+        at url: URL, toVersionsOf model: URL, versions: [String]? = nil, type: NSPersistentStore.StoreType = .sqlite,
+        configuration: String? = nil, options: [AnyHashable: Any]? = nil
+    ) throws -> StoreMigrationPlan {
+        try MigrationForecast(chainMigration(url, model, versions, type, configuration, options)).plan()
+    }
+
+    private func chainMigration(
+        _ url: URL, _ model: URL, _ versions: [String]?, _ type: NSPersistentStore.StoreType, _ configuration: String?,
+        _ options: [AnyHashable: Any]?
+    ) throws -> ChainMigration {
+        let metadata = try Self.metadataForPersistentStore(type: type, at: url, options: options)
+        let recorded = metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
+        let chain = try VersionChain(of: recorded, at: url, in: model, order: versions)
+        let folders = ModelSearch.usualFolders() + [model.deletingLastPathComponent()]
+        let mappings = chain.steps.map { NSMappingModel.fitting($0.from.model, $0.to.model, in: folders) }
+        return ChainMigration(
+            url: url, type: type.rawValue, configuration: configuration, options: options, chain: chain, mappings: mappings)
+    }
+}

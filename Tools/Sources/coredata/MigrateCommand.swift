@@ -1,0 +1,138 @@
+// `coredata migrate`: what a migration will do, a rehearsal, or the migration itself.
+
+import ArgumentParser
+import CoreData
+import CoreDataModelTools
+import Foundation
+
+struct MigrateCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "migrate", abstract: "Carries a store to a later version of its model, or says what that would do.",
+        discussion: """
+            Without --plan and --rehearse the store is migrated, version by version, each in a transaction. Exit status 0 if all is well, 1 for \
+            findings or a failure, 2 for another use.
+            """)
+
+    @Argument(help: "The store's file.")
+    var store: String
+
+    @Option(help: "The model with its versions: a .xcdatamodeld or .momd.")
+    var model: String
+
+    @Option(help: "The version that the store is to have; the current one unless named.")
+    var version: String?
+
+    @Option(help: "The store's type: SQLite, Binary, XML or PropertyList.")
+    var type = "SQLite"
+
+    @Flag(help: "Says what would happen. The store is only read.")
+    var plan = false
+
+    @Flag(help: "Migrates a copy, validates its objects, and compares values and counts.")
+    var rehearse = false
+
+    @Option(help: "Copies the store to this file first.")
+    var backup: String?
+
+    @Flag(help: "Prints {\"steps\": […], \"lost\": […], \"findings\": […]} for other programs.")
+    var json = false
+
+    func validate() throws {
+        if plan && rehearse { throw ValidationError("Ask for --plan or --rehearse, not for both.") }
+        if backup != nil, plan || rehearse { throw ValidationError("--backup belongs to a migration; neither --plan nor --rehearse changes the store.") }
+    }
+
+    func run() throws {
+        let found: StoreMigrationPlan
+        do { found = try makePlan() } catch { return try fail(error) }
+        var findings = found.findings
+        do {
+            if findings.isEmpty, rehearse { findings = try found.rehearse(progress: show(found)) }
+            if findings.isEmpty, !plan, !rehearse { try found.run(backup: backup.map { URL(fileURLWithPath: $0) }, progress: show(found)) }
+        } catch { return try fail(error, found) }
+        try report(found, findings)
+        if !findings.isEmpty { throw ExitCode.failure }
+    }
+
+    private func makePlan() throws -> StoreMigrationPlan {
+        let package = URL(fileURLWithPath: model)
+        var versions: [String]?
+        if let version {
+            let names = try ModelVersions.names(at: package)
+            guard let end = names.firstIndex(of: version) else {
+                throw Failure("\(model) has no version \(version); it has \(names.joined(separator: ", ")).")
+            }
+            versions = Array(names[...end])
+        }
+        return try NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel()).migrationPlan(
+            at: URL(fileURLWithPath: store), toVersionsOf: package, versions: versions, type: NSPersistentStore.StoreType(rawValue: type))
+    }
+
+    /// On a terminal, one line that is written again at each step.
+    private func show(_ found: StoreMigrationPlan) -> (Int) -> Void {
+        guard !json, isatty(2) == 1 else { return { _ in } }
+        return { done in
+            let text = done < found.steps.count ? "step \(done + 1) of \(found.steps.count): \(found.steps[done].from) → \(found.steps[done].to)" : ""
+            FileHandle.standardError.write(Data("\r\u{1B}[K\(text)".utf8))
+        }
+    }
+
+    private func fail(_ error: any Error, _ found: StoreMigrationPlan? = nil) throws {
+        let text = (error as? Failure)?.message ?? (error as NSError).localizedDescription
+        if json {
+            try printJSON(Report(steps: found?.steps ?? [], lost: found?.lost ?? [], findings: [.init(message: text, file: store)]))
+        } else {
+            FileHandle.standardError.write(Data("\(store): error: \(text)\n".utf8))
+        }
+        throw ExitCode.failure
+    }
+
+    private struct Failure: Error {
+        let message: String
+        init(_ message: String) { self.message = message }
+    }
+
+    // MARK: Words
+
+    private func report(_ found: StoreMigrationPlan, _ findings: [StoreMigrationPlan.Finding]) throws {
+        if json { return try printJSON(Report(steps: found.steps, lost: found.lost, findings: findings.map(Report.Finding.init))) }
+        if found.steps.isEmpty { print("The store has the version already.") }
+        for step in found.steps {
+            print("\(step.from) → \(step.to) (\(step.kind.rawValue)), objects written anew: \(step.rows)")
+            for change in step.changes { print("  \(change.entity)\(change.property.map { ".\($0)" } ?? "") \(change.change)") }
+            if plan { for sql in step.sql { print("    \(sql)") } }
+        }
+        for loss in found.lost {
+            print("lost: \(loss.rows) \(loss.property.map { "values of \(loss.entity).\($0)" } ?? "objects of \(loss.entity)")")
+        }
+        for finding in findings { print(finding) }
+        if findings.isEmpty, !found.steps.isEmpty, !plan { print(rehearse ? "The rehearsal found nothing." : "The store was migrated.") }
+    }
+
+    private struct Report: Encodable {
+        struct Finding: Encodable {
+            var severity = "error"
+            var entity: String?
+            var property: String?
+            var message: String
+            var file: String
+            var id: String?
+
+            init(message: String, file: String) { (self.message, self.file) = (message, file) }
+
+            init(_ finding: StoreMigrationPlan.Finding) {
+                (severity, entity, property) = (finding.severity, finding.entity, finding.property)
+                (message, file, id) = (finding.message, finding.file, finding.id)
+            }
+        }
+        let steps: [StoreMigrationPlan.Step]
+        let lost: [StoreMigrationPlan.Loss]
+        let findings: [Finding]
+    }
+
+    private func printJSON(_ report: Report) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        print(String(decoding: try encoder.encode(report), as: UTF8.self))
+    }
+}
