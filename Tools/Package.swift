@@ -19,5 +19,6 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
-        .testTarget(name: "CommandTests", dependencies: ["coredata"], swiftSettings: strict),
+        .testTarget(
+            name: "CommandTests", dependencies: ["coredata", .product(name: "CoreData", package: "OpenCoreData")], swiftSettings: strict),
     ])

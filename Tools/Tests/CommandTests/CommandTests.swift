@@ -5,44 +5,14 @@ import Testing
 
 @Suite("coredata")
 struct CommandTests {
-    private let folder: URL
+    private let program: CommandProgram
+    private var folder: URL { program.folder }
 
-    init() throws {
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent("coredata-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
+    init() throws { program = try CommandProgram() }
 
-    private struct Answer {
-        let status: Int32
-        let output: String
-        let errors: String
-    }
-
-    /// Runs the program that was built beside this test.
-    private func coredata(_ arguments: String...) throws -> Answer { try run(arguments) }
-
-    private func run(_ arguments: [String]) throws -> Answer {
-        let process = Process()
-        process.executableURL = try Self.program()
-        process.arguments = arguments
-        let (output, errors) = (folder.appendingPathComponent("out"), folder.appendingPathComponent("err"))
-        for file in [output, errors] { try Data().write(to: file) }
-        process.standardOutput = try FileHandle(forWritingTo: output)
-        process.standardError = try FileHandle(forWritingTo: errors)
-        process.standardInput = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        return try Answer(
-            status: process.terminationStatus, output: String(contentsOf: output, encoding: .utf8),
-            errors: String(contentsOf: errors, encoding: .utf8))
-    }
-
-    private static func program() throws -> URL {
-        let test = URL(fileURLWithPath: CommandLine.arguments[0]).resolvingSymlinksInPath()
-        let program = test.deletingLastPathComponent().appendingPathComponent("coredata")
-        try #require(FileManager.default.isExecutableFile(atPath: program.path), "There is no \(program.path).")
-        return program
-    }
+    private typealias Answer = CommandProgram.Answer
+    private func coredata(_ arguments: String...) throws -> Answer { try program.run(arguments) }
+    private func run(_ arguments: [String]) throws -> Answer { try program.run(arguments) }
 
     private func model(_ name: String, _ contents: String) throws -> URL {
         let package = folder.appendingPathComponent("\(name).xcdatamodeld")

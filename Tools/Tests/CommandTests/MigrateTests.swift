@@ -1,0 +1,92 @@
+// `coredata migrate` as people and other programs run it.
+
+import CoreData
+import Foundation
+import Testing
+
+@Suite("coredata migrate")
+struct MigrateTests {
+    private let program: CommandProgram
+    private let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+    private var model: URL { root.appendingPathComponent("Models/FooTriage.xcdatamodeld") }
+    private var store: URL { program.folder.appendingPathComponent("Triage.sqlite") }
+
+    init() throws { program = try CommandProgram() }
+
+    /// Eight injuries, a station and three casualties, written with the first version.
+    private func makeStore() throws {
+        let first = try NSManagedObjectModel(loading: model.appendingPathComponent("FooTriage.xcdatamodel"))
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: first)
+        try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: store)
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        try context.performAndWait {
+            func make(_ entity: String, _ values: [String: Any]) -> NSManagedObject {
+                let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: context)
+                for (key, value) in values { object.setValue(value, forKey: key) }
+                return object
+            }
+            let names = "Blunt Trauma%Burn%C-Spine%Cardiac%Crushing%Fracture%Laceration%Penetration".split(separator: "%")
+            let injuries = names.enumerated().map { make("Injury", ["id": $0, "name": String($1)]) }
+            let station = make("Station", ["name": "North Gate"])
+            for number in 1...3 {
+                let casualty = make("Casualty", ["name": "Casualty \(number)", "age": 20 + number, "arrivedAt": Date(), "tag": UUID()])
+                casualty.setValue(station, forKey: "station")
+                casualty.setValue(NSSet(array: Array(injuries.prefix(number))), forKey: "injuries")
+            }
+            try context.save()
+        }
+        try coordinator.close()
+    }
+
+    @Test("The guide's commands print what the guide says")
+    func guide() throws {
+        try makeStore()
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = [
+            "python3", root.appendingPathComponent("Scripts/Layout/guide.py").path, root.path, "Documentation/Migration.md", program.folder.path,
+        ]
+        var environment = ProcessInfo.processInfo.environment
+        environment["PATH"] = try CommandProgram.program().deletingLastPathComponent().path + ":" + (environment["PATH"] ?? "/usr/bin:/bin")
+        process.environment = environment
+        try process.run()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+    }
+
+    @Test("Plans, rehearsals and runs are told as JSON, in the shape that other programs expect")
+    func json() throws {
+        try makeStore()
+        let before = try Data(contentsOf: store)
+        for options in [["--plan"], ["--rehearse"]] {
+            let answer = try program.run(["migrate", store.path, "--model", model.path, "--json"] + options)
+            #expect(answer.status == 0, "\(answer)")
+            let report = try #require(JSONSerialization.jsonObject(with: Data(answer.output.utf8)) as? [String: Any])
+            #expect(Set(report.keys) == ["steps", "lost", "findings"])
+            let steps = try #require(report["steps"] as? [[String: Any]])
+            #expect(steps.count == 1 && Set(steps[0].keys) == ["from", "to", "kind", "changes", "sql", "rows"])
+            #expect(steps[0]["from"] as? String == "FooTriage" && steps[0]["to"] as? String == "FooTriage 2" && steps[0]["kind"] as? String == "inferred")
+            #expect((steps[0]["sql"] as? [String])?.isEmpty == false && (report["findings"] as? [Any])?.isEmpty == true)
+        }
+        #expect(try Data(contentsOf: store) == before, "neither changes the store")
+        let backup = program.folder.appendingPathComponent("before.sqlite")
+        #expect(try program.run(["migrate", store.path, "--model", model.path, "--json", "--backup", backup.path]).status == 0)
+        #expect(FileManager.default.fileExists(atPath: backup.path))
+        let again = try program.run(["migrate", store.path, "--model", model.path])
+        #expect(again.status == 0 && again.output == "The store has the version already.\n")
+    }
+
+    @Test("What cannot be walked has status 1 and says why; another use has 2")
+    func failures() throws {
+        try makeStore()
+        let unknown = try program.run(["migrate", store.path, "--model", model.path, "--version", "FooTriage 9"])
+        #expect(unknown.status == 1 && unknown.errors.contains("FooTriage 9") && unknown.errors.contains("FooTriage 2"))
+        let none = try program.run(["migrate", "/nowhere.sqlite", "--model", model.path, "--json", "--plan"])
+        #expect(none.status == 1 && none.output.contains("\"findings\"") && none.output.contains("/nowhere.sqlite"))
+        #expect(try program.run(["migrate", store.path]).status == 2)
+        #expect(try program.run(["migrate", store.path, "--model", model.path, "--plan", "--rehearse"]).status == 2)
+        #expect(try program.run(["migrate", store.path, "--model", model.path, "--plan", "--backup", "x"]).status == 2)
+    }
+}
