@@ -1,5 +1,6 @@
 // Every change that lightweight migration infers, each with rows in the store.
 
+import CoreDataTestSupport
 import Foundation
 import Testing
 
@@ -8,19 +9,23 @@ import Testing
 @Suite("Inferred migrations") struct InferenceTests {
     private typealias V = Versions
 
-    /// Two objects of an entity, moved from one declaration of it to another.
+    /// Stores of these types, moved from one declaration of entities to another.
+    private static let types = [NSSQLiteStoreType, NSXMLStoreType, NSBinaryStoreType, NSPropertyListStoreType]
+
     private func moved(
         _ former: String, _ later: String, fill: (NSManagedObjectContext) throws -> Void,
         then: (NSManagedObjectContext) throws -> Void
     ) throws {
-        let versions = try V(former, later)
-        try versions.open(1) { context in
-            try fill(context)
-            try context.save()
+        for type in Self.types {
+            let versions = try V(former, later)
+            try versions.open(1, type) { context in
+                try fill(context)
+                try context.save()
+            }
+            try versions.open(2, type, V.automatic, then)
+            try versions.open(2, type, [:], then)
+            if type == NSSQLiteStoreType { #expect(try versions.sql("PRAGMA integrity_check") == ["ok"]) }
         }
-        try versions.open(2, NSSQLiteStoreType, V.automatic, then)
-        try versions.open(2, NSSQLiteStoreType, [:], then)
-        #expect(try versions.sql("PRAGMA integrity_check") == ["ok"])
     }
 
     private func two(_ context: NSManagedObjectContext) {
@@ -223,6 +228,23 @@ import Testing
                 #expect((item.value(forKey: "tags") as? NSSet)?.count == Int(title.dropFirst()))
                 #expect((item.value(forKey: "likes") as? NSSet)?.count == (title == "t1" ? 2 : 1))
             }
+        }
+    }
+
+    @Test("13.1 A program's own atomic store is made anew by its class") func programsStore() throws {
+        NSPersistentStoreCoordinator.registerStoreClass(BoxStore.self, forStoreType: BoxStore.type)
+        let versions = try V(
+            V.entity("Item", "", V.attribute("title"), V.toMany("tags", "Tag", "item")) + V.entity("Tag", "", V.toOne("item", "Item", "tags")),
+            V.entity("Ware", "elementID=\"Item\"", V.attribute("name", "String", "optional=\"YES\" elementID=\"title\""), V.toMany("tags", "Tag", "item"))
+                + V.entity("Tag", "", V.toOne("item", "Ware", "tags"), V.attribute("count", "Integer 32", "defaultValueString=\"4\"")))
+        try versions.open(1, BoxStore.type) { context in
+            context.make("Item", ["title": "a", "tags": NSSet(array: [context.make("Tag"), context.make("Tag")])])
+            try context.save()
+        }
+        try versions.open(2, BoxStore.type) { context in
+            let ware = try #require(context.all("Ware").first)
+            let tags = (ware.value(forKey: "tags") as? NSSet)?.allObjects as? [NSManagedObject] ?? []
+            #expect(ware.value(forKey: "name") as? String == "a" && tags.count == 2 && tags.allSatisfy { $0.value(forKey: "count") as? Int == 4 })
         }
     }
 

@@ -8,13 +8,14 @@ import Testing
 @testable import CoreData
 
 /// A package of models as Xcode leaves it, and a store beside it.
-struct Versions {
+struct Versions: @unchecked Sendable {
     let folder = Folder()
     var url: URL { folder.file("Shop.xcdatamodeld") }
     var store: URL { folder.file("shop.sqlite") }
 
     /// The entities of each version, as a model file has them.
     init(_ versions: [String]) throws {
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
         for (place, entities) in versions.enumerated() {
             let folder = url.appendingPathComponent("Shop \(place + 1).xcdatamodel")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -117,6 +117,14 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
         return rows
     }
 
+    /// A program's own store is made anew, object by object, by its class.
+    override class func migrate(_ site: MigrationSite, by plan: MigrationPlan) throws {
+        let (from, to) = (site.source.model, site.coordinator.managedObjectModel)
+        try NSMigrationManager(sourceModel: from, destinationModel: to).migrateInPlace(
+            site.url, type: site.type, options: site.options.given, configurations: (site.source.configuration, site.configuration),
+            with: NSMappingModel.inferredMappingModel(forSourceModel: from, destinationModel: to))
+    }
+
     /// The configuration by name, nil for the default one.
     final var configurationForRows: String? {
         coordinator?.runtime.schema.configurations[configurationName] == nil ? nil : configurationName

@@ -53,6 +53,9 @@ package struct MigrationCompiler {
         alterations = AlterCompiler(migration: migration, from: aside, to: to)
     }
 
+    /// A change of the schema, if there is no other: whoever has the store open notices it before the next statement.
+    private static let (mark, unmark) = ("CREATE TABLE Z_FORMER ( Z_PK INTEGER PRIMARY KEY )", "DROP TABLE Z_FORMER")
+
     private static func keeps(_ map: StoreMap, _ entity: Entity) -> Bool { (try? map.table(of: entity.index)) != nil }
 
     private func isInPlace(_ table: TableMap) -> Bool { moves.contains { $0.isInPlace && $0.to.name == table.name } }
@@ -87,7 +90,7 @@ package struct MigrationCompiler {
             let spatial = try Definitions(from).spatialIndexes().flatMap(dialect.dropSpatialIndex)
             let names = zip(from.tables.map(\.name) + from.joins.map(\.name), aside.tables.map(\.name) + aside.joins.map(\.name))
             let definitions = Definitions(to)
-            return try triggers + spatial + names.filter { $0 != $1 }.map { "ALTER TABLE \(bare($0)) RENAME TO \(bare($1))" }
+            return try [Self.mark] + triggers + spatial + names.filter { $0 != $1 }.map { "ALTER TABLE \(bare($0)) RENAME TO \(bare($1))" }
                 + to.tables.filter { !isInPlace($0) }.map(definitions.table) + to.joins.filter { !isInPlace($0) }.map(definitions.join)
                 + definitions.spatialIndexes().flatMap(dialect.spatialIndex)
         }
@@ -182,7 +185,7 @@ package struct MigrationCompiler {
         get throws {
             let left = try from.tables.filter { table in !moves.contains { $0.isInPlace && $0.from === table } }.map { try present($0).name }
                 + from.joins.filter { join in !joins.contains { $0.from.name == join.name } }.map { present($0).name }
-            return try left.map { "DROP TABLE \(bare($0))" } + outdatedIndexes() + keyIndexes() + derivations() + declaredIndexes()
+            return try [Self.unmark] + left.map { "DROP TABLE \(bare($0))" } + outdatedIndexes() + keyIndexes() + derivations() + declaredIndexes()
                 + DerivedTriggers(to).statements()
         }
     }

@@ -31,6 +31,8 @@ final class Connection: @unchecked Sendable {
     var isNested: Bool
     /// Whether it was opened for writing.
     let isWritable: Bool
+    /// Looks whether the file still has the model that it was opened with.
+    let modelWatch: ModelWatch
     // Not checked for exclusivity, like what changes of a statement.
     @exclusivity(unchecked) private var cache = StatementCache()
     /// By root entity.
@@ -69,10 +71,12 @@ final class Connection: @unchecked Sendable {
         self.options = options
         self.counter = counter
         isMemory = access == .memory
+        modelWatch = ModelWatch(path: path)
         isNested = isMemory
         setBusyTimeout(options.timeout)
         _ = coredata_sqlite_defensive(opened, 1)
         _ = coredata_sqlite_trusted_schema(opened, 0)
+        if !isMemory { modelWatch.install(on: opened) }
         TextFunctions.register(on: opened)
         ValueFunctions.register(on: opened, path: path)
     }
@@ -192,7 +196,8 @@ final class Connection: @unchecked Sendable {
     }
 
     func error(_ code: Int32, doing what: String, sql: String?) -> StoreError {
-        SQLiteError.make(
+        if code & 0xff == SQLITE_AUTH, modelWatch.isOutdated { return modelWatch.refusal }
+        return SQLiteError.make(
             code, message: String(cString: sqlite3_errmsg(handle)), doing: what, path: path, sql: sql)
     }
 }

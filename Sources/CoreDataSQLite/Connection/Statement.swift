@@ -35,8 +35,10 @@ final class Statement {
 
     init(_ sql: String, on connection: Connection) throws {
         var prepared: OpaquePointer?
+        connection.modelWatch.isPreparing = true
         let code = sqlite3_prepare_v3(
             connection.handle, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
+        connection.modelWatch.isPreparing = false
         guard code == SQLITE_OK, let prepared else {
             throw connection.error(code, doing: "Preparing a statement", sql: sql)
         }

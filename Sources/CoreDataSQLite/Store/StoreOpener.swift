@@ -49,7 +49,8 @@ struct StoreOpener {
             try connection.limitsLog()
             connection.checkpointsOnClose(true)
             if connection.isMemory { try prepareWriter(connection) }
-            let pool = Pool(first: connection, counter: counter, further: further(readerAccess, pragmas))
+            connection.modelWatch.expect(metadata.versionHashes)
+            let pool = Pool(first: connection, counter: counter, further: further(readerAccess, pragmas, metadata))
             let isRecorded = options.recordsHistory && (content == .history || writer != nil)
             return OpenedStore(
                 pool: pool, plan: fitting, metadata: metadata, options: options, history: isRecorded ? .recorded : .none,
@@ -60,17 +61,19 @@ struct StoreOpener {
         }
     }
 
-    private func further(_ readerAccess: Connection.Access, _ pragmas: Pragmas) -> Pool.Further {
+    private func further(_ readerAccess: Connection.Access, _ pragmas: Pragmas, _ metadata: StoreMetadata) -> Pool.Further {
         Pool.Further(
             reader: {
                 let reader = try connection(readerAccess)
                 try pragmas.configureReader(reader)
+                try reader.require(plan, metadata)
                 return reader
             },
             writer: {
                 let writer = try connection(options.isReadOnly ? readerAccess : .write)
                 try pragmas.configure(writer)
                 try writer.limitsLog()
+                try writer.require(plan, metadata)
                 return writer
             },
             prepareWriter: prepareWriter)

@@ -105,6 +105,28 @@ class FileStore: NSAtomicStore, OwnStore, @unchecked Sendable {
         keepStamp(FileStamp(path))
     }
 
+    /// Reads the file, migrates what it holds, and writes it anew, under the lock of the file: a second process waits and finds another
+    /// file then. Objects keep their numbers.
+    override class func migrate(_ site: MigrationSite, by plan: MigrationPlan) throws {
+        let path = site.url.path
+        if site.options.isReadOnly { throw StoreError(134030, "The store at \(path) was opened read-only.", path: path) }
+        let stamp = FileStamp(path)
+        let lock = Foundation.open(path, O_RDONLY | O_CLOEXEC)
+        defer { if lock >= 0 { close(lock) } }
+        if lock >= 0 { flock(lock, LOCK_EX) }
+        let document = try document(AtomicFile(url: site.url), path)
+        let migration = try BoundMigration(plan)
+        var image = try ImageMigration(migration, document.image(plan.source, path: path)).migrated()
+        image.metadata.versionHashes = StoreMetadata.hashes(plan.destination, site.configuration)
+        image.metadata.modelVersionIdentifiers = plan.destination.versionIdentifiers
+        let rows = try MemoryStore(schema: plan.destination, configuration: site.configuration).holding(image).deriving(migration)
+        let migrated = try format.encode(StoredDocument(rows.image(), plan.destination))
+        guard FileStamp(path) == stamp else {
+            throw StoreError(134110, "The store at \(path) was changed by another process meanwhile. Open it again.", path: path)
+        }
+        try AtomicFile(url: site.url).write(migrated)
+    }
+
     // What follows is for nodes, which these stores do not need.
     override func load() throws {}
     override func save() throws {}

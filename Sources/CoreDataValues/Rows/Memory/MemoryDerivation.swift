@@ -112,6 +112,18 @@ struct MemoryDerivation: Sendable {
         return Array(touched)
     }
 
+    /// Computes attributes of all rows anew.
+    func deriveAll(in tables: inout MemoryTables, where isMeant: (DerivedAttribute) -> Bool) {
+        let now = Date().timeIntervalSinceReferenceDate
+        for attribute in attributes where isMeant(attribute) {
+            let root = schema[attribute.entity].root
+            for var row in tables.trees[root]?.rows ?? [] where isOwn(row.key, attribute) {
+                row.values[attribute.slot] = convert(value(of: attribute, row, tables, now: now), to: attribute.kind)
+                tables.trees[root]?.put(row)
+            }
+        }
+    }
+
     private func value(
         of attribute: DerivedAttribute, _ row: MemoryRow, _ tables: MemoryTables, now: Double
     ) -> Value {

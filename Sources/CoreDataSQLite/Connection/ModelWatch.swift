@@ -1,0 +1,63 @@
+// Notices that a file was brought to another model while it is open.
+
+import CCoreDataSQLite
+import CoreDataSQL
+import CoreDataValues
+import Foundation
+
+/// Keeps a connection from reading and writing by a model that the file does not have any more.
+///
+/// A migration changes the schema, so that SQLite compiles each kept statement anew before it runs next, inside the transaction in
+/// which it runs, and asks the authorizer, who looks at the hashes that the file records then. A statement whose schema is as it was
+/// costs nothing.
+final class ModelWatch {
+    private let path: String
+    /// What the store recorded when it was opened; nil for a file that is not opened as a store.
+    private var hashes: [String: Data]?
+    /// While a statement is compiled for the first time.
+    var isPreparing = false
+    /// Whether the file was found to have another model.
+    private(set) var isOutdated = false
+
+    init(path: String) { self.path = path }
+
+    func install(on handle: OpaquePointer) {
+        sqlite3_set_authorizer(
+            handle,
+            { place, action, _, _, _, _ in
+                guard let place, [SQLITE_SELECT, SQLITE_INSERT, SQLITE_UPDATE, SQLITE_DELETE].contains(action) else { return SQLITE_OK }
+                let watch = Unmanaged<ModelWatch>.fromOpaque(place).takeUnretainedValue()
+                if watch.isOutdated { return SQLITE_DENY }
+                return watch.isPreparing || watch.fits() ? SQLITE_OK : SQLITE_DENY
+            }, Unmanaged.passUnretained(self).toOpaque())
+    }
+
+    func expect(_ hashes: [String: Data]) { self.hashes = hashes }
+
+    /// A look by another connection, as an authorizer may not use its own: what that one sees is at least as new.
+    private func fits() -> Bool {
+        guard let hashes else { return true }
+        guard let found = try? StoreFile(url: URL(fileURLWithPath: path)).metadata() else { return true }
+        isOutdated = found.versionHashes != hashes
+        return !isOutdated
+    }
+
+    var refusal: StoreError {
+        StoreError(
+            134100,
+            "The store at \(path) was migrated by another process and has another model now; nothing was read or written. Open it again "
+                + "with that model.", path: path)
+    }
+}
+
+extension Connection {
+    /// For a connection that is opened later than its store.
+    ///
+    /// - Throws: 134100 for a file that has another model meanwhile.
+    func require(_ plan: StorePlan, _ metadata: StoreMetadata) throws {
+        if isMemory { return }
+        modelWatch.expect(metadata.versionHashes)
+        guard let record = try MetadataRecord.row(self), plan.fitting(record.plist, uuid: record.uuid) == nil else { return }
+        if try record.metadata(self).versionHashes != metadata.versionHashes { throw modelWatch.refusal }
+    }
+}

@@ -1,0 +1,99 @@
+// Stores that others have open when they are migrated, and several that migrate at once.
+
+import CCoreDataSQLite
+import CoreDataTestSupport
+import Foundation
+import Synchronization
+import Testing
+
+@testable import CoreData
+
+@Suite("Migration beside others") struct OtherProcessTests {
+    private typealias V = Versions
+
+    private static func versions() throws -> Versions {
+        try V(
+            V.entity("Item", "", V.attribute("title")),
+            V.entity("Item", "", V.attribute("title"), V.attribute("count", "Integer 64", "defaultValueString=\"4\"")),
+            V.entity("Item", "versionHashModifier=\"other\"", V.attribute("title")))
+    }
+
+    /// A context of its own coordinator, which stays open.
+    private func stack(_ versions: Versions, _ version: Int) throws -> NSManagedObjectContext {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: try versions.model(version))
+        try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: versions.store, options: V.automatic)
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        return context
+    }
+
+    @Test("Who has the store open under the old version is refused at the next read and save (134100), and nothing is written", arguments: [2, 3])
+    func outdated(_ version: Int) throws {
+        let versions = try Self.versions()
+        let (reader, writer) = (try stack(versions, 1), try stack(versions, 1))
+        for context in [reader, writer] {
+            context.make("Item", ["title": "a"])
+            try context.save()
+            _ = try context.all("Item")
+        }
+        let count = try versions.open(version) { try $0.count(for: NSFetchRequest<NSManagedObject>(entityName: "Item")) }
+        #expect(count == 2)
+        let read = failure { _ = try reader.all("Item") }
+        #expect(read?.number == 134100 && read?.sentence.contains("was migrated by another process") == true, "\(read?.sentence ?? "")")
+        writer.make("Item", ["title": "late"])
+        #expect(failure { try writer.save() }?.number == 134100)
+        #expect(try versions.sql("SELECT COUNT(*) FROM ZITEM") == ["2"])
+        // A connection that is opened only now finds the same.
+        #expect(failure { _ = try reader.count(for: NSFetchRequest<NSManagedObject>(entityName: "Item")) }?.number == 134100)
+    }
+
+    @Test("A schema that others change without migrating the store is no reason to refuse") func foreignIndex() throws {
+        let versions = try Self.versions()
+        let context = try stack(versions, 1)
+        context.make("Item", ["title": "a"])
+        try context.save()
+        var handle: OpaquePointer?
+        defer { sqlite3_close(handle) }
+        #expect(sqlite3_open(versions.store.path, &handle) == SQLITE_OK)
+        #expect(sqlite3_exec(handle, "CREATE INDEX theirs ON ZITEM (ZTITLE)", nil, nil, nil) == SQLITE_OK)
+        #expect(try context.all("Item").count == 1)
+        context.make("Item", ["title": "b"])
+        try context.save()
+        #expect(try context.all("Item").count == 2)
+    }
+
+    @Test("Of several that open a store at once one migrates it, and all open it") func openers() throws {
+        let versions = try Self.versions()
+        try versions.open(1) { context in
+            for number in 1...200 { context.make("Item", ["title": "t\(number)"]) }
+            try context.save()
+        }
+        let counts = Mutex<[Int]>([])
+        DispatchQueue.concurrentPerform(iterations: 6) { _ in
+            let count = (try? versions.open(2) { try $0.all("Item").filter { $0.value(forKey: "count") as? Int64 == 4 }.count }) ?? -1
+            counts.withLock { $0.append(count) }
+        }
+        #expect(counts.withLock { $0 } == Array(repeating: 200, count: 6))
+    }
+
+    @Test("What a writer of the old version was told is saved is in the migrated store") func acknowledged() throws {
+        let versions = try Self.versions()
+        let context = try stack(versions, 1)
+        let saved = Atomic(0)
+        let end = Mutex<Int?>(nil)
+        let group = DispatchGroup()
+        DispatchQueue.global().async(group: group) {
+            for number in 1...100_000 {
+                context.make("Item", ["title": "t\(number)"])
+                do { try context.save() } catch { return end.withLock { $0 = (error as? CocoaError)?.number ?? -1 } }
+                saved.add(1, ordering: .relaxed)
+            }
+        }
+        while saved.load(ordering: .relaxed) < 50 { usleep(1000) }
+        try versions.open(2) { _ in }
+        group.wait()
+        #expect(end.withLock { $0 } == 134100)
+        let count = saved.load(ordering: .relaxed)
+        #expect(try versions.sql("SELECT COUNT(*), COUNT(ZCOUNT) FROM ZITEM") == ["\(count)|\(count)"])
+    }
+}
