@@ -122,6 +122,40 @@ enum Corpus {
         #expect(refused.count <= 5)
     }
 
+    @Test("A new store keeps a copy of its model, which an independent reader finds to have the recorded hashes", .enabled(if: Corpus.isPresent))
+    func written() throws {
+        let versions = Versions()
+        let root = Corpus.root.appendingPathComponent("models/alemar11+CoreDataPlus/Tests/Resources/SampleModel/SampleModel.xcdatamodeld")
+        let models = try [
+            versions.model("A", Versions.first), versions.model("B", Versions.second),
+            NSManagedObjectModel(loading: root.appendingPathComponent("SampleModel.xcdatamodel")),
+            NSManagedObjectModel(loading: root.appendingPathComponent("SampleModel3.xcdatamodel")),
+        ]
+        var paths: [String] = []
+        for (number, model) in models.enumerated() {
+            let url = versions.file("\(number).sqlite")
+            try versions.with(model, at: url) { _ in }
+            paths.append(url.path)
+            let copy = try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: url)
+            #expect(copy.entityVersionHashesByName == model.entityVersionHashesByName)
+            for (name, entity) in model.entitiesByName {
+                #expect(copy.entitiesByName[name]?.superentity?.name == entity.superentity?.name)
+                #expect(copy.entitiesByName[name]?.attributesByName.keys.sorted() == entity.attributesByName.keys.sorted())
+                #expect(copy.entitiesByName[name]?.renamingIdentifier == entity.renamingIdentifier)
+            }
+        }
+        let process = Process()
+        let pipe = Pipe()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        let script = Corpus.root.deletingLastPathComponent().appendingPathComponent("specs/verify_version_hashes.py").path
+        process.arguments = ["python3", script] + paths
+        process.standardOutput = pipe
+        try process.run()
+        let output = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        #expect(output.split(separator: "\n").count { $0.hasPrefix("OK") } == models.count, "\(output)")
+    }
+
     @Test("A store of Core Data's is migrated by the model beside its rows where no other is found", .enabled(if: Corpus.isPresent))
     func migratedByCache() throws {
         let project = "alemar11+CoreDataPlus/Tests/Resources/SampleModel"

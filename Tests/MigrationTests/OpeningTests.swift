@@ -70,6 +70,7 @@ import Testing
     func missingSource() throws {
         let shop = try filled()
         try FileManager.default.removeItem(at: shop.url.appendingPathComponent("Shop 1.xcdatamodel"))
+        try shop.write("DELETE FROM Z_MODELCACHE")
         let error = failure { try shop.open(2) { _ in } }
         #expect(error?.number == 134130)
         #expect((error?.userInfo[NSUnderlyingErrorKey] as? CocoaError)?.number == 134100)

@@ -49,6 +49,15 @@ struct Versions: @unchecked Sendable {
         return try body(context)
     }
 
+    /// Runs a statement for its effect.
+    func write(_ statement: String) throws {
+        var handle: OpaquePointer?
+        defer { sqlite3_close(handle) }
+        guard sqlite3_open(store.path, &handle) == SQLITE_OK, sqlite3_exec(handle, statement, nil, nil, nil) == SQLITE_OK else {
+            throw CocoaError(.fileWriteUnknown, userInfo: [NSLocalizedDescriptionKey: String(cString: sqlite3_errmsg(handle))])
+        }
+    }
+
     /// What a statement answers, a line a row, with a bar between columns.
     func sql(_ statement: String) throws -> [String] {
         var (handle, prepared): (OpaquePointer?, OpaquePointer?)

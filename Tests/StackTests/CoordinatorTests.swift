@@ -222,9 +222,10 @@ final class StoreLog: @unchecked Sendable {
         try Rig().add(options: [
             NSPersistentHistoryTrackingKey: false, NSMigratePersistentStoresAutomaticallyOption: true,
             NSPersistentStoreDeferredLightweightMigrationOptionKey: true, NSPersistentStoreFileProtectionKey: "complete",
-            NSPersistentStoreStagedMigrationManagerOptionKey: NSObject(),
+            NSPersistentStoreStagedMigrationManagerOptionKey: NSStagedMigrationManager([]),
         ])
         #expect(code { try Rig().add(options: [NSPersistentHistoryTrackingKey: "yes"]) } == 134060)
+        #expect(code { try Rig().add(options: [NSPersistentStoreStagedMigrationManagerOptionKey: NSObject()]) } == 134060)
     }
 
     @Test("execute(_:with:) answers a fetch; perform and performAndWait run blocks, nested as well")

@@ -1,5 +1,6 @@
 // Stores whose type the caller does not say, and what stores keep beside rows.
 
+import CoreDataModelFile
 import CoreDataSQLite
 import CoreDataValues
 import Foundation
@@ -39,21 +40,21 @@ extension NSPersistentStoreCoordinator {
 
     /// The model that a store was written with, from the copy that Core Data keeps in its SQLite files.
     ///
-    /// - Throws: `unsupported` where there is a copy, since it is an archive that this version does not read; 134060 where there is
-    ///   none, as in files made here; 134080 where no store is.
+    /// - Throws: 134060 where there is none, 259 for one that cannot be read, 134020 for a model that cannot be said here; 134080 where no
+    ///   store is.
     public class func cachedModelForPersistentStore(
         at url: URL, options: [AnyHashable: Any]? = nil
     ) throws -> NSManagedObjectModel {
-        let hasCopy: Bool
         do {
-            hasCopy = try StoreFile(url: url).hasModelCopy()
+            guard let copy = try StoreFile(url: url).modelCopy() else {
+                throw CocoaError.coreData(
+                    134060, "The store at \(url.path) keeps no copy of its model. Load the model from its own file.",
+                    [NSFilePathErrorKey: url.path])
+            }
+            let draft = try ModelFile.draft(modelCache: copy, path: url.path)
+            _ = try Schema(checking: draft)
+            return NSManagedObjectModel(draft: draft)
         } catch { throw CocoaError.presenting(error) }
-        guard hasCopy else {
-            throw CocoaError.coreData(
-                134060, "The store at \(url.path) keeps no copy of its model. Load the model from its own file.",
-                [NSFilePathErrorKey: url.path])
-        }
-        throw CocoaError.unsupported("reading the archived copy of the model in \(url.path)")
     }
 
     /// Where the histories of stores are now; nil when none of them keeps one.

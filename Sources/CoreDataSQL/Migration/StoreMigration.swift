@@ -63,7 +63,7 @@ package struct StoreMigration {
             gone = try Migrator(migration, from: store, to: target, store: known.uuid, session: session)
                 .perform(recordsHistory: recordsHistory, files: files)
             if !gone.isEmpty { try note.add(gone.sorted()) }
-            try forgetModel(session)
+            try exchangeModel(session)
             try MetadataRecord.write(migrated, schema: target.schema, to: session)
             return true
         }
@@ -80,10 +80,12 @@ package struct StoreMigration {
         }
     }
 
-    /// Core Data keeps a copy of the former model beside the rows.
-    private func forgetModel(_ session: any SQLSession) throws {
+    /// The copy of the former model beside the rows becomes one of the new model.
+    private func exchangeModel(_ session: any SQLSession) throws {
         if try Catalogue(session).columns(of: MetadataStatements.modelCopy).isEmpty { return }
-        try session.run(MetadataStatements(session.dialect).forgetModel, [])
+        let statements = MetadataStatements(session.dialect)
+        try session.run(statements.forgetModel, [])
+        if let copy = ModelCopy.data(of: target.schema) { try session.run(statements.keepModel, [.data(copy)]) }
     }
 
     private var migrated: StoreMetadata {

@@ -27,6 +27,10 @@ package struct MetadataStatements: Sendable {
 
     /// Removes the copy of the model.
     package var forgetModel: String { "DELETE FROM \(name(Self.modelCopy))" }
+    /// The copy of the model, compressed.
+    package var keepModel: String {
+        "INSERT INTO \(name(Self.modelCopy)) (\(name("Z_CONTENT"))) VALUES (\(dialect.next(1)))"
+    }
     package static var modelCopy: String { "Z_MODELCACHE" }
 
     /// Answers the name of each entity with that of its parent or null.

@@ -71,6 +71,9 @@ package struct StoreSetup {
             }
             for sql in definitions { try session.run(sql, []) }
             try map.schema.addEntityNumbers(session, plan.writes)
+            if let copy = ModelCopy.data(of: map.schema) {
+                try session.run(MetadataStatements(session.dialect).keepModel, [.data(copy)])
+            }
             try MetadataRecord.write(metadata, schema: map.schema, to: session)
             return true
         }

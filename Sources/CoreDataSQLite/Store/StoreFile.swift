@@ -48,18 +48,12 @@ package struct StoreFile {
         }
     }
 
-    /// Whether the file holds a copy of the model that it was written with.
-    package func hasModelCopy() throws -> Bool {
-        _ = try metadata()
-        let connection = try connect(.read)
-        guard try connection.run("SELECT COUNT(*) FROM sqlite_master WHERE name = 'Z_MODELCACHE'") == "1" else { return false }
-        return try connection.run("SELECT COUNT(*) FROM Z_MODELCACHE WHERE Z_CONTENT IS NOT NULL") != "0"
-    }
-
     /// The copy of the model that the file was written with, compressed as Core Data does; nil for a file without one.
     package func modelCopy() throws -> Data? {
-        guard try hasModelCopy() else { return nil }
-        let statement = try Statement("SELECT Z_CONTENT FROM Z_MODELCACHE WHERE Z_CONTENT IS NOT NULL", on: try connect(.read))
+        _ = try metadata()
+        let connection = try connect(.read)
+        guard try connection.run("SELECT COUNT(*) FROM sqlite_master WHERE name = 'Z_MODELCACHE'") == "1" else { return nil }
+        let statement = try Statement("SELECT Z_CONTENT FROM Z_MODELCACHE WHERE Z_CONTENT IS NOT NULL", on: connection)
         defer { statement.finish() }
         return try statement.step() ? statement.data(0) : nil
     }

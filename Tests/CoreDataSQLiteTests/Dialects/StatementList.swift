@@ -299,6 +299,7 @@ struct StatementList {
         return [
             Line(title: "read metadata", sql: records.read(limit: 1000)), Line(title: "write metadata", sql: records.write),
             Line(title: "change metadata", sql: records.change), Line(title: "forget the model", sql: records.forgetModel),
+            Line(title: "keep the model", sql: records.keepModel),
             Line(title: "add an entity's number", sql: records.addEntity), Line(title: "parents of entities", sql: records.parents),
             Line(title: "tables", sql: map.dialect.tables), Line(title: "columns", sql: map.dialect.columns(of: casualty.name)),
             Line(title: "unique indexes", sql: map.dialect.uniqueIndexes(of: casualty.name)),
