@@ -65,7 +65,7 @@ public struct HistoryTransactions: AsyncSequence, Sendable {
 
         private mutating func listen() throws {
             let stores = try sequence.coordinator.storesWithHistory(nil)
-            watches = stores.compactMap { store in RemoteChanges.watch(store) { [bell] in bell.ring() } }
+            watches = stores.map { store in RemoteChanges.watch(store) { [bell] in bell.ring() } }
         }
     }
 

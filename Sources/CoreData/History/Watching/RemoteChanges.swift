@@ -9,7 +9,7 @@ enum RemoteChanges {
     private static let places = Mutex<[String: WatchedStore]>([:])
 
     /// Tells a store's coordinator from now on.
-    static func add(_ store: NSPersistentStore) { enter(store)?.add(store) }
+    static func add(_ store: NSPersistentStore) { enter(store) { $0.add(store) } }
 
     static func remove(_ store: NSPersistentStore) {
         for place in places.withLock({ Array($0.values) }) { place.remove(store) }
@@ -22,21 +22,24 @@ enum RemoteChanges {
     }
 
     /// Calls a function whenever the store may have been written by anybody, until the answer is let go.
-    static func watch(_ store: NSPersistentStore, _ changed: @escaping @Sendable () -> Void) -> StoreWatch? {
-        enter(store).map { StoreWatch($0, changed) }
+    static func watch(_ store: NSPersistentStore, _ changed: @escaping @Sendable () -> Void) -> StoreWatch {
+        enter(store) { StoreWatch($0, changed) }
     }
 
-    private static func enter(_ store: NSPersistentStore) -> WatchedStore? {
+    /// - Parameter body: adds somebody to the place, which nobody takes away meanwhile.
+    private static func enter<Result>(_ store: NSPersistentStore, _ body: (WatchedStore) -> Result) -> Result {
         leaveUnused()
         let key = key(of: store)
         let (place, isNew) = places.withLock { places in
-            if let known = places[key] { return (known, false) }
-            let made = WatchedStore(store)
-            places[key] = made
-            return (made, true)
+            let known = places[key]
+            let place = known ?? WatchedStore(store)
+            place.visitors.wrappingAdd(1, ordering: .relaxed)
+            places[key] = place
+            return (place, known == nil)
         }
+        defer { place.visitors.wrappingSubtract(1, ordering: .releasing) }
         if isNew { place.begin(with: store) }
-        return place
+        return body(place)
     }
 
     fileprivate static func leaveUnused() {

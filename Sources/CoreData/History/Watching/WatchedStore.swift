@@ -21,6 +21,8 @@ final class WatchedStore: @unchecked Sendable {
         var formerCommits: Int64 = 0
     }
     private let state = Mutex(State())
+    /// Who is about to add somebody.
+    let visitors = Atomic<Int>(0)
     /// The file to be watched; nil where only the process itself can write.
     let file: URL?
     private let records: Bool
@@ -77,7 +79,7 @@ final class WatchedStore: @unchecked Sendable {
         state.withLock { $0.watchers[key] = nil }
     }
 
-    var isUsed: Bool { !stores.isEmpty || state.withLock { !$0.watchers.isEmpty } }
+    var isUsed: Bool { visitors.load(ordering: .acquiring) > 0 || !stores.isEmpty || state.withLock { !$0.watchers.isEmpty } }
 
     private var stores: [NSPersistentStore] { state.withLock { $0.listeners }.compactMap(\.store) }
 
