@@ -42,21 +42,24 @@ WORK = BUILD / "yardstick"
 # join              visits by the floor of their ward and the city of its hospital; read both attributes
 # parse             a thousand predicates from text; plain C prepares the statements of the same meaning, GRDB builds them
 # batchInsert       a batch insertion with a block that fills an object; a million rows in Scripts/bench
+# history           make all patients in saves of a thousand, recorded in the history that Core Data keeps
+# historyRead       read the changes that these saves have recorded
 # free              let go of all fetched patients
 # memory            heap that fetched patients keep
 TASKS = [
     "insert", "fetch", "fetchRead", "filter", "lookup", "lookupRegistered", "update", "delete", "toOne",
     "toMany", "commit", "open", "free", "memory", "toOneWalk", "toManyPrefetch", "faults", "undo", "redo", "saveDirty",
     "request", "filterSort", "lookupIndexed", "aggregate", "dictionary", "columns", "inList", "join", "parse", "batchInsert",
+    "history", "historyRead",
 ]
 # Requests at once, beside a writer: timed after `request`, for ourselves alone.
 LOADS, LOAD_REQUESTS = ["request1", "request32", "request1000"], 20_000
 # Writers at once: what they save in a second when they share their owners, without and with order, to what they save when they
 # share nothing; under these policies. For ourselves alone.
 SHARED, SHARED_POLICIES = ["sharedNothing", "sharedOwners", "sharedOrder"], ["error", "storeTrump", "objectTrump"]
-WRITING = {"insert", "update", "delete", "commit", "saveDirty", "batchInsert"}
+WRITING = {"insert", "update", "delete", "commit", "saveDirty", "batchInsert", "history"}
 # These start with no file, and of them `join` fills one before it measures.
-UNSEEDED = {"insert", "batchInsert", "join", *SHARED}
+UNSEEDED = {"insert", "batchInsert", "join", "history", "historyRead", *SHARED}
 # Attributes that a task's file has an index of, which the other tasks' tables are without.
 INDEXED = {"request": "admitted", "request1": "admitted", "request32": "admitted", "request1000": "admitted", "lookupIndexed": "name"}
 
@@ -91,8 +94,9 @@ class Contender:
 
 
 NO_LANGUAGE = {"join", "parse"}
+NO_HISTORY = {"history", "historyRead"}
 NO_GRAPH = {"toOneWalk", "undo", "redo"}
-NO_OBJECTS = {"fetch", "lookupRegistered", "toManyPrefetch", "faults", "saveDirty", "request"} | NO_GRAPH
+NO_OBJECTS = {"fetch", "lookupRegistered", "toManyPrefetch", "faults", "saveDirty", "request"} | NO_GRAPH | NO_HISTORY
 CONTENDERS = [
     Contender("c", "plain C", BUILD / "plainc", "plain", {"lookupRegistered"} | NO_GRAPH),
     Contender("swift", "C API from Swift", RELEASE / "RawSwift", "plain", NO_OBJECTS | NO_LANGUAGE),
@@ -149,7 +153,7 @@ def build(contenders, counters=False):
     for program in dict.fromkeys(c.program for c in contenders):
         print(f"building {program.name}", file=sys.stderr)
         if program.name == "plainc":
-            sources = [PACKAGE / "PlainC" / name for name in ("main.c", "database.c", "tasks.c", "queries.c", "rows.c")]
+            sources = [PACKAGE / "PlainC" / name for name in ("main.c", "database.c", "tasks.c", "queries.c", "rows.c", "history.c")]
             include = PACKAGE / "Sources/CYardstick"
             run_tool(
                 ["gcc", "-O2", "-I", include / "include", "-o", program, *sources, include / "probe.c",

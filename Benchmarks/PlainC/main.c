@@ -42,6 +42,8 @@ static Checksum run(const char *task, const char *path) {
     if (is(task, "insert") || is(task, "seed")) return task_insert(path, 1);
     if (is(task, "batchInsert")) return task_insert(path, 0);
     if (is(task, "join")) return task_join(path);
+    if (is(task, "history")) return task_history(path);
+    if (is(task, "historyRead")) return task_history_read(path);
     if (is(task, "open")) return task_open(path);
     open_database(path);
     return run_on_open_database(task);

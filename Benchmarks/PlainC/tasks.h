@@ -24,5 +24,7 @@ Checksum task_request(void);
 Checksum task_commit(void);
 Checksum task_open(const char *path);
 Checksum task_free(void);
+Checksum task_history(const char *path);
+Checksum task_history_read(const char *path);
 
 #endif

@@ -15,10 +15,10 @@ final class Stack: Sendable {
     /// Set once, here.
     nonisolated(unsafe) private let observer: any NSObjectProtocol
 
-    init(path: String) throws {
+    init(path: String, options: [AnyHashable: Any]? = nil) throws {
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: try Self.model.get())
         try coordinator.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: nil, at: URL(fileURLWithPath: path), options: nil)
+            ofType: NSSQLiteStoreType, configurationName: nil, at: URL(fileURLWithPath: path), options: options)
         context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
         context.undoManager = UndoManager()

@@ -19,6 +19,8 @@ public enum Task: String, CaseIterable, Sendable {
     case typedRead, typedWrite
     /// A thousand patients as JSON; only `Scripts/budgets` runs it, to compare `encoded` with structures that a program fills itself.
     case encode
+    /// Saves that are recorded in a history, and its reading.
+    case history, historyRead
     case free, memory
     /// Writes the database that the other tasks start from.
     case seed
@@ -37,7 +39,7 @@ public enum Task: String, CaseIterable, Sendable {
         case .request32: 32
         case .request1000: 1000
         case .insert, .fetch, .fetchRead, .filter, .lookup, .lookupRegistered, .update, .delete, .toOne, .toMany, .commit,
-            .open, .request, .sharedNothing, .sharedOwners, .sharedOrder, .toOneWalk, .toManyPrefetch, .faults, .undo, .redo, .saveDirty, .chain, .encode, .typedRead, .typedWrite, .free, .memory, .seed,
+            .open, .request, .sharedNothing, .sharedOwners, .sharedOrder, .toOneWalk, .toManyPrefetch, .faults, .undo, .redo, .saveDirty, .chain, .encode, .typedRead, .typedWrite, .history, .historyRead, .free, .memory, .seed,
             .filterSort, .lookupIndexed, .aggregate, .dictionary, .columns, .inList, .join, .parse, .batchInsert:
             nil
         }
