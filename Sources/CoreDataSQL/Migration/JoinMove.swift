@@ -11,6 +11,8 @@ struct JoinMove {
     /// The ends of the pairs: the column with its former name, the entities that it may name, and those that it may name afterwards.
     let ends: [(column: String, among: ClosedRange<UInt16>, as: ClosedRange<UInt16>)]
 
+    var isUnchanged: Bool { from.name == to.name && renamedColumns.isEmpty && addedColumns.isEmpty }
+
     /// nil for a table that is filled anew.
     init?(to: JoinTable, _ migration: BoundMigration, from map: StoreMap) {
         guard let (later, link) = migration.origin(of: to), case .pairs = migration.place(of: link), let from = map.join(of: link),
@@ -38,5 +40,23 @@ struct JoinMove {
             (source.owner, map.schema.range(of: former.owner), migration.destination.range(of: relationship.owner)),
             (source.member, former.destinations, relationship.destinations),
         ]
+    }
+}
+
+extension JoinMove {
+    /// Later join tables under the names that a file gave them, where the model's own names are as they were.
+    static func keptNames(of joins: [JoinTable], _ migration: BoundMigration, _ store: StoreMap) -> [JoinTable] {
+        let computed = JoinTablePlan(schema: migration.source).tables()
+        return joins.map { join in
+            guard let (later, link) = migration.origin(of: join), let back = migration.source[link].inverse,
+                let former = computed.first(where: { [$0.relationship, $0.inverse].contains(link) }), let stored = store.join(of: link),
+                former.name == join.name, former.side(of: link) == join.side(of: later), stored.isReflexive == join.isReflexive
+            else { return join }
+            let (own, other) = (stored.side(of: link), stored.side(of: back))
+            let isFirst = later == join.relationship
+            return JoinTable(
+                name: stored.name, relationship: join.relationship, inverse: join.inverse, side: isFirst ? own : other,
+                inverseSide: isFirst ? other : own)
+        }
     }
 }

@@ -212,15 +212,22 @@ package struct MigrationCompiler {
     private func keyIndexes() -> [String] {
         let definitions = Definitions(to)
         let keys = to.tables.flatMap { table in definitions.keyIndexes(table).map { isInPlace(table) ? unlessThere($0) : $0 } }
-        return keys + to.joins.map { join in isInPlace(join) ? unlessThere(definitions.joinIndex(join)) : definitions.joinIndex(join) }
+        let pairs = to.joins.compactMap { join -> String? in
+            guard let move = joins.first(where: { $0.to.name == join.name }) else { return definitions.joinIndex(join) }
+            return move.isUnchanged ? nil : unlessThere(definitions.joinIndex(join))
+        }
+        return keys + pairs
     }
 
     private func declaredIndexes() throws -> [String] {
         let definitions = Definitions(to)
         let made = Set(try definitions.spatialIndexes().flatMap(dialect.spatialIndex))
+        // A file may have what was there under a name of its own.
+        let former = Set(try from.entities.flatMap(Definitions(from).declaredIndexes))
         return try to.entities.flatMap { entity in
             let isKept = isInPlace(try to.table(of: entity.index))
-            return try definitions.declaredIndexes(entity).filter { !made.contains($0) }.map { isKept ? unlessThere($0) : $0 }
+            let wanted = try definitions.declaredIndexes(entity).filter { !made.contains($0) && !(isKept && former.contains($0)) }
+            return wanted.map { isKept ? unlessThere($0) : $0 }
         }
     }
 

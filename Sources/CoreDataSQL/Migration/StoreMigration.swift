@@ -23,7 +23,8 @@ package struct StoreMigration {
         migration = try BoundMigration(plan)
         (self.store, self.known, path) = (store, known, url.path)
         try Self.requireFit(plan, store, known, url.path)
-        target = try StoreMap(schema: plan.destination, configuration: configuration, dialect: store.dialect)
+        let computed = try StoreMap(schema: plan.destination, configuration: configuration, dialect: store.dialect)
+        target = StoreMap(computed, joins: JoinMove.keptNames(of: computed.joins, migration, store))
         self.files = (files, try ExternalColumns(target, url: url))
     }
 
