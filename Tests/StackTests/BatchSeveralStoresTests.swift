@@ -62,4 +62,24 @@ import Testing
         let left = try names(rig)
         #expect(left.count == 3 && left.allSatisfy { $0.hasPrefix("b") })
     }
+
+    @Test("9.2 The limit of a batch deletion counts over the stores that it is for", arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
+    func affected(_ type: String) throws {
+        let rig = Rig()
+        let stores = try ["a", "b", "c"].map { try rig.add(type, $0) }
+        let context = rig.context()
+        for (letter, store) in zip(["a", "b", "c"], stores) {
+            for number in 0..<3 { context.assign(context.make("Doctor", ["name": "\(letter)\(number)"]), to: store) }
+        }
+        try context.save()
+        let fetch = NSFetchRequest<any NSFetchRequestResult>(entityName: "Doctor")
+        fetch.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
+        fetch.fetchLimit = 4
+        let request = NSBatchDeleteRequest(fetchRequest: fetch)
+        request.resultType = .resultTypeCount
+        request.affectedStores = Array(stores.dropFirst())
+        let result = try rig.context().execute(request) as? NSBatchDeleteResult
+        #expect(result?.result as? Int == 4)
+        #expect(try names(rig) == ["a0", "a1", "a2", "c1", "c2"])
+    }
 }

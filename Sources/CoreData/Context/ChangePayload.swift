@@ -10,6 +10,8 @@ struct ChangePayload: Sendable {
     var deleted: [ObjectKey] = []
     /// Everything may have changed.
     var invalidatesAll = false
+    /// Whether objects are named that have gained or lost members, as a save names them; a batch request tells of rows alone.
+    var namesOwners = true
 
     init(_ event: ContextEvent) {
         inserted = event.inserted.map { $0._state.key }

@@ -44,9 +44,11 @@ extension NSManagedObjectContext {
         fromRemoteContextSave changeNotificationData: [AnyHashable: Any], into contexts: [NSManagedObjectContext]
     ) {
         for context in contexts {
-            let payload = ChangePayload(changeNotificationData, for: context.requiredCoordinator)
-            context.requiredCoordinator.forgetRows(of: payload)
-            context.performAndWait { context.merge(payload) }
+            var payload = ChangePayload(changeNotificationData, for: context.requiredCoordinator)
+            payload.namesOwners = false
+            let told = payload
+            context.requiredCoordinator.forgetRows(of: told)
+            context.performAndWait { context.merge(told) }
         }
     }
 
@@ -83,10 +85,11 @@ extension NSManagedObjectContext {
         let inserted = takeIn(payload.inserted)
         let deleted = drop(payload.deleted)
         let refreshed = renew(payload.updated + known)
+        let owners = payload.namesOwners ? [] : forgetMembers(among: payload.updated + payload.deleted)
         settle()
-        post(
-            ContextEvent(inserted: inserted, deleted: deleted, refreshed: refreshed),
-            followersOnly: followers == nil ? [] : (payload.updated + known).compactMap { registered($0) })
+        // A row that nobody holds may have come to be one of a controller's.
+        let others = followers == nil ? [] : (payload.updated + known).map { registered($0) ?? object(for: $0) } + owners
+        post(ContextEvent(inserted: inserted, deleted: deleted, refreshed: refreshed), followersOnly: others)
         // Not an event of this context's own changes, so no save may use its sets.
         lastEvent = nil
         postObjectIDs(.didMergeIDs, changedKey: NSRefreshedObjectIDsKey, inserted, refreshed, deleted)
@@ -114,6 +117,30 @@ extension NSManagedObjectContext {
         }
         if keepsObjects { letGo(gone) }
         return gone
+    }
+
+    /// Has the to-manys read anew in which objects may be, or may have been, and answers whose they are.
+    ///
+    /// Costs a look at all objects of the context.
+    private func forgetMembers(among keys: [ObjectKey]) -> [NSManagedObject] {
+        var concerned: [(owner: Entity, index: Int)] = []
+        for entity in Set(keys.map(\.entity)) {
+            let info = runtime.infos[entity.value]
+            let inverses = info.slotInverses.compactMap { $0 } + info.toManyRelationships.compactMap { $0.inverse.map { runtime.schema[$0] } }
+            concerned += inverses.compactMap { inverse in inverse.toManyIndex.map { (runtime.schema[inverse.owner], $0) } }
+        }
+        if concerned.isEmpty { return [] }
+        return allObjects.filter { object in
+            var isOwner = false
+            for (owner, index) in concerned where object._state.info.entity.isKind(of: owner) {
+                guard let members = object.toManyState(index), !members.isFault, !object.relationship(toMany: index).description.isTransient,
+                    object._state.has(.persistent), !object.isLost
+                else { continue }
+                if members.isChanged { object.renewMembers(at: index, members) } else { members.base = .fault }
+                isOwner = true
+            }
+            return isOwner
+        }
     }
 
     /// Takes objects whose rows are gone out of unsaved relationships: saved, these would lead nowhere.

@@ -52,6 +52,8 @@ private struct DictionaryFormMaker {
     private(set) var columns: [ValueProjection.Column] = []
     private(set) var entries: [String: DictionaryForm.Entry] = [:]
     private(set) var names: [String] = []
+    /// What each name stands for: a description, or nothing for a property.
+    private var meanings: [String: NSExpressionDescription?] = [:]
     private let info: EntityInfo
     private let context: NSManagedObjectContext
 
@@ -63,7 +65,9 @@ private struct DictionaryFormMaker {
     mutating func add(_ property: Any) throws {
         switch property {
         case let name as String: try add(keyPath: name)
-        case let computed as NSExpressionDescription: try add(computed)
+        case let computed as NSExpressionDescription:
+            try note(computed.name, computed)
+            try add(computed)
         case let description as NSPropertyDescription: try add(keyPath: description.name)
         case let keyPath as AnyKeyPath: try add(keyPath: names(of: keyPath).joined(separator: "."))
         default:
@@ -80,7 +84,16 @@ private struct DictionaryFormMaker {
         } catch { throw CocoaError.coreData(134060, "A fetch of \(info.entity.name) names a property by a key path: \(error)") }
     }
 
+    /// - Throws: 134060 for a name that stands for something else already.
+    private mutating func note(_ name: String, _ meaning: NSExpressionDescription?) throws {
+        guard let known = meanings.updateValue(meaning, forKey: name), known !== meaning else { return }
+        throw CocoaError.coreData(
+            134060,
+            "A fetch of \(info.entity.name) has two entries of the name “\(name)” for a dictionary, which can hold one. Name the computed one otherwise.")
+    }
+
     private mutating func add(keyPath name: String) throws {
+        try note(name, nil)
         if let composite = info.entity.composites[name] {
             let first = columns.count
             guard enter(name, .composite(composite, first)) else { return }

@@ -57,7 +57,9 @@ extension Connection {
     func require(_ plan: StorePlan, _ metadata: StoreMetadata) throws {
         if isMemory { return }
         modelWatch.expect(metadata.versionHashes)
-        guard let record = try MetadataRecord.row(self), plan.fitting(record.plist, uuid: record.uuid) == nil else { return }
-        if try record.metadata(self).versionHashes != metadata.versionHashes { throw modelWatch.refusal }
+        try uncounted {
+            guard let record = try MetadataRecord.row(self), plan.fitting(record.plist, uuid: record.uuid) == nil else { return }
+            if try record.metadata(self).versionHashes != metadata.versionHashes { throw modelWatch.refusal }
+        }
     }
 }

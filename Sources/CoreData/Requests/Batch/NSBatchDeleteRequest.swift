@@ -80,6 +80,7 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
         var search = order
         search.plan.includesValues = false
         search.includesPendingChanges = false
+        if let affectedStores { search.stores = affectedStores }
         nonisolated(unsafe) let wanted = search
         let keys = try finder.performAndWait { try finder.fetchObjects(wanted).map(\._state.key) }
         var rest = order.plan
