@@ -63,6 +63,6 @@ struct ManyTasksTests {
         // Few blocks run at once; the rest is what other tests and the run time have. A thread a task would be a thousand.
         #expect(peak.withLock { $0 } <= max(base, 40) + 150)
         // Where all threads wait for Core Data the heart beats before the first is done and after the last.
-        #expect(beats.withLock { $0.count } >= 5, "the heart stood still")
+        #expect(beats.withLock { $0.count } >= 3, "the heart stood still")
     }
 }

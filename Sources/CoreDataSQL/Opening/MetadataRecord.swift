@@ -18,6 +18,8 @@ package struct MetadataRecord {
     /// The length of the list in the file; one that is too long is not read.
     let length: Int
 
+    package init(uuid: String, plist: Data?, length: Int) { (self.uuid, self.plist, self.length) = (uuid, plist, length) }
+
     /// nil when the database has no metadata row.
     package static func row(_ session: any SQLReading) throws -> MetadataRecord? {
         let sql = MetadataStatements(session.dialect).read(limit: ArchiveLimits.metadataBytes)

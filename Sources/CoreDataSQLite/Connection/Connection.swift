@@ -11,7 +11,7 @@ final class Connection: @unchecked Sendable {
     let handle: OpaquePointer
     let path: String
     let options: SQLiteOptions
-    private(set) var counter: StatementCounter
+    let counter: StatementCounter
     /// What triggers have reported since it was last cleared.
     let touched = TouchedRows()
     let ends = OrderEnds()
@@ -159,14 +159,6 @@ final class Connection: @unchecked Sendable {
         var first: String?
         while try statement.step() { first = first ?? statement.text(0) }
         return first
-    }
-
-    /// Runs statements that belong to opening, and are not counted as work of the store.
-    func uncounted<R>(_ body: () throws -> R) rethrows -> R {
-        let kept = counter
-        counter = StatementCounter()
-        defer { counter = kept }
-        return try body()
     }
 
     var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }

@@ -57,9 +57,23 @@ extension Connection {
     func require(_ plan: StorePlan, _ metadata: StoreMetadata) throws {
         if isMemory { return }
         modelWatch.expect(metadata.versionHashes)
-        try uncounted {
-            guard let record = try MetadataRecord.row(self), plan.fitting(record.plist, uuid: record.uuid) == nil else { return }
-            if try record.metadata(self).versionHashes != metadata.versionHashes { throw modelWatch.refusal }
-        }
+        guard let record = try self.metadata(), plan.fitting(record.plist, uuid: record.uuid) == nil else { return }
+        if try record.metadata(self).versionHashes != metadata.versionHashes { throw modelWatch.refusal }
+    }
+
+    /// Part of opening, which is no statement of the store's: neither counted nor told to observers.
+    private func metadata() throws -> MetadataRecord? {
+        let sql = MetadataStatements(dialect).read(limit: ArchiveLimits.metadataBytes)
+        var statement: OpaquePointer?
+        modelWatch.isPreparing = true
+        var code = sqlite3_prepare_v2(handle, sql, -1, &statement, nil)
+        modelWatch.isPreparing = false
+        defer { sqlite3_finalize(statement) }
+        if code == SQLITE_OK { code = sqlite3_step(statement) }
+        if code == SQLITE_DONE { return nil }
+        guard code == SQLITE_ROW, let statement else { throw error(code, doing: "Reading the metadata", sql: sql) }
+        let list = sqlite3_column_blob(statement, 1).map { Data(bytes: $0, count: Int(sqlite3_column_bytes(statement, 1))) }
+        let identifier = sqlite3_column_text(statement, 0).map { String(cString: $0) }
+        return MetadataRecord(uuid: identifier ?? "", plist: list, length: Int(sqlite3_column_int64(statement, 2)))
     }
 }
