@@ -70,12 +70,7 @@ struct PendingOverlay {
         plan.predicate = judged.othersThanStored(order.plan.predicate)
         plan.offset = max(0, order.plan.offset - judged.fitting.count)
         if plan.limit > 0 { plan.limit = sum(plan.limit, order.plan.offset - plan.offset) }
-        var others = try fetched(plan, store)
-        if others.isEmpty, plan.offset > 0 {
-            // How many rows there are in all decides which of the judged the answer has.
-            (plan.offset, plan.limit) = (0, 0)
-            others = try fetched(plan, store)
-        }
+        let others = try fetched(plan, store)
         return window(objectOrder.inserted(judged.fitting, into: others), from: order.plan.offset - plan.offset)
     }
 
