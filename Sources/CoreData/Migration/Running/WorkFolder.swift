@@ -9,6 +9,7 @@ import Synchronization
 /// It is locked while its process lives. What a killed process left is removed by whoever opens the store next, or migrates it.
 final class WorkFolder {
     let url: URL
+    private let path: String
     private let lock: Int32
     private static let mark = ".OpenCoreData-migration"
     /// Which threads of this process migrate, by folder.
@@ -19,7 +20,7 @@ final class WorkFolder {
     ///   - check: asked while waiting; ends it by what it throws.
     /// - Throws: 134030 where nothing can be written, 134090 when another migration took longer, 134110 inside a migration of the store.
     init(beside store: URL, waiting seconds: Double? = nil, _ check: () throws -> Void = {}) throws {
-        let path = Self.place(beside: store.path)
+        path = Self.place(beside: store.path)
         url = URL(fileURLWithPath: path, isDirectory: true)
         try Self.requireOutside(path, store)
         let end = seconds.map { Date().addingTimeInterval($0) }
@@ -28,7 +29,7 @@ final class WorkFolder {
             let handle = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
             if handle < 0, errno == ENOENT { continue }
             guard handle >= 0 else { throw Self.failure(store) }
-            if flock(handle, LOCK_EX | LOCK_NB) == 0, Self.is(handle, path) {
+            if flock(handle, LOCK_EX | LOCK_NB) == 0, Self.isStill(handle, path) {
                 lock = handle
                 Self.empty(url)
                 Self.threads.withLock { $0[path] = UInt(pthread_self()) }
@@ -46,7 +47,7 @@ final class WorkFolder {
     }
 
     deinit {
-        _ = Self.threads.withLock { $0.removeValue(forKey: url.path) }
+        _ = Self.threads.withLock { $0.removeValue(forKey: path) }
         try? FileManager.default.removeItem(at: url)
         close(lock)
     }
@@ -57,7 +58,7 @@ final class WorkFolder {
         guard access(path, F_OK) == 0 else { return }
         let handle = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard handle >= 0 else { return }
-        if flock(handle, LOCK_EX | LOCK_NB) == 0, Self.is(handle, path) { try? FileManager.default.removeItem(atPath: path) }
+        if flock(handle, LOCK_EX | LOCK_NB) == 0, Self.isStill(handle, path) { try? FileManager.default.removeItem(atPath: path) }
         close(handle)
     }
 
@@ -75,7 +76,7 @@ final class WorkFolder {
     }
 
     /// Whoever had the folder before may have removed it meanwhile.
-    private static func `is`(_ handle: Int32, _ path: String) -> Bool {
+    private static func isStill(_ handle: Int32, _ path: String) -> Bool {
         var (mine, present) = (stat(), stat())
         return fstat(handle, &mine) == 0 && stat(path, &present) == 0 && mine.st_ino == present.st_ino && mine.st_dev == present.st_dev
     }
