@@ -144,6 +144,16 @@ import Testing
         #expect(try versions.sql("SELECT name FROM sqlite_master WHERE name = 'ZNOTE'").isEmpty)
     }
 
+    @Test("Of two that carry a store through the same versions the second finds the steps done", arguments: [false, true])
+    func twice(_ mapped: Bool) throws {
+        let versions = try V(Self.item, Self.counted)
+        try fill(versions)
+        let (first, late) = (try chain(versions, mapped: mapped), try chain(versions, mapped: mapped))
+        try first.perform(0)
+        try late.perform(0)
+        #expect(try versions.open(2, NSSQLiteStoreType, [:]) { try $0.values("Item", "count") } == Array(repeating: mapped ? "9" : "4", count: 3))
+    }
+
     @Test("Tables of others stay, whatever their names begin with", arguments: [false, true]) func foreign(_ mapped: Bool) throws {
         let tags = V.toMany("tags", "Tag", "items")
         let tag = V.entity("Tag", "", V.attribute("name"), V.toMany("items", "Item", "tags"))

@@ -46,11 +46,19 @@ struct ChainMigration {
         do {
             let folder = try WorkFolder(beside: url, waiting: StoreOptions(options).patience)
             defer { withExtendedLifetime(folder) {} }
+            if try isDone(number) { return }
             guard let mapping = mappings[number] else { return try site(number, folder).perform(inferred(number)) }
             let (from, to) = chain.steps[number]
             try NSMigrationManager(sourceModel: from.model, destinationModel: to.model).migrateInPlace(
                 url, type: type, options: options, configurations: (configuration, configuration), in: folder, with: mapping)
         } catch { throw named(error, number) }
+    }
+
+    /// Whether another process was first.
+    private func isDone(_ number: Int) throws -> Bool {
+        let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: type, at: url, options: options)
+        let recorded = metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
+        return !chain.versions[number].schema.fits(recorded) && chain.versions[(number + 1)...].contains { $0.schema.fits(recorded) }
     }
 
     /// An error that says which step failed.
