@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Names through a migration") struct NameTests {
     private typealias V = Versions
-    private static let types = [NSSQLiteStoreType, NSXMLStoreType]
+    static let types = [NSSQLiteStoreType, NSXMLStoreType]
 
     private static func renamed(_ name: String, _ former: String, _ type: String = "String") -> String {
         V.attribute(name, type, "optional=\"YES\" elementID=\"\(former)\"")
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test("13.1 Two attributes trade their names", arguments: types) func swapped(_ type: String) throws {
+    @Test("13.1 Two attributes trade their names", arguments: NameTests.types) func swapped(_ type: String) throws {
         try migrated(
             type, V.entity("Item", "", V.attribute("a"), V.attribute("b")), V.entity("Item", "", Self.renamed("b", "a"), Self.renamed("a", "b"))
         ) {
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test("13.1 Two entities trade their names, with the relationship between them", arguments: types) func swappedEntities(_ type: String) throws {
+    @Test("13.1 Two entities trade their names, with the relationship between them", arguments: NameTests.types) func swappedEntities(_ type: String) throws {
         try migrated(
             type,
             V.entity("A", "", V.attribute("n"), V.toMany("bs", "B", "a")) + V.entity("B", "", V.attribute("n"), V.toOne("a", "A", "bs")),
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test("13.1 A name differs from the former one in case only, of an entity and of an attribute", arguments: types) func capitals(_ type: String) throws {
+    @Test("13.1 A name differs from the former one in case only, of an entity and of an attribute", arguments: NameTests.types) func capitals(_ type: String) throws {
         try migrated(
             type, V.entity("item", "", V.attribute("title"), V.attribute("plain")),
             V.entity("Item", "elementID=\"item\"", Self.renamed("Title", "title"), V.attribute("plain"))
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    @Test("13.1 An attribute that goes and one that comes under its name in other capitals have nothing in common", arguments: types)
+    @Test("13.1 An attribute that goes and one that comes under its name in other capitals have nothing in common", arguments: NameTests.types)
     func otherCapitals(_ type: String) throws {
         try migrated(
             type, V.entity("Item", "", V.attribute("title"), V.attribute("plain")),
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test("13.1 An entity that goes and one that comes under its name in other capitals have nothing in common", arguments: types)
+    @Test("13.1 An entity that goes and one that comes under its name in other capitals have nothing in common", arguments: NameTests.types)
     func otherEntity(_ type: String) throws {
         try migrated(
             type, V.entity("Thing", "", V.attribute("title")) + V.entity("Rest", "", V.attribute("a")),
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test("13.1 An attribute takes the name of one that goes, and a relationship the name of an attribute that goes", arguments: types)
+    @Test("13.1 An attribute takes the name of one that goes, and a relationship the name of an attribute that goes", arguments: NameTests.types)
     func taken(_ type: String) throws {
         try migrated(
             type, V.entity("Item", "", V.attribute("a"), V.attribute("b"), V.attribute("c")) + V.entity("Box", "", V.attribute("n")),
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test("13.1 A transient attribute is stored from now on, and a stored one is transient", arguments: types) func transient(_ type: String) throws {
+    @Test("13.1 A transient attribute is stored from now on, and a stored one is transient", arguments: NameTests.types) func transient(_ type: String) throws {
         try migrated(
             type, V.entity("Item", "", V.attribute("a"), V.attribute("b", "String", "optional=\"YES\" transient=\"YES\"")),
             V.entity("Item", "", V.attribute("a", "String", "optional=\"YES\" transient=\"YES\""), V.attribute("b", "String", "defaultValueString=\"new\""))
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test("13.1 Defaults of every type are written as the objects of the new version have them", arguments: types) func defaults(_ type: String) throws {
+    @Test("13.1 Defaults of every type are written as the objects of the new version have them", arguments: NameTests.types) func defaults(_ type: String) throws {
         let added = V.entity(
             "Item", "", V.attribute("n"), V.attribute("text", "String", "defaultValueString=\"it's “é” &amp; 🙂\""),
             V.attribute("flag", "Boolean", "defaultValueString=\"YES\""), V.attribute("small", "Integer 16", "defaultValueString=\"-32768\""),
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    @Test("13.1 An entity becomes abstract and has objects: it is refused or they are kept, never lost in silence", arguments: types)
+    @Test("13.1 An entity becomes abstract and has objects: it is refused or they are kept, never lost in silence", arguments: NameTests.types)
     func abstract(_ type: String) throws {
         let versions = try V(
             V.entity("Item", "", V.attribute("n")) + V.entity("Part", "parentEntity=\"Item\"", V.attribute("m")),
@@ -162,7 +162,7 @@ import Testing
         #expect(try versions.open(2, type) { try $0.values("Part", "n") } == ["part"])
     }
 
-    @Test("13.1 Entity, attribute and relationship names that are words of SQL are migrated", arguments: types) func keywords(_ type: String) throws {
+    @Test("13.1 Entity, attribute and relationship names that are words of SQL are migrated", arguments: NameTests.types) func keywords(_ type: String) throws {
         try migrated(
             type, V.entity("Order", "", V.attribute("group"), V.attribute("select")) + V.entity("Table", "", V.attribute("values")),
             V.entity("Order", "", V.attribute("group"), V.attribute("where", "Integer 64", "defaultValueString=\"1\""), V.toMany("from", "Index", "join"))

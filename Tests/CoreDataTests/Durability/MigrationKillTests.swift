@@ -11,7 +11,7 @@ import Testing
 struct MigrationKillTests {
     private let folder = Folder()
     /// In place, as the models tell, and by a mapping model.
-    private static let deeds = ["migrate", "migrateMapped"]
+    static let deeds = ["migrate", "migrateMapped"]
 
     /// A store of the first version, and what is in it before and after an undisturbed migration.
     private struct Sample {
@@ -71,7 +71,7 @@ struct MigrationKillTests {
 
     @Test(
         "A migration killed at its n-th write leaves a sound file that is wholly of the old model or of the new one, and its files",
-        arguments: deeds, ["pwrite64", "write", "ftruncate", "unlink", "rename", "mkdir", "fdatasync", "fsync"])
+        arguments: MigrationKillTests.deeds, ["pwrite64", "write", "ftruncate", "unlink", "rename", "mkdir", "fdatasync", "fsync"])
     func kill(_ deed: String, _ call: String) throws {
         let sample = try sample(deed)
         var found = (old: 0, new: 0)
@@ -92,7 +92,7 @@ struct MigrationKillTests {
 
     @Test(
         "A migration whose n-th write fails is refused with the old store, and succeeds when it is repeated",
-        arguments: deeds,
+        arguments: MigrationKillTests.deeds,
         [
             "pwrite64 error=EIO", "pwrite64 error=ENOSPC", "write error=ENOSPC", "fdatasync error=EIO", "fsync error=EIO", "ftruncate error=EIO",
             "rename error=EIO", "mkdir error=ENOSPC",
@@ -118,7 +118,7 @@ struct MigrationKillTests {
         if call == "pwrite64" { #expect(refused > 0) }
     }
 
-    @Test("A disk that is full from the n-th write on leaves the old store or the new one; with room again the migration succeeds", arguments: deeds, ["pwrite64", "write"])
+    @Test("A disk that is full from the n-th write on leaves the old store or the new one; with room again the migration succeeds", arguments: MigrationKillTests.deeds, ["pwrite64", "write"])
     func full(_ deed: String, _ call: String) throws {
         let sample = try sample(deed)
         let counted = try copy(sample.store, "counted")
