@@ -31,7 +31,7 @@ let objectTests: [Target] = [
             + (name == "MappingTests" ? ["CCoreDataHeap", "CoreDataModelFile"] : [])
             + (name == "ConcurrencyTests"
                 ? ["CCoreDataRuntime", "CoreDataScript", "CoreDataAsyncMain", "CoreDataStress"] : [])
-            + (name == "HistoryTests" ? ["CoreDataWriter"] : [])
+            + (["HistoryTests", "MigrationTests"].contains(name) ? ["CoreDataWriter"] : [])
             + (name == "StackTests" ? ["CoreDataAgreement"] : []) + (name == "TypedQueryTests" ? ["CoreDataOperators", "CoreDataQueries"] : [])
             + (name == "ClassTests" ? ["CoreDataClassesNorth", "CoreDataClassesSouth", "CoreDataClassesProgram", "CoreDataForeign"] : []),
         exclude: name == "MappingTests" ? ["make-cdm.py"] : [],

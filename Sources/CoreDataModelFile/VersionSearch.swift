@@ -15,12 +15,15 @@ struct VersionSearch {
     private var wrong: Set<VersionOutline.Block> = []
     /// What hashes otherwise too, but need not hash alike.
     private var inexact: Set<VersionOutline.Block> = []
+    /// What a compiled package says of its versions, by the tools that wrote stores with them: hashes that we cannot compute too.
+    private let told: [String: [String: Data]]
     /// How many models were read.
     private(set) var readCount = 0
 
     init(_ package: ModelPackage, recorded: [String: Data]) {
         self.package = package
         self.recorded = recorded
+        told = (try? CompiledVersions(in: package.url))?.hashes ?? [:]
     }
 
     struct Found {
@@ -44,7 +47,8 @@ struct VersionSearch {
             readCount += 1
             guard let draft = try? package.draft(of: candidate.version), let schema = try? Schema(checking: draft) else { continue }
             let found = Found(version: candidate.version, draft: draft, schema: schema)
-            if schema.fitsExactly(recorded) { return found }
+            if schema.fitsExactly(recorded) || isTold(candidate.version) == true { return found }
+            if isTold(candidate.version) == false { continue }
             if accepting == nil, schema.fits(recorded) { accepting = found }
             if let outline = candidate.outline { learn(schema, outline) }
         }
@@ -61,6 +65,12 @@ struct VersionSearch {
         }
         // Sorting keeps no order among equals.
         return all.enumerated().sorted { ($0.element.surplus, $0.offset) < ($1.element.surplus, $1.offset) }.map(\.element)
+    }
+
+    /// Whether a version is the one by what its package says; nil where the store was written here, or nothing is said.
+    private func isTold(_ version: ModelVersion) -> Bool? {
+        guard let hashes = told[version.name], !recorded.values.contains(where: VersionHash.isOurs) else { return nil }
+        return recorded.allSatisfy { name, hash in hashes[name] == hash }
     }
 
     private func isRuledOut(_ candidate: Candidate, by blocks: Set<VersionOutline.Block>) -> Bool {

@@ -81,6 +81,16 @@ package enum Clinic {
         return draft
     }
 
+    /// The next version: beds have a comfort.
+    package static func laterDraft() -> SchemaDraft {
+        var draft = draft()
+        var comfort = attribute("comfort", .integer64, optional: false)
+        comfort.defaultValue = .int(4)
+        for place in draft.entities.indices where draft.entities[place].name == "Bed" { draft.entities[place].attributes.append(comfort) }
+        return draft
+    }
+
+    package static func laterModel() -> NSManagedObjectModel { NSManagedObjectModel(draft: laterDraft()) }
     package static func model() -> NSManagedObjectModel { NSManagedObjectModel(draft: draft()) }
 }
 

@@ -33,6 +33,8 @@ enum Victim {
         case version
         /// Brings it to the second; a refused migration must change nothing and succeed when it is repeated.
         case migrate
+        /// The same by a mapping model.
+        case migrateMapped
         /// Saves and reads until SIGTERM, then closes.
         case serve
     }
@@ -40,7 +42,7 @@ enum Victim {
     static func main() {
         let arguments = CommandLine.arguments
         guard arguments.count == 3, let deed = Deed(rawValue: arguments[1]) else {
-            say("usage: CoreDataVictim prepare|save|retry|allocate|compete|outlive|album|replace|backup|exchange|version|migrate|serve <store>")
+            say("usage: CoreDataVictim prepare|save|retry|allocate|compete|outlive|album|replace|backup|exchange|version|migrate|migrateMapped|serve <store>")
             exit(64)
         }
         do {
@@ -64,7 +66,7 @@ enum Victim {
         if deed == .serve { return try VictimServer.run(url) }
         if deed == .outlive { return try VictimStore.outlive(url) }
         if deed == .version { return try VictimMigration.prepare(url) }
-        if deed == .migrate { return try VictimMigration.run(url) }
+        if deed == .migrate || deed == .migrateMapped { return try VictimMigration.run(url, mapped: deed == .migrateMapped) }
         if deed == .exchange { return try VictimAlbum.exchange(url) }
         if deed == .backup { return try VictimAlbum(url).copy(to: VictimAlbum.beside(url, "copy")) }
         if deed == .album || deed == .replace {
@@ -81,14 +83,18 @@ enum Victim {
         case .retry: try store.saveTwice()
         case .allocate: try store.allocate()
         case .compete: try store.compete()
-        case .outlive, .album, .replace, .backup, .exchange, .version, .migrate, .serve: break
+        case .outlive, .album, .replace, .backup, .exchange, .version, .migrate, .migrateMapped, .serve: break
         }
         try store.close()
     }
 
-    /// At once, so that what was said before a kill is known.
+    /// At once, so that what was said before a kill is known, and not by a call that tests disturb.
     static func say(_ line: String) {
-        FileHandle.standardOutput.write(Data((line + "\n").utf8))
+        var bytes = Array((line + "\n").utf8)
+        bytes.withUnsafeMutableBytes { bytes in
+            var part = iovec(iov_base: bytes.baseAddress, iov_len: bytes.count)
+            _ = writev(1, &part, 1)
+        }
     }
 }
 

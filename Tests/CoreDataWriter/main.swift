@@ -11,13 +11,42 @@ alarm(120)
 let arguments = CommandLine.arguments
 guard arguments.count > 2 else { exit(2) }
 let number = arguments.count > 3 ? Int(arguments[3]) ?? 1 : 1
-let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Clinic.model())
+let coordinator = NSPersistentStoreCoordinator(managedObjectModel: arguments[2] == "migrate" ? Clinic.laterModel() : Clinic.model())
+var options: [String: Any] = arguments.contains("plain") ? [:] : [NSPersistentHistoryTrackingKey: true]
+if arguments[2] == "migrate" {
+    options[NSMigratePersistentStoresAutomaticallyOption] = true
+    options[NSInferMappingModelAutomaticallyOption] = true
+    // Whoever waits for somebody's lock waits no time.
+    options[NSSQLitePragmasOption] = ["busy_timeout": "1"]
+    say("opens")
+}
 try coordinator.addPersistentStore(
-    ofType: NSSQLiteStoreType, configurationName: nil, at: URL(fileURLWithPath: arguments[1]),
-    options: arguments.contains("plain") ? [:] : [NSPersistentHistoryTrackingKey: true])
+    ofType: NSSQLiteStoreType, configurationName: nil, at: URL(fileURLWithPath: arguments[1]), options: options)
 let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
 context.persistentStoreCoordinator = coordinator
 context.transactionAuthor = "writer"
+
+/// At once, for whoever reads along.
+func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
+
+/// Saves beds with numbers from this one on, and says each that is saved, until the store takes no more.
+func load(_ first: Int) {
+    for value in first... {
+        let bed = add("Bed", ["number": value])
+        do {
+            while true {
+                do {
+                    try context.save()
+                    break
+                } catch let error as CocoaError where error.code.rawValue == 134090 { continue }
+            }
+            say("\(value)")
+        } catch {
+            context.delete(bed)
+            return say("ended \((error as? CocoaError)?.code.rawValue ?? -1)")
+        }
+    }
+}
 
 func add(_ entity: String, _ values: [String: Any]) -> NSManagedObject {
     let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: context)
@@ -59,6 +88,30 @@ case "beds slowly":
         _ = add("Bed", ["number": value])
         try context.save()
         Thread.sleep(forTimeInterval: 0.1)
+    }
+case "load": load(number)
+case "migrate": say("\(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Bed")))")
+case "starved":
+    // After the store was migrated, first without a file handle left to look at it with.
+    _ = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Bed"))
+    _ = add("Bed", ["number": 0])
+    try context.save()
+    say("ready")
+    _ = readLine()
+    var taken: [Int32] = []
+    while true {
+        let handle = dup(0)
+        if handle < 0 { break }
+        taken.append(handle)
+    }
+    for isStarved in [true, false] {
+        if !isStarved { for handle in taken { close(handle) } }
+        _ = add("Bed", ["number": number])
+        do {
+            try context.save()
+            say("saved")
+        } catch { say("refused \((error as? CocoaError)?.code.rawValue ?? -1)") }
+        context.rollback()
     }
 case "change": try change(number)
 case "refused":

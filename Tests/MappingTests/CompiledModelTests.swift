@@ -54,6 +54,22 @@ enum Corpus {
         #expect(empty.count <= 1, "\(empty)")
     }
 
+    @Test("A version is found by the hashes that VersionInfo.plist records, also by those that cannot be computed", .enabled(if: Corpus.isPresent))
+    func recordedVersions() throws {
+        var (found, foreign) = (0, 0)
+        for url in try Corpus.files(below: "compiled", { $0.hasSuffix(".momd") }) {
+            guard let info = try? CompiledVersions(in: url), let package = try? ModelPackage(at: url) else { continue }
+            for (name, hashes) in info.hashes where !hashes.isEmpty && package.versions.contains(where: { $0.name == name }) {
+                guard let version = package.version(fitting: hashes) else { continue }
+                found += 1
+                #expect(info.hashes[version.name] == hashes, "\(url.path): \(name) is taken for \(version.name)")
+                if version.schema.entities.contains(where: { hashes[$0.name] != nil && VersionHash.isOurs($0.versionHash) }) { foreign += 1 }
+            }
+        }
+        print("versions found by their recorded hashes: \(found), of which \(foreign) have hashes that cannot be computed")
+        #expect(found >= 20)
+    }
+
     /// Hashes of derived attributes cannot be computed (see StoreFormat.md).
     private func isForeign(_ hash: Data, _ name: String, _ model: NSManagedObjectModel) -> Bool {
         (try? model.schema())?.entity(named: name).map { VersionHash.isForeign(hash, for: $0) } ?? false

@@ -124,6 +124,59 @@ import Testing
         #expect(count == 24)
     }
 
+    private static func unique() throws -> Versions {
+        let unique = "<uniquenessConstraints><uniquenessConstraint><constraint value=\"title\"/></uniquenessConstraint></uniquenessConstraints>"
+        return try Versions(V.entity("Item", "", V.attribute("title")), V.entity("Ware", "elementID=\"Item\"", V.attribute("title"), unique))
+    }
+
+    @Test(
+        "Stores of all types tell equal objects in the same words, in pairs, ten at most, whether a mapping model is used or not (134111)",
+        arguments: [NSSQLiteStoreType, NSXMLStoreType, NSBinaryStoreType, NSPropertyListStoreType], [false, true])
+    func equalObjects(_ type: String, _ mapped: Bool) throws {
+        let shop = try Self.unique()
+        try shop.open(1, type) { context in
+            for number in 1...24 { context.make("Item", ["title": "t\(number % 12)"]) }
+            context.make("Item")
+            try context.save()
+        }
+        let before = try Data(contentsOf: shop.store)
+        let uuid = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: type, at: shop.store)[NSStoreUUIDKey] as? String ?? ""
+        let error = failure {
+            if mapped {
+                let (first, second) = (try shop.model(1), try shop.model(2))
+                let mapping = try NSMappingModel.inferredMappingModel(forSourceModel: first, destinationModel: second)
+                let manager = NSMigrationManager(sourceModel: first, destinationModel: second)
+                manager.usesStoreSpecificMigrationManager = false
+                try manager.migrateInPlace(shop.store, type: type, options: nil, with: mapping)
+            } else {
+                try shop.open(2, type) { _ in }
+            }
+        }
+        #expect(error?.number == 134111, "\(error?.sentence ?? "")")
+        let said = error?.sentence ?? ""
+        let told = said.matches(of: /x-coredata:\/\/([^\/]+)\/Item\/p([0-9]+) \(“(t[0-9]+)”\)/)
+        #expect(said.contains("title of Ware is unique") && told.count == 10 && told.allSatisfy { $0.1 == uuid }, "\(said)")
+        for pair in stride(from: 0, to: told.count - 1, by: 2) { #expect(told[pair].3 == told[pair + 1].3 && told[pair].2 != told[pair + 1].2, "\(said)") }
+        #expect(said.components(separatedBy: "x-coredata://").count == 11)
+        if type != NSSQLiteStoreType { #expect(try Data(contentsOf: shop.store) == before) }
+        #expect(try shop.open(1, type) { try $0.all("Item").count } == 25)
+    }
+
+    @Test("A mapping model of the program's that cannot be read is no reason to infer one: it is named") func unreadable() throws {
+        let shop = try filled()
+        let file = shop.folder.file("Shop1to2.cdm")
+        try Data("no archive".utf8).write(to: file)
+        for body in [
+            { try shop.open(2) { _ in } },
+            { try NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel()).migrateStore(at: shop.store, toVersionsOf: shop.url) },
+        ] as [() throws -> Void] {
+            let error = failure(body)
+            #expect(error?.number == 134110 && error?.sentence.contains("Shop1to2.cdm") == true, "\(error?.sentence ?? "")")
+        }
+        try FileManager.default.removeItem(at: file)
+        #expect(try shop.open(2) { try $0.all("Ware").count } == 5)
+    }
+
     @Test("A value that must be there and is not is told with the object that lacks it")
     func missingValue() throws {
         let shop = try Versions(

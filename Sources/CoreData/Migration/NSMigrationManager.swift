@@ -64,14 +64,20 @@ open class NSMigrationManager: NSObject, KeyValueCoding {
     /// A SQLite store is migrated in one transaction of its own file: other processes that have it open wait with their writes, and whatever
     /// ends it, the store is the former one or the new one.
     /// - Throws: as `migrateStore`.
+    package final func migrateInPlace(_ url: URL, type: String, options: [AnyHashable: Any]?, with mappings: NSMappingModel) throws {
+        try migrateInPlace(url, type: type, options: options, configurations: (nil, nil), in: nil, with: mappings)
+    }
+
+    /// - Parameter folder: where the new store is made, if the caller has it already.
     final func migrateInPlace(
-        _ url: URL, type: String, options: [AnyHashable: Any]?, configurations: (String?, String?) = (nil, nil), with mappings: NSMappingModel
+        _ url: URL, type: String, options: [AnyHashable: Any]?, configurations: (String?, String?), in folder: WorkFolder?,
+        with mappings: NSMappingModel
     ) throws {
         cancellation.withLock { $0 = nil }
         self.mappings = mappings
         let transfer = StoreTransfer(
             manager: self, mappings: mappings, source: (url, type, options, configurations.0), destination: (url, type, options, configurations.1))
-        do { try transfer.runInPlace() } catch { throw CocoaError.presenting(error) }
+        do { try transfer.runInPlace(in: folder) } catch { throw CocoaError.presenting(error) }
     }
 
     /// See `migrateStore(from:sourceType:options:with:toDestinationURL:destinationType:destinationOptions:)`.

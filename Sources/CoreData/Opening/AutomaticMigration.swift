@@ -6,8 +6,8 @@ import Foundation
 extension NSPersistentStoreCoordinator {
     /// Opens a store. One that another model wrote is migrated first, if the options say so.
     ///
-    /// Costs nothing for a store that fits. Of several processes one migrates; the others wait for its transaction and find that the
-    /// store fits.
+    /// Costs the look-up of a name for a store that fits. Of several processes one migrates; the others wait, as long as
+    /// `SQLiteConnectionTimeoutOption` says or else as long as it takes, and find that the store fits.
     /// - Throws: 134100 without the option, 134130 where no model is found that the store was written with, 134140 without a mapping
     ///   model and inference, 134190 where the models do not tell what becomes of a value, 134111 where rows break a new uniqueness
     ///   constraint, 134110 for any other failure, with the cause under `NSUnderlyingErrorKey`. The store is then as it was.
@@ -16,7 +16,11 @@ extension NSPersistentStoreCoordinator {
     ) throws -> Store {
         var attempts = 0
         while true {
-            do { return try open() } catch {
+            do {
+                let store = try open()
+                if !options.isReadOnly, let url, url.isFileURL { WorkFolder.removeLeftovers(beside: url) }
+                return store
+            } catch {
                 guard options.migrates || options.stages != nil, let url, attempts < 8, (CocoaError.presenting(error) as? CocoaError)?.code.rawValue == 134100 else {
                     throw error
                 }
@@ -36,34 +40,40 @@ private struct AutomaticMigration {
     let url: URL
     let options: StoreOptions
 
+    /// Only one migrates a store, and all others wait for it.
+    ///
     /// - Parameter refusal: what opening said.
     func run(insteadOf refusal: any Error) throws {
-        guard let recorded = try recorded() else { throw refusal }
-        guard !recorded.isEmpty else { return }
-        if let stages = options.stages { return try walk(stages, from: recorded) }
+        guard let seen = try recorded() else { throw refusal }
+        if seen.isEmpty { return }
+        do {
+            let folder = try url.isFileURL && !options.isReadOnly ? WorkFolder(beside: url, waiting: options.patience) : nil
+            defer { withExtendedLifetime(folder) {} }
+            guard let recorded = try recorded() else { throw refusal }
+            if !recorded.isEmpty { try migrate(from: recorded, insteadOf: refusal, in: folder) }
+        } catch { throw CocoaError.migrating(error, url) }
+    }
+
+    private func migrate(from recorded: [String: Data], insteadOf refusal: any Error, in folder: WorkFolder?) throws {
+        if let stages = options.stages {
+            return try StagedMigration(
+                manager: stages, coordinator: coordinator, type: type, configuration: configuration, url: url, options: options, folder: folder
+            ).run(from: recorded)
+        }
         let found = SourceModel(of: recorded, before: coordinator.runtime.schema, configuration: configuration)
         guard let source = found ?? SourceModel(besideRowsAt: url, type, of: recorded, configuration: configuration) else {
             throw missingSource(refusal)
         }
+        SourceModel.tellForeign(recorded, source.schema, url)
         let site = MigrationSite(
-            coordinator: coordinator, type: type, configuration: configuration, url: url, options: options, source: source)
+            coordinator: coordinator, type: type, configuration: configuration, url: url, options: options, source: source, folder: folder)
         do {
             if let mapped = try MappingSearch.migration(for: site) { return try mapped(site) }
             guard options.infersMapping else { throw missingMapping() }
             try site.perform(MigrationPlan(SchemaDiff(from: source.schema, to: coordinator.runtime.schema)))
         } catch {
-            // Another process may have been first.
-            if let now = try? self.recorded(), now != recorded { return }
-            throw CocoaError.migrating(error, url)
-        }
-    }
-
-    private func walk(_ stages: NSStagedMigrationManager, from recorded: [String: Data]) throws {
-        let migration = StagedMigration(
-            manager: stages, coordinator: coordinator, type: type, configuration: configuration, url: url, options: options)
-        do { try migration.run(from: recorded) } catch {
-            if let now = try? self.recorded(), now.isEmpty { return }
-            throw CocoaError.migrating(error, url)
+            // Somebody who knows the store by another path may have been first.
+            guard let now = try? self.recorded(), now != recorded else { throw error }
         }
     }
 

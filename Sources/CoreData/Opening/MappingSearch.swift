@@ -16,11 +16,12 @@ enum MappingSearch {
         let (from, to) = (site.source.model, site.coordinator.managedObjectModel)
         // A model that was loaded by its path has its mapping models beside it.
         let package = (site.destination.versions as? ModelPackage)?.url.deletingLastPathComponent()
-        guard let mapping = NSMappingModel.fitting(from, to, in: [package].compactMap { $0 } + ModelSearch.usualFolders()) else { return nil }
+        let folders = [package].compactMap { $0 } + ModelSearch.usualFolders()
+        guard let mapping = try NSMappingModel.fitting(from, to, in: folders) else { return nil }
         return { site in
             try NSMigrationManager(sourceModel: from, destinationModel: to).migrateInPlace(
                 site.url, type: site.type, options: site.options.given, configurations: (site.source.configuration, site.configuration),
-                with: mapping)
+                in: site.folder, with: mapping)
         }
     }
 }

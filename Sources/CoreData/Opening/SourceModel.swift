@@ -45,6 +45,16 @@ struct SourceModel {
         self.init(NSManagedObjectModel(draft: draft), of: recorded, configuration: name)
     }
 
+    /// Tells of a version that was recognised although hashes of it cannot be computed (store format §4.5).
+    static func tellForeign(_ recorded: [String: Data], _ schema: Schema, _ url: URL) {
+        let names = recorded.compactMap { name, hash in schema.entity(named: name).flatMap { VersionHash.isForeign(hash, for: $0) ? name : nil } }
+        if names.isEmpty { return }
+        warn(
+            "The version that the store at \(url.path) was written with is recognised by its other entities, as the hashes of "
+                + "\(names.sorted().joined(separator: ", ")), which have derived or composite attributes, cannot be computed: those that the store "
+                + "records are taken.")
+    }
+
     private static var packages: [ModelPackage] {
         ModelSearch.models(in: ModelSearch.usualFolders()).compactMap { try? ModelPackage(at: $0) }
     }

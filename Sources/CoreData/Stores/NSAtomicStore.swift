@@ -122,7 +122,7 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
         let (from, to) = (site.source.model, site.coordinator.managedObjectModel)
         try NSMigrationManager(sourceModel: from, destinationModel: to).migrateInPlace(
             site.url, type: site.type, options: site.options.given, configurations: (site.source.configuration, site.configuration),
-            with: NSMappingModel.inferredMappingModel(forSourceModel: from, destinationModel: to))
+            in: site.folder, with: NSMappingModel.inferredMappingModel(forSourceModel: from, destinationModel: to))
     }
 
     /// The configuration by name, nil for the default one.

@@ -51,12 +51,18 @@ struct StoreOptions {
     /// By which stages; nil for one step.
     private(set) var stages: NSStagedMigrationManager?
     private(set) var sqlite = SQLiteOptions()
+    /// Seconds that another process' migration of the store is waited for; nil for as long as it takes.
+    private(set) var patience: Double?
 
     init(_ options: [AnyHashable: Any]?) throws {
         given = options
         if SQLLog.level > 0 { observe(by: .log(bindings: SQLLog.level > 2)) }
         for (key, value) in options ?? [:] { try read(key, value) }
+        if waits { patience = sqlite.connectionTimeout }
     }
+
+    /// Whether it is said how long.
+    private var waits: Bool { [NSPersistentStoreTimeoutOption, SQLiteConnectionTimeoutOption].contains { given?[$0] != nil } }
 
     private mutating func observe(by trace: SQLTrace) {
         sqlite.observesBindings = true
@@ -72,6 +78,7 @@ struct StoreOptions {
     init(lenient options: [AnyHashable: Any]?) {
         given = options
         for (key, value) in options ?? [:] { try? read(key, value) }
+        if waits { patience = sqlite.connectionTimeout }
     }
 
     private mutating func read(_ key: AnyHashable, _ value: Any) throws {

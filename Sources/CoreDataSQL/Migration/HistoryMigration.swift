@@ -49,10 +49,17 @@ struct HistoryMigration {
     ) -> [String: String] {
         var names: [String: String] = [:]
         for fill in copy.values {
-            guard case .kept(let former, _) = fill.source else { continue }
-            let (name, later) = (copy.source.slots[former].name, copy.destination.slots[fill.slot].name)
-            names[name] = later
-            names[name + "#"] = later + "#"
+            let later = copy.destination.slots[fill.slot].name
+            switch fill.source {
+            case .kept(let former, _):
+                let name = copy.source.slots[former].name
+                names[name] = later
+                names[name + "#"] = later + "#"
+            case .derived:
+                // Its values are computed anew, but it is the attribute that it was.
+                if let name = migration.pairs.sourceProperties(of: copy.destination)[later]?.name { names[name] = later }
+            case .constant, .operand, .owner: break
+            }
         }
         for (later, former) in migration.links where copy.source.relationships.contains(former) { names[from[former].name] = to[later].name }
         return names

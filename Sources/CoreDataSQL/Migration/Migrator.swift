@@ -89,11 +89,8 @@ package struct Migrator {
             else { return nil }
             return "\(uri(entity, number)) (\(row[2...].map(\.shown).joined(separator: ", ")))"
         }
-        let (name, entity) = (constraint.constraint.names.joined(separator: ", "), constraint.entity.name)
-        return StoreError(
-            134111,
-            "The store at \(session.path) cannot be migrated: in the new model \(name) of \(entity) is unique, and objects are equal in it: "
-                + "\(rows.joined(separator: ", ")). Nothing was changed. Make them differ first, or delete all but one.",
-            path: session.path, entity: entity, property: constraint.constraint.names.first, engine: error.engine, sql: sql)
+        var told = StoreError.equalObjects(rows, in: constraint.constraint.names, of: constraint.entity.name, session.path)
+        (told.engine, told.sql) = (error.engine, sql)
+        return told
     }
 }

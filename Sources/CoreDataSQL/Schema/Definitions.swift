@@ -116,3 +116,13 @@ package struct Definitions: Sendable {
             + "(\(columns.joined(separator: ", ")))"
     }
 }
+
+extension StoreMap {
+    /// The names, in capitals, of all tables that a file of this layout may have: those of its objects, Core Data's others, a history's
+    /// and our own beside them.
+    package func tableNames() throws -> Set<String> {
+        let objects = try tables.map(\.name) + joins.map(\.name) + Definitions(self).spatialIndexes().map(\.name)
+        let others = ["Z_PRIMARYKEY", "Z_METADATA", MetadataStatements.modelCopy] + HistoryTables.Table.allCases.map(\.name)
+        return Set((objects + others + [FormerValueTable.name, HistoryMarkTable.name]).map { $0.uppercased() })
+    }
+}

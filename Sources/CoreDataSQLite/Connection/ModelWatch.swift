@@ -12,12 +12,15 @@ import Foundation
 /// costs nothing.
 final class ModelWatch {
     private let path: String
+    private var handle: OpaquePointer?
     /// What the store recorded when it was opened; nil for a file that is not opened as a store.
     private var hashes: [String: Data]?
     /// While a statement is compiled for the first time.
     var isPreparing = false
     /// Whether the file was found to have another model.
     private(set) var isOutdated = false
+    /// Why the hashes could not be looked at when they had to be.
+    private var failure: StoreError?
 
     init(path: String) { self.path = path }
 
@@ -30,19 +33,35 @@ final class ModelWatch {
                 if watch.isOutdated { return SQLITE_DENY }
                 return watch.isPreparing || watch.fits() ? SQLITE_OK : SQLITE_DENY
             }, Unmanaged.passUnretained(self).toOpaque())
+        self.handle = handle
     }
 
     func expect(_ hashes: [String: Data]) { self.hashes = hashes }
 
-    /// A look by another connection, as an authorizer may not use its own: what that one sees is at least as new.
+    /// A look by another connection, as an authorizer may not use its own: what that one sees is at least as new. Where nothing can be
+    /// seen, nothing may be read or written either.
     private func fits() -> Bool {
         guard let hashes else { return true }
-        guard let found = try? StoreFile(url: URL(fileURLWithPath: path)).metadata() else { return true }
-        isOutdated = found.versionHashes != hashes
-        return !isOutdated
+        do {
+            isOutdated = try StoreFile(url: URL(fileURLWithPath: path)).metadata().versionHashes != hashes
+            failure = nil
+            return !isOutdated
+        } catch {
+            let known = error as? StoreError
+            // Who writes to the file alone has looked when he began.
+            if known?.code == 134090, sqlite3_txn_state(handle, "main") == SQLITE_TXN_WRITE { return true }
+            failure = StoreError(
+                known?.code ?? 134180,
+                "The tables of the store at \(path) were changed by another process, and whether it has the same model still could not be seen; "
+                    + "nothing was read or written. Try again. \(known?.sentence ?? error.localizedDescription)", path: path)
+            return false
+        }
     }
 
-    var refusal: StoreError {
+    /// Why a statement was not let through; nil where nothing is known against it.
+    var refusal: StoreError? { isOutdated ? outdated : failure }
+
+    var outdated: StoreError {
         StoreError(
             134100,
             "The store at \(path) was migrated by another process and has another model now; nothing was read or written. Open it again "
@@ -58,7 +77,7 @@ extension Connection {
         if isMemory { return }
         modelWatch.expect(metadata.versionHashes)
         guard let record = try self.metadata(), plan.fitting(record.plist, uuid: record.uuid) == nil else { return }
-        if try record.metadata(self).versionHashes != metadata.versionHashes { throw modelWatch.refusal }
+        if try record.metadata(self).versionHashes != metadata.versionHashes { throw modelWatch.outdated }
     }
 
     /// Part of opening, which is no statement of the store's: neither counted nor told to observers.

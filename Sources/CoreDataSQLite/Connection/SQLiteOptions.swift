@@ -15,6 +15,8 @@ package struct SQLiteOptions: Sendable {
     /// Records every commit in the history, whose tables are made if they are missing. Without it a store that has a history
     /// takes no changes.
     package var recordsHistory = false
+    /// Opens the store to migrate it: a history that is there goes along, whether or not commits are to be recorded.
+    package var isMigrating = false
     /// Keeps what rows had before each commit that is recorded, in a table of our own.
     package var keepsFormerValues = false
     /// How long a statement waits for another connection's lock, in seconds.
@@ -40,6 +42,13 @@ package struct SQLiteOptions: Sendable {
     package var observesBindings = false
 
     package init() {}
+
+    /// The same for a migration: many who write may leave it no gap for a while.
+    var patient: SQLiteOptions {
+        var options = self
+        options.timeout = max(timeout, connectionTimeout)
+        return options
+    }
 }
 
 /// Counts somebody who is to be told what stores do, for as long as it is held.

@@ -8,6 +8,23 @@ extension SQLiteStore: StoreMigrator {
     /// A store in memory would be gone with its connection.
     package var migrator: (any StoreMigrator)? { pool.isSingle ? nil : self }
 
+    /// Migrates a file that is not open as a store here. Its history goes along, whether or not the options ask for one.
+    ///
+    /// - Parameter configurations: whose entities the store has, and is to have.
+    package static func migrate(
+        _ url: URL, by plan: MigrationPlan, configurations: (from: String?, to: String?), options: SQLiteOptions
+    ) throws {
+        var options = options.patient
+        (options.vacuums, options.analyzes, options.isMigrating) = (false, false, true)
+        let store = try SQLiteStore(url: url, schema: plan.source, configuration: configurations.from, options: options)
+        do {
+            try store.migrate(plan, configuration: configurations.to)
+        } catch {
+            try? store.close()
+            throw error
+        }
+    }
+
     package func migrate(_ plan: MigrationPlan, configuration: String?) throws {
         try refuseIfReadOnly("It cannot be migrated")
         let migration = try StoreMigration(

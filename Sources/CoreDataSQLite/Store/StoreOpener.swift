@@ -40,18 +40,19 @@ struct StoreOpener {
             if hasLog { connection.checkpointsOnClose(false) }
             try pragmas.check(connection)
             let (content, joins) = try content(connection)
-            if content == .history, !options.recordsHistory, !options.isReadOnly { return try openClosed() }
+            let records = options.recordsHistory || options.isMigrating && content == .history
+            if content == .history, !records, !options.isReadOnly { return try openClosed() }
             let metadata = try settle(try inspect(connection, content), connection, pragmas)
             let fitting = try fittingPlan(content == .none ? nil : joins, connection)
             try pragmas.configure(connection)
-            let writer = options.recordsHistory && !options.isReadOnly ? try HistoryWriter(map, keepsFormerValues: options.keepsFormerValues) : nil
-            try writer?.prepare(connection)
+            let writer = records && !options.isReadOnly ? try HistoryWriter(map, keepsFormerValues: options.keepsFormerValues) : nil
+            if options.recordsHistory { try writer?.prepare(connection) }
             try connection.limitsLog()
             connection.checkpointsOnClose(true)
             if connection.isMemory { try prepareWriter(connection) }
             connection.modelWatch.expect(metadata.versionHashes)
             let pool = Pool(first: connection, counter: counter, further: further(readerAccess, pragmas, metadata))
-            let isRecorded = options.recordsHistory && (content == .history || writer != nil)
+            let isRecorded = records && (content == .history || writer != nil)
             return OpenedStore(
                 pool: pool, plan: fitting, metadata: metadata, options: options, history: isRecorded ? .recorded : .none,
                 historyWriter: writer)

@@ -8,12 +8,21 @@ import Foundation
 /// A file that is read, made into another one, and filled with that again, all in one transaction of its own.
 ///
 /// The file stays the same, so that whoever has it open reads the new content next. Other writers wait, readers see the
-/// former state until the commit. What is no table of a store's is left alone.
+/// former state until the commit. What is no table of the former store's is left alone.
 package struct StoreSuccession {
     private let url: URL
+    /// Of the former store.
+    private let plan: StorePlan
+    private let options: SQLiteOptions
     private var path: String { url.path }
 
-    package init(url: URL) { self.url = url }
+    /// - Parameters:
+    ///   - schema: the one that the store has, with the configuration whose entities it keeps.
+    ///   - options: how long to wait for others' locks.
+    package init(url: URL, schema: Schema, configuration: String?, options: SQLiteOptions) throws {
+        (self.url, self.options) = (url, options.patient)
+        plan = try StorePlan(schema: schema, configuration: configuration)
+    }
 
     /// *lock · check · make · take the tables and rows · commit*
     ///
@@ -22,7 +31,7 @@ package struct StoreSuccession {
     ///   - successor: where `make` leaves the new store, closed.
     /// - Throws: 134110 for a store that is not as it was seen, what `make` throws, and what SQLite says; nothing is changed then.
     package func run(expecting hashes: [String: Data], successor: URL, _ make: () throws -> Void) throws {
-        let connection = try Connection(path: path, access: .write, options: SQLiteOptions(), counter: StatementCounter())
+        let connection = try Connection(path: path, access: .write, options: options, counter: StatementCounter())
         defer { connection.close() }
         var files: ExchangedFiles?
         do {
@@ -73,13 +82,11 @@ package struct StoreSuccession {
     }
 
     /// Core Data's tables, and those that this library keeps beside them.
-    private func isOfStore(_ name: String) -> Bool {
-        let name = name.uppercased()
-        return name.hasPrefix("Z") || name.hasPrefix("ACHANGE") || name.hasPrefix("ATRANSACTION") || name.hasPrefix("OPENCOREDATA")
-    }
-
     private func clear(_ connection: Connection) throws {
-        for part in try parts(connection) where part.isTable && isOfStore(part.name) {
+        let definitions = try connection.run("SELECT \(SQLiteDialect.joinDefinitions) FROM sqlite_master WHERE type = 'table'")
+        let map = try StoreSetup(plan, connection, ignoresVersionHashes: false).fittingPlan(definitions ?? "").map
+        let own = try map.tableNames()
+        for part in try parts(connection) where part.isTable && own.contains(part.name.uppercased()) {
             try connection.run("DROP TABLE \(SQLiteDialect().quoted(part.name))")
         }
     }

@@ -25,6 +25,7 @@ package struct BoundMigration: Sendable {
         package let source: Source
     }
 
+    package let pairs: SchemaPairs
     package let source: Schema
     package let destination: Schema
     package let copies: [Copy]
@@ -35,6 +36,7 @@ package struct BoundMigration: Sendable {
 
     /// - Throws: 134110 for a plan that contradicts itself or its schemas.
     package init(_ plan: MigrationPlan) throws(StoreError) {
+        pairs = plan.diff.pairs
         source = plan.source
         destination = plan.destination
         var (copies, links, destinations) = ([EntityCopy](), [RelationshipIndex: RelationshipIndex](), [EntityIndex: EntityIndex]())

@@ -6,13 +6,15 @@ import Foundation
 package struct ImageMigration {
     private let migration: BoundMigration
     private let image: StoreImage
+    /// Of the store's file.
+    private let path: String
     /// The rows of the source by the root of their tree and their numbers.
     private var rows: [EntityIndex: [Int64: MemoryRow]] = [:]
     private var source: Schema { migration.source }
     private var destination: Schema { migration.destination }
 
-    package init(_ migration: BoundMigration, _ image: StoreImage) {
-        (self.migration, self.image) = (migration, image)
+    package init(_ migration: BoundMigration, _ image: StoreImage, path: String) {
+        (self.migration, self.image, self.path) = (migration, image, path)
         for row in image.rows { rows[migration.source[row.key.entity].root, default: [:]][row.key.number] = row }
     }
 
@@ -145,21 +147,23 @@ package struct ImageMigration {
     // MARK: Constraints
 
     private func requireUnique(_ later: StoreImage) throws(StoreError) {
-        var taken: [ConstraintIndex.Claim: Int64] = [:]
+        var claims: [ConstraintIndex.Claim: [MemoryRow]] = [:]
         for row in later.rows {
-            for claim in ConstraintIndex.claims(of: row, schema: destination) {
-                guard let other = taken.updateValue(row.key.number, forKey: claim) else { continue }
-                let entity = destination[claim.name.entity]
-                let constraint = entity.constraints.first { $0.owner == entity.index && $0.position == claim.name.position }
-                let values = (constraint?.slots ?? []).map { row.values[$0].shown }.joined(separator: ", ")
-                let names = constraint?.names.joined(separator: ", ") ?? ""
-                throw StoreError(
-                    134111,
-                    "In the new model \(names) of \(entity.name) is unique, and the objects p\(other) and p\(row.key.number) are equal in it "
-                        + "(\(values)). Nothing was changed. Make them differ first, or delete one.",
-                    entity: entity.name, property: constraint?.names.first)
-            }
+            for claim in ConstraintIndex.claims(of: row, schema: destination) { claims[claim, default: []].append(row) }
         }
+        let equal = claims.filter { $0.value.count > 1 }
+        guard let name = equal.keys.map(\.name).min(by: { ($0.entity.rawValue, $0.position) < ($1.entity.rawValue, $1.position) }) else { return }
+        let entity = destination[name.entity]
+        guard let constraint = entity.constraints.first(where: { $0.owner == entity.index && $0.position == name.position }) else { return }
+        let groups = equal.filter { $0.key.name == name }.values.sorted { $0[0].key.number < $1[0].key.number }
+        throw StoreError.equalObjects(groups.joined().map { object($0, constraint.slots) }, in: constraint.names, of: entity.name, path)
+    }
+
+    /// An object by its name in the former model, with its values.
+    private func object(_ row: MemoryRow, _ slots: [Int]) -> String {
+        let former = migration.copies.first { $0.destination.index == row.key.entity }?.source.name ?? ""
+        let values = slots.map { row.values[$0].shown }.joined(separator: ", ")
+        return "x-coredata://\(image.metadata.uuid)/\(former)/p\(row.key.number) (\(values))"
     }
 }
 

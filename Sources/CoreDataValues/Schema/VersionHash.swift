@@ -6,7 +6,7 @@ import Foundation
 ///
 /// Derived attributes enter by what is known of them, composite attributes by the hashes of their elements: the
 /// hash of an entity that has or inherits one is stable, but is not the one that Apple's Core Data computes.
-/// With a derived attribute it also begins with a mark, so that a store can be told by whom it was made.
+/// It also begins with a mark, so that a store can be told by whom it was made.
 package struct VersionHash {
     private let draft: SchemaDraft
 
@@ -39,8 +39,8 @@ package struct VersionHash {
     /// What a sub-entity needs of its parent.
     private struct Hashed {
         var hash: [UInt8]
-        /// Whether an own or inherited attribute is derived.
-        var isDerived: Bool
+        /// Whether an own or inherited attribute is derived or composite.
+        var isMarked: Bool
         /// Own and inherited properties that are stored.
         var properties: [HashedProperty]
     }
@@ -69,10 +69,8 @@ package struct VersionHash {
             bytes += Array(constraint.utf8)
         }
         let hash = SHA256.hash(bytes)
-        let isDerived = parent?.isDerived == true || entity.attributes.contains { $0.isDerived }
-        return Hashed(
-            hash: isDerived ? Self.derivedMark + hash.dropFirst(Self.derivedMark.count) : hash,
-            isDerived: isDerived, properties: properties)
+        let isMarked = parent?.isMarked == true || entity.attributes.contains { $0.isDerived || $0.type == .composite && !$0.isTransient }
+        return Hashed(hash: isMarked ? Self.mark + hash.dropFirst(Self.mark.count) : hash, isMarked: isMarked, properties: properties)
     }
 
     /// The entity's own properties that are stored, in declared order.
@@ -158,18 +156,19 @@ package struct VersionHash {
     }
 }
 
-// MARK: - Derived attributes
+// MARK: - Derived and composite attributes
 
 extension VersionHash {
-    /// What our hashes of entities with derived attributes begin with: `OCDD`. How Core Data hashes a derivation is not known
-    /// (store format §4.5).
-    static let derivedMark: [UInt8] = [0x4f, 0x43, 0x44, 0x44]
+    /// What our hashes of entities with derived or composite attributes begin with: `OCDD`. How Core Data hashes a derivation, or an
+    /// attribute with elements, is not known (store format §4.5).
+    static let mark: [UInt8] = [0x4f, 0x43, 0x44, 0x44]
 
-    /// Whether a recorded hash cannot be compared with the entity's: the entity has or inherits a derived attribute, and
+    /// Whether a recorded hash cannot be compared with the entity's: the entity has or inherits a derived or composite attribute, and
     /// somebody else computed the recorded one.
-    package static func isForeign(_ recorded: Data, for entity: Entity) -> Bool {
-        !entity.derivedSlots.isEmpty && !recorded.starts(with: derivedMark)
-    }
+    package static func isForeign(_ recorded: Data, for entity: Entity) -> Bool { isOurs(entity.versionHash) && !isOurs(recorded) }
+
+    /// Whether only we compute a hash so.
+    package static func isOurs(_ hash: Data) -> Bool { hash.starts(with: mark) }
 }
 
 // MARK: - Values of a whole model

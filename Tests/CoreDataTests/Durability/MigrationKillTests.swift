@@ -10,98 +10,134 @@ import Testing
 @Suite("Durability of a migration", .serialized, .enabled(if: VictimProcess.strace != nil, VictimProcess.whySkipped))
 struct MigrationKillTests {
     private let folder = Folder()
+    /// In place, as the models tell, and by a mapping model.
+    static let deeds = ["migrate", "migrateMapped"]
 
-    /// A store of the first version, and what a file holds before and after an undisturbed migration.
+    /// A store of the first version, and what is in it before and after an undisturbed migration.
     private struct Sample {
         let store: URL
         let old: [String]
         let new: [String]
     }
 
-    private func sample() throws -> Sample {
-        let store = folder.file("prepared.sqlite")
+    private func sample(_ deed: String) throws -> Sample {
+        let store = try place("prepared")
         try #require(try VictimProcess.run("version", store).exitCode == 0)
-        let old = try contents(store)
+        let old = try VictimMigration.picture(store)
         let moved = try copy(store, "moved")
-        let run = try VictimProcess.run("migrate", moved)
+        let run = try VictimProcess.run(deed, moved)
         try #require(run.exitCode == 0, "\(run.lines)")
-        let new = try contents(moved)
-        try #require(old != new && files(moved).count == 1 && files(store).count == 3)
-        return Sample(store: store, old: old, new: new)
+        let new = try VictimMigration.picture(moved)
+        try #require(old.isOld && !new.isOld && files(moved).count == 1 && files(store).count == 3)
+        try #require(new.lines.contains { $0.contains("name 13 150000 of 3 \(deed == "migrate" ? 7 : 8)") }, "\(new.lines)")
+        return Sample(store: store, old: old.lines, new: new.lines)
     }
 
-    /// Without the metadata, whose list each process writes in another order; opening the store compares them.
-    private func contents(_ store: URL) throws -> [String] { try RawStore(store).contents().filter { !$0.hasPrefix("Z_METADATA ") } }
-
-    private func support(_ store: URL) -> URL {
-        store.deletingLastPathComponent().appendingPathComponent(".\(store.deletingPathExtension().lastPathComponent)_SUPPORT")
+    /// A store in a folder of its own, so that all that lies beside it is seen.
+    private func place(_ name: String) throws -> URL {
+        let own = folder.file(name)
+        try FileManager.default.createDirectory(at: own, withIntermediateDirectories: true)
+        return own.appendingPathComponent("store.sqlite")
     }
 
     private func files(_ store: URL) -> [String] {
-        (try? FileManager.default.contentsOfDirectory(atPath: support(store).appendingPathComponent("_EXTERNAL_DATA").path)) ?? []
+        let place = store.deletingLastPathComponent().appendingPathComponent(".store_SUPPORT/_EXTERNAL_DATA")
+        return (try? FileManager.default.contentsOfDirectory(atPath: place.path)) ?? []
     }
 
     private func copy(_ store: URL, _ name: String) throws -> URL {
-        let copy = folder.file("\(name).sqlite")
-        try FileManager.default.copyItem(at: store, to: copy)
-        try FileManager.default.copyItem(at: support(store), to: support(copy))
-        return copy
+        let own = folder.file(name)
+        try FileManager.default.copyItem(at: store.deletingLastPathComponent(), to: own)
+        return own.appendingPathComponent("store.sqlite")
     }
 
-    private func remove(_ store: URL) {
-        for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: store.path + suffix) }
-        try? FileManager.default.removeItem(at: support(store))
+    private func remove(_ store: URL) { try? FileManager.default.removeItem(at: store.deletingLastPathComponent()) }
+
+    /// The old store whole, or the new one, with its files and nothing else beside it once it was opened; answers whether it is the old one.
+    private func check(_ store: URL, _ sample: Sample, _ what: String) throws -> Bool {
+        let raw = try RawStore(store)
+        #expect(try raw.isSound(), "\(what)")
+        _ = try raw.contents()
+        let (isOld, lines) = try VictimMigration.picture(store)
+        #expect(lines == (isOld ? sample.old : sample.new), "\(what)")
+        #expect(files(store).count == (isOld ? 3 : 1), "\(what): \(files(store))")
+        let own = store.deletingLastPathComponent()
+        let beside = try FileManager.default.subpathsOfDirectory(atPath: own.path).filter {
+            $0.contains("migration") || $0.hasSuffix(".pending") || $0.hasSuffix(".copy")
+        }
+        #expect(beside.isEmpty, "\(what): \(beside)")
+        return isOld
     }
 
     @Test(
         "A migration killed at its n-th write leaves a sound file that is wholly of the old model or of the new one, and its files",
-        arguments: ["pwrite64", "ftruncate", "unlink", "fdatasync"])
-    func kill(_ call: String) throws {
-        let sample = try sample()
+        arguments: MigrationKillTests.deeds, ["pwrite64", "write", "ftruncate", "unlink", "rename", "mkdir", "fdatasync", "fsync"])
+    func kill(_ deed: String, _ call: String) throws {
+        let sample = try sample(deed)
         var found = (old: 0, new: 0)
-        for number in 1...2000 {
+        for number in 1...5000 {
             let victim = try copy(sample.store, "\(call)-\(number)")
-            let run = try VictimProcess.run("migrate", victim, .init(call: call, effect: "signal=SIGKILL", number: number))
-            let raw = try RawStore(victim)
-            #expect(try raw.isSound(), "\(call) \(number)")
-            let contents = try self.contents(victim)
-            #expect(contents == sample.old || contents == sample.new, "\(call) \(number): neither the old nor the new store")
-            let isOld = contents == sample.old
+            let run = try VictimProcess.run(deed, victim, .init(call: call, effect: "signal=SIGKILL", number: number))
+            let isOld = try check(victim, sample, "\(deed), \(call) \(number)")
             if isOld { found.old += 1 } else { found.new += 1 }
-            // Opening ends what was left half done; what rows refer to is there.
-            try VictimMigration.store(victim, isOld ? VictimMigration.first() : VictimMigration.second()).close()
-            #expect(files(victim).count == (isOld ? 3 : 1), "\(call) \(number)")
             remove(victim)
             guard run.isKilled else {
                 #expect(run.exitCode == 0 && !isOld, "\(run.lines)")
                 break
             }
         }
-        print("migration, \(call): \(found.old) old, \(found.new) new")
+        print("\(deed), \(call): \(found.old) old, \(found.new) new")
         if call == "pwrite64" { #expect(found.old > 0 && found.new > 1) }
     }
 
     @Test(
         "A migration whose n-th write fails is refused with the old store, and succeeds when it is repeated",
-        arguments: [("pwrite64", "error=EIO"), ("pwrite64", "error=ENOSPC"), ("fdatasync", "error=EIO"), ("ftruncate", "error=EIO")])
-    func failure(_ call: String, _ effect: String) throws {
-        let sample = try sample()
+        arguments: MigrationKillTests.deeds,
+        [
+            "pwrite64 error=EIO", "pwrite64 error=ENOSPC", "write error=ENOSPC", "fdatasync error=EIO", "fsync error=EIO", "ftruncate error=EIO",
+            "rename error=EIO", "mkdir error=ENOSPC",
+        ])
+    func failure(_ deed: String, _ disturbance: String) throws {
+        let words = disturbance.split(separator: " ").map(String.init)
+        let (call, effect) = (words[0], words[1])
+        let sample = try sample(deed)
         let counted = try copy(sample.store, "counted")
-        let calls = try VictimProcess.calls(of: call, in: "migrate", counted, log: folder.file("calls"))
+        let calls = try VictimProcess.calls(of: call, in: deed, counted, log: folder.file("calls"))
         var refused = 0
         for number in 1...max(calls, 1) {
             let victim = try copy(sample.store, "\(call)-\(number)")
-            let run = try VictimProcess.run("migrate", victim, .init(call: call, effect: effect, number: number))
+            let run = try VictimProcess.run(deed, victim, .init(call: call, effect: effect, number: number))
             let lines = run.lines.joined(separator: " ")
-            #expect(run.exitCode == 0 || run.exitCode == 1, "\(call) \(number): \(lines)")
-            let raw = try RawStore(victim)
-            #expect(try raw.isSound(), "\(call) \(number)")
-            let contents = try self.contents(victim)
-            #expect(contents == sample.new || (run.exitCode == 1 && contents == sample.old), "\(call) \(number): \(lines)")
+            #expect(run.exitCode == 0 || run.exitCode == 1, "\(deed), \(call) \(number): \(lines)")
+            let isOld = try check(victim, sample, "\(deed), \(call) \(effect) \(number): \(lines)")
+            #expect(!isOld || run.exitCode == 1, "\(deed), \(call) \(number): \(lines)")
             if lines.contains("refused") { refused += 1 }
             remove(victim)
         }
-        print("migration, \(call) \(effect): \(refused) of \(calls) refused")
+        print("\(deed), \(call) \(effect): \(refused) of \(calls) refused")
         if call == "pwrite64" { #expect(refused > 0) }
+    }
+
+    @Test("A disk that is full from the n-th write on leaves the old store or the new one; with room again the migration succeeds", arguments: MigrationKillTests.deeds, ["pwrite64", "write"])
+    func full(_ deed: String, _ call: String) throws {
+        let sample = try sample(deed)
+        let counted = try copy(sample.store, "counted")
+        let calls = try VictimProcess.calls(of: call, in: deed, counted, log: folder.file("calls"))
+        var found = (old: 0, new: 0)
+        for number in 1...max(calls, 1) {
+            let victim = try copy(sample.store, "\(call)-\(number)")
+            let run = try VictimProcess.run(deed, victim, .init(call: call, effect: "error=ENOSPC", number: number, lasts: true))
+            let lines = run.lines.joined(separator: " ")
+            #expect(run.exitCode == 0 || run.exitCode == 1, "\(deed), \(call) \(number): \(lines)")
+            let isOld = try check(victim, sample, "\(deed), \(call) from \(number) on: \(lines)")
+            if isOld { found.old += 1 } else { found.new += 1 }
+            if isOld {
+                #expect(try VictimProcess.run(deed, victim).exitCode == 0)
+                #expect(try !check(victim, sample, "\(deed), \(call) from \(number) on, repeated"))
+            }
+            remove(victim)
+        }
+        print("\(deed), full at \(call): \(found.old) old, \(found.new) new")
+        if call == "pwrite64" { #expect(found.old > 0) }
     }
 }

@@ -20,7 +20,9 @@ enum VictimProcess {
         let call: String
         let effect: String
         let number: Int
-        var description: String { "\(call):\(effect):when=\(number)" }
+        /// Whether it does so to all later ones as well.
+        var lasts = false
+        var description: String { "\(call):\(effect):when=\(number)\(lasts ? "+" : "")" }
     }
 
     static func run(

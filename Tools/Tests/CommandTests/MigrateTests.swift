@@ -15,10 +15,10 @@ struct MigrateTests {
     init() throws { program = try CommandProgram() }
 
     /// Eight injuries, a station and three casualties, written with the first version.
-    private func makeStore() throws {
+    private func makeStore(_ options: [String: Any]? = nil) throws {
         let first = try NSManagedObjectModel(loading: model.appendingPathComponent("FooTriage.xcdatamodel"))
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: first)
-        try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: store)
+        try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: store, options: options)
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
         try context.performAndWait {
@@ -76,6 +76,27 @@ struct MigrateTests {
         #expect(FileManager.default.fileExists(atPath: backup.path))
         let again = try program.run(["migrate", store.path, "--model", model.path])
         #expect(again.status == 0 && again.output == "The store has the version already.\n")
+    }
+
+    @Test("A store with a history is planned, rehearsed and migrated with its history")
+    func history() throws {
+        let tracked = [NSPersistentHistoryTrackingKey: true]
+        try makeStore(tracked)
+        for arguments in [["--plan"], ["--rehearse"], []] {
+            let run = try program.run(["migrate", store.path, "--model", model.path] + arguments)
+            #expect(run.status == 0, "\(arguments): \(run)")
+        }
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: try NSManagedObjectModel(loading: model))
+        try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: store, options: tracked)
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        let count = try context.performAndWait {
+            let request = NSPersistentHistoryChangeRequest.fetchHistory(after: nil as NSPersistentHistoryToken?)
+            let found = (try context.execute(request) as? NSPersistentHistoryResult)?.result as? [NSPersistentHistoryTransaction]
+            return found?.flatMap { $0.changes ?? [] }.count
+        }
+        #expect(count == 12)
+        try coordinator.close()
     }
 
     @Test("What cannot be walked has status 1 and says why; another use has 2")

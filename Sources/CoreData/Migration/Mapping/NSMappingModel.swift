@@ -29,14 +29,19 @@ open class NSMappingModel: NSObject {
         } catch { throw CocoaError.presenting(error) }
     }
 
-    /// Whether the mappings were made for these versions of the entities: their hashes are these, or nothing is said of them.
-    final func fits(_ source: [String: Data], _ destination: [String: Data]) -> Bool {
+    /// How many hashes of the mappings are those of the entities, where the mappings were made for these versions of both models: all
+    /// are, or cannot be compared (`VersionHash.isForeign`), or nothing is said of them. nil where they were made for others.
+    final func fit(_ source: Schema, _ destination: Schema) -> Int? {
         let mappings = entityMappings ?? []
-        return !mappings.isEmpty
-            && mappings.allSatisfy { mapping in
-                Self.fits(mapping.sourceEntityName, mapping.sourceEntityVersionHash, source)
-                    && Self.fits(mapping.destinationEntityName, mapping.destinationEntityVersionHash, destination)
-            }
+        if mappings.isEmpty { return nil }
+        var count = 0
+        for mapping in mappings {
+            guard let from = Self.fit(mapping.sourceEntityName, mapping.sourceEntityVersionHash, source),
+                let to = Self.fit(mapping.destinationEntityName, mapping.destinationEntityVersionHash, destination)
+            else { return nil }
+            count += from + to
+        }
+        return count
     }
 
     /// Whether two mapping models have the same mappings, in whatever words their user infos have.
@@ -45,9 +50,10 @@ open class NSMappingModel: NSObject {
         return own.count == others.count && zip(own, others).allSatisfy { $0.summary == $1.summary }
     }
 
-    private static func fits(_ name: String?, _ hash: Data?, _ hashes: [String: Data]) -> Bool {
-        guard let name else { return true }
-        guard let known = hashes[name] else { return false }
-        return hash == nil || hash == known
+    private static func fit(_ name: String?, _ hash: Data?, _ schema: Schema) -> Int? {
+        guard let name else { return 0 }
+        guard let entity = schema.entity(named: name) else { return nil }
+        guard let hash else { return 0 }
+        return hash == entity.versionHash ? 1 : VersionHash.isForeign(hash, for: entity) ? 0 : nil
     }
 }

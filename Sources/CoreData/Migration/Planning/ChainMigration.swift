@@ -20,11 +20,11 @@ struct ChainMigration {
         ChainMigration(url: url, type: type, configuration: configuration, options: options, chain: chain, mappings: mappings)
     }
 
-    func site(_ number: Int) throws -> MigrationSite {
+    private func site(_ number: Int, _ folder: WorkFolder) throws -> MigrationSite {
         let (from, to) = chain.steps[number]
         return MigrationSite(
             coordinator: NSPersistentStoreCoordinator(managedObjectModel: to.model), type: type, configuration: configuration, url: url,
-            options: try StoreOptions(options), source: SourceModel(from.model, from.schema, configuration: configuration))
+            options: try StoreOptions(options), source: SourceModel(from.model, from.schema, configuration: configuration), folder: folder)
     }
 
     func inferred(_ number: Int) throws -> MigrationPlan {
@@ -44,11 +44,21 @@ struct ChainMigration {
     /// One step, as a whole or not at all.
     func perform(_ number: Int) throws {
         do {
-            guard let mapping = mappings[number] else { return try site(number).perform(inferred(number)) }
+            let folder = try WorkFolder(beside: url, waiting: StoreOptions(options).patience)
+            defer { withExtendedLifetime(folder) {} }
+            if try isDone(number) { return }
+            guard let mapping = mappings[number] else { return try site(number, folder).perform(inferred(number)) }
             let (from, to) = chain.steps[number]
             try NSMigrationManager(sourceModel: from.model, destinationModel: to.model).migrateInPlace(
-                url, type: type, options: options, with: mapping)
+                url, type: type, options: options, configurations: (configuration, configuration), in: folder, with: mapping)
         } catch { throw named(error, number) }
+    }
+
+    /// Whether another process was first.
+    private func isDone(_ number: Int) throws -> Bool {
+        let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: type, at: url, options: options)
+        let recorded = metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
+        return !chain.versions[number].schema.fits(recorded) && chain.versions[(number + 1)...].contains { $0.schema.fits(recorded) }
     }
 
     /// An error that says which step failed.
@@ -107,8 +117,9 @@ extension NSPersistentStoreCoordinator {
         let metadata = try Self.metadataForPersistentStore(type: type, at: url, options: options)
         let recorded = metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
         let chain = try VersionChain(of: recorded, at: url, in: model, order: versions)
+        SourceModel.tellForeign(recorded, chain.versions[0].schema, url)
         let folders = ModelSearch.usualFolders() + [model.deletingLastPathComponent()]
-        let mappings = chain.steps.map { NSMappingModel.fitting($0.from.model, $0.to.model, in: folders) }
+        let mappings = try chain.steps.map { try NSMappingModel.fitting($0.from.model, $0.to.model, in: folders) }
         return ChainMigration(
             url: url, type: type.rawValue, configuration: configuration, options: options, chain: chain, mappings: mappings)
     }

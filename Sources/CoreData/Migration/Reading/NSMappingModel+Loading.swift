@@ -36,26 +36,43 @@ extension NSMappingModel {
     ) {
         guard let sourceModel, let destinationModel else { return nil }
         let folders = bundles?.compactMap(\.resourceURL) ?? ModelSearch.usualFolders()
-        guard let found = NSMappingModel.fitting(sourceModel, destinationModel, in: folders) else { return nil }
+        guard let found = try? NSMappingModel.fitting(sourceModel, destinationModel, in: folders) else { return nil }
         self.init()
         entityMappings = found.entityMappings
     }
 
     /// The mapping model in some folders that fits two models.
+    ///
+    /// - Throws: 134110 where none does and one cannot be read, which may be the one; 134020 for a model that contradicts itself.
     class func fitting(
         _ sourceModel: NSManagedObjectModel, _ destinationModel: NSManagedObjectModel, in folders: [URL]
-    ) -> NSMappingModel? {
-        let (from, to) = (sourceModel.entityVersionHashesByName, destinationModel.entityVersionHashesByName)
-        var best: NSMappingModel?
-        for folder in folders {
-            let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-            for name in names.sorted() where ["cdm", "xcmappingmodel"].contains((name as NSString).pathExtension) {
-                guard let model = NSMappingModel(contentsOf: folder.appendingPathComponent(name)), model.fits(from, to),
-                    model.entityMappings.count > best?.entityMappings.count ?? 0
-                else { continue }
-                best = model
+    ) throws -> NSMappingModel? {
+        let (from, to) = try (sourceModel.schema(), destinationModel.schema())
+        var best: (model: NSMappingModel, equal: Int)?
+        var unreadable: (url: URL, error: any Error)?
+        for url in folders.flatMap(files) {
+            let model: NSMappingModel
+            do { model = try NSMappingModel(loading: url) } catch {
+                unreadable = unreadable ?? (url, error)
+                continue
             }
+            guard let equal = model.fit(from, to), let count = model.entityMappings?.count,
+                best.map({ (equal, count) > ($0.equal, $0.model.entityMappings.count) }) ?? true
+            else { continue }
+            best = (model, equal)
         }
-        return best
+        if best == nil, let unreadable {
+            throw CocoaError.coreData(
+                134110,
+                "The mapping model at \(unreadable.url.path) cannot be read, and no other one is for these models. Repair it, or remove it. "
+                    + unreadable.error.localizedDescription,
+                [NSFilePathErrorKey: unreadable.url.path, NSUnderlyingErrorKey: unreadable.error])
+        }
+        return best?.model
+    }
+
+    private static func files(in folder: URL) -> [URL] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        return names.sorted().filter { ["cdm", "xcmappingmodel"].contains(($0 as NSString).pathExtension) }.map(folder.appendingPathComponent)
     }
 }

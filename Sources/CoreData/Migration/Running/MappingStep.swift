@@ -40,7 +40,7 @@ final class MappingStep {
             guard let entity = model.entitiesByName[name] else {
                 throw CocoaError.coreData(134110, "\(words) the \(side) model has no entity \(name). Nothing was written.")
             }
-            if let hash, hash != entity.versionHash {
+            if let hash, hash != entity.versionHash, try model.schema().entity(named: name).map({ VersionHash.isForeign(hash, for: $0) }) != true {
                 throw CocoaError.coreData(134110, "\(words) it was made for another version of the \(side) entity \(name). Nothing was written.")
             }
             return entity

@@ -103,7 +103,7 @@ final class MigrationRun {
 
     private func save() throws {
         pending = 0
-        try destinationContext.save()
+        do { try destinationContext.save() } catch { throw equalObjects(error) ?? error }
         validation.settle()
         for name in tables.keys { tables[name]?.settle() }
         // A getter of the source cannot throw; what it met is thrown here.
@@ -151,6 +151,11 @@ final class MigrationRun {
     }
 
     // MARK: Associations
+
+    /// What a destination object was made of; nil where no mapping has associated it.
+    func origin(of object: NSManagedObject) -> NSManagedObject? {
+        steps.lazy.compactMap { self.tables[$0.name]?.sources(of: [object]).first }.first.map(sourceObject)
+    }
 
     func table(named name: String) throws -> AssociationTable {
         guard let table = tables[name] else { throw CocoaError.coreData(134110, "The mapping model has no entity mapping \(name).") }

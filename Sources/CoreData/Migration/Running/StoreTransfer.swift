@@ -20,7 +20,8 @@ struct StoreTransfer {
 
     /// Puts the new store at the destination when it is whole.
     func run() throws {
-        let folder = try WorkFolder(beside: destination.url)
+        let folder = try workFolder()
+        defer { withExtendedLifetime(folder) {} }
         let work = folder.url.appendingPathComponent(destination.url.lastPathComponent)
         try make(at: work)
         try NSPersistentStoreCoordinator(managedObjectModel: manager.destinationModel).replacePersistentStore(
@@ -30,19 +31,34 @@ struct StoreTransfer {
 
     /// Puts the new store in the place of the former one: the same file, in one transaction that saw the former one being read, where it is a
     /// SQLite store.
-    func runInPlace() throws {
-        let folder = try WorkFolder(beside: source.url)
+    ///
+    /// - Parameter given: the folder, where the caller has it already.
+    func runInPlace(in given: WorkFolder?) throws {
+        if StoreOptions(lenient: source.options).isReadOnly {
+            throw StoreError(134030, "The store at \(source.url.path) was opened read-only and cannot be migrated.", path: source.url.path)
+        }
+        let folder = try given ?? workFolder()
+        defer { withExtendedLifetime(folder) {} }
         let work = folder.url.appendingPathComponent(source.url.lastPathComponent)
         if source.type == NSSQLiteStoreType {
             let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: source.type, at: source.url)
             let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
-            try StoreSuccession(url: source.url).run(expecting: hashes, successor: work) { try make(at: work) }
+            let succession = try StoreSuccession(
+                url: source.url, schema: manager.sourceModel.schema(), configuration: source.configuration,
+                options: StoreOptions(source.options).sqlite)
+            try succession.run(expecting: hashes, successor: work) { try make(at: work) }
         } else {
             try make(at: work)
             try NSPersistentStoreCoordinator(managedObjectModel: manager.destinationModel).replacePersistentStore(
                 at: source.url, withPersistentStoreFrom: work, ofType: source.type)
         }
         manager.finalProgress = 1
+    }
+
+    private func workFolder() throws -> WorkFolder {
+        do {
+            return try WorkFolder(beside: destination.url, waiting: StoreOptions(lenient: destination.options).patience, manager.throwIfCancelled)
+        } catch let error as StoreError { throw failure(134160, "The store cannot be migrated", destination.url, error) }
     }
 
     /// *check the mappings · open both · three passes · close both*
@@ -104,11 +120,8 @@ struct StoreTransfer {
         else { return false }
         try manager.throwIfCancelled()
         try from.replacePersistentStore(at: work, withPersistentStoreFrom: source.url, ofType: source.type)
-        let copy = NSPersistentStoreCoordinator(managedObjectModel: manager.sourceModel)
-        let store = try copy.addPersistentStore(ofType: source.type, configurationName: source.configuration, at: work, options: plain(destination.options))
-        defer { try? copy.remove(store) }
-        guard let migrator = store.rows.migrator else { return false }
-        try migrator.migrate(plan, configuration: destination.configuration)
+        try SQLiteStore.migrate(
+            work, by: plan, configurations: (source.configuration, destination.configuration), options: StoreOptions(destination.options).sqlite)
         return true
     }
 

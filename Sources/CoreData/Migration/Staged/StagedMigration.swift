@@ -12,6 +12,8 @@ struct StagedMigration {
     let configuration: String?
     let url: URL
     let options: StoreOptions
+    /// Says that nobody else migrates the store.
+    let folder: WorkFolder?
 
     /// A version on the way.
     private struct Stop {
@@ -136,7 +138,9 @@ struct StagedMigration {
         guard let source = SourceModel(model, of: recorded, configuration: configuration) else {
             throw CocoaError.coreData(134130, "The store's entities are not those of the version that the stage begins with.")
         }
-        let site = MigrationSite(coordinator: later, type: type, configuration: known, url: url, options: options, source: source)
+        SourceModel.tellForeign(recorded, source.schema, url)
+        let site = MigrationSite(
+            coordinator: later, type: type, configuration: known, url: url, options: options, source: source, folder: folder)
         try site.perform(MigrationPlan(SchemaDiff(from: source.schema, to: later.runtime.schema)))
     }
 

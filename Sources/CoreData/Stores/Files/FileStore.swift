@@ -116,7 +116,7 @@ class FileStore: NSAtomicStore, OwnStore, @unchecked Sendable {
         if lock >= 0 { flock(lock, LOCK_EX) }
         let document = try document(AtomicFile(url: site.url), path)
         let migration = try BoundMigration(plan)
-        var image = try ImageMigration(migration, document.image(plan.source, path: path)).migrated()
+        var image = try ImageMigration(migration, document.image(plan.source, path: path), path: path).migrated()
         image.metadata.versionHashes = StoreMetadata.hashes(plan.destination, site.configuration)
         image.metadata.modelVersionIdentifiers = plan.destination.versionIdentifiers
         let rows = try MemoryStore(schema: plan.destination, configuration: site.configuration).holding(image).deriving(migration)
