@@ -196,7 +196,7 @@ final class Connection: @unchecked Sendable {
     }
 
     func error(_ code: Int32, doing what: String, sql: String?) -> StoreError {
-        if code & 0xff == SQLITE_AUTH, modelWatch.isOutdated { return modelWatch.refusal }
+        if code & 0xff == SQLITE_AUTH, let refusal = modelWatch.refusal { return refusal }
         return SQLiteError.make(
             code, message: String(cString: sqlite3_errmsg(handle)), doing: what, path: path, sql: sql)
     }

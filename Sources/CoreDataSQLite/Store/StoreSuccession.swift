@@ -75,7 +75,7 @@ package struct StoreSuccession {
     /// Core Data's tables, and those that this library keeps beside them.
     private func isOfStore(_ name: String) -> Bool {
         let name = name.uppercased()
-        return name.hasPrefix("Z") || name.hasPrefix("ACHANGE") || name.hasPrefix("ATRANSACTION") || name.hasPrefix("OPENCOREDATA")
+        return name.hasPrefix("Z") || name.hasPrefix("ACHANGE") || name.hasPrefix("ATRANSACTION") || name.hasPrefix("OCD")
     }
 
     private func clear(_ connection: Connection) throws {
