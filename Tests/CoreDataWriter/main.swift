@@ -1,4 +1,4 @@
-// A program that writes to the clinic's store while tests have it open: `CoreDataWriter STORE DEED [NUMBER] [plain]`.
+// A program that writes to the clinic's store while tests have it open: `CoreDataWriter STORE DEED [NUMBER] [plain] [rollback] [former]`.
 
 import CoreData
 import CoreDataSeeds
@@ -13,6 +13,8 @@ guard arguments.count > 2 else { exit(2) }
 let number = arguments.count > 3 ? Int(arguments[3]) ?? 1 : 1
 let coordinator = NSPersistentStoreCoordinator(managedObjectModel: arguments[2] == "migrate" ? Clinic.laterModel() : Clinic.model())
 var options: [String: Any] = arguments.contains("plain") ? [:] : [NSPersistentHistoryTrackingKey: true]
+if arguments.contains("rollback") { options[NSSQLitePragmasOption] = ["journal_mode": "DELETE"] }
+if arguments.contains("former") { options[NSPersistentStoreKeepsFormerValues] = true }
 if arguments[2] == "migrate" {
     options[NSMigratePersistentStoresAutomaticallyOption] = true
     options[NSInferMappingModelAutomaticallyOption] = true
@@ -113,6 +115,15 @@ case "starved":
         } catch { say("refused \((error as? CocoaError)?.code.rawValue ?? -1)") }
         context.rollback()
     }
+case "beds until refused":
+    // Somebody begins a history that this process would not write to.
+    var code = 0
+    for value in 0..<number where code == 0 {
+        _ = add("Bed", ["number": value])
+        do { try context.save() } catch let error as CocoaError { code = error.code.rawValue }
+        Thread.sleep(forTimeInterval: 0.01)
+    }
+    guard code == 134030 else { exit(3) }
 case "change": try change(number)
 case "refused":
     // Written and rolled back: another bed has the number.

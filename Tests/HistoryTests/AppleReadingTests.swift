@@ -26,7 +26,7 @@ import Testing
     }()
 
     /// The entities that a file says it has, without properties.
-    private func model(of tables: Tables) throws -> NSManagedObjectModel {
+    private func draft(of tables: Tables) throws -> SchemaDraft {
         let rows = try tables.rows("SELECT Z_ENT, Z_NAME, Z_SUPER FROM Z_PRIMARYKEY WHERE Z_ENT < 16000 ORDER BY 1")
             .map { $0.split(separator: "|").map(String.init) }
         let names = Dictionary(uniqueKeysWithValues: rows.map { ($0[0], $0[1]) })
@@ -36,7 +36,7 @@ import Testing
             entity.parentName = names[row[2]]
             return entity
         }
-        return NSManagedObjectModel(draft: draft)
+        return draft
     }
 
     @Test("Transactions, changes, authors and times are what the tables say", arguments: stores, [true, false])
@@ -58,7 +58,7 @@ import Testing
         let authors = try tables.rows(
             "SELECT IFNULL(\(text("PROCESSID")), '-'), COUNT(*), group_concat(Z_PK) FROM (SELECT * FROM ATRANSACTION ORDER BY Z_PK) GROUP BY 1")
         let desk = try Desk(
-            model(of: tables), in: folder,
+            NSManagedObjectModel(draft: draft(of: tables)), in: folder,
             options: [NSIgnorePersistentStoreVersioningOption: true, NSReadOnlyPersistentStoreOption: isReadOnly])
         let all = try desk.transactions()
         #expect(
@@ -87,6 +87,92 @@ import Testing
             let early = NSPersistentHistoryToken.archived([desk.store.identifier: 0])
             #expect(failure { _ = try desk.transactions(.fetchHistory(after: early)) }.code == 134301)
         }
+    }
+
+    /// What an entity of a file has, as far as its history is about it: to-ones, attributes, those that outlive a row, to-manys.
+    private struct Shape {
+        var toOnes: [String] = []
+        var attributes: [String] = []
+        var kept: [String: AttributeType] = [:]
+        var toManys: [String] = []
+        /// In the order of bits, for an entity without parent.
+        var bits: [String] { toOnes.sorted() + attributes.sorted() + toManys.sorted() }
+    }
+
+    private static let usage: [String: Shape] = [
+        "Usage": Shape(toOnes: ["device", "user"], attributes: ["lastEventDate", "lastUpdatedDate"], toManys: ["blocks"]),
+        "UsageCategory": Shape(toOnes: ["block"], attributes: ["identifier", "totalTimeInSeconds"], toManys: ["timedItems"]),
+        "UsageTimedItem": Shape(toOnes: ["category"], attributes: ["bundleIdentifier", "domain", "totalTimeInSeconds", "usageTrusted"]),
+        "UsageCountedItem": Shape(toOnes: ["block"], attributes: ["bundleIdentifier", "numberOfNotifications", "numberOfPickups", "usageTrusted"]),
+        "UsageRequest": Shape(attributes: ["acknowledgedDate", "forUserDSID", "isBackgroundTask", "requestedDate"]),
+        "InstalledApp": Shape(
+            attributes: ["bundleIdentifier", "displayName", "iconData", "installedLocally", "sortKey", "uniqueIdentifier"],
+            kept: ["bundleIdentifier": .string, "installedLocally": .boolean, "sortKey": .binary, "uniqueIdentifier": .string]),
+    ]
+
+    /// - Parameter end: an entity without others below it, to which relationships lead.
+    private func desk(_ path: String, _ shapes: [String: Shape], end: String, in folder: Folder) throws -> (Desk, Tables)? {
+        guard let corpus = Self.corpus else { return nil }
+        let url = folder.file("store")
+        try Data(contentsOf: corpus.appendingPathComponent(path)).write(to: url)
+        let tables = try Tables(url)
+        var draft = try self.draft(of: tables)
+        for place in draft.entities.indices {
+            guard let shape = shapes[draft.entities[place].name] else { continue }
+            draft.entities[place].attributes = shape.attributes.map { name in
+                var attribute = Clinic.attribute(name, shape.kept[name] ?? .string)
+                attribute.preservesValueInHistoryOnDeletion = shape.kept[name] != nil
+                return attribute
+            }
+            draft.entities[place].relationships = shape.toOnes.map { Clinic.toOne($0, end, inverse: nil) } + shape.toManys.map { Clinic.toMany($0, end, inverse: nil) }
+        }
+        let options = [NSIgnorePersistentStoreVersioningOption: true, NSReadOnlyPersistentStoreOption: true]
+        return (try Desk(NSManagedObjectModel(draft: draft), in: folder, options: options), tables)
+    }
+
+    @Test("Updated properties are the bits of the masks, and tombstones the values that the tables keep")
+    func properties() throws {
+        let folder = Folder()
+        guard let (desk, tables) = try desk(Self.stores[1], Self.usage, end: "UsageRequest", in: folder) else { return }
+        var masks: [Int64: Set<String>] = [:]
+        for row in try tables.rows("SELECT c.Z_PK, Z_NAME, hex(ZCOLUMNS) FROM ACHANGE c JOIN Z_PRIMARYKEY p ON p.Z_ENT = ZENTITY WHERE ZCHANGETYPE = 1") {
+            let parts = row.split(separator: "|").map(String.init)
+            guard let shape = Self.usage[parts[1]], let number = Int64(parts[0]) else { continue }
+            let bits = parts[2].flatMap { digit in (0..<4).map { (digit.hexDigitValue ?? 0) & (8 >> $0) != 0 } }
+            masks[number] = Set(zip(shape.bits, bits).filter(\.1).map(\.0))
+        }
+        let changes = try desk.transactions().flatMap { $0.changes ?? [] }
+        let read = changes.filter { masks[$0.changeID] != nil }
+        #expect(read.count == masks.count && masks.count > 1500)
+        for change in read { #expect(Set((change.updatedProperties ?? []).map(\.name)) == masks[change.changeID]) }
+        let expected = try tables.rows(
+            "SELECT c.Z_PK, ZTOMBSTONE0, ZTOMBSTONE1, hex(ZTOMBSTONE2), ZTOMBSTONE3 FROM ACHANGE c JOIN Z_PRIMARYKEY p ON p.Z_ENT = ZENTITY "
+                + "WHERE ZCHANGETYPE = 2 AND Z_NAME = 'InstalledApp' ORDER BY 1")
+        let left = changes.filter { $0.changeType == .delete && $0.changedObjectID.entity.name == "InstalledApp" }.map { change in
+            let values = change.tombstone ?? [:]
+            let key = (values["sortKey"] as? Data)?.map { String(format: "%02X", $0) }.joined()
+            let flag = (values["installedLocally"] as? Bool).map { $0 ? "1" : "0" }
+            return (["\(change.changeID)"] + [values["bundleIdentifier"] as? String, flag, key ?? "", values["uniqueIdentifier"] as? String].map { $0 ?? "-" })
+                .joined(separator: "|")
+        }
+        #expect(left == expected && left.count == 74)
+    }
+
+    @Test("Tombstones of the older layout begin with what is inherited")
+    func inherited() throws {
+        let folder = Folder()
+        let shapes = [
+            "Object": Shape(attributes: ["uuid"], kept: ["uuid": .string]), "Event": Shape(attributes: ["shouldSync"], kept: ["shouldSync": .boolean]),
+        ]
+        guard let (desk, tables) = try desk(Self.stores[0], shapes, end: "Source", in: folder) else { return }
+        let expected = try tables.rows(
+            "SELECT ZENTITYPK, ZTOMBSTONE0, ZTOMBSTONE1 FROM ACHANGE c JOIN Z_PRIMARYKEY p ON p.Z_ENT = ZENTITY "
+                + "WHERE ZCHANGETYPE = 2 AND Z_NAME = 'Event' ORDER BY ZTRANSACTIONID, c.Z_PK")
+        let left = try desk.transactions().flatMap { $0.changes ?? [] }.filter { $0.changeType == .delete && $0.changedObjectID.entity.name == "Event" }.map { change in
+            let flag = (change.tombstone?["shouldSync"] as? Bool).map { $0 ? "1" : "0" } ?? "-"
+            return "\(change.changedObjectID.uriRepresentation().lastPathComponent.dropFirst())|\(change.tombstone?["uuid"] as? String ?? "-")|\(flag)"
+        }
+        #expect(left == expected && left.count == 507)
     }
 }
 

@@ -108,3 +108,26 @@ final class Tables {
         return rows
     }
 }
+
+extension Desk {
+    /// Everything in the store, object by object: values, and the names of related ones.
+    func contents() throws -> [String] {
+        let context = self.context()
+        return try ["Patient", "Ward", "Doctor", "Visit", "Bed", "Badge"].flatMap { entity in
+            try context.all(entity).map { object in
+                let row = object.objectID.uriRepresentation().lastPathComponent
+                let values = object.entity.propertiesByName.keys.sorted().map { key -> String in
+                    switch object.value(forKey: key) {
+                    case let other as NSManagedObject: "\(key)=\(other.objectID.uriRepresentation().lastPathComponent)"
+                    case let others as NSOrderedSet:
+                        "\(key)=\(others.compactMap { ($0 as? NSManagedObject)?.objectID.uriRepresentation().lastPathComponent })"
+                    case let others as NSSet:
+                        "\(key)=\(others.compactMap { ($0 as? NSManagedObject)?.objectID.uriRepresentation().lastPathComponent }.sorted())"
+                    case let value: "\(key)=\(value.map { "\($0)" } ?? "-")"
+                    }
+                }
+                return "\(entity) \(row) \(values.joined(separator: " "))"
+            }
+        }.sorted()
+    }
+}

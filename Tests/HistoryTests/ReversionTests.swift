@@ -11,27 +11,6 @@ import Testing
         try Desk(in: folder, options: [NSPersistentStoreKeepsFormerValues: true])
     }
 
-    /// Everything in the store, object by object: values, and the names of related ones.
-    private func contents(_ desk: Desk) throws -> [String] {
-        let context = desk.context()
-        return try ["Patient", "Ward", "Doctor", "Visit", "Bed", "Badge"].flatMap { entity in
-            try context.all(entity).map { object in
-                let row = object.objectID.uriRepresentation().lastPathComponent
-                let values = object.entity.propertiesByName.keys.sorted().map { key -> String in
-                    switch object.value(forKey: key) {
-                    case let other as NSManagedObject: "\(key)=\(other.objectID.uriRepresentation().lastPathComponent)"
-                    case let others as NSOrderedSet:
-                        "\(key)=\(others.compactMap { ($0 as? NSManagedObject)?.objectID.uriRepresentation().lastPathComponent })"
-                    case let others as NSSet:
-                        "\(key)=\(others.compactMap { ($0 as? NSManagedObject)?.objectID.uriRepresentation().lastPathComponent }.sorted())"
-                    case let value: "\(key)=\(value.map { "\($0)" } ?? "-")"
-                    }
-                }
-                return "\(entity) \(row) \(values.joined(separator: " "))"
-            }
-        }.sorted()
-    }
-
     @discardableResult
     private func fill(_ desk: Desk) throws -> NSManagedObjectContext {
         let context = desk.context("fill")
@@ -67,7 +46,7 @@ import Testing
     func updates() throws {
         let desk = try desk()
         let context = try fill(desk)
-        let before = try contents(desk)
+        let before = try desk.contents()
         let patient = try #require(try context.all("Patient").first { $0.value(forKey: "name") as? String == "Eve" })
         let south = try #require(try context.all("Ward").first { $0.value(forKey: "name") as? String == "South" })
         for (key, value) in ["name": "Eva", "age": 41, "weight": 3.5, "photo": Data([9]), "awake": true] as [String: Any] {
@@ -79,17 +58,17 @@ import Testing
         let visits = try #require(patient.value(forKey: "visits") as? NSOrderedSet)
         patient.setValue(NSOrderedSet(array: visits.reversed()), forKey: "visits")
         try context.save()
-        #expect(try contents(desk) != before)
+        #expect(try desk.contents() != before)
         let reversion = try revertLast(desk)
         #expect(reversion.conflicts.isEmpty && reversion.replacedObjectIDs.isEmpty)
-        #expect(try contents(desk) == before)
+        #expect(try desk.contents() == before)
     }
 
     @Test("A deleted object is back under its ID, with what its rules had deleted and let go; what was inserted goes")
     func deletions() throws {
         let desk = try desk()
         let context = try fill(desk)
-        let before = try contents(desk)
+        let before = try desk.contents()
         let patient = try #require(try context.all("Patient").first)
         let gone = patient.objectID
         context.delete(patient)
@@ -98,7 +77,7 @@ import Testing
         try context.save()
         let reversion = try revertLast(desk)
         #expect(reversion.conflicts.isEmpty && reversion.replacedObjectIDs.isEmpty)
-        #expect(try contents(desk) == before)
+        #expect(try desk.contents() == before)
         #expect(try desk.context().existingObject(with: gone).value(forKey: "name") != nil)
         // Undone itself, it is done again.
         try revertLast(desk)
@@ -109,17 +88,17 @@ import Testing
     func batches() throws {
         let desk = try desk()
         try fill(desk)
-        let before = try contents(desk)
+        let before = try desk.contents()
         let update = NSBatchUpdateRequest(entityName: "Patient")
         update.propertiesToUpdate = ["age": 99, "name": "all"]
         try desk.context().execute(update)
-        #expect(try contents(desk) != before)
+        #expect(try desk.contents() != before)
         try revertLast(desk)
-        #expect(try contents(desk) == before)
+        #expect(try desk.contents() == before)
         try desk.context().execute(NSBatchDeleteRequest(fetchRequest: NSFetchRequest(entityName: "Patient")))
         #expect(try desk.context().all("Visit").isEmpty)
         try revertLast(desk)
-        #expect(try contents(desk) == before)
+        #expect(try desk.contents() == before)
     }
 
     @Test("What later saves have changed stays, and is named with the transactions that changed it")
@@ -170,6 +149,88 @@ import Testing
         #expect(reversion.replacedObjectIDs.count == 1 && new != id)
         try second.save()
         #expect(try desk.context().existingObject(with: new).value(forKey: "number") as? Int == 1)
+    }
+
+    @Test("The context that made a deletion takes it back itself, whether it holds the objects or not", arguments: [true, false])
+    func sameContext(_ holds: Bool) throws {
+        let desk = try desk()
+        let context = try fill(desk)
+        let before = try desk.contents()
+        var held: [NSManagedObject] = holds ? try ["Patient", "Visit", "Bed", "Doctor", "Ward"].flatMap { try context.all($0) } : []
+        context.delete(try #require(try context.all("Patient").first))
+        context.delete(try #require(try context.all("Ward").first))
+        try context.save()
+        let reversion = try context.revert(last(desk))
+        #expect(reversion.conflicts.isEmpty && reversion.replacedObjectIDs.isEmpty)
+        try context.save()
+        #expect(try desk.contents() == before)
+        held = []
+        #expect(held.isEmpty)
+    }
+
+    @Test("A to-one or a member that was deleted since is named, with the transaction that deleted it")
+    func goneTargets() throws {
+        let desk = try desk()
+        let context = try fill(desk)
+        let patient = try #require(try context.all("Patient").first { $0.value(forKey: "name") as? String == "Eve" })
+        let wards = try context.all("Ward").sorted { ($0.value(forKey: "name") as? String ?? "") < ($1.value(forKey: "name") as? String ?? "") }
+        let doctors = try context.all("Doctor")
+        for other in try context.all("Patient") where other !== patient {
+            other.setValue(nil, forKey: "ward")
+            other.setValue(NSSet(), forKey: "doctors")
+        }
+        try context.save()
+        patient.setValue(wards[1], forKey: "ward")
+        patient.setValue(NSSet(), forKey: "doctors")
+        try context.save()
+        let middle = try last(desk)
+        context.delete(wards[0])
+        try context.save()
+        context.delete(doctors[0])
+        try context.save()
+        let other = desk.context("revert")
+        let reversion = try other.revert(middle)
+        let named = try #require(reversion.conflicts.first { $0.objectID == patient.objectID })
+        #expect(named.properties == ["doctors", "ward"] && named.transactions == [4, 5])
+        let back = try other.existingObject(with: patient.objectID)
+        #expect((back.value(forKey: "ward") as? NSManagedObject)?.objectID == wards[1].objectID)
+        #expect((back.value(forKey: "doctors") as? NSSet)?.count == 1)
+        try other.save()
+    }
+
+    @Test("An insertion stays where a batch request has given the object members since, and where one of its own members stays")
+    func attached() throws {
+        let desk = try desk()
+        let context = try fill(desk)
+        let patient = context.add("Patient", ["name": "Zoe"])
+        let own = context.add("Visit", ["note": "own"])
+        own.setValue(patient, forKey: "patient")
+        try context.save()
+        let insertion = try last(desk)
+        let update = NSBatchUpdateRequest(entityName: "Visit")
+        update.predicate = NSPredicate(format: "note == 'a'")
+        update.propertiesToUpdate = ["patient": patient.objectID]
+        try desk.context().execute(update)
+        let first = desk.context("revert")
+        var named = try first.revert(insertion).conflicts
+        #expect(named.map(\.objectID) == [patient.objectID] && named.first?.properties == [] && named.first?.transactions == [3])
+        try first.save()
+        #expect(try desk.context().all("Visit").count == 6 && desk.context().all("Patient").count == 3)
+        // Its own visit is renamed, and so stays; its patient may not take it along.
+        let next = desk.context()
+        let other = next.add("Patient", ["name": "Kim"])
+        let visit = next.add("Visit", ["note": "k"])
+        visit.setValue(other, forKey: "patient")
+        try next.save()
+        let later = try last(desk)
+        visit.setValue("renamed", forKey: "note")
+        try next.save()
+        let second = desk.context("revert")
+        named = try second.revert(later).conflicts
+        #expect(Set(named.map(\.objectID)) == [other.objectID, visit.objectID])
+        #expect(named.allSatisfy { $0.transactions == [try? last(desk).transactionNumber] })
+        try second.save()
+        #expect(try desk.context().existingObject(with: visit.objectID).value(forKey: "patient") != nil)
     }
 
     @Test("A transaction without former values is refused by number, one that was purged by 134301, and purging removes the values")

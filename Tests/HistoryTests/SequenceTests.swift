@@ -74,6 +74,21 @@ import Testing
         #expect(none?.code.rawValue == 134091)
     }
 
+    @Test("Whoever waits is told when the store is removed or closed, though another process would keep the log", .timeLimit(.minutes(1)), arguments: [true, false])
+    func closing(_ isRemoved: Bool) async throws {
+        let desk = try Desk()
+        let other = try Desk(in: desk.folder)
+        try desk.addBed(1)
+        let (taken, hand) = AsyncStream.makeStream(of: Int64.self)
+        let waiting = Task { for try await transaction in desk.coordinator.transactions(after: nil) { hand.yield(transaction.transactionNumber) } }
+        for await _ in taken { break }
+        try await Task.sleep(for: .milliseconds(50))
+        if isRemoved { try desk.coordinator.remove(desk.store) } else { try desk.coordinator.close() }
+        let error = await #expect(throws: CocoaError.self) { try await waiting.value }
+        #expect(error?.code.rawValue == 134070)
+        try other.addBed(2)
+    }
+
     // MARK: Cursors
 
     @Test("A cursor is kept in the store, is listed with number and date, moves forward only, and is removed")

@@ -94,4 +94,111 @@ import Testing
         let after = try versions.open(2, NSSQLiteStoreType, Self.tracked) { try told($0) }
         #expect(after == ["3 Item 2 insert [] []", "4 Item 3 insert [] []"], "\(after)")
     }
+
+    private static let keeping: [String: Any] = tracked.merging([NSPersistentStoreKeepsFormerValues: true]) { $1 }
+
+    private func transactions(
+        _ context: NSManagedObjectContext, after token: NSPersistentHistoryToken? = nil
+    ) throws -> [NSPersistentHistoryTransaction] {
+        let result = try context.execute(NSPersistentHistoryChangeRequest.fetchHistory(after: token)) as? NSPersistentHistoryResult
+        return result?.result as? [NSPersistentHistoryTransaction] ?? []
+    }
+
+    @Test("13.3 Former values follow entities and properties: what was saved before a migration is taken back after it, under the new names")
+    func reverted() throws {
+        let versions = try V(
+            V.entity("Item", "", V.attribute("code"), V.attribute("gone", "Integer 32"), V.attribute("title"), V.toOne("box", "Box", "items"), V.toMany("tags", "Tag", "items"))
+                + V.entity("Box", "", V.attribute("label"), V.toMany("items", "Item", "box")) + V.entity("Tag", "", V.attribute("word"), V.toMany("items", "Item", "tags")),
+            V.entity("Aid", "", V.attribute("first"))
+                + V.entity(
+                    "Thing", "elementID=\"Item\"", V.attribute("added"), V.attribute("title", "String", "optional=\"YES\" elementID=\"code\""),
+                    V.attribute("code", "String", "optional=\"YES\" elementID=\"title\""), V.toOne("home", "Box", "things", "optional=\"YES\" elementID=\"box\""),
+                    V.toMany("marks", "Tag", "things", "elementID=\"tags\""))
+                + V.entity("Box", "", V.attribute("label"), V.toMany("things", "Thing", "home", "elementID=\"items\""))
+                + V.entity("Tag", "", V.attribute("word"), V.toMany("things", "Thing", "marks", "elementID=\"items\"")))
+        try versions.open(1, NSSQLiteStoreType, Self.keeping) { context in
+            let boxes = (1...2).map { context.make("Box", ["label": "b\($0)"]) }
+            let tag = context.make("Tag", ["word": "w"])
+            let items = (1...2).map { context.make("Item", ["title": "t\($0)", "code": "c\($0)", "gone": 5, "box": boxes[0], "tags": Set([tag])]) }
+            try context.save()
+            for (key, value) in ["title": "x", "code": "y", "box": boxes[1], "gone": 6, "tags": NSSet()] as [String: Any] { items[0].setValue(value, forKey: key) }
+            try context.save()
+            context.delete(items[1])
+            try context.save()
+        }
+        try versions.open(2, NSSQLiteStoreType, Self.keeping) { context in
+            let all = try transactions(context)
+            #expect(all.map(\.transactionNumber) == [1, 2, 3], "a migration is no transaction")
+            #expect(try context.revert(all[2]).conflicts.isEmpty)
+            try context.save()
+            #expect(try context.revert(all[1]).conflicts.isEmpty)
+            try context.save()
+            #expect(try context.values("Thing", "title") == ["c1", "c2"] && context.values("Thing", "code") == ["t1", "t2"])
+            #expect(try context.all("Thing").map { ($0.value(forKey: "home") as? NSManagedObject)?.value(forKey: "label") as? String } == ["b1", "b1"])
+            #expect(try context.all("Thing").map { ($0.value(forKey: "marks") as? NSSet)?.count } == [1, 1])
+        }
+        #expect(try versions.sql("SELECT COUNT(*) FROM OCDFORMERVALUE WHERE ZPROPERTY = 'gone' OR ZENTITY < 1") == ["0"])
+    }
+
+    @Test("13.3 A deletion from before is not taken back where the new model requires what nobody kept")
+    func required() throws {
+        let versions = try V(
+            V.entity("Item", "", V.attribute("title")),
+            V.entity("Item", "", V.attribute("title"), V.attribute("size", "Integer 32", "defaultValueString=\"3\"")))
+        try versions.open(1, NSSQLiteStoreType, Self.keeping) { context in
+            let item = context.make("Item", ["title": "t"])
+            try context.save()
+            context.delete(item)
+            try context.save()
+        }
+        try versions.open(2, NSSQLiteStoreType, Self.keeping) { context in
+            try context.revert(transactions(context)[1])
+            #expect(try context.values("Item", "title") == ["t"] && context.values("Item", "size") == ["3"], "an attribute with a default value has that")
+            context.rollback()
+        }
+        // As an older version of this library has left it.
+        try versions.write("DELETE FROM OCDFORMERVALUE WHERE ZENTITY IS NOT NULL")
+        try versions.open(2, NSSQLiteStoreType, Self.keeping) { context in
+            do {
+                try context.revert(transactions(context)[1])
+                Issue.record("taken back without values")
+            } catch let error as CocoaError {
+                #expect(error.code.rawValue == 134060 && error.localizedDescription.contains("of Item."))
+            }
+            #expect(!context.hasChanges)
+        }
+    }
+
+    @Test("13.3 A token from before a migration leads on after it, and a cursor as well; where an entity is removed both are too old (134301)")
+    func tokens() throws {
+        let item = V.entity("Item", "", V.attribute("title"))
+        let versions = try V(
+            item + V.entity("Note", "", V.attribute("text")), V.entity("Item", "", V.attribute("title"), V.attribute("more")) + V.entity("Note", "", V.attribute("text")),
+            V.entity("Item", "", V.attribute("title"), V.attribute("more")))
+        let token = try versions.open(1, NSSQLiteStoreType, Self.tracked) { context in
+            for entity in ["Item", "Note", "Item"] {
+                context.make(entity)
+                try context.save()
+            }
+            let token = try transactions(context)[0].token
+            try #require(context.persistentStoreCoordinator).moveHistoryCursor("mail", to: token)
+            return token
+        }
+        try versions.open(2, NSSQLiteStoreType, Self.tracked) { context in
+            let coordinator = try #require(context.persistentStoreCoordinator)
+            #expect(try transactions(context, after: token).map(\.transactionNumber) == [2, 3])
+            #expect(try coordinator.historyToken(ofCursor: "mail") == token)
+            #expect(coordinator.currentPersistentHistoryToken(fromStores: nil)?.transactions.values.first == 3, "a migration is no transaction")
+        }
+        try versions.open(3, NSSQLiteStoreType, Self.tracked) { context in
+            let coordinator = try #require(context.persistentStoreCoordinator)
+            for body in [{ _ = try transactions(context, after: token) }, { _ = try coordinator.historyToken(ofCursor: "mail") }] as [() throws -> Void] {
+                do {
+                    try body()
+                    Issue.record("not too old")
+                } catch let error as CocoaError { #expect(error.code.rawValue == 134301) }
+            }
+            #expect(try transactions(context).map(\.transactionNumber) == [3])
+        }
+    }
 }

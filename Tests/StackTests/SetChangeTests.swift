@@ -149,15 +149,17 @@ import Testing
         #expect(try file.transactions().count == 3, "a change of no row is none")
     }
 
-    @Test("A deletion tells of the rows that go with it and of those that lose their to-one, as a save of the same does")
+    @Test("A deletion tells of the rows that go with it and of those that lose their to-one or a member, as a save of the same does")
     func deletions() throws {
         let store = try rig.add(options: Rig.tracking)
         let file = try rig.history()
         func fill() throws {
             let context = rig.context()
             do {
+                let doctors = ["Ada", "Bea", "Cleo"].map { context.make("Doctor", ["name": $0]) }
                 for name in ["Ann", "Bob"] {
                     let patient = context.make("Patient", ["name": name])
+                    patient.setValue(Set(doctors.prefix(2)), forKey: "doctors")
                     context.make("Bed", ["number": 1]).setValue(patient, forKey: "patient")
                     for note in ["a", "b"] { context.make("Visit", ["note": note]).setValue(patient, forKey: "patient") }
                 }
@@ -179,8 +181,8 @@ import Testing
         let expected = try kinds()
         try fill()
         _ = try rig.coordinator.apply(noted(.delete(try plan("Patient"))), store: store.number)
-        #expect(try kinds() == expected && expected.count == 8, "\(expected)")
-        #expect(try file.rows("SELECT MIN(Z_PK), MAX(Z_PK), COUNT(*) FROM ACHANGE") == ["1|32|32"])
+        #expect(try kinds() == expected && expected.count == 10, "\(expected)")
+        #expect(try file.rows("SELECT MIN(Z_PK), MAX(Z_PK), COUNT(*) FROM ACHANGE") == ["1|42|42"])
     }
 
     @Test("What is kept of deleted rows is kept")

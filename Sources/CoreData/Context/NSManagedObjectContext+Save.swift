@@ -39,7 +39,12 @@ extension NSManagedObjectContext {
         try throwReadError()
         // From here on delete rules that wait for the save are applied too.
         isSaving = true
-        defer { isSaving = false }
+        var told: [NSPersistentStore] = []
+        // Last of all: whoever is told may read, merge and save in this very context.
+        defer {
+            isSaving = false
+            for store in told { store.tellRemoteChange() }
+        }
         processPendingChanges()
         try throwReadError()
         guard hasWork else {
@@ -47,6 +52,7 @@ extension NSManagedObjectContext {
             return
         }
         var operation = SaveOperation(self)
+        defer { told = operation.toTell }
         do { if coredata_is_observed() { try runObserved(&operation) } else { try operation.run() } } catch {
             if Retry.isConflict(error) { saveRecord.insert(.refused) }
             throw error

@@ -22,6 +22,7 @@ extension NSPersistentStoreCoordinator {
             }
             do { try store.rows.close() } catch { failure = failure ?? error }
         }
+        RemoteChanges.wake()
         if let failure { throw CocoaError.presenting(failure) }
     }
 

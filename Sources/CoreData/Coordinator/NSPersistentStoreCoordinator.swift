@@ -216,7 +216,10 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// Closes a store that is not the coordinator's any more, and tells of it.
     final func close(removed store: NSPersistentStore) throws {
         if store.postsRemoteChanges { RemoteChanges.remove(store) }
-        defer { postStoresDidChange([NSRemovedPersistentStoresKey: [store]]) }
+        defer {
+            RemoteChanges.wake()
+            postStoresDidChange([NSRemovedPersistentStoresKey: [store]])
+        }
         do { try store.rows.close() } catch { throw CocoaError.presenting(error) }
     }
 

@@ -5,10 +5,11 @@ import Foundation
 
 /// What `revert(_:)` of a context has come to.
 public struct HistoryReversion: Sendable {
-    /// An object of which later saves have changed what the transaction changed; what is named here was left alone.
+    /// An object of which later saves have changed what the transaction changed; what is named here was left alone, but for members
+    /// that are gone, without which a to-many comes back.
     public struct Conflict: Sendable {
         public let objectID: NSManagedObjectID
-        /// Sorted by name; empty where the object is gone, or was inserted by the transaction and changed since.
+        /// Sorted by name; empty where the object is gone, or was inserted by the transaction and changed or given more objects since.
         public let properties: [String]
         /// The later transactions.
         public let transactions: [Int64]
@@ -55,6 +56,15 @@ private struct ReversionRun {
     /// Objects that are back, by their former keys.
     private var returned: [RowKey: NSManagedObject] = [:]
     private var answer = HistoryReversion()
+    private var conflicts: [RowKey: Found] = [:]
+
+    /// Why something of an object was left alone.
+    private struct Found {
+        var properties: Set<String> = []
+        var transactions: Set<Int64> = []
+        /// Other rows, by trees: what later transactions did to them.
+        var causes: [(row: RowKey, isCause: (HistoryChange) -> Bool)] = []
+    }
 
     init(_ context: NSManagedObjectContext, _ store: NSPersistentStore, _ number: Int64) throws {
         self.context = context
@@ -69,17 +79,13 @@ private struct ReversionRun {
                     + "kept from when the store is added with NSPersistentStoreKeepsFormerValues.")
         }
         for value in values { former[value.key, default: [:]][value.property, default: []].append(value) }
-        for change in changes where change.kind == .update { try requireValues(of: change) }
+        for change in changes where change.kind != .insert { try requireValues(of: change) }
     }
 
     private mutating func read() throws {
-        var query = HistoryQuery(after: number - 1)
-        query.isWhole = true
-        let cursor = try store.rows.openHistory(query)
-        defer { cursor.close() }
         var isFound = false
         var keys: Set<RowKey> = []
-        while let part = try cursor.next() {
+        try walk(after: number - 1) { part in
             if part.number == number {
                 isFound = true
                 changes += part.changes
@@ -91,10 +97,24 @@ private struct ReversionRun {
         if !isFound { throw StoreError.expired(number - 1) }
     }
 
-    /// Of what a batch insertion has changed nothing is kept.
+    private func walk(after number: Int64, _ body: (HistoryTransaction) -> Void) throws {
+        var query = HistoryQuery(after: number)
+        query.isWhole = true
+        let cursor = try store.rows.openHistory(query)
+        defer { cursor.close() }
+        while let part = try cursor.next() { body(part) }
+    }
+
+    /// Of what a batch insertion has changed nothing is kept. A deleted object may lack what a later model has added, unless that must
+    /// have a value.
     private func requireValues(of change: HistoryChange) throws {
         let slots = schema[change.key.entity].slots
-        guard let slot = change.slots.first(where: { former[change.key]?[slots[$0].name] == nil }) else { return }
+        let known = former[change.key]
+        let needed = change.kind == .update ? change.slots : slots.indices.filter { slot in
+            if slots[slot].isTransient || slots[slot].attribute?.isDerived == true { return false }
+            return known == nil || slots[slot].isRequired && slots[slot].attribute?.defaultValue.isNull != false
+        }
+        guard let slot = needed.first(where: { known?[slots[$0].name] == nil }) else { return }
         throw StoreError(
             134060,
             "The transaction \(number) of the store \(store.identifier ?? "") cannot be reverted: it kept no former value of "
@@ -106,8 +126,42 @@ private struct ReversionRun {
         for change in changes where change.kind == .delete { try bringBack(change) }
         for change in changes where change.kind == .delete { try setAll(change) }
         for change in changes where change.kind == .update { try setChanged(change) }
-        for change in changes where change.kind == .insert { try remove(change) }
+        try removeInserted()
+        try nameCauses()
+        answer.conflicts = conflicts.sorted { ($0.key.entity.rawValue, $0.key.number) < ($1.key.entity.rawValue, $1.key.number) }.map { key, found in
+            HistoryReversion.Conflict(objectID: id(key), properties: found.properties.sorted(), transactions: found.transactions.sorted())
+        }
         return answer
+    }
+
+    // MARK: Conflicts
+
+    private mutating func note(_ key: RowKey, _ properties: [String], _ transactions: [Int64]) {
+        conflicts[key, default: Found()].properties.formUnion(properties)
+        conflicts[key, default: Found()].transactions.formUnion(transactions)
+    }
+
+    private mutating func note(_ key: RowKey, _ properties: [String], because row: RowKey, _ isCause: @escaping (HistoryChange) -> Bool) {
+        let row = tree(row)
+        note(key, properties, [])
+        conflicts[key]?.causes.append((row, isCause))
+    }
+
+    /// A row without a word on its entity, which may be one below the one that is known.
+    private func tree(_ key: RowKey) -> RowKey { RowKey(entity: schema[key.entity].root, number: key.number) }
+
+    private mutating func nameCauses() throws {
+        let rows = Set(conflicts.values.flatMap { $0.causes.map(\.row) })
+        if rows.isEmpty { return }
+        var others: [RowKey: [(number: Int64, change: HistoryChange)]] = [:]
+        try walk(after: number) { part in
+            for change in part.changes where rows.contains(tree(change.key)) { others[tree(change.key), default: []].append((part.number, change)) }
+        }
+        conflicts = conflicts.mapValues { found in
+            var found = found
+            for (row, isCause) in found.causes { found.transactions.formUnion((others[row] ?? []).filter { isCause($0.change) }.map(\.number)) }
+            return found
+        }
     }
 
     // MARK: Objects
@@ -152,15 +206,53 @@ private struct ReversionRun {
         returned[change.key] = object
     }
 
-    private mutating func remove(_ change: HistoryChange) throws {
-        guard let object = try object(change.key) else { return }
-        let since = later[change.key] ?? []
-        if since.isEmpty { context.delete(object) } else { note(change.key, [], since.map(\.number)) }
+    /// An object goes unless somebody has changed it since, or something would go or be let go with it that is not the transaction's:
+    /// what later ones have changed, and what later batch requests made its own, which tell nothing of it.
+    private mutating func removeInserted() throws {
+        var going: [RowKey: NSManagedObject] = [:]
+        let all = Set(changes.map(\.key))
+        for change in changes where change.kind == .insert {
+            guard let object = try object(change.key) else { continue }
+            let since = later[change.key] ?? []
+            if since.isEmpty { going[change.key] = object } else { note(change.key, [], since.map(\.number)) }
+        }
+        var isSettled = false
+        while !isSettled {
+            isSettled = true
+            for (key, object) in going {
+                for (member, slot) in members(of: object, key) where going[member.key] == nil {
+                    if !member.isCascade, all.contains(member.key) { continue }
+                    note(key, [], because: member.key) { $0.kind == .insert || $0.slots.contains(slot) || all.contains($0.key) }
+                    going[key] = nil
+                    isSettled = false
+                }
+            }
+        }
+        for change in changes { if let object = going[change.key] { context.delete(object) } }
+    }
+
+    /// What has an object as its owner, with the to-one that says so.
+    private func members(of object: NSManagedObject, _ key: RowKey) -> [(member: (key: RowKey, isCascade: Bool), slot: Int)] {
+        schema[key.entity].relationships.flatMap { index -> [(member: (key: RowKey, isCascade: Bool), slot: Int)] in
+            let relationship = schema[index]
+            let rule = relationship.description.deleteRule
+            guard rule != .noAction, !relationship.description.isTransient, let slot = relationship.inverse.flatMap({ schema[$0].slot }) else { return [] }
+            let members: [Any] =
+                switch object.value(forKey: relationship.name) {
+                case let list as NSOrderedSet: list.array
+                case let set as NSSet: set.allObjects
+                case let one as NSManagedObject: [one]
+                default: []
+                }
+            return members.compactMap { $0 as? NSManagedObject }.filter { !$0.isDeleted && !$0._state.has(.inserted) }.map {
+                (($0.savedKey, rule == .cascade), slot)
+            }
+        }
     }
 
     // MARK: Values
 
-    private func setAll(_ change: HistoryChange) throws {
+    private mutating func setAll(_ change: HistoryChange) throws {
         guard let object = returned[change.key] else { return }
         let entity = schema[change.key.entity]
         for slot in entity.slots.indices { try set(slot, of: object, change.key) }
@@ -185,18 +277,14 @@ private struct ReversionRun {
         for list in lists { try set(list, of: object, change.key) }
     }
 
-    private mutating func note(_ key: RowKey, _ properties: [String], _ transactions: [Int64]) {
-        answer.conflicts.append(
-            HistoryReversion.Conflict(objectID: id(key), properties: properties.sorted(), transactions: Array(Set(transactions)).sorted()))
-    }
-
-    private func set(_ slot: Int, of object: NSManagedObject, _ key: RowKey) throws {
+    private mutating func set(_ slot: Int, of object: NSManagedObject, _ key: RowKey) throws {
         let description = object._state.info.entity.slots[slot]
         guard description.kind != .entityTag, !description.isTransient, !object._state.info.derivedSlots.contains(slot),
             let value = former[key]?[description.name]?.first?.value
         else { return }
         if let relationship = object._state.info.slotRelationships[slot] {
-            object.setValue(try target(value, relationship), forKey: description.name)
+            let target = try target(value, relationship)
+            if target == nil, !value.isNull { noteGone(key, relationship, value) } else { object.setValue(target, forKey: description.name) }
         } else if description.kind == .transformable, case .data(let data) = value {
             object.setValue(try Transformation(object._state.info, slot)?.value(of: data), forKey: description.name)
         } else {
@@ -205,11 +293,22 @@ private struct ReversionRun {
     }
 
     /// The members of a to-many, in their order; nothing where their own to-ones say it.
-    private func set(_ index: RelationshipIndex, of object: NSManagedObject, _ key: RowKey) throws {
+    private mutating func set(_ index: RelationshipIndex, of object: NSManagedObject, _ key: RowKey) throws {
         let relationship = schema[index]
         let inverse = relationship.inverse.map { schema[$0] }
         if relationship.description.isTransient || inverse?.isToMany == false && !relationship.isOrdered { return }
-        let members = try (former[key]?[relationship.name] ?? []).compactMap { try target($0.value, relationship) }
+        let cells = former[key]?[relationship.name]
+        if cells == nil, inverse?.isToMany == false { return }
+        var members: [NSManagedObject] = []
+        for cell in cells ?? [] {
+            if let member = try target(cell.value, relationship) { members.append(member) } else { noteGone(key, relationship, cell.value) }
+        }
         object.setValue(relationship.isOrdered ? NSOrderedSet(array: members) : NSSet(array: members), forKey: relationship.name)
+    }
+
+    /// The other end was deleted later.
+    private mutating func noteGone(_ key: RowKey, _ relationship: ResolvedRelationship, _ value: Value) {
+        guard case .int(let number) = value else { return }
+        note(key, [relationship.name], because: RowKey(entity: relationship.destination, number: number)) { $0.kind == .delete }
     }
 }

@@ -52,13 +52,17 @@ struct HistoryRun {
     }
 
     private func transactions(includesChanges: Bool) throws -> [NSPersistentHistoryTransaction] {
-        var all: [NSPersistentHistoryTransaction] = []
-        for store in stores {
+        var all = try stores.map { store -> ArraySlice<NSPersistentHistoryTransaction> in
+            var own: [NSPersistentHistoryTransaction] = []
             var reader = HistoryObjects(store, coordinator, try cursor(store, includesChanges: includesChanges))
-            while let next = try reader.next(includesChanges: includesChanges) { all.append(next) }
+            while let next = try reader.next(includesChanges: includesChanges) { own.append(next) }
+            return own[...]
         }
-        // Each store's are in their order already.
-        return stores.count > 1 && request.fetchRequest?.sortDescriptors == nil ? all.sorted { $0.timestamp < $1.timestamp } : all
+        if all.count == 1 { return Array(all[0]) }
+        if request.fetchRequest?.sortDescriptors != nil { return Array(all.joined()) }
+        var merged: [NSPersistentHistoryTransaction] = []
+        while let next = all.popEarliest() { merged.append(next) }
+        return merged
     }
 
     private func changes() throws -> [NSPersistentHistoryChange] { try transactions(includesChanges: true).flatMap { $0.changes ?? [] } }

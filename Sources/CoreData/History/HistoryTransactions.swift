@@ -33,6 +33,8 @@ public struct HistoryTransactions: AsyncSequence, Sendable {
         private let sequence: HistoryTransactions
         private let bell = HistoryBell()
         private var watches: [StoreWatch]?
+        /// Which stores there were when it began.
+        private var stores: [String] = []
         /// How far each store was read.
         private var places: [String: Int64]
         /// How far each was handed out.
@@ -53,9 +55,9 @@ public struct HistoryTransactions: AsyncSequence, Sendable {
                     next.origin.places = handed
                     return next
                 }
-                if watches == nil, sequence.waits { try listen() }
+                if stores.isEmpty { try begin() }
                 bell.silence()
-                let (found, read) = try await sequence.read(after: places)
+                let (found, read) = try await sequence.read(stores, after: places)
                 (waiting, places) = (found[...], read)
                 if !waiting.isEmpty { continue }
                 if !sequence.waits { return nil }
@@ -63,9 +65,10 @@ public struct HistoryTransactions: AsyncSequence, Sendable {
             }
         }
 
-        private mutating func listen() throws {
+        private mutating func begin() throws {
             let stores = try sequence.coordinator.storesWithHistory(nil)
-            watches = stores.map { store in RemoteChanges.watch(store) { [bell] in bell.ring() } }
+            if sequence.waits { watches = stores.map { store in RemoteChanges.watch(store) { [bell] in bell.ring() } } }
+            self.stores = stores.map { $0.identifier ?? "" }
         }
     }
 
@@ -73,15 +76,21 @@ public struct HistoryTransactions: AsyncSequence, Sendable {
     private static let queue = DispatchQueue(label: "CoreData.history", attributes: .concurrent)
 
     private func read(
-        after places: [String: Int64]
+        _ stores: [String], after places: [String: Int64]
     ) async throws -> (found: [NSPersistentHistoryTransaction], places: [String: Int64]) {
         try await withCheckedThrowingContinuation { continuation in
-            Self.queue.async { continuation.resume(with: Result { try readNow(after: places) }) }
+            Self.queue.async { continuation.resume(with: Result { try readNow(stores, after: places) }) }
         }
     }
 
     /// The oldest of what each store has next.
-    private func readNow(after places: [String: Int64]) throws -> ([NSPersistentHistoryTransaction], [String: Int64]) {
+    ///
+    /// - Parameter known: the stores that must be there still.
+    private func readNow(_ known: [String], after places: [String: Int64]) throws -> ([NSPersistentHistoryTransaction], [String: Int64]) {
+        let present = coordinator.persistentStores.map { $0.identifier ?? "" }
+        if let gone = known.first(where: { !present.contains($0) }) {
+            throw CocoaError.coreData(134070, "The store \(gone) was removed while its history was followed.")
+        }
         let stores = try coordinator.storesWithHistory(nil)
         try token?.requireAny(of: stores)
         var next: [ArraySlice<NSPersistentHistoryTransaction>] = []
@@ -98,15 +107,24 @@ public struct HistoryTransactions: AsyncSequence, Sendable {
             } catch { throw CocoaError.reading(error) }
         }
         var (found, read) = ([NSPersistentHistoryTransaction](), places)
-        // A store's own order holds, whatever its clock did.
-        while found.count < Self.ahead,
-            let first = next.indices.filter({ !next[$0].isEmpty }).min(by: { next[$0][next[$0].startIndex].timestamp < next[$1][next[$1].startIndex].timestamp }),
-            let transaction = next[first].popFirst()
-        {
+        while found.count < Self.ahead, let transaction = next.popEarliest() {
             found.append(transaction)
             read[transaction.storeID] = transaction.transactionNumber
         }
         return (found, read)
+    }
+}
+
+extension [ArraySlice<NSPersistentHistoryTransaction>] {
+    /// Of the next transactions of several stores the one that was made first. A store's own order holds, whatever its clock did.
+    mutating func popEarliest() -> NSPersistentHistoryTransaction? {
+        var place: Int?
+        var time = Date.distantFuture
+        for (index, store) in enumerated() {
+            guard let next = store.first, place == nil || next.timestamp < time else { continue }
+            (place, time) = (index, next.timestamp)
+        }
+        return place.flatMap { self[$0].popFirst() }
     }
 }
 

@@ -13,10 +13,13 @@ public final class NSPersistentHistoryToken: NSObject, NSCopying, NSSecureCoding
     init(transactions: [String: Int64]) { self.transactions = transactions }
 
     /// Where the histories of stores are now; nil when none of them keeps one. One short read a store.
+    ///
+    /// A store that cannot be read now is where it was when it was last known, so that whoever goes on from here misses nothing and
+    /// does not begin anew; of one that was never known all of them are nil, as if there were no token. Either is told as a warning.
     convenience init?(of stores: [NSPersistentStore]) {
         var transactions: [String: Int64] = [:]
         for store in stores {
-            guard let last = try? store.rows.lastTransaction() else { continue }
+            guard let last = store.currentTransaction() else { return nil }
             transactions[store.identifier] = last
         }
         if transactions.isEmpty { return nil }

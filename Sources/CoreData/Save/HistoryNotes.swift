@@ -41,7 +41,9 @@ extension NSManagedObjectContext {
     /// Keeps what a store has made of a save, for the token in the save's notifications.
     final func remember(_ note: HistoryNote, of store: NSPersistentStore) {
         let number = note.number.load(ordering: .relaxed)
-        if number > 0 { savedTransactions = (savedTransactions ?? [:]).merging([store.identifier: number]) { $1 } }
+        guard number > 0 else { return }
+        store.noteTransaction(number)
+        savedTransactions = (savedTransactions ?? [:]).merging([store.identifier: number]) { $1 }
     }
 
     /// The last transaction of the histories that the last save wrote to, and where the others are now; nil for a save that none

@@ -16,6 +16,8 @@ struct SaveOperation {
     var merged: Set<NSManagedObject>?
     /// What several stores have taken already; each is a transaction of its own.
     var committed: [StoreBatch] = []
+    /// The stores that have taken a batch and tell of it, once the save has ended.
+    private(set) var toTell: [NSPersistentStore] = []
 
     /// How often `willSave` may change things before the save gives up (1.7).
     private static let passes = 1000
@@ -170,7 +172,7 @@ struct SaveOperation {
                 if !context.expectations.isEmpty { try checkExpectations(conflicts, store.number) }
                 return Refusal(store: store, conflicts: conflicts)
             }
-            if store.store.postsRemoteChanges { store.store.tellRemoteChange() }
+            if store.store.postsRemoteChanges { toTell.append(store.store) }
         }
         return nil
     }

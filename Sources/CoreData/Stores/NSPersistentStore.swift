@@ -131,6 +131,24 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         Int64(reference).flatMap { $0 > 0 ? $0 : nil }
     }
 
+    /// The last transaction of its history that was heard of; -1 for none.
+    private let knownTransaction = Atomic<Int64>(-1)
+
+    final func noteTransaction(_ number: Int64) { knownTransaction.max(number, ordering: .relaxed) }
+
+    /// The last transaction of its history, or the last that is known where that cannot be read now; nil where none is known.
+    final func currentTransaction() -> Int64? {
+        do {
+            guard let last = try rows.lastTransaction() else { return nil }
+            noteTransaction(last)
+            return last
+        } catch {
+            warn("Where the history of the store \(identifier ?? "") is now cannot be read: \(error)")
+            let known = knownTransaction.load(ordering: .relaxed)
+            return known < 0 ? nil : known
+        }
+    }
+
     final func takeNumber(_ number: UInt16) { self.number = number }
 
     final func holds(_ info: EntityInfo) -> Bool { entities?.contains(info.entity.name) ?? true }

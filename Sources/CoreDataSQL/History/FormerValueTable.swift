@@ -65,6 +65,25 @@ package struct FormerValueTable: Sendable {
             + "ORDER BY \(name("ZENTITY")), \(name("ZENTITYPK")), \(name("ZPROPERTY")), \(name("ZPLACE"))"
     }
 
+    // MARK: Migrating
+
+    /// Answers entities and properties that there are values of.
+    package var properties: String {
+        "SELECT DISTINCT \(name("ZENTITY")), \(name("ZPROPERTY")) FROM \(table) WHERE \(name("ZENTITY")) IS NOT NULL"
+    }
+
+    /// Entity and property before, entity and property afterwards. What was moved has a negative number until all is.
+    package var move: String {
+        "UPDATE \(table) SET \(name("ZENTITY")) = -\(number(3)), \(name("ZPROPERTY")) = \(dialect.parameter(4, like: .text(""))) "
+            + "WHERE \(name("ZENTITY")) = \(number(1)) AND \(name("ZPROPERTY")) = \(dialect.parameter(2, like: .text("")))"
+    }
+
+    /// Drops what was not moved, and gives the rest its numbers.
+    package var moved: [String] {
+        let entity = name("ZENTITY")
+        return ["DELETE FROM \(table) WHERE \(entity) > 0", "UPDATE \(table) SET \(entity) = -\(entity) WHERE \(entity) < 0"]
+    }
+
     /// Removes what came before a transaction.
     package var shortening: String { "DELETE FROM \(table) WHERE \(name("ZTRANSACTIONID")) < \(number(1))" }
 }

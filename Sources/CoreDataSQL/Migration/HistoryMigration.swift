@@ -16,6 +16,8 @@ struct HistoryMigration {
     private struct Move {
         let from: Int
         let to: Int
+        /// What properties are called now, as masks spell them.
+        let names: [String: String]
         /// For each former place of a mask the later one.
         let bits: [Int?]
         let count: Int
@@ -34,7 +36,7 @@ struct HistoryMigration {
             let places = Dictionary(later.properties.enumerated().map { ($0.element, $0.offset) }, uniquingKeysWith: { first, _ in first })
             let values = former.tombstones.map { names[copy.source.slots[$0].name] }
             return Move(
-                from: copy.source.index.number, to: copy.destination.index.number,
+                from: copy.source.index.number, to: copy.destination.index.number, names: names,
                 bits: former.properties.map { names[$0].flatMap { places[$0] } }, count: later.properties.count,
                 tombstones: later.tombstones.map { slot in values.firstIndex { $0 == copy.destination.slots[slot].name } },
                 formerTombstones: former.tombstones.count)
@@ -144,5 +146,26 @@ extension HistoryMigration {
             }
         }
         for sql in statements(history) { try session.run(sql, []) }
+        try moveFormerValues(session)
+    }
+
+    /// Former values go with their properties; those of removed ones are dropped, as their bits are.
+    private func moveFormerValues(_ session: any SQLSession) throws {
+        guard try Catalogue(session).tables().contains(FormerValueTable.name) else { return }
+        let table = FormerValueTable(session.dialect)
+        let known = try session.tuples(table.properties, []).compactMap { row -> (entity: Int, property: String)? in
+            guard case .int(let entity)? = row.first, let property = row[1].word else { return nil }
+            return (Int(entity), property)
+        }
+        let places = known.map { item in
+            moves.first { $0.from == item.entity }.flatMap { move in move.names[item.property].map { (entity: move.to, property: $0) } }
+        }
+        if zip(known, places).allSatisfy({ former, later in later.map { $0 == former } ?? false }) { return }
+        for (former, later) in zip(known, places) {
+            guard let later else { continue }
+            try session.run(
+                table.move, [.int(Int64(former.entity)), .text(former.property), .int(Int64(later.entity)), .text(later.property)])
+        }
+        for sql in table.moved { try session.run(sql, []) }
     }
 }

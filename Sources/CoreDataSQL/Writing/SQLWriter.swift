@@ -76,7 +76,7 @@ package struct SQLWriter: Sendable {
             return try write(change) { try $0.update(update) }
         case .delete(let rows):
             let query = try Query(rows.asRows, in: schema)
-            guard SetDeleteCompiler(query.bound.entity, last: query.bound.last, plan.map).isPossible else {
+            guard SetDeleteCompiler(query.bound.entity, last: query.bound.last, plan.map, notesPairs: history != nil).isPossible else {
                 return try rowByRow(change, over: store, committed)
             }
             return try write(change) { try $0.delete(query) }

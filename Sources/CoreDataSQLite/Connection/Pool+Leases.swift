@@ -23,8 +23,8 @@ extension Pool {
     func leaseReader() throws -> Lease { known(Lease(try takeReader(), of: self, isView: false)) }
 
     /// A connection with a transaction that sees the state of this moment; nil where the file has no write-ahead log, so that a
-    /// transaction would keep all writers out.
-    func leaseView() throws -> Lease? {
+    /// transaction would keep all writers out, unless that is wanted.
+    func leaseView(keepsWritersOut: Bool = false) throws -> Lease? {
         let connection = try takeViewConnection()
         // Before the moment is fixed, so that what is given up after it waits.
         let hold = keptFiles?.hold()
@@ -32,7 +32,7 @@ extension Pool {
             try connection.run("BEGIN")
             // What fixes the moment is the first read.
             try connection.run("SELECT COUNT(*) FROM sqlite_master")
-            if try connection.run("PRAGMA journal_mode") == "wal" { return known(Lease(connection, of: self, isView: true, hold)) }
+            if try keepsWritersOut || connection.run("PRAGMA journal_mode") == "wal" { return known(Lease(connection, of: self, isView: true, hold)) }
         } catch {
             leaveView(connection)
             throw error

@@ -18,8 +18,15 @@ struct FilePlace {
     /// Whether the store has no file and lives as long as it is open.
     var isMemory: Bool { url.isFileURL && path == "/dev/null" }
 
+    /// The file that the path leads to: SQLite puts the log beside that, not beside a link.
+    var filePath: String {
+        guard let found = realpath(path, nil) else { return path }
+        defer { free(found) }
+        return String(cString: found)
+    }
+
     /// Whether there is a log beside the file, whose pages a refusal must leave where they are.
-    var hasLog: Bool { access(path + "-wal", F_OK) == 0 }
+    var hasLog: Bool { access(filePath + "-wal", F_OK) == 0 }
 
     /// Whether the file is there.
     func check(mustExist: Bool) throws -> Bool {
@@ -79,7 +86,7 @@ struct FilePlace {
         guard let code = error.sqliteCode.map({ $0 & 0xff }),
             [SQLITE_CANTOPEN, SQLITE_READONLY].contains(code)
         else { return false }
-        let log = try? FileManager.default.attributesOfItem(atPath: path + "-wal")[.size] as? Int
+        let log = try? FileManager.default.attributesOfItem(atPath: filePath + "-wal")[.size] as? Int
         return FileManager.default.isReadableFile(atPath: path) && (log ?? 0) == 0
     }
 

@@ -7,7 +7,21 @@ extension SQLiteStore {
     package func historyExtent() throws -> HistoryExtent? { history == .recorded ? try reader.historyExtent() : nil }
 
     package func openHistory(_ query: HistoryQuery) throws -> any ReadCursor<HistoryTransaction> {
-        history == .recorded ? try reader.openHistory(query, pinnedView()) : StepCursor([])
+        guard history == .recorded else { return StepCursor([]) }
+        if case .pinned(let view) = try pinnedView() { return try reader.openHistory(query, .pinned(view)) }
+        return pool.isSingle ? try reader.openHistory(query, .latest) : StepCursor(try wholeHistory(query))
+    }
+
+    /// Without a log a state stays as long as it keeps writers out, so it is read at once: a purge between its statements would take what
+    /// nobody misses then.
+    private func wholeHistory(_ query: HistoryQuery) throws -> [HistoryTransaction] {
+        guard let lease = try pool.leaseView(keepsWritersOut: true) else { return [] }
+        defer { lease.end() }
+        let cursor = try reader.openHistory(query, .pinned(SQLiteView(of: self, lease)))
+        defer { cursor.close() }
+        var all: [HistoryTransaction] = []
+        while let next = try cursor.next() { all.append(next) }
+        return all
     }
 
     package func deleteHistory(upTo number: Int64) throws -> Int {

@@ -8,8 +8,9 @@ import Foundation
 extension SQLiteStore {
     /// The log, or the file itself where there is none.
     package var changingFile: URL? {
-        if FilePlace(url: url).isMemory { return nil }
-        return pool.pinsViews ? URL(fileURLWithPath: url.path + "-wal") : url
+        let place = FilePlace(url: url)
+        if place.isMemory { return nil }
+        return URL(fileURLWithPath: place.filePath + (pool.pinsViews ? "-wal" : ""))
     }
 
     /// Commits by the count in the log's index, which neither a checkpoint nor a rollback changes; without a log by what the writing

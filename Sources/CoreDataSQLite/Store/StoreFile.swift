@@ -17,16 +17,28 @@ package struct StoreFile {
     }
 
     /// - Throws: 134080 where no store is.
-    package func metadata() throws -> StoreMetadata {
+    package func metadata() throws -> StoreMetadata { try facts().metadata }
+
+    /// Answers whether there is a history.
+    static let historyCount = "SELECT COUNT(*) FROM sqlite_master WHERE name = 'ATRANSACTION'"
+
+    /// The metadata, and whether there is a history.
+    ///
+    /// - Throws: 134080 where no store is.
+    func facts() throws -> (metadata: StoreMetadata, hasHistory: Bool) {
         guard try FilePlace(url: url).check(mustExist: true) else { throw notAStore() }
         let connection: Connection
         do {
             connection = try connect(.read)
             try connection.run("SELECT COUNT(*) FROM sqlite_master")
         } catch let error as StoreError where FilePlace(url: url).mayBeReadAsItIs(error) {
-            return try metadata(try connect(.immutable))
+            return try facts(try connect(.immutable))
         }
-        return try metadata(connection)
+        return try facts(connection)
+    }
+
+    private func facts(_ connection: Connection) throws -> (StoreMetadata, Bool) {
+        (try metadata(connection), try connection.run(Self.historyCount) != "0")
     }
 
     private func metadata(_ connection: Connection) throws -> StoreMetadata {

@@ -28,6 +28,8 @@ struct StoreOpener {
 
     private var path: String { place.path }
     private var map: StoreMap { plan.map }
+    /// Whether changes are written of which no history is kept.
+    private var recordsNothing: Bool { !options.recordsHistory && !options.isMigrating && !options.isReadOnly && !place.isMemory }
 
     func open() throws -> OpenedStore {
         let exists = try place.check(mustExist: options.isReadOnly)
@@ -42,6 +44,8 @@ struct StoreOpener {
             let (content, joins) = try content(connection)
             let records = options.recordsHistory || options.isMigrating && content == .history
             if content == .history, !records, !options.isReadOnly { return try openClosed() }
+            // Of a store that is made here nobody else knows yet, and making it changes the schema again and again.
+            connection.modelWatch.expectsNoHistory = content == .store && recordsNothing
             let metadata = try settle(try inspect(connection, content), connection, pragmas)
             let fitting = try fittingPlan(content == .none ? nil : joins, connection)
             try pragmas.configure(connection)
@@ -51,6 +55,7 @@ struct StoreOpener {
             connection.checkpointsOnClose(true)
             if connection.isMemory { try prepareWriter(connection) }
             connection.modelWatch.expect(metadata.versionHashes)
+            connection.modelWatch.expectsNoHistory = recordsNothing
             let pool = Pool(first: connection, counter: counter, further: further(readerAccess, pragmas, metadata))
             let isRecorded = records && (content == .history || writer != nil)
             return OpenedStore(
@@ -74,7 +79,7 @@ struct StoreOpener {
                 let writer = try connection(options.isReadOnly ? readerAccess : .write)
                 try pragmas.configure(writer)
                 try writer.limitsLog()
-                try writer.require(plan, metadata)
+                try writer.require(plan, metadata, recordsNothing: recordsNothing)
                 return writer
             },
             prepareWriter: prepareWriter)

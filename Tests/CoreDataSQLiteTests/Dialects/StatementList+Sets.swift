@@ -73,6 +73,9 @@ extension StatementList {
                 if let sql = try compiler.empty(note.inverse, bit: note.bit) { add("empty", sql) }
             }
             for root in compiler.hitRoots { add("raise", try compiler.raise(root)) }
+            let recorded = SetDeleteCompiler(entity, last: entity.last, map, notesPairs: true)
+            for note in try recorded.notes() { add("recorded note", note.sql) }
+            for root in recorded.hitRoots { add("raise beside members", try recorded.raise(root)) }
             for sql in try compiler.partings() { add("part", sql) }
             add("delete", try compiler.delete(entity.root))
             add("groups", SetDeleteCompiler.hitGroups)

@@ -353,6 +353,8 @@ struct StatementList {
             Line(title: "keep a column of found rows", sql: values.keep(casualty.columns[0], of: casualty.name, rows: .selected("(SELECT 1)"))),
             Line(title: "keep members", sql: values.keep(members, rows: .listed)),
             Line(title: "former values", sql: values.values), Line(title: "shorten former values", sql: values.shortening),
+            Line(title: "properties of former values", sql: values.properties), Line(title: "move former values", sql: values.move),
+            Line(title: "drop former values", sql: values.moved[0]), Line(title: "number former values", sql: values.moved[1]),
             Line(defines: true, title: "define cursors", sql: marks.definition), Line(title: "move a cursor", sql: marks.move),
             Line(title: "remove a cursor", sql: marks.remove), Line(title: "cursors", sql: marks.all),
             Line(title: "last cursor since", sql: marks.last),

@@ -7,23 +7,30 @@ import Synchronization
 ///
 /// The system tells of writes to a folder's files (inotify), so that a log that is removed and made anew is heard as well. A commit is
 /// written to the log before readers see it, by the time that the disk takes: after a write there are several looks, further and
-/// further apart. Where the system gives no such watch, files are compared by size and time of change, four times a second.
+/// further apart. While somebody writes without pause there is a look every ten milliseconds at most. Where the system gives no such
+/// watch, files are compared by size and time of change, four times a second.
 final class LogWatcher: Sendable {
     static let shared = LogWatcher()
 
-    private struct Folder {
-        let watch: Int32
-        var stores: [String: [WatchedStore]] = [:]
+    /// The looks at a store after a write to its file.
+    private struct Looks {
+        /// Grows with each write that has them begin anew.
+        var series = 0
+        var made = 0
+        /// Whether the first one of the series is still to come: it sees what is written until then.
+        var isFirstAhead = false
+        /// When the last one ended, in nanoseconds.
+        var end: UInt64 = 0
     }
 
     private struct State {
-        var folders: [String: Folder] = [:]
+        /// By the system's number of a folder, which one that is made anew under the same name does not get: stores by their files' names.
+        var folders: [Int32: [String: [WatchedStore]]] = [:]
         /// Those whose folders the system does not watch, with what their files were like.
         var polled: [ObjectIdentifier: (store: WatchedStore, stamp: [Int])] = [:]
         var source: (any DispatchSourceRead)?
         var timer: (any DispatchSourceTimer)?
-        /// How many looks a store has had since its file was last written to.
-        var looks: [ObjectIdentifier: Int] = [:]
+        var looks: [ObjectIdentifier: Looks] = [:]
     }
     private let state = Mutex(State())
     private let queue = DispatchQueue(label: "CoreData.remoteChanges", qos: .utility)
@@ -31,7 +38,7 @@ final class LogWatcher: Sendable {
     private let descriptor: Int32
 
     /// Milliseconds between looks.
-    private static let pauses = [0, 2, 10, 40, 150, 500, 1500]
+    private static let pauses = [10, 40, 150, 500, 1500]
 
     /// - Parameter polls: whether to compare files even if the system could tell.
     init(polls: Bool = false) { descriptor = polls ? -1 : inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC)) }
@@ -44,12 +51,11 @@ final class LogWatcher: Sendable {
         guard let file = store.file?.resolvingSymlinksInPath() else { return }
         let folder = file.deletingLastPathComponent().resolvingSymlinksInPath().path
         state.withLock { state in
-            if state.folders[folder] == nil, descriptor >= 0 {
-                let watch = inotify_add_watch(descriptor, folder, UInt32(IN_MODIFY | IN_CREATE | IN_MOVED_TO | IN_DELETE))
-                if watch >= 0 { state.folders[folder] = Folder(watch: watch) }
-            }
-            if state.folders[folder] != nil {
-                state.folders[folder]?.stores[file.lastPathComponent, default: []].append(store)
+            // For a folder that is watched already it answers the same number.
+            let watch = descriptor < 0
+                ? -1 : inotify_add_watch(descriptor, folder, UInt32(IN_MODIFY | IN_CREATE | IN_MOVED_TO | IN_DELETE))
+            if watch >= 0 {
+                state.folders[watch, default: [:]][file.lastPathComponent, default: []].append(store)
                 listen(&state)
             } else {
                 state.polled[ObjectIdentifier(store)] = (store, Self.stamp(file))
@@ -62,11 +68,10 @@ final class LogWatcher: Sendable {
         state.withLock { state in
             state.looks[ObjectIdentifier(store)] = nil
             state.polled[ObjectIdentifier(store)] = nil
-            for (path, folder) in state.folders {
-                var left = folder
-                left.stores = folder.stores.mapValues { $0.filter { $0 !== store } }.filter { !$0.value.isEmpty }
-                state.folders[path] = left.stores.isEmpty ? nil : left
-                if left.stores.isEmpty { inotify_rm_watch(descriptor, folder.watch) }
+            for (watch, files) in state.folders {
+                let left = files.mapValues { $0.filter { $0 !== store } }.filter { !$0.value.isEmpty }
+                state.folders[watch] = left.isEmpty ? nil : left
+                if left.isEmpty { inotify_rm_watch(descriptor, watch) }
             }
             if state.polled.isEmpty {
                 state.timer?.cancel()
@@ -99,6 +104,8 @@ final class LogWatcher: Sendable {
                     let name = buffer[place..<min(place + Int(event.len), count)].prefix { $0 != 0 }
                     place += Int(event.len)
                     let isLost = event.mask & UInt32(IN_Q_OVERFLOW) != 0
+                    // The folder is gone, and its number with it.
+                    if event.mask & UInt32(IN_IGNORED) != 0 { state.withLock { $0.folders[event.wd] = nil } }
                     for store in stores(event.wd, isLost ? nil : String(decoding: name, as: UTF8.self)) {
                         changed[ObjectIdentifier(store)] = store
                     }
@@ -111,8 +118,8 @@ final class LogWatcher: Sendable {
     /// - Parameter name: nil for all, where the system could not keep what it had to tell.
     private func stores(_ watch: Int32, _ name: String?) -> [WatchedStore] {
         state.withLock { state in
-            guard let name else { return state.folders.values.flatMap { $0.stores.values.joined() } }
-            return state.folders.values.first { $0.watch == watch }?.stores[name] ?? []
+            guard let name else { return state.folders.values.flatMap { $0.values.joined() } }
+            return state.folders[watch]?[name] ?? []
         }
     }
 
@@ -145,31 +152,56 @@ final class LogWatcher: Sendable {
         return [Int(facts.st_size), facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec, Int(facts.st_ino)]
     }
 
-    // MARK: Looking
+    // MARK: Looking, on the queue
 
     private func written(_ store: WatchedStore) {
         let key = ObjectIdentifier(store)
-        let isLooking = state.withLock { state in
-            defer { state.looks[key] = 0 }
-            return state.looks[key] != nil
+        let first = state.withLock { state -> (series: Int, pause: UInt64)? in
+            var looks = state.looks[key] ?? Looks()
+            if looks.isFirstAhead { return nil }
+            looks.series += 1
+            (looks.made, looks.isFirstAhead) = (0, true)
+            state.looks[key] = looks
+            let since = DispatchTime.now().uptimeNanoseconds - looks.end
+            return (looks.series, Self.least - min(since, Self.least))
         }
-        if !isLooking { look(store) }
+        if let first { look(store, first.series, in: .nanoseconds(Int(first.pause))) }
     }
 
-    private func look(_ store: WatchedStore) {
+    /// Nanoseconds that pass between two looks at least.
+    private static let least: UInt64 = 10_000_000
+
+    private func look(_ store: WatchedStore, _ series: Int, in pause: DispatchTimeInterval) {
+        queue.asyncAfter(deadline: .now() + pause) { [weak self] in
+            guard let self, self.begin(store, series) else { return }
+            store.look()
+            if let pause = self.end(store, series) { self.look(store, series, in: .milliseconds(pause)) }
+        }
+    }
+
+    /// False where the store has left, or was written to again meanwhile.
+    private func begin(_ store: WatchedStore, _ series: Int) -> Bool {
         let key = ObjectIdentifier(store)
-        let pause = state.withLock { state -> Int? in
-            guard let looks = state.looks[key], looks < Self.pauses.count else {
+        return state.withLock { state in
+            guard state.looks[key]?.series == series else { return false }
+            state.looks[key]?.isFirstAhead = false
+            return true
+        }
+    }
+
+    /// Answers when the next look is to be; nil after the last.
+    private func end(_ store: WatchedStore, _ series: Int) -> Int? {
+        let key = ObjectIdentifier(store)
+        return state.withLock { state in
+            guard var looks = state.looks[key], looks.series == series else { return nil }
+            guard looks.made < Self.pauses.count else {
                 state.looks[key] = nil
                 return nil
             }
-            state.looks[key] = looks + 1
-            return Self.pauses[looks]
-        }
-        guard let pause else { return }
-        queue.asyncAfter(deadline: .now() + .milliseconds(pause)) { [weak self] in
-            store.look()
-            self?.look(store)
+            looks.made += 1
+            looks.end = DispatchTime.now().uptimeNanoseconds
+            state.looks[key] = looks
+            return Self.pauses[looks.made - 1]
         }
     }
 }

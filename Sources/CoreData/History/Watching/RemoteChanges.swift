@@ -21,6 +21,9 @@ enum RemoteChanges {
         places.withLock { Array($0.values) }.first { $0.has(store) }?.tellOwn(store)
     }
 
+    /// Has everybody who waits for writes look whether his store is still there.
+    static func wake() { for place in places.withLock({ Array($0.values) }) { place.wake() } }
+
     /// Calls a function whenever the store may have been written by anybody, until the answer is let go.
     static func watch(_ store: NSPersistentStore, _ changed: @escaping @Sendable () -> Void) -> StoreWatch {
         enter(store) { StoreWatch($0, changed) }

@@ -25,24 +25,27 @@ final class WatchedStore: @unchecked Sendable {
     let visitors = Atomic<Int>(0)
     /// The file to be watched; nil where only the process itself can write.
     let file: URL?
-    private let records: Bool
     /// Of the store that it was made for, for reading while nobody listens.
     private let opened: Listener
 
     init(_ store: NSPersistentStore) {
         file = store.rows.changingFile
-        records = store.recordsHistory
         opened = Listener(store: store)
     }
 
     func begin(with store: NSPersistentStore) {
-        if records {
-            let last = try? store.rows.lastTransaction()
-            state.withLock { $0.transaction = $0.transaction ?? last }
+        if store.recordsHistory {
+            noteTransaction(of: store)
         } else if file != nil, let count = try? store.rows.writeCount() {
             state.withLock { ($0.foreign, $0.numbering) = (count.all - count.own, count.numbering) }
         }
         if file != nil { LogWatcher.shared.add(self) }
+    }
+
+    /// From here on transactions are told.
+    private func noteTransaction(of store: NSPersistentStore) {
+        let last = try? store.rows.lastTransaction()
+        state.withLock { $0.transaction = $0.transaction ?? last }
     }
 
     func end() { if file != nil { LogWatcher.shared.remove(self) } }
@@ -50,6 +53,7 @@ final class WatchedStore: @unchecked Sendable {
     // MARK: Who listens
 
     func add(_ store: NSPersistentStore) {
+        if store.recordsHistory { noteTransaction(of: store) }
         let own = ownCommits(store)
         state.withLock { state in
             let isFirst = state.listeners.allSatisfy { $0.store == nil }
@@ -64,6 +68,8 @@ final class WatchedStore: @unchecked Sendable {
         state.withLock { state in
             state.listeners.removeAll { $0.store.map { $0 === store } ?? true }
             state.formerCommits += own
+            // While there was a history commits were not counted.
+            if store.recordsHistory { state.foreign = nil }
         }
     }
 
@@ -81,10 +87,13 @@ final class WatchedStore: @unchecked Sendable {
 
     var isUsed: Bool { visitors.load(ordering: .acquiring) > 0 || !stores.isEmpty || state.withLock { !$0.watchers.isEmpty } }
 
+    /// One that has the history; nil where none of them keeps one.
+    private var recorder: NSPersistentStore? { stores.first(where: \.recordsHistory) }
+
     private var stores: [NSPersistentStore] { state.withLock { $0.listeners }.compactMap(\.store) }
 
     private func ownCommits(_ store: NSPersistentStore) -> Int64 {
-        guard !records, file != nil else { return 0 }
+        guard recorder == nil, !store.recordsHistory, file != nil else { return 0 }
         return (try? store.rows.writeCount())?.own ?? 0
     }
 
@@ -92,7 +101,7 @@ final class WatchedStore: @unchecked Sendable {
 
     /// One of the listening stores has written.
     func tellOwn(_ store: NSPersistentStore) {
-        if records { tellTransactions(of: store) } else { post(nil) }
+        if let recorder { tellTransactions(of: recorder) } else { post(nil) }
         wake()
     }
 
@@ -100,17 +109,18 @@ final class WatchedStore: @unchecked Sendable {
     func look() {
         wake()
         let stores = stores
-        guard let store = stores.first else { return }
-        if records { tellTransactions(of: store) } else { tellCommits(stores) }
+        if stores.isEmpty { return }
+        if let recorder { tellTransactions(of: recorder) } else { tellCommits(stores) }
     }
 
-    private func wake() {
+    func wake() {
         for changed in state.withLock({ Array($0.watchers.values) }) { changed() }
     }
 
     /// Each transaction is claimed by whoever sees it first.
     private func tellTransactions(of store: NSPersistentStore) {
         guard let last = try? store.rows.lastTransaction() else { return }
+        store.noteTransaction(last)
         let news = state.withLock { state -> ClosedRange<Int64>? in
             let told = state.transaction ?? last
             state.transaction = max(told, last)

@@ -164,6 +164,7 @@ struct StoreTransfer {
             } else {
                 // Migrations are not recorded.
                 options[NSPersistentHistoryTrackingKey] = nil
+                options[NSPersistentStoreKeepsFormerValues] = nil
             }
             // A file that is thrown away unless it is whole.
             if destination.type == NSSQLiteStoreType {

@@ -11,8 +11,12 @@ package struct SetDeleteCompiler {
     private let relationships: [ResolvedRelationship]
     /// Those whose members lose their to-one; a bit each.
     private let nullifying: [ResolvedRelationship]
+    /// Those whose members lose a member, of which only a history tells; further bits.
+    private let paired: [ResolvedRelationship]
+    private var noted: [ResolvedRelationship] { nullifying + paired }
 
-    package init(_ entity: Entity, last: EntityIndex, _ map: StoreMap) {
+    /// - Parameter notesPairs: whether the members of many-to-manys are noted, too.
+    package init(_ entity: Entity, last: EntityIndex, _ map: StoreMap, notesPairs: Bool = false) {
         self.map = map
         let reach = SetDeleteCompiler.reach(entity, last, map.schema)
         let relationships = map.schema.relationships.filter { relationship in
@@ -23,6 +27,10 @@ package struct SetDeleteCompiler {
             guard relationship.description.deleteRule == .nullify, let inverse = relationship.inverse else { return false }
             return !map.schema[inverse].isToMany
         }
+        paired = notesPairs
+            ? relationships.filter { relationship in
+                relationship.description.deleteRule == .nullify && map.join(of: relationship.index) != nil && relationship.inverse != nil
+            } : []
     }
 
     /// The entities of rows that a cascade can lead to.
@@ -40,7 +48,7 @@ package struct SetDeleteCompiler {
     }
 
     /// Whether a bit is left for each relationship.
-    package var isPossible: Bool { nullifying.count < 60 }
+    package var isPossible: Bool { noted.count < 60 }
 
     package var definitions: [String] {
         [
@@ -111,9 +119,9 @@ package struct SetDeleteCompiler {
 
     // MARK: Rows that stay
 
-    /// Statements that note the rows whose to-one is to be emptied, each with that to-one.
+    /// Statements that note the rows whose to-one is to be emptied, each with that to-one, and those that lose a member.
     package func notes() throws -> [(sql: String, inverse: ResolvedRelationship, bit: Int64)] {
-        try nullifying.enumerated().compactMap { place, relationship in
+        try noted.enumerated().compactMap { place, relationship in
             guard let inverse = relationship.inverse.map({ schema[$0] }) else { return nil }
             var condition = survivors(relationship)
             if relationship.slot != nil, let column = try foreignKey(of: relationship) { condition += " AND d.\(quoted(column)) = s.k" }
@@ -137,7 +145,7 @@ package struct SetDeleteCompiler {
     }
 
     package func inverse(bit: Int) -> ResolvedRelationship? {
-        nullifying.indices.contains(bit) ? nullifying[bit].inverse.map { schema[$0] } : nil
+        noted.indices.contains(bit) ? noted[bit].inverse.map { schema[$0] } : nil
     }
 
     /// Empties the to-one of the rows noted.
@@ -153,7 +161,7 @@ package struct SetDeleteCompiler {
     /// Raises the version of each row that changes, once.
     package func raise(_ root: EntityIndex) throws -> String {
         "UPDATE \(quoted(try map.table(of: root).name)) SET \"Z_OPT\" = \(map.dialect.risen("\"Z_OPT\"")) WHERE \"Z_PK\" IN "
-            + KeyTable.numbers(of: root, in: KeyTable.hits)
+            + KeyTable.numbers(of: root, in: KeyTable.hits, where: paired.isEmpty ? "" : "r < \(Int64(1) << Int64(nullifying.count))")
     }
 
     package var hitRoots: [EntityIndex] {

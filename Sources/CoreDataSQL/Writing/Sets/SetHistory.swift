@@ -42,7 +42,9 @@ package final class SetHistory {
         try run(writer.statements.addChanges, kind, entity, mask, numbers.count, [map.dialect.list(numbers)])
     }
 
-    func mask(_ entity: EntityIndex, _ slots: [Int]) -> [UInt8] { writer.masks[entity.value].bytes(slots: slots) }
+    func mask(_ entity: EntityIndex, _ slots: [Int], _ relationships: [RelationshipIndex] = []) -> [UInt8] {
+        writer.masks[entity.value].bytes(slots: slots, relationships: relationships)
+    }
 
     private func run(
         _ sql: String, _ kind: RecordedChanges.Kind, _ entity: EntityIndex, _ mask: [UInt8]?, _ count: Int, _ further: [Value]

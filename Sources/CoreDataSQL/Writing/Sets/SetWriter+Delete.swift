@@ -5,7 +5,7 @@ import CoreDataValues
 extension SetWriter {
     /// *stage rows · follow cascades · deny · note who changes · record · empty · part · delete · answer · clear*
     package func delete(_ query: Query) throws -> SetOutcome {
-        let compiler = SetDeleteCompiler(query.bound.entity, last: query.bound.last, map)
+        let compiler = SetDeleteCompiler(query.bound.entity, last: query.bound.last, map, notesPairs: history != nil)
         for sql in compiler.definitions { try run(sql) }
         let fill = try plan.selects.fill(query)
         var outcome = SetOutcome()
@@ -52,11 +52,11 @@ extension SetWriter {
         }
         guard let history else { return }
         for group in try hitGroups() {
-            let slots = (0..<60).filter { group.bits >> Int64($0) & 1 == 1 }.compactMap { compiler.inverse(bit: $0) }.flatMap {
-                inverse in inverse.slot.map { inverse.hasEntityTag ? [$0, $0 + 1] : [$0] } ?? []
-            }
+            let inverses = (0..<60).filter { group.bits >> Int64($0) & 1 == 1 }.compactMap { compiler.inverse(bit: $0) }
+            let slots = inverses.flatMap { inverse in inverse.slot.map { inverse.hasEntityTag ? [$0, $0 + 1] : [$0] } ?? [] }
+            let mask = history.mask(group.entity, slots, inverses.filter(\.isToMany).map(\.index))
             try history.add(
-                .update, group.entity, mask: history.mask(group.entity, slots), count: group.count,
+                .update, group.entity, mask: mask, count: group.count,
                 of: SetDeleteCompiler.hitKeys(group.entity, bits: group.bits))
         }
     }

@@ -1,0 +1,88 @@
+// Histories of several stores, and of stores that others lock or shorten.
+
+import CoreDataTestSupport
+import Foundation
+import Synchronization
+import Testing
+
+@testable import CoreData
+
+@Suite("Histories of several stores") struct SeveralStoresTests {
+    private func pair(_ folder: Folder, _ options: [String: Any] = [:]) throws -> (NSPersistentStoreCoordinator, [NSPersistentStore]) {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Clinic.model())
+        let stores = try ["a", "b"].map { name in
+            try coordinator.addPersistentStore(
+                ofType: NSSQLiteStoreType, configurationName: nil, at: folder.file(name),
+                options: [NSPersistentHistoryTrackingKey: true].merging(name == "b" ? options : [:]) { $1 })
+        }
+        return (coordinator, stores)
+    }
+
+    private func addBed(_ coordinator: NSPersistentStoreCoordinator, _ store: NSPersistentStore) throws {
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        context.assign(context.add("Bed", ["number": 1]), to: store)
+        try context.save()
+    }
+
+    @Test("A store's own order holds among others, though its clock was set back")
+    func order() throws {
+        let folder = Folder()
+        let (coordinator, stores) = try pair(folder)
+        for _ in 1...3 { for store in stores { try addBed(coordinator, store) } }
+        try Tables(folder.file("a")).rows("UPDATE ATRANSACTION SET ZTIMESTAMP = ZTIMESTAMP - 1000 WHERE Z_PK = 2")
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = coordinator
+        let request = NSPersistentHistoryChangeRequest.fetchHistory(after: nil as NSPersistentHistoryToken?)
+        request.resultType = .transactionsOnly
+        let result = try #require(try context.execute(request) as? NSPersistentHistoryResult)
+        let all = try #require(result.result as? [NSPersistentHistoryTransaction])
+        for store in stores { #expect(all.filter { $0.storeID == store.identifier }.map(\.transactionNumber) == [1, 2, 3]) }
+        #expect(all.map(\.storeID).prefix(4) == [stores[0], stores[0], stores[1], stores[0]].map(\.identifier))
+    }
+
+    @Test("A store that is locked is in a token where it was when it was last known, not left out")
+    func locked() throws {
+        let folder = Folder()
+        let (coordinator, stores) = try pair(
+            folder, [NSSQLitePragmasOption: ["journal_mode": "DELETE"], NSPersistentStoreTimeoutOption: 0])
+        for store in stores { try addBed(coordinator, store) }
+        let before = try #require(coordinator.currentPersistentHistoryToken(fromStores: nil))
+        #expect(before.transactions.count == 2)
+        let tables = try Tables(folder.file("b"))
+        try tables.rows("BEGIN EXCLUSIVE")
+        #expect(coordinator.currentPersistentHistoryToken(fromStores: nil) == before)
+        try addBed(coordinator, stores[0])
+        #expect(coordinator.currentPersistentHistoryToken(fromStores: nil)?.transactions[stores[1].identifier] == 1)
+        try tables.rows("ROLLBACK")
+    }
+
+    @Test("Without a log a history is read at one moment: a purge in between takes nothing unnoticed")
+    func purged() throws {
+        let folder = Folder()
+        let purge = Purge(folder.file("store"))
+        let desk = try Desk(
+            in: folder, options: [NSSQLitePragmasOption: ["journal_mode": "DELETE"], SQLTraceOption: purge.trace])
+        for number in 1...5 { try desk.addBed(number) }
+        let token = try desk.transactions()[0].token
+        purge.isArmed.store(true, ordering: .relaxed)
+        let numbers = try desk.transactions(.fetchHistory(after: token)).map(\.transactionNumber)
+        #expect(!purge.isArmed.load(ordering: .relaxed))
+        #expect(numbers == [2, 3, 4, 5])
+    }
+
+    /// Shortens a history as soon as somebody has asked how much of it there is.
+    private final class Purge: Sendable {
+        let isArmed = Atomic<Bool>(false)
+        private let url: URL
+        init(_ url: URL) { self.url = url }
+
+        var trace: SQLTrace {
+            SQLTrace { [self] statement in
+                guard statement.sql.contains("SELECT MIN("), isArmed.exchange(false, ordering: .relaxed) else { return }
+                let tables = try? Tables(url)
+                for sql in ["DELETE FROM ACHANGE WHERE ZTRANSACTIONID < 4", "DELETE FROM ATRANSACTION WHERE Z_PK < 4"] { _ = try? tables?.rows(sql) }
+            }
+        }
+    }
+}
