@@ -15,6 +15,8 @@ package struct SQLiteOptions: Sendable {
     /// Records every commit in the history, whose tables are made if they are missing. Without it a store that has a history
     /// takes no changes.
     package var recordsHistory = false
+    /// Has a migration leave what nobody needs any more for later.
+    package var defersCleanup = false
     /// Keeps what rows had before each commit that is recorded, in a table of our own.
     package var keepsFormerValues = false
     /// How long a statement waits for another connection's lock, in seconds.

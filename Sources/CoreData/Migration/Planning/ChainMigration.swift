@@ -38,16 +38,23 @@ struct ChainMigration {
         let dialect = SQLiteDialect()
         return try MigrationCompiler(
             BoundMigration(inferred(number)), from: StoreMap(schema: from.schema, configuration: configuration, dialect: dialect),
-            to: StoreMap(schema: to.schema, configuration: configuration, dialect: dialect))
+            to: StoreMap(schema: to.schema, configuration: configuration, dialect: dialect), defers: StoreOptions(options).sqlite.defersCleanup)
     }
 
     /// One step, as a whole or not at all.
-    func perform(_ number: Int) throws {
+    ///
+    /// - Parameter progress: called with the number of steps that are done and what is done of this one.
+    func perform(_ number: Int, _ progress: (Double) -> Void = { _ in }) throws {
+        progress(Double(number))
         do {
             guard let mapping = mappings[number] else { return try site(number).perform(inferred(number)) }
             let (from, to) = chain.steps[number]
-            try NSMigrationManager(sourceModel: from.model, destinationModel: to.model).migrateInPlace(
-                url, type: type, options: options, with: mapping)
+            let manager = NSMigrationManager(sourceModel: from.model, destinationModel: to.model)
+            try withoutActuallyEscaping(progress) { progress in
+                manager.reports = { progress(Double(number) + min(Double($0), 0.999)) }
+                defer { manager.reports = nil }
+                try manager.migrateInPlace(url, type: type, options: options, with: mapping)
+            }
         } catch { throw named(error, number) }
     }
 
