@@ -73,6 +73,24 @@ final class StoppingPolicy: NSEntityMigrationPolicy {
     }
 }
 
+/// Has another thread look at the progress and cancel, while objects are made.
+final class InterruptedPolicy: NSEntityMigrationPolicy {
+    private var count = 0
+    override func createDestinationInstances(forSource sInstance: NSManagedObject, in mapping: NSEntityMapping, manager: NSMigrationManager) throws {
+        try super.createDestinationInstances(forSource: sInstance, in: mapping, manager: manager)
+        count += 1
+        guard count == 2 else { return }
+        nonisolated(unsafe) let manager = manager
+        let done = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            let progress = manager.migrationProgress
+            manager.cancelMigrationWithError(CocoaError(.userCancelled, userInfo: ["progress": progress]))
+            done.signal()
+        }
+        done.wait()
+    }
+}
+
 @Suite struct MigrationManagerTests {
     private let versions = Versions()
     private let first: NSManagedObjectModel
@@ -323,8 +341,15 @@ final class StoppingPolicy: NSEntityMigrationPolicy {
         let cancelled = refusal(model(stopped))
         #expect(cancelled?.code == .migrationCancelled)
         #expect((cancelled?.underlying as? CocoaError)?.code == .userCancelled)
+        let interrupted = books
+        interrupted.entityMigrationPolicyClassName = "InterruptedPolicy"
+        let ended = refusal(model(authors, interrupted))
+        #expect(ended?.code == .migrationCancelled)
+        let progress = (ended?.underlying as? CocoaError)?.userInfo["progress"] as? Float ?? 0
+        #expect(progress > 0 && progress < 1, "seen by the thread that cancelled")
         let manager = NSMigrationManager(sourceModel: first, destinationModel: second)
         let (old, new) = (versions.file("old.sqlite"), versions.file("new.sqlite"))
+        #expect(!FileManager.default.fileExists(atPath: new.path))
         #expect(
             thrown {
                 try manager.migrateStore(

@@ -142,6 +142,27 @@ import Testing
             }?.sentence.contains("NSStagedMigrationManager") == true)
     }
 
+    @Test("References by name and by hashes find their version in a bundle, and verify its checksum (134504, 134505)")
+    func bundled() throws {
+        let bundle = try #require(Bundle(url: versions.file("Shop.xcdatamodeld").deletingLastPathComponent()))
+        let named = NSManagedObjectModelReference(name: "Shop 2", in: bundle, versionChecksum: sum(2))
+        #expect(named.resolvedModel.versionChecksum == sum(2))
+        let current = NSManagedObjectModelReference(name: "Shop", in: bundle, versionChecksum: sum(4))
+        #expect(current.resolvedModel.versionChecksum == sum(4))
+        let hashed = NSManagedObjectModelReference(entityVersionHashes: models[2].entityVersionHashesByName, in: bundle, versionChecksum: sum(3))
+        #expect(hashed.resolvedModel.entityVersionHashesByName == models[2].entityVersionHashesByName)
+        func code(_ reference: NSManagedObjectModelReference) -> Int? {
+            do { _ = try reference.resolve() } catch { return (error as? CocoaError)?.code.rawValue }
+            return nil
+        }
+        #expect(code(NSManagedObjectModelReference(name: "Shop 2", in: bundle, versionChecksum: sum(3))) == 134505)
+        #expect(code(NSManagedObjectModelReference(name: "Shop 9", in: bundle, versionChecksum: sum(3))) == 134504)
+        let hashes = ["Nobody": Data(repeating: 1, count: 32)]
+        #expect(code(NSManagedObjectModelReference(entityVersionHashes: hashes, in: bundle, versionChecksum: sum(1))) == 134504)
+        let other = NSManagedObjectModelReference(entityVersionHashes: models[2].entityVersionHashesByName, in: bundle, versionChecksum: sum(1))
+        #expect(code(other) == 134505)
+    }
+
     @Test("References find their model by model, file, name and hashes, and verify its checksum")
     func references() throws {
         let model = models[1]

@@ -102,6 +102,57 @@ struct StoreExtract {
         #expect(migrated.count > 10 && same > 5)
     }
 
+    /// Of all projects, in the order of their paths.
+    private static var everything: [StoreExtract] {
+        let folder = corpus.appendingPathComponent("store-extracts")
+        let walk = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil)
+        return (walk?.compactMap { $0 as? URL } ?? []).filter { $0.pathExtension == "json" }.sorted { $0.path < $1.path }
+            .compactMap { StoreExtract($0, corpus: corpus) }
+    }
+
+    /// The version before the one of a file, by name; nil for the first one, or for a model that is not there.
+    private static func previous(_ extract: StoreExtract) -> URL? {
+        let package = extract.model.deletingLastPathComponent()
+        guard package.pathExtension == "xcdatamodeld" else { return nil }
+        let names = ((try? FileManager.default.contentsOfDirectory(atPath: package.path)) ?? []).filter { $0.hasSuffix(".xcdatamodel") }
+            .sorted { $0.compare($1, options: .numeric) == .orderedAscending }
+        guard let place = names.firstIndex(of: extract.model.lastPathComponent), place > 0 else { return nil }
+        return package.appendingPathComponent(names[place - 1])
+    }
+
+    private func fresh(_ versions: Versions, _ model: URL) throws {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: try NSManagedObjectModel(loading: model))
+        try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: versions.store, options: Versions.automatic)
+        try coordinator.close()
+    }
+
+    @Test(
+        "13.3 Of every file of Core Data's whose model and the one before it are there, a store of the one before becomes what it is, or what it is new",
+        .enabled(if: isThere, "../shared/corpus is not there"))
+    func corpus() throws {
+        var counts: [String: Int] = [:]
+        var lines: [String] = []
+        for extract in Self.everything {
+            guard let previous = Self.previous(extract), (try? NSManagedObjectModel(loading: previous)) != nil else { continue }
+            let (new, migrated) = (try Versions([]), try Versions([]))
+            try fresh(new, extract.model)
+            try fresh(migrated, previous)
+            do { try fresh(migrated, extract.model) } catch {
+                counts["not inferred", default: 0] += 1
+                lines.append("\(extract.name) (\(extract.model.lastPathComponent)): \((error as NSError).localizedDescription.prefix(200))")
+                continue
+            }
+            let numbers = try migrated.sql("SELECT Z_ENT, Z_NAME, Z_SUPER FROM Z_PRIMARYKEY WHERE Z_ENT < 16000 ORDER BY 1")
+            #expect(numbers == extract.entities.filter { $0.number < 16000 }.sorted { $0.number < $1.number }.map { "\($0.number)|\($0.name)|\($0.parent)" })
+            let (a, b) = (try Self.differences(new, extract, from: extract), try Self.differences(migrated, extract, from: extract))
+            let kind = b.isEmpty ? (a.isEmpty ? "same as both" : "same as migrated") : a.isEmpty ? "same as new" : "other"
+            counts[kind, default: 0] += 1
+            if !a.isEmpty, !b.isEmpty { lines += b.map { "\(extract.name) (\(extract.model.lastPathComponent)): \($0)" } }
+        }
+        print("of the files of Core Data's with their version and the one before: \(counts)")
+        for line in lines { print(line) }
+    }
+
     private static func differences(_ versions: Versions, _ later: StoreExtract, from former: StoreExtract) throws -> [String] {
         let rows = try versions.sql("SELECT name, replace(sql, char(10), ' ') FROM sqlite_master WHERE sql IS NOT NULL")
         let ours = Dictionary(

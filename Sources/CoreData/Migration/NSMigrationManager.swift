@@ -116,9 +116,15 @@ open class NSMigrationManager: NSObject, KeyValueCoding {
         guard let mapping = run?.current?.mapping else { misuse("currentEntityMapping was asked of a migration manager that does not migrate.") }
         return mapping
     }
-    /// From 0 to 1; 0 before the first migration.
-    open var migrationProgress: Float { run?.progress ?? finalProgress }
-    final var finalProgress: Float = 0
+    /// From 0 to 1; 0 before the first migration. May be asked on any thread.
+    open var migrationProgress: Float { progress }
+    final var progress: Float {
+        get { Float(bitPattern: progressBits.load(ordering: .relaxed)) }
+        set { progressBits.store(newValue.bitPattern, ordering: .relaxed) }
+    }
+    private let progressBits = Atomic<UInt32>(0)
+    /// Told of the progress whenever objects were saved.
+    final var reports: ((Float) -> Void)?
 
     final func requiredRun(for what: String) -> MigrationRun {
         guard let run else { misuse("\(what) was asked of a migration manager that does not migrate. Call it from a policy while migrateStore runs.") }

@@ -1,14 +1,31 @@
 // What a lightweight migration has left to do.
 
+import CoreDataValues
 import Foundation
 
 extension NSPersistentStoreCoordinator {
-    /// Does what lightweight migrations of the coordinator's stores have put off.
+    /// Does what lightweight migrations of the coordinator's stores have put off: columns, tables and indexes that the model has no use for
+    /// any more are removed, with the files of their values.
     ///
-    /// Nothing is put off here: a migration under `NSPersistentStoreDeferredLightweightMigrationOptionKey` does all of its work in its one
-    /// transaction, so that this finds nothing to do, whatever the stores are.
-    public final func finishDeferredLightweightMigration() throws {}
+    /// Each is a transaction of its own, between which others read and write. Does nothing where nothing was put off. The metadata of a store
+    /// have `NSPersistentStoreDeferredLightweightMigrationOptionKey` until all of it is done.
+    /// - Throws: 134030 for a store that was opened read-only and has something to do; what the store throws. What was done stays done.
+    public final func finishDeferredLightweightMigration() throws {
+        for store in persistentStores { while try store.cleanUp() {} }
+    }
 
-    /// Does one step of what `finishDeferredLightweightMigration()` does: none.
-    public final func finishDeferredLightweightMigrationTask() throws {}
+    /// Does one step of what `finishDeferredLightweightMigration()` does: one column, table or index of one store.
+    ///
+    /// A column takes as long as writing its table anew.
+    /// - Throws: as `finishDeferredLightweightMigration()`.
+    public final func finishDeferredLightweightMigrationTask() throws {
+        for store in persistentStores where try store.cleanUp() { return }
+    }
+}
+
+extension NSPersistentStore {
+    /// Answers whether there was something to do.
+    fileprivate final func cleanUp() throws -> Bool {
+        do { return try rows.cleaner?.cleanUp() ?? false } catch { throw CocoaError.presenting(error) }
+    }
 }

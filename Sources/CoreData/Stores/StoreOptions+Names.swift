@@ -33,7 +33,9 @@ public let NSPersistentStoreConnectionPoolMaxSizeKey = "NSPersistentStoreConnect
 public let NSPersistentStoreOSCompatibility = "NSPersistentStoreOSCompatibility"
 /// An `NSStagedMigrationManager`, by whose stages a store of another version is migrated when it is added.
 public let NSPersistentStoreStagedMigrationManagerOptionKey = "NSPersistentStoreStagedMigrationManagerOptionKey"
-/// Bool. Accepted; clean-up is not put off.
+/// Bool, beside the options that migrate. Has an inferred migration of a SQLite store leave the columns, tables and indexes that the model
+/// has no use for any more; the store's metadata then have this key with true until `finishDeferredLightweightMigration()` has removed
+/// them.
 public let NSPersistentStoreDeferredLightweightMigrationOptionKey =
     "NSPersistentStoreDeferredLightweightMigrationOptionKey"
 

@@ -94,7 +94,7 @@ struct StoreOptions {
             _ = try sqlite.take(SQLiteReaderLimitOption, value)
         case NSMigratePersistentStoresAutomaticallyOption: migrates = try flag(key, value)
         case NSInferMappingModelAutomaticallyOption: infersMapping = try flag(key, value)
-        case NSPersistentStoreDeferredLightweightMigrationOptionKey: _ = try flag(key, value)
+        case NSPersistentStoreDeferredLightweightMigrationOptionKey: sqlite.defersCleanup = try flag(key, value)
         case NSPersistentStoreStagedMigrationManagerOptionKey:
             guard let manager = value as? NSStagedMigrationManager else { throw unfit(key, "an NSStagedMigrationManager") }
             stages = manager

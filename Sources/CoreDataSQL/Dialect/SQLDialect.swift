@@ -125,6 +125,8 @@ package protocol SQLDialect: Sendable {
     func columns(of table: String) -> String
     /// Answers the names of the indexes that were defined as unique over a table.
     func uniqueIndexes(of table: String) -> String
+    /// Answers index and column, or an empty text where a value is computed, of all indexes over a table that were defined by statements.
+    func indexes(of table: String) -> String
     /// Answers the names of all triggers.
     var triggers: String { get }
     /// Answers table and column, in the order of columns, of all tables whose name begins with Z, a low line and a digit.

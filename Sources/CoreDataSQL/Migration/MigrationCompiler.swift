@@ -6,14 +6,19 @@ import CoreDataValues
 /// make new ones · copy rows and pairs · alter the tables that stay · drop what was set aside · derive · make indexes and triggers*
 ///
 /// A table is set aside and copied where a column goes or a value moves; the new one is that of a new store, to the letter. All others
-/// are altered, as Core Data alters them: indexes keep the names that they were made with.
+/// are altered, as Core Data alters them: indexes keep the names that they were made with. Where clean-up is put off, columns that go,
+/// indexes that are not wanted and tables from which nothing comes stay until later (`leftovers`).
 package struct MigrationCompiler {
     private let migration: BoundMigration
     private let from: StoreMap
-    private let to: StoreMap
+    let to: StoreMap
+    /// Whether clean-up is put off.
+    let defers: Bool
+    /// Tables that stay although nothing comes of them.
+    let spared: (tables: [TableMap], joins: [JoinTable])
     /// The former tables under the names that they have while rows move.
     private let aside: StoreMap
-    private let moves: [TableMove]
+    let moves: [TableMove]
     private let joins: [JoinMove]
     private let copies: CopyCompiler
     private let alterations: AlterCompiler
@@ -22,8 +27,8 @@ package struct MigrationCompiler {
     private func quoted(_ name: String) -> String { to.dialect.quoted(name) }
 
     /// - Throws: 134110 where rows would leave the store or come from another one.
-    package init(_ migration: BoundMigration, from: StoreMap, to: StoreMap) throws {
-        self.migration = migration
+    package init(_ migration: BoundMigration, from: StoreMap, to: StoreMap, defers: Bool = false) throws {
+        (self.migration, self.defers) = (migration, defers)
         self.from = from
         self.to = to
         for copy in migration.copies where Self.keeps(from, copy.source) != Self.keeps(to, copy.destination) {
@@ -37,15 +42,19 @@ package struct MigrationCompiler {
             guard let former = root.flatMap({ try? from.table(of: $0) }) else { return nil }
             // What is found by place is kept beside the rows as they come.
             let isSpatial = from.rTrees.contains { $0.entity.root == former.root } || to.rTrees.contains { $0.entity.root == table.root }
-            return TableMove(from: former, to: table, migration, isInPlace: !isSpatial)
+            return TableMove(from: former, to: table, migration, isInPlace: !isSpatial, keepsColumns: defers)
         }
         self.moves = moves
+        let spared = defers ? Self.spared(moves, migration, from: from, to: to) : ([], [])
+        self.spared = spared
         joins = to.joins.compactMap { JoinMove(to: $0, migration, from: from) }
         let kept = Dictionary(
             moves.filter(\.isInPlace).map { ($0.from.name, $0.to.name) } + joins.map { ($0.from.name, $0.to.name) },
             uniquingKeysWith: { first, _ in first })
         let later = Set(to.tables.map(\.name) + to.joins.map(\.name))
+        let staying = Set(spared.0.map(\.name) + spared.1.map(\.name))
         aside = StoreMap(from) { name in
+            if staying.contains(name) { return name }
             guard let next = kept[name], next == name || !later.contains(name) else { return "Z_FORMER_" + name }
             return name
         }
@@ -183,19 +192,24 @@ package struct MigrationCompiler {
 
     package var completions: [String] {
         get throws {
+            let stay = Set(spared.tables.map(\.name) + spared.joins.map(\.name))
             let left = try from.tables.filter { table in !moves.contains { $0.isInPlace && $0.from === table } }.map { try present($0).name }
                 + from.joins.filter { join in !joins.contains { $0.from.name == join.name } }.map { present($0).name }
-            return try [Self.unmark] + left.map { "DROP TABLE \(bare($0))" } + outdatedIndexes() + keyIndexes() + derivations() + declaredIndexes()
+            let indexes = try outdatedIndexes().filter { !$0.waits }.map { "DROP INDEX IF EXISTS \(bare($0.name))" }
+            return try [Self.unmark] + left.filter { !stay.contains($0) }.map { "DROP TABLE \(bare($0))" } + indexes + keyIndexes() + derivations()
+                + declaredIndexes()
                 + DerivedTriggers(to).statements()
         }
     }
 
-    /// Indexes of the model over tables that stay, where the destination has none of the name that is the same.
-    private func outdatedIndexes() throws -> [String] {
+    /// Indexes of the model over tables that stay, where the destination has none of the name that is the same. One waits where clean-up
+    /// is put off, unless it refuses rows or is in the way of another.
+    func outdatedIndexes() throws -> [(name: String, waits: Bool)] {
         let later = try Dictionary(to.entities.flatMap(Definitions(to).namedIndexes).map { ($0.name, $0.statements) }) { first, _ in first }
         let roots = Set(moves.filter(\.isInPlace).map(\.from.root))
         return try from.entities.filter { roots.contains($0.root) }.flatMap(Definitions(from).namedIndexes)
-            .filter { later[$0.name] != $0.statements }.map { "DROP INDEX IF EXISTS \(bare($0.name))" }
+            .filter { later[$0.name] != $0.statements }
+            .map { ($0.name, defers && later[$0.name] == nil && !$0.statements.contains { $0.hasPrefix("CREATE UNIQUE") }) }
     }
 
     private func derivations() throws -> [String] {

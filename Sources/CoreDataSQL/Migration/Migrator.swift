@@ -13,12 +13,14 @@ package struct Migrator {
     /// The store's, for its objects' names.
     private let identifier: String
 
-    package init(_ migration: BoundMigration, from: StoreMap, to: StoreMap, store identifier: String, session: any SQLSession) throws {
+    package init(
+        _ migration: BoundMigration, from: StoreMap, to: StoreMap, store identifier: String, session: any SQLSession, defers: Bool = false
+    ) throws {
         self.migration = migration
         self.session = session
         self.identifier = identifier
         (self.from, self.to) = (from, to)
-        compiler = try MigrationCompiler(migration, from: from, to: to)
+        compiler = try MigrationCompiler(migration, from: from, to: to, defers: defers)
         texts = WriteCompiler(to)
     }
 
@@ -27,8 +29,10 @@ package struct Migrator {
     /// - Parameters:
     ///   - recordsHistory: whether the store has a history.
     ///   - files: the columns that refer to files, before and after.
-    /// - Returns: the files that no row refers to any more.
-    package func perform(recordsHistory: Bool, files: (before: ExternalColumns?, after: ExternalColumns?)) throws -> Set<String> {
+    /// - Returns: the files that no row refers to any more, and what was put off.
+    package func perform(
+        recordsHistory: Bool, files: (before: ExternalColumns?, after: ExternalColumns?)
+    ) throws -> (gone: Set<String>, left: [CleanupStep]) {
         let former = try Set(files.before?.names(session) ?? [])
         for sql in try compiler.preparations { try run(sql) }
         for (sql, values) in try compiler.insertions + compiler.changes { try session.run(.text(sql), values, texts) }
@@ -37,7 +41,18 @@ package struct Migrator {
         try renumber()
         if recordsHistory { try HistoryMigration(migration, from: from.schema, to: to.schema).run(session, texts) }
         try complete()
-        return try former.isEmpty ? [] : former.subtracting(files.after?.names(session) ?? [])
+        let left = try putOff()
+        if former.isEmpty { return ([], left) }
+        let waiting = try Cleanup(session, to, files.after).files(of: left)
+        return try (former.subtracting(files.after?.names(session) ?? []).subtracting(waiting), left)
+    }
+
+    /// What is left for later; what cannot wait is done.
+    private func putOff() throws -> [CleanupStep] {
+        let (catalogue, statements) = (Catalogue(session), CleanupTable(to.dialect))
+        let misleading = try compiler.misleading(catalogue)
+        for name in misleading { try statements.statement(CleanupStep(.table, name, of: name)).map(run) }
+        return try compiler.leftovers(catalogue).filter { !($0.kind == .table && misleading.contains($0.name)) }
     }
 
     private func run(_ sql: String) throws { try session.run(.text(sql), [], texts) }
@@ -70,6 +85,7 @@ package struct Migrator {
     }
 
     private func complete() throws {
+        for name in try compiler.clashes(Catalogue(session)) { try run("DROP INDEX \(to.dialect.defined(name))") }
         for sql in try compiler.completions {
             do { try run(sql) } catch let error as StoreError {
                 guard session.duplicate(error) != nil else { throw error }

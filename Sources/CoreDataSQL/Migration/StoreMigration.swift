@@ -55,17 +55,21 @@ package struct StoreMigration {
     ///
     /// - Parameters:
     ///   - recordsHistory: whether the store has a history.
+    ///   - defers: whether clean-up is put off. What an earlier migration has put off is done now.
     ///   - note: names the files that go, before they do.
     /// - Returns: the files that no row refers to any more.
-    package func perform(_ session: any SQLSession, recordsHistory: Bool, note: PendingFiles) throws -> Set<String> {
+    package func perform(_ session: any SQLSession, recordsHistory: Bool, defers: Bool, note: PendingFiles) throws -> Set<String> {
         var gone: Set<String> = []
         try session.transaction {
             try requireUnchanged(session)
-            gone = try Migrator(migration, from: store, to: target, store: known.uuid, session: session)
+            gone = try Cleanup(session, store, files.before).finish()
+            let outcome = try Migrator(migration, from: store, to: target, store: known.uuid, session: session, defers: defers)
                 .perform(recordsHistory: recordsHistory, files: files)
+            gone.formUnion(outcome.gone)
+            try Cleanup(session, target, files.after).putOff(outcome.left)
             if !gone.isEmpty { try note.add(gone.sorted()) }
             try exchangeModel(session)
-            try MetadataRecord.write(migrated, schema: target.schema, to: session)
+            try MetadataRecord.write(migrated.deferring(!outcome.left.isEmpty), schema: target.schema, to: session)
             return true
         }
         return gone

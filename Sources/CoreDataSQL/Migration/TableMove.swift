@@ -6,7 +6,7 @@ import CoreDataValues
 /// added, else into a new table.
 ///
 /// So do files that Core Data has migrated: tables without a column of the former model are made anew, all others have what was added
-/// at their end.
+/// at their end. Where clean-up is put off, a column that goes is only left out.
 struct TableMove {
     let from: TableMap
     let to: TableMap
@@ -18,12 +18,13 @@ struct TableMove {
 
     var isInPlace: Bool { columns != nil }
 
-    init(from: TableMap, to: TableMap, _ migration: BoundMigration, isInPlace: Bool) {
+    /// - Parameter keepsColumns: whether a table may keep columns that are not wanted any more.
+    init(from: TableMap, to: TableMap, _ migration: BoundMigration, isInPlace: Bool, keepsColumns: Bool = false) {
         (self.from, self.to) = (from, to)
         copies = migration.copies.filter { $0.destination.root == to.root }
         dropped = migration.source.entities.filter { $0.root == from.root && migration.destinations[$0.index] == nil }
         let strays = migration.copies.contains { $0.source.root == from.root && $0.destination.root != to.root }
-        columns = isInPlace && !strays ? ColumnMatch(from, to, copies, migration).columns() : nil
+        columns = isInPlace && !strays ? ColumnMatch(from, to, copies, migration, keepsColumns).columns() : nil
     }
 
     /// Former and later names, where they differ.
@@ -31,6 +32,13 @@ struct TableMove {
         zip(columns ?? [], to.columns).compactMap { former, later in
             former.flatMap { $0.name == later.name ? nil : ($0.name, later.name) }
         }
+    }
+
+    /// Former columns of a table that stays from which no later one comes.
+    var leftColumns: [Column] {
+        guard let columns else { return [] }
+        let used = Set(columns.compactMap { $0?.name })
+        return from.columns.filter { !used.contains($0.name) }
     }
 
     var addedColumns: [Column] { zip(columns ?? [], to.columns).compactMap { $0 == nil ? $1 : nil } }
@@ -42,9 +50,10 @@ private struct ColumnMatch {
     private let to: TableMap
     private let copies: [BoundMigration.Copy]
     private let migration: BoundMigration
+    private let keepsColumns: Bool
 
-    init(_ from: TableMap, _ to: TableMap, _ copies: [BoundMigration.Copy], _ migration: BoundMigration) {
-        (self.from, self.to, self.copies, self.migration) = (from, to, copies, migration)
+    init(_ from: TableMap, _ to: TableMap, _ copies: [BoundMigration.Copy], _ migration: BoundMigration, _ keepsColumns: Bool) {
+        (self.from, self.to, self.copies, self.migration, self.keepsColumns) = (from, to, copies, migration, keepsColumns)
     }
 
     private enum Answer: Equatable {
@@ -54,7 +63,7 @@ private struct ColumnMatch {
         case computed
     }
 
-    /// nil where a value must be moved from one column to another, or a column goes.
+    /// nil where a value must be moved from one column to another, or a column goes, or may stay but for its name.
     func columns() -> [Column?]? {
         var found: [Column?] = []
         var used: Set<Int> = []
@@ -76,7 +85,9 @@ private struct ColumnMatch {
                 found.append(former)
             }
         }
-        return used.count == from.columns.count ? found : nil
+        if used.count == from.columns.count { return found }
+        let left = Set(from.columns.indices.filter { !used.contains($0) }.map { from.columns[$0].name.uppercased() })
+        return keepsColumns && !to.columns.contains { left.contains($0.name.uppercased()) } ? found : nil
     }
 
     private func isOf(_ entity: Entity, _ other: EntityIndex, _ schema: Schema) -> Bool { entity.isKind(of: schema[other]) }

@@ -16,6 +16,13 @@ package struct Catalogue {
 
     func uniqueIndexes(of table: String) throws -> Set<String> { Set(try names(session.dialect.uniqueIndexes(of: table))) }
 
+    /// The columns of a table's indexes by the indexes' names; what an index computes is no column. Without those of primary keys.
+    func indexes(of table: String) throws -> [String: Set<String>] {
+        var indexes: [String: Set<String>] = [:]
+        for (index, column) in try pairs(session.dialect.indexes(of: table)) { indexes[index, default: []].insert(column) }
+        return indexes
+    }
+
     func triggers() throws -> [String] { try names(session.dialect.triggers) }
 
     /// The columns of tables that are named as join tables are.

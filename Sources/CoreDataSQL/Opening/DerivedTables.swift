@@ -28,7 +28,9 @@ package struct DerivedTables {
     }
 
     private func haveColumns(_ table: TableMap) throws -> Bool {
-        let found = try catalogue.columns(of: table.name).filter { !["Z_PK", "Z_ENT", "Z_OPT"].contains($0.key) }
+        let left = try CleanupTable(map.dialect).steps(session)?.map(\.step).filter { $0.kind == .column && $0.table == table.name } ?? []
+        let unwanted = Set(["Z_PK", "Z_ENT", "Z_OPT"] + left.map(\.name))
+        let found = try catalogue.columns(of: table.name).filter { !unwanted.contains($0.key) }
         let wanted = table.columns.map { ($0.name, map.dialect.type($0.kind)) }
         return found == Dictionary(wanted, uniquingKeysWith: { first, _ in first })
     }

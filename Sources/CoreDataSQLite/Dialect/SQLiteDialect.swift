@@ -178,6 +178,10 @@ package struct SQLiteDialect: SQLDialect {
         "SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = \(text(table)) AND sql LIKE 'CREATE UNIQUE INDEX%'"
     }
 
+    package func indexes(of table: String) -> String {
+        "SELECT i.name, ifnull(c.name, '') FROM pragma_index_list(\(text(table))) i, pragma_index_info(i.name) c WHERE i.origin = 'c'"
+    }
+
     package var triggers: String { "SELECT name FROM sqlite_master WHERE type = 'trigger'" }
 
     package var joinColumns: String {

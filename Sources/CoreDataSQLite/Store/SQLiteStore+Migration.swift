@@ -4,7 +4,7 @@ import CoreDataSQL
 import CoreDataValues
 import Foundation
 
-extension SQLiteStore: StoreMigrator {
+extension SQLiteStore: StoreMigrator, StoreCleaner {
     /// A store in memory would be gone with its connection.
     package var migrator: (any StoreMigrator)? { pool.isSingle ? nil : self }
 
@@ -38,8 +38,27 @@ extension SQLiteStore: StoreMigrator {
                 _ = try Definitions(migration.target).statements(withoutSpatial: missing)
             }
             if migration.hasRTrees { connection.trustsTriggers() }
-            gone = try migration.perform(connection, recordsHistory: historyWriter != nil, note: note)
+            gone = try migration.perform(connection, recordsHistory: historyWriter != nil, defers: options.defersCleanup, note: note)
         }
         KeptFiles.of(folder).remove(gone, note)
+    }
+
+    package var cleaner: (any StoreCleaner)? { pool.isSingle ? nil : self }
+
+    package func cleanUp() throws -> Bool {
+        guard try pool.read({ try Cleanup.isPending($0) }) else { return false }
+        try refuseIfReadOnly("What a migration has put off cannot be done")
+        let folder = ExternalFolder(store: url)
+        let note = PendingFiles(folder, store: identifier)
+        var gone: Set<String>?
+        try pool.write { connection in
+            try connection.transaction {
+                gone = try Cleanup(connection, self.plan.map, externals).step()
+                if let gone, !gone.isEmpty { try note.add(gone.sorted()) }
+                return true
+            }
+        }
+        KeptFiles.of(folder).remove(gone ?? [], note)
+        return gone != nil
     }
 }

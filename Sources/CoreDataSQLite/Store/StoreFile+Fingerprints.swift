@@ -1,31 +1,17 @@
 // Comparing files by their values.
 
 import CCoreDataSQLite
+import CoreDataSQL
 import CoreDataValues
 import Foundation
 
-/// How many values there are, and a sum over them in which their order plays no part.
-package struct ValueFingerprint: Equatable, Sendable {
-    package private(set) var count = 0
-    private var sum: UInt64 = 0
-
-    package init() {}
-
-    fileprivate mutating func add(_ hash: UInt64) {
-        count += 1
-        sum &+= hash
-    }
-}
-
 extension StoreFile {
-    /// The values that rows of an entity have in a column, each with its row. Costs a walk through the table.
-    package func fingerprint(of column: String, in table: String, entity: Int) throws -> ValueFingerprint {
-        let dialect = SQLiteDialect()
-        let (name, rows) = (dialect.quoted(column), dialect.quoted(table))
+    /// What a query answers, each row as a whole. Costs a walk through it.
+    package func fingerprint(_ sql: String) throws -> ValueFingerprint {
         var found = ValueFingerprint()
-        try eachRow("SELECT Z_PK, \(name) FROM \(rows) WHERE Z_ENT = \(entity) AND \(name) IS NOT NULL") { row in
+        try eachRow(sql) { row in
             var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-            for column in 0..<Int32(2) {
+            for column in 0..<sqlite3_column_count(row) {
                 hash = StoreFile.mix(hash, UInt64(sqlite3_column_type(row, column)))
                 switch sqlite3_column_type(row, column) {
                 case SQLITE_INTEGER: hash = StoreFile.mix(hash, UInt64(bitPattern: sqlite3_column_int64(row, column)))
@@ -45,4 +31,9 @@ extension StoreFile {
         mixed ^= mixed >> 29
         return mixed
     }
+}
+
+extension SQLiteStore {
+    /// Where the file keeps what, under the names that it has.
+    package var map: StoreMap { plan.map }
 }

@@ -48,6 +48,7 @@ package struct StoreSuccession {
                 defer { made.close() }
                 let uuid = try MetadataRecord.read(made)?.uuid
                 files = try ExchangedFiles(from: successor, to: url, stores: [uuid, now.uuid].compactMap { $0 })
+                try Cleanup.dropTables(connection)
                 try clear(connection)
                 try take(made, into: connection)
                 return true

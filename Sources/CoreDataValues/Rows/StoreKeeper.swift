@@ -44,6 +44,8 @@ package protocol StoreKeeper: StoreRole {
     var copier: (any StoreCopier)? { get }
     /// Brings the rows from one schema to another; nil for a store that cannot.
     var migrator: (any StoreMigrator)? { get }
+    /// Does what a migration has put off; nil for a store that puts nothing off.
+    var cleaner: (any StoreCleaner)? { get }
     /// Ends the work that has begun, then releases files and connections. Later calls throw.
     func close() throws
 }
@@ -72,6 +74,13 @@ package protocol StoreMigrator: AnyObject, Sendable {
     func migrate(_ plan: MigrationPlan, configuration: String?) throws
 }
 
+package protocol StoreCleaner: AnyObject, Sendable {
+    /// Does one step of what migrations have put off, in a transaction of its own; answers whether there was one.
+    ///
+    /// - Throws: 134030 for a store that was opened read-only and has something to do.
+    func cleanUp() throws -> Bool
+}
+
 extension StoreKeeper {
     /// Reads the history after one of its transactions, 0 for all of it.
     package func openHistory(after number: Int64) throws -> any ReadCursor<HistoryTransaction> {
@@ -94,6 +103,7 @@ extension StoreKeeper {
     package var valueFiles: (any ValueFiles)? { nil }
     package var copier: (any StoreCopier)? { nil }
     package var migrator: (any StoreMigrator)? { nil }
+    package var cleaner: (any StoreCleaner)? { nil }
 
     /// Reads the side file of a value.
     ///

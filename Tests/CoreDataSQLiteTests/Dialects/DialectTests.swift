@@ -74,7 +74,7 @@ struct DialectTests {
             ("distinct", dialect.distinct(["a"], from: "b", by: [])), ("insertNew", dialect.insertNew(into: "t", ["a"], ["b"])),
             ("replace", dialect.replace(in: "t", ["a", "b"], ["c", "d"])), ("held", dialect.held("a", in: "t")),
             ("metadata", "\(dialect.metadata)"), ("tables", dialect.tables), ("columns", dialect.columns(of: "t")),
-            ("uniqueIndexes", dialect.uniqueIndexes(of: "t")), ("triggers", dialect.triggers), ("joinColumns", dialect.joinColumns),
+            ("uniqueIndexes", dialect.uniqueIndexes(of: "t")), ("indexes", dialect.indexes(of: "t")), ("triggers", dialect.triggers), ("joinColumns", dialect.joinColumns),
             ("indexed", dialect.indexed("a", .text, isAscending: true)), ("trigger", dialect.trigger(trigger).joined()),
             ("dropTrigger", dialect.dropTrigger(trigger)),
             ("dropSpatialIndex", dialect.dropSpatialIndex(SQLSpatialIndex(name: "n", table: "t", columns: ["a", "b"])).joined()),

@@ -196,6 +196,12 @@ struct PostgresDialect: SQLDialect {
             + "FROM pg_attribute WHERE attrelid = \(oid(of: table)) AND attnum > 0 AND NOT attisdropped ORDER BY attnum"
     }
 
+    func indexes(of table: String) -> String {
+        "SELECT i.relname, COALESCE(a.attname, '') FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid "
+            + "LEFT JOIN pg_attribute a ON a.attrelid = x.indrelid AND a.attnum = ANY (x.indkey) "
+            + "WHERE x.indrelid = \(oid(of: table)) AND NOT x.indisprimary"
+    }
+
     func uniqueIndexes(of table: String) -> String {
         "SELECT relname FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid "
             + "WHERE indrelid = \(oid(of: table)) AND indisunique AND NOT indisprimary"

@@ -69,5 +69,18 @@ extension StatementList {
                 [metadata.lastNumbers(of: 8), metadata.removeEntities(of: 8), metadata.addEntity, metadata.setLastNumber])
             + lines("migration, history", history(plan))
             + lines("migration, after the copies", compiler.completions, defines: true)
+            + putOff(lines)
+    }
+
+    /// What is written where clean-up waits, and afterwards.
+    private func putOff(_ lines: (String, [String], Bool) -> [Line]) -> [Line] {
+        let table = CleanupTable(map.dialect)
+        let steps = [
+            CleanupStep(.index, "ZINJURY_ZCASUALTY_INDEX", of: "ZINJURY"), CleanupStep(.column, "ZDEPTH", of: "ZINJURY"),
+            CleanupStep(.table, "ZAID", of: "ZAID"),
+        ]
+        return lines("migration, table of what is put off", [table.definition], true)
+            + lines("migration, what is put off", [table.add, table.all, table.remove], false)
+            + lines("migration, what was put off", steps.compactMap(table.statement) + [table.end], true)
     }
 }

@@ -303,6 +303,7 @@ struct StatementList {
             Line(title: "add an entity's number", sql: records.addEntity), Line(title: "parents of entities", sql: records.parents),
             Line(title: "tables", sql: map.dialect.tables), Line(title: "columns", sql: map.dialect.columns(of: casualty.name)),
             Line(title: "unique indexes", sql: map.dialect.uniqueIndexes(of: casualty.name)),
+            Line(title: "indexes with their columns", sql: map.dialect.indexes(of: casualty.name)),
             Line(title: "triggers", sql: map.dialect.triggers), Line(title: "columns of join tables", sql: map.dialect.joinColumns),
             Line(title: "files of rows", sql: files.names(in: "ZPHOTO", of: casualty.name)),
             Line(title: "files of all rows", sql: files.allNames(in: "ZPHOTO", of: casualty.name)),

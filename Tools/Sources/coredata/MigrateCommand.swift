@@ -68,11 +68,15 @@ struct MigrateCommand: ParsableCommand {
             at: URL(fileURLWithPath: store), toVersionsOf: package, versions: versions, type: NSPersistentStore.StoreType(rawValue: type))
     }
 
-    /// On a terminal, one line that is written again at each step.
-    private func show(_ found: StoreMigrationPlan) -> (Int) -> Void {
+    /// On a terminal, one line that is written again at each step, and at each percent of one that makes objects.
+    private func show(_ found: StoreMigrationPlan) -> (Double) -> Void {
         guard !json, isatty(2) == 1 else { return { _ in } }
         return { done in
-            let text = done < found.steps.count ? "step \(done + 1) of \(found.steps.count): \(found.steps[done].from) → \(found.steps[done].to)" : ""
+            let (step, percent) = (Int(done), Int((done - done.rounded(.down)) * 100))
+            var text = ""
+            if step < found.steps.count {
+                text = "step \(step + 1) of \(found.steps.count): \(found.steps[step].from) → \(found.steps[step].to)\(percent > 0 ? ", \(percent) %" : "")"
+            }
             FileHandle.standardError.write(Data("\r\u{1B}[K\(text)".utf8))
         }
     }
@@ -80,7 +84,9 @@ struct MigrateCommand: ParsableCommand {
     private func fail(_ error: any Error, _ found: StoreMigrationPlan? = nil) throws {
         let text = (error as? Failure)?.message ?? (error as NSError).localizedDescription
         if json {
-            try printJSON(Report(steps: found?.steps ?? [], lost: found?.lost ?? [], findings: [.init(message: text, file: store)]))
+            let broken = found == nil ? ModelFindings.check(URL(fileURLWithPath: model)).filter { $0.severity == .error } : []
+            let findings = broken.isEmpty ? [.init(text, error as NSError, file: store)] : broken.map(Report.Finding.init)
+            try printJSON(Report(steps: found?.steps ?? [], lost: found?.lost ?? [], findings: findings))
         } else {
             FileHandle.standardError.write(Data("\(store): error: \(text)\n".utf8))
         }
@@ -99,7 +105,7 @@ struct MigrateCommand: ParsableCommand {
         if found.steps.isEmpty { print("The store has the version already.") }
         for step in found.steps {
             print("\(step.from) → \(step.to) (\(step.kind.rawValue)), objects written anew: \(step.rows)")
-            for change in step.changes { print("  \(change.entity)\(change.property.map { ".\($0)" } ?? "") \(change.change)") }
+            for change in step.changes where change.isDifference { print("  \(change.entity)\(change.property.map { ".\($0)" } ?? "") \(change.change)") }
             if plan { for sql in step.sql { print("    \(sql)") } }
         }
         for loss in found.lost {
@@ -116,9 +122,21 @@ struct MigrateCommand: ParsableCommand {
             var property: String?
             var message: String
             var file: String
+            var line: Int?
+            var column: Int?
             var id: String?
 
-            init(message: String, file: String) { (self.message, self.file) = (message, file) }
+            init(_ message: String, _ error: NSError, file: String) {
+                (self.message, self.file) = (message, file)
+                entity = error.userInfo[NSEntityNameErrorKey] as? String
+                property = error.userInfo[NSValidationKeyErrorKey] as? String
+            }
+
+            /// What is wrong in the model, as `coredata model check` says it.
+            init(_ finding: ModelFinding) {
+                (severity, entity, property) = (finding.severity.rawValue, finding.entity, finding.property)
+                (message, file, line, column) = (finding.message, finding.file, finding.line, finding.column)
+            }
 
             init(_ finding: StoreMigrationPlan.Finding) {
                 (severity, entity, property) = (finding.severity, finding.entity, finding.property)

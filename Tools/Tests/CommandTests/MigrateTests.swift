@@ -110,4 +110,59 @@ struct MigrateTests {
         #expect(try program.run(["migrate", store.path, "--model", model.path, "--plan", "--rehearse"]).status == 2)
         #expect(try program.run(["migrate", store.path, "--model", model.path, "--plan", "--backup", "x"]).status == 2)
     }
+
+    @Test("On a terminal the run shows its steps; into a file it does not")
+    func progress() throws {
+        try makeStore()
+        let copy = program.folder.appendingPathComponent("copy.sqlite")
+        try FileManager.default.copyItem(at: store, to: copy)
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/script")
+        let command = [try CommandProgram.program().path, "migrate", store.path, "--model", model.path].map { "'\($0)'" }.joined(separator: " ")
+        let typescript = program.folder.appendingPathComponent("typescript")
+        process.arguments = ["-q", "-e", "-c", command, typescript.path]
+        (process.standardOutput, process.standardInput) = (FileHandle.nullDevice, FileHandle.nullDevice)
+        try process.run()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        let shown = try String(contentsOf: typescript, encoding: .utf8)
+        #expect(shown.contains("\r\u{1B}[Kstep 1 of 1: FooTriage → FooTriage 2\r\u{1B}[K"), "\(shown)")
+        let quiet = try program.run(["migrate", copy.path, "--model", model.path])
+        #expect(quiet.status == 0 && quiet.errors.isEmpty && !quiet.output.contains("step 1"))
+    }
+
+    private func report(_ answer: CommandProgram.Answer) throws -> [[String: Any]] {
+        let report = try #require(JSONSerialization.jsonObject(with: Data(answer.output.utf8)) as? [String: Any])
+        return try #require(report["findings"] as? [[String: Any]])
+    }
+
+    @Test("Findings have the keys that `coredata model check` gives them, and an object's ID where it is about one")
+    func findings() throws {
+        try makeStore()
+        let broken = program.folder.appendingPathComponent("Broken.xcdatamodeld")
+        let versions = try FileManager.default.contentsOfDirectory(atPath: model.path)
+        try FileManager.default.copyItem(at: model, to: broken)
+        for version in versions where version.hasSuffix(".xcdatamodel") {
+            let file = broken.appendingPathComponent("\(version)/contents")
+            let text = try String(contentsOf: file, encoding: .utf8)
+            try Data(text.replacingOccurrences(of: "attributeType=\"UUID\"", with: "attributeType=\"Integer 65\"").utf8).write(to: file)
+        }
+        let check = try report(program.run(["model", "check", "--json", broken.path])).filter { $0["severity"] as? String == "error" }
+        let answer = try program.run(["migrate", store.path, "--model", broken.path, "--json", "--plan"])
+        let found = try report(answer)
+        #expect(answer.status == 1 && !check.isEmpty && found as NSArray == check as NSArray, "\(found)")
+        #expect(Set(found[0].keys).isSuperset(of: ["severity", "message", "file", "line", "column"]))
+
+        let strict = program.folder.appendingPathComponent("Strict.xcdatamodeld")
+        try FileManager.default.copyItem(at: model, to: strict)
+        let file = strict.appendingPathComponent("FooTriage 2.xcdatamodel/contents")
+        let text = try String(contentsOf: file, encoding: .utf8)
+        let limited = text.replacingOccurrences(of: "<attribute name=\"age\"", with: "<attribute name=\"age\" maxValueString=\"21\"")
+        try #require(limited != text)
+        try Data(limited.utf8).write(to: file)
+        let rehearsed = try program.run(["migrate", store.path, "--model", strict.path, "--json", "--rehearse"])
+        let objects = try report(rehearsed)
+        #expect(rehearsed.status == 1 && objects.count == 2 && objects.allSatisfy { ($0["id"] as? String)?.contains("/Casualty/p") == true }, "\(objects)")
+        #expect(objects.allSatisfy { Set($0.keys) == ["severity", "entity", "property", "message", "file", "id"] && $0["property"] as? String == "age" })
+    }
 }

@@ -38,19 +38,27 @@ struct ChainMigration {
         let dialect = SQLiteDialect()
         return try MigrationCompiler(
             BoundMigration(inferred(number)), from: StoreMap(schema: from.schema, configuration: configuration, dialect: dialect),
-            to: StoreMap(schema: to.schema, configuration: configuration, dialect: dialect))
+            to: StoreMap(schema: to.schema, configuration: configuration, dialect: dialect), defers: StoreOptions(options).sqlite.defersCleanup)
     }
 
     /// One step, as a whole or not at all.
-    func perform(_ number: Int) throws {
+    ///
+    /// - Parameter progress: called with the number of steps that are done and what is done of this one.
+    func perform(_ number: Int, _ progress: (Double) -> Void = { _ in }) throws {
+        progress(Double(number))
         do {
             let folder = try WorkFolder(beside: url, waiting: StoreOptions(options).patience)
             defer { withExtendedLifetime(folder) {} }
             if try isDone(number) { return }
             guard let mapping = mappings[number] else { return try site(number, folder).perform(inferred(number)) }
             let (from, to) = chain.steps[number]
-            try NSMigrationManager(sourceModel: from.model, destinationModel: to.model).migrateInPlace(
-                url, type: type, options: options, configurations: (configuration, configuration), in: folder, with: mapping)
+            let manager = NSMigrationManager(sourceModel: from.model, destinationModel: to.model)
+            try withoutActuallyEscaping(progress) { progress in
+                manager.reports = { progress(Double(number) + min(Double($0), 0.999)) }
+                defer { manager.reports = nil }
+                try manager.migrateInPlace(
+                    url, type: type, options: options, configurations: (configuration, configuration), in: folder, with: mapping)
+            }
         } catch { throw named(error, number) }
     }
 

@@ -9,16 +9,9 @@ struct MigrationForecast {
     private let migration: ChainMigration
     /// On the store as it is, read only.
     private let context: NSManagedObjectContext
-    /// For each version the names that its entities and properties have in the store.
-    private let origins: [Origins]
-
-    /// Where the entities and properties of a version come from.
-    struct Origins {
-        /// By the version's names.
-        var entities: [String: String] = [:]
-        /// By entity and property.
-        var properties: [String: [String: String]] = [:]
-    }
+    /// What mapping models say, step by step; nil for what is inferred.
+    private let readings: [[ReadMapping]?]
+    private let findings: [StoreMigrationPlan.Finding]
 
     init(_ migration: ChainMigration) throws {
         self.migration = migration
@@ -29,64 +22,63 @@ struct MigrationForecast {
         _ = try coordinator.addPersistentStore(
             ofType: migration.type, configurationName: migration.configuration, at: migration.url, options: options)
         context.persistentStoreCoordinator = coordinator
-        origins = MigrationForecast.origins(migration.chain)
-    }
-
-    static func origins(_ chain: VersionChain) -> [Origins] {
-        var first = Origins()
-        for entity in chain.versions[0].schema.entities {
-            first.entities[entity.name] = entity.name
-            first.properties[entity.name] = Dictionary(
-                chain.versions[0].schema.properties(of: entity).map { ($0.name, $0.name) }, uniquingKeysWith: { a, _ in a })
-        }
-        var all = [first]
-        for (from, to) in chain.steps {
-            let pairs = SchemaDiff(from: from.schema, to: to.schema).pairs
-            var next = Origins()
-            for entity in to.schema.entities {
-                guard let source = pairs.source(of: entity), let origin = all[all.count - 1].entities[source.name] else { continue }
-                next.entities[entity.name] = origin
-                next.properties[entity.name] = pairs.sourceProperties(of: entity)
-                    .compactMapValues { all[all.count - 1].properties[source.name]?[$0.name] }
-            }
-            all.append(next)
-        }
-        return all
+        let read = migration.chain.steps.indices.map(migration.readings)
+        readings = read.map { $0?.mappings }
+        findings = read.flatMap { $0?.missing ?? [] }
     }
 
     func plan() throws -> StoreMigrationPlan {
         try context.hold {
-            let steps = try migration.chain.steps.indices.map { number in
-                do { return try step(number) } catch { throw migration.named(error, number) }
+            let source = migration.chain.versions[0].schema
+            let kept = source.entities(inConfiguration: migration.configuration) ?? source.entities
+            var counts: [String: Int] = [:]
+            for entity in kept where !entity.isAbstract { counts[entity.name] = try count(entity.name, where: nil) }
+            let lost = migration.chain.steps.isEmpty ? [] : try losses(kept, counts)
+            var steps: [StoreMigrationPlan.Step] = []
+            for number in migration.chain.steps.indices {
+                do { steps.append(try step(number, &counts)) } catch { throw migration.named(error, number) }
             }
-            let lost = migration.chain.steps.isEmpty ? [] : try losses()
-            return StoreMigrationPlan(steps: steps, lost: lost, findings: findings(), migration: migration)
+            return StoreMigrationPlan(steps: steps, lost: lost, findings: findings, migration: migration)
         }
     }
 
     // MARK: Steps
 
-    private func step(_ number: Int) throws -> StoreMigrationPlan.Step {
+    /// - Parameter counts: how many objects each entity has before the step; afterwards, as far as can be told, behind it.
+    private func step(_ number: Int, _ counts: inout [String: Int]) throws -> StoreMigrationPlan.Step {
         let (from, to) = migration.chain.steps[number]
-        let diff = SchemaDiff(from: from.schema, to: to.schema)
-        let changes = diff.changes.map { StoreMigrationPlan.Change(entity: $0.entity, property: $0.property, change: $0.words) }
-        if let mapping = migration.mappings[number] {
-            let sources = Set(mapping.entityMappings.filter { $0.destinationEntityName != nil }.compactMap(\.sourceEntityName))
+        if let mappings = readings[number] {
+            let rows = try mapped(mappings, isFirst: number == 0, &counts)
             return .init(
-                from: from.name, to: to.name, kind: mapping.hasPolicies ? .custom : .mapping, changes: changes, sql: [],
-                rows: try sources.reduce(0) { try $0 + count($1, number) })
+                from: from.name, to: to.name, kind: mappings.contains(where: \.hasPolicy) ? .custom : .mapping,
+                changes: StoreMigrationPlan.Change.mapped(mappings, from: from.schema, to: to.schema), sql: [], rows: rows)
         }
+        let diff = SchemaDiff(from: from.schema, to: to.schema)
         let compiler = migration.type == NSSQLiteStoreType ? try migration.compiler(number) : nil
         let rewritten = try compiler?.rewritten.map(\.name) ?? from.schema.entities.map(\.name)
+        let rows = rewritten.reduce(0) { $0 + (counts[$1] ?? 0) }
+        counts = Dictionary(
+            to.schema.entities.compactMap { entity in diff.pairs.source(of: entity).map { (entity.name, counts[$0.name] ?? 0) } },
+            uniquingKeysWith: { first, _ in first })
         return .init(
-            from: from.name, to: to.name, kind: .inferred, changes: changes, sql: try compiler?.statements ?? [],
-            rows: try rewritten.reduce(0) { try $0 + count($1, number) })
+            from: from.name, to: to.name, kind: .inferred, changes: StoreMigrationPlan.Change.inferred(diff), sql: try compiler?.statements ?? [],
+            rows: rows)
     }
 
-    /// How many objects the store has of what is an entity in a version.
-    private func count(_ entity: String, _ version: Int) throws -> Int {
-        guard let origin = origins[version].entities[entity] else { return 0 }
-        return try count(origin, where: nil)
+    /// How many objects mappings read, each counted once.
+    private func mapped(_ mappings: [ReadMapping], isFirst: Bool, _ counts: inout [String: Int]) throws -> Int {
+        var (read, made): ([String: Int], [String: Int]) = ([:], [:])
+        for mapping in mappings where mapping.isCarried {
+            for source in mapping.sources {
+                var taken = counts[source] ?? 0
+                if isFirst, let condition = mapping.condition, taken > 0 { taken = try count(source, where: predicate(condition)) }
+                read[source, default: 0] += taken
+                made[mapping.mapping.destinationEntityName ?? "", default: 0] += taken
+            }
+        }
+        let rows = read.reduce(0) { $0 + min($1.value, counts[$1.key] ?? 0) }
+        counts = made
+        return rows
     }
 
     private func count(_ entity: String, where predicate: NSPredicate?) throws -> Int {
@@ -96,26 +88,50 @@ struct MigrationForecast {
         return try context.count(for: request)
     }
 
+    /// nil for a text that is none, which a finding tells.
+    private func predicate(_ text: String) -> NSPredicate? { try? NSPredicate(parsing: text) }
+
     // MARK: Losses
 
     /// What the first version has and nothing in the last comes from.
-    private func losses() throws -> [StoreMigrationPlan.Loss] {
-        guard let last = origins.last else { return [] }
-        var kept: [String: Set<String>] = [:]
-        for (entity, origin) in last.entities { kept[origin, default: []].formUnion(last.properties[entity].map { Array($0.values) } ?? []) }
-        var losses: [StoreMigrationPlan.Loss] = []
+    private func losses(_ kept: [Entity], _ counts: [String: Int]) throws -> [StoreMigrationPlan.Loss] {
         let source = migration.chain.versions[0].schema
-        for entity in source.entities(inConfiguration: migration.configuration) ?? source.entities where !entity.isAbstract {
-            guard let properties = kept[entity.name] else {
-                losses.append(.init(entity: entity.name, property: nil, rows: try count(entity.name, where: nil)))
+        let fates = Fates(try migration.chain.steps.indices.map { try flow($0) })
+        var losses: [StoreMigrationPlan.Loss] = []
+        for entity in kept where !entity.isAbstract {
+            let count = counts[entity.name] ?? 0
+            guard fates.goesOn(entity.name) else {
+                losses.append(.init(entity: entity.name, property: nil, rows: count))
                 continue
             }
-            for name in source.properties(of: entity).map(\.name) where !properties.contains(name) {
+            losses.append(.init(entity: entity.name, property: nil, rows: try count - taken(entity.name, count)))
+            for name in source.properties(of: entity).map(\.name) where !fates.goesOn(entity.name, name) {
+                if let inverse = inverse(of: name, entity, source), fates.goesOn(inverse.entity, inverse.property) { continue }
                 guard let condition = condition(name, of: entity) else { continue }
-                losses.append(.init(entity: entity.name, property: name, rows: try count(entity.name, where: condition)))
+                losses.append(.init(entity: entity.name, property: name, rows: try self.count(entity.name, where: condition)))
             }
         }
         return losses.filter { $0.rows > 0 }
+    }
+
+    private func flow(_ number: Int) throws -> StepFlow {
+        let (from, to) = migration.chain.steps[number]
+        if let mappings = readings[number] { return StepFlow(mappings, from: from.schema, to: to.schema) }
+        return StepFlow(SchemaDiff(from: from.schema, to: to.schema).pairs)
+    }
+
+    /// How many objects of an entity the mappings of the first step choose.
+    private func taken(_ entity: String, _ count: Int) throws -> Int {
+        guard let readers = readings.first??.filter({ $0.isCarried && $0.sources.contains(entity) }) else { return count }
+        let conditions = readers.compactMap { $0.condition.flatMap(predicate) }
+        guard !readers.isEmpty, conditions.count == readers.count else { return count }
+        return try self.count(entity, where: NSCompoundPredicate(orPredicateWithSubpredicates: conditions))
+    }
+
+    private func inverse(of name: String, _ entity: Entity, _ schema: Schema) -> StepFlow.Target? {
+        let relationship = entity.relationships.map { schema[$0] }.first { $0.name == name }
+        guard let back = relationship?.inverse.map({ schema[$0] }) else { return nil }
+        return StepFlow.Target(entity: schema[back.owner].name, property: back.name)
     }
 
     /// That a property has a value; nil for one that no store keeps.
@@ -129,28 +145,20 @@ struct MigrationForecast {
         }
         return NSPredicate(format: "%K != nil", name)
     }
-
-    // MARK: What is missing
-
-    private func findings() -> [StoreMigrationPlan.Finding] {
-        zip(migration.chain.steps, migration.mappings).flatMap { step, mapping in
-            (mapping?.entityMappings ?? []).compactMap { entity in
-                do {
-                    _ = try PolicySearch.type(named: entity.entityMigrationPolicyClassName, for: entity.name ?? "")
-                    return nil
-                } catch {
-                    let text = (error as? CocoaError)?.userInfo[NSLocalizedDescriptionKey] as? String ?? "\(error)"
-                    return StoreMigrationPlan.Finding(
-                        "The step from \(step.from.name) to \(step.to.name) cannot run here. \(text)",
-                        entity: entity.destinationEntityName ?? entity.sourceEntityName, file: migration.url.path)
-                }
-            }
-        }
-    }
 }
 
-extension NSMappingModel {
-    fileprivate final var hasPolicies: Bool {
-        entityMappings.contains { !["", "NSEntityMigrationPolicy"].contains($0.entityMigrationPolicyClassName ?? "") }
+/// Where the first version's entities and properties have gone by the end.
+private struct Fates {
+    let flows: [StepFlow]
+    init(_ flows: [StepFlow]) { self.flows = flows }
+
+    func goesOn(_ entity: String) -> Bool {
+        !flows.reduce(into: Set([entity])) { present, flow in present = present.reduce(into: Set()) { $0.formUnion(flow.entities[$1] ?? []) } }.isEmpty
+    }
+
+    func goesOn(_ entity: String, _ property: String) -> Bool {
+        !flows.reduce(into: Set([StepFlow.Target(entity: entity, property: property)])) { present, flow in
+            present = present.reduce(into: Set()) { $0.formUnion(flow.properties[$1.entity]?[$1.property] ?? []) }
+        }.isEmpty
     }
 }

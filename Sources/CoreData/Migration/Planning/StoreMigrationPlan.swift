@@ -21,6 +21,7 @@ public struct StoreMigrationPlan {
         public let from: String
         public let to: String
         public let kind: Kind
+        /// What happens to every entity and property, also where that is nothing.
         public let changes: [Change]
         /// What runs in a SQLite store; for a mapping model nothing, since objects are made.
         public let sql: [String]
@@ -28,7 +29,7 @@ public struct StoreMigrationPlan {
         public let rows: Int
     }
 
-    /// How an entity or a property differs.
+    /// What happens to an entity or a property.
     public struct Change: Sendable, Hashable, Encodable {
         public let entity: String
         /// nil for the entity itself.
@@ -36,7 +37,7 @@ public struct StoreMigrationPlan {
         public let change: String
     }
 
-    /// What the store has and the last version has no place for.
+    /// What the store has and nothing in the last version comes from, or no mapping chooses. What a policy leaves out is not known.
     public struct Loss: Sendable, Hashable, Encodable {
         public let entity: String
         /// nil for the objects of an entity.
@@ -66,7 +67,8 @@ public struct StoreMigrationPlan {
     /// None for a store that has the last version.
     public let steps: [Step]
     public let lost: [Loss]
-    /// What would keep a step from running: a policy that the program has not. Empty for a plan that can be carried out.
+    /// What would keep a step from running: a policy, a function of one or a value transformer that the program has not, or a mapping model that
+    /// does not fit. Empty for a plan that can be carried out.
     public let findings: [Finding]
 
     let migration: ChainMigration
@@ -88,15 +90,15 @@ extension StoreMigrationPlan {
     ///
     /// - Parameters:
     ///   - backup: where the store is copied to before the first step; no file may be there.
-    ///   - progress: called before each step and after the last, with the number of steps that are done.
+    ///   - progress: called before each step, at every thousand objects of one that makes objects, and after the last, with the number of
+    ///     steps that are done and what is done of the next: 1.25 is a quarter of the second.
     /// - Throws: 134110 for a plan with findings; what a step throws, which the error names.
-    public func run(backup: URL? = nil, progress: (_ done: Int) -> Void = { _ in }) throws {
+    public func run(backup: URL? = nil, progress: (_ done: Double) -> Void = { _ in }) throws {
         if let finding = findings.first { throw CocoaError.coreData(134110, finding.message) }
         if let backup, !steps.isEmpty { try migration.copy(to: backup) }
         for number in steps.indices {
-            progress(number)
-            try migration.perform(number)
+            try migration.perform(number, progress)
         }
-        progress(steps.count)
+        progress(Double(steps.count))
     }
 }

@@ -1,21 +1,21 @@
 // A migration that is tried on a copy.
 
-import CoreDataSQL
-import CoreDataSQLite
 import CoreDataValues
 import Foundation
 
 extension StoreMigrationPlan {
     /// Carries the plan out on a copy of the store, and looks whether the result is right.
     ///
-    /// Every object is validated against the last version, and what is kept without a mapping model is compared by queries that know nothing of the
-    /// migration: the number of objects of each entity and the values of each property. The copy lies beside the store's own folder for temporary files and
-    /// is removed. Costs as much room as the store.
-    /// - Parameter progress: called before each step and after the last, with the number of steps that are done.
+    /// Every object is validated against the last version, and what is kept is compared by queries that know nothing of the migration: the
+    /// number of objects of each entity, the values of each attribute, large ones included, and the pairs and order of each relationship. Of what
+    /// went through a mapping model that is what is taken over as it is, without policy and predicate: objects have other numbers then, so
+    /// that values are compared without saying whose they are. The copy lies in the folder for temporary files and is removed. Costs as much room
+    /// as the store.
+    /// - Parameter progress: see `run(backup:progress:)`.
     /// - Returns: each object that would not fit, with its ID and the property, and each difference; the error of a step that fails. Nothing for
     ///   a migration that can be run.
     /// - Throws: what keeps the copy from being made or read.
-    public func rehearse(progress: (_ done: Int) -> Void = { _ in }) throws -> [Finding] {
+    public func rehearse(progress: (_ done: Double) -> Void = { _ in }) throws -> [Finding] {
         if !findings.isEmpty { return findings }
         if steps.isEmpty { return [] }
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("CoreDataRehearsal-\(UUID().uuidString)", isDirectory: true)
@@ -34,14 +34,12 @@ private struct StoreRehearsal {
     /// The store itself.
     let store: URL
 
-    func run(_ steps: [StoreMigrationPlan.Step], _ progress: (Int) -> Void) throws -> [StoreMigrationPlan.Finding] {
+    func run(_ steps: [StoreMigrationPlan.Step], _ progress: (Double) -> Void) throws -> [StoreMigrationPlan.Finding] {
         for number in steps.indices {
-            progress(number)
-            do { try migration.perform(number) } catch { return findings(of: error) }
+            do { try migration.perform(number, progress) } catch { return findings(of: error) }
         }
-        progress(steps.count)
-        let invalid = try validated()
-        return try invalid + (steps.allSatisfy { $0.kind == .inferred } && migration.type == NSSQLiteStoreType ? differences() : [])
+        progress(Double(steps.count))
+        return try validated() + StoreComparison(migration, store).differences()
     }
 
     private func findings(of error: any Error) -> [StoreMigrationPlan.Finding] {
@@ -100,47 +98,4 @@ private struct StoreRehearsal {
         }
         return findings
     }
-
-    // MARK: Comparison
-
-    /// What differs between the store and its migrated copy, by SQL over both.
-    private func differences() throws -> [StoreMigrationPlan.Finding] {
-        guard let origins = MigrationForecast.origins(migration.chain).last, let last = migration.chain.versions.last else { return [] }
-        let source = migration.chain.versions[0].schema
-        let (before, after) = (StoreFile(url: store), StoreFile(url: migration.url))
-        var findings: [StoreMigrationPlan.Finding] = []
-        for later in last.schema.entities(inConfiguration: migration.configuration) ?? [] where !later.isAbstract {
-            guard let name = origins.entities[later.name], let earlier = source.entity(named: name) else { continue }
-            let columns = comparable(earlier, later, origins.properties[later.name] ?? [:], source, last.schema)
-            for (property, former, present) in [(nil, "Z_PK", "Z_PK")] + columns {
-                let (a, b) = (
-                    try before.fingerprint(of: former, in: earlier.tableName(in: source), entity: earlier.index.number),
-                    try after.fingerprint(of: present, in: later.tableName(in: last.schema), entity: later.index.number))
-                guard a != b else { continue }
-                let what = property.map { "The values of \(later.name).\($0)" } ?? "The objects of \(later.name)"
-                findings.append(
-                    .init("\(what) are others than before: \(a.count) and \(b.count) of them.", entity: later.name, property: property, file: store.path))
-            }
-        }
-        return findings
-    }
-
-    /// Attributes and to-ones that keep their values, with their columns by Core Data's rules.
-    private func comparable(
-        _ earlier: Entity, _ later: Entity, _ names: [String: String], _ source: Schema, _ destination: Schema
-    ) -> [(String?, String, String)] {
-        later.slots.compactMap { slot in
-            guard !slot.isTransient, slot.kind != .entityTag, slot.composite == nil, slot.attribute?.isDerived != true, let name = names[slot.name],
-                case .slot(let place)? = earlier.places[name], !earlier.slots[place].isTransient,
-                slot.attribute?.defaultValue.isNull != false || !slot.isRequired || earlier.slots[place].isRequired,
-                slot.relationship == nil || earlier.slots[place].relationship != nil
-            else { return nil }
-            return (slot.name, "Z" + name.uppercased(), "Z" + slot.name.uppercased())
-        }
-    }
-}
-
-extension Entity {
-    /// By Core Data's rule: all entities of a tree share the table of its root.
-    fileprivate func tableName(in schema: Schema) -> String { "Z" + schema[root].name.uppercased() }
 }

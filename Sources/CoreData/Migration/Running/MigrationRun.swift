@@ -97,6 +97,7 @@ final class MigrationRun {
 
     private func countOne() throws {
         done += 1
+        manager.progress = progress
         pending += 1
         if pending >= MigrationRun.batch { try save() }
     }
@@ -108,6 +109,8 @@ final class MigrationRun {
         for name in tables.keys { tables[name]?.settle() }
         // A getter of the source cannot throw; what it met is thrown here.
         try sourceContext.fulfill([NSManagedObject]())
+        manager.progress = progress
+        manager.reports?(progress)
     }
 
     // MARK: Source objects

@@ -26,7 +26,7 @@ struct StoreTransfer {
         try make(at: work)
         try NSPersistentStoreCoordinator(managedObjectModel: manager.destinationModel).replacePersistentStore(
             at: destination.url, withPersistentStoreFrom: work, ofType: destination.type)
-        manager.finalProgress = 1
+        manager.progress = 1
     }
 
     /// Puts the new store in the place of the former one: the same file, in one transaction that saw the former one being read, where it is a
@@ -52,7 +52,7 @@ struct StoreTransfer {
             try NSPersistentStoreCoordinator(managedObjectModel: manager.destinationModel).replacePersistentStore(
                 at: source.url, withPersistentStoreFrom: work, ofType: source.type)
         }
-        manager.finalProgress = 1
+        manager.progress = 1
     }
 
     private func workFolder() throws -> WorkFolder {
@@ -63,7 +63,7 @@ struct StoreTransfer {
 
     /// *check the mappings · open both · three passes · close both*
     private func make(at work: URL) throws {
-        manager.finalProgress = 0
+        manager.progress = 0
         let from = NSPersistentStoreCoordinator(managedObjectModel: manager.sourceModel)
         let to = NSPersistentStoreCoordinator(managedObjectModel: manager.destinationModel)
         // What was read once is not asked for again soon.
@@ -102,7 +102,7 @@ struct StoreTransfer {
                 let run = MigrationRun(manager, steps, from: sourceContext, to: destinationContext)
                 manager.run = run
                 defer {
-                    manager.finalProgress = run.progress
+                    manager.progress = run.progress
                     manager.run = nil
                 }
                 try run.run()
@@ -183,7 +183,9 @@ struct StoreTransfer {
     /// The program's own metadata go with the objects.
     private func carryMetadata(_ from: NSPersistentStoreCoordinator, _ to: NSPersistentStoreCoordinator) throws {
         guard let former = from.persistentStores.first?.metadata, let store = to.persistentStores.first else { return }
-        let library = [NSStoreTypeKey, NSStoreUUIDKey, NSStoreModelVersionHashesKey, NSStoreModelVersionIdentifiersKey]
+        let library = [
+            NSPersistentStoreDeferredLightweightMigrationOptionKey, NSStoreTypeKey, NSStoreUUIDKey, NSStoreModelVersionHashesKey, NSStoreModelVersionIdentifiersKey,
+        ]
         let own = former.filter { !library.contains($0.key) && !$0.key.hasPrefix("NSStoreModel") && !$0.key.hasPrefix("NSPersistence") }
         guard !own.isEmpty else { return }
         store.metadata = own.merging(store.metadata ?? [:]) { _, present in present }

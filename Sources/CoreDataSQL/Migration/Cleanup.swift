@@ -1,0 +1,186 @@
+// What a migration has put off, and the doing of it.
+
+import CoreDataValues
+import Foundation
+
+/// Something that the model has no use for any more and that is still in the database.
+package struct CleanupStep: Equatable, Sendable {
+    package enum Kind: String, Sendable {
+        case index
+        /// The files that values of a column refer to.
+        case files
+        case column
+        case table
+    }
+    package let kind: Kind
+    package let table: String
+    /// Of the index or the column; the table's own for a table.
+    package let name: String
+
+    package init(_ kind: Kind, _ name: String, of table: String) { (self.kind, self.name, self.table) = (kind, name, table) }
+}
+
+/// The steps that are left, in a table of our own that goes with the last of them. Core Data does not look at it.
+///
+/// They are written down, since from the model alone a column that nobody needs cannot be told from one that a program added.
+package struct CleanupTable: Sendable {
+    package static let name = "OCDCLEANUP"
+    private let dialect: any SQLDialect
+    package init(_ dialect: any SQLDialect) { self.dialect = dialect }
+
+    private func name(_ name: String) -> String { dialect.defined(name) }
+    private var table: String { name(Self.name) }
+    private var columns: String { ["Z_PK", "ZKIND", "ZTABLE", "ZNAME"].map(name).joined(separator: ", ") }
+
+    package var definition: String {
+        let text = dialect.type(.text)
+        return "CREATE TABLE \(table) ( \(name("Z_PK")) \(dialect.type(.int)) PRIMARY KEY, \(name("ZKIND")) \(text), "
+            + "\(name("ZTABLE")) \(text), \(name("ZNAME")) \(text) )"
+    }
+
+    /// Number, kind, table, name.
+    package var add: String { "INSERT INTO \(table) (\(columns)) VALUES (\((1...4).map(dialect.next).joined(separator: ", ")))" }
+    /// Answers the same of all steps, in their order.
+    package var all: String { "SELECT \(columns) FROM \(table) ORDER BY \(name("Z_PK"))" }
+    /// Number.
+    package var remove: String { "DELETE FROM \(table) WHERE \(name("Z_PK")) = \(dialect.next(1))" }
+    package var end: String { "DROP TABLE \(table)" }
+
+    /// What a step runs; nil for files.
+    package func statement(_ step: CleanupStep) -> String? {
+        switch step.kind {
+        case .index: "DROP INDEX \(name(step.name))"
+        case .files: nil
+        case .column: "ALTER TABLE \(name(step.table)) DROP COLUMN \(name(step.name))"
+        case .table: "DROP TABLE \(name(step.name))"
+        }
+    }
+
+    /// What is left of the steps; nil where nothing was put off.
+    func steps(_ session: any SQLReading) throws -> [(number: Int64, step: CleanupStep)]? {
+        guard try Catalogue(session).tables().contains(Self.name) else { return nil }
+        return try session.tuples(all, []).compactMap { row in
+            guard row.count == 4, case .int(let number) = row[0], let kind = row[1].word.flatMap(CleanupStep.Kind.init), let table = row[2].word,
+                let name = row[3].word
+            else { return nil }
+            return (number, CleanupStep(kind, name, of: table))
+        }
+    }
+}
+
+/// Does what was put off. Inside a transaction.
+package struct Cleanup {
+    private let session: any SQLSession
+    private let map: StoreMap
+    private let files: ExternalColumns?
+    private var statements: CleanupTable { CleanupTable(map.dialect) }
+
+    /// - Parameters:
+    ///   - map: the tables of the model that the store has. What it has use for is never removed.
+    ///   - files: its columns that refer to files.
+    package init(_ session: any SQLSession, _ map: StoreMap, _ files: ExternalColumns?) {
+        (self.session, self.map, self.files) = (session, map, files)
+    }
+
+    package static func isPending(_ session: any SQLReading) throws -> Bool {
+        try Catalogue(session).tables().contains(CleanupTable.name)
+    }
+
+    /// Does one step.
+    ///
+    /// - Returns: the files that no row refers to any more; nil where nothing is left.
+    package func step() throws -> Set<String>? {
+        guard let left = try statements.steps(session) else { return nil }
+        guard let (number, step) = left.first else {
+            try end()
+            return nil
+        }
+        let gone = try perform(step)
+        try session.run(statements.remove, [.int(number)])
+        if left.count == 1 { try end() }
+        return gone
+    }
+
+    /// Does all that is left.
+    package func finish() throws -> Set<String> {
+        var gone: Set<String> = []
+        while let files = try step() { gone.formUnion(files) }
+        return gone
+    }
+
+    /// Removes what is left of tables that no model has, where all others go as well.
+    package static func dropTables(_ session: any SQLSession) throws {
+        let statements = CleanupTable(session.dialect)
+        guard let left = try statements.steps(session)?.map(\.step).filter({ $0.kind == .table }) else { return }
+        let there = try Catalogue(session).tables()
+        for sql in left.filter({ there.contains($0.name) }).compactMap(statements.statement) { try session.run(sql, []) }
+        try session.run(statements.end, [])
+    }
+
+    /// Writes down what is left to do.
+    func putOff(_ steps: [CleanupStep]) throws {
+        if steps.isEmpty { return }
+        try session.run(statements.definition, [])
+        for (number, step) in steps.enumerated() {
+            try session.run(statements.add, [.int(Int64(number + 1)), .text(step.kind.rawValue), .text(step.table), .text(step.name)])
+        }
+    }
+
+    /// The files that values of these columns refer to.
+    func files(of steps: [CleanupStep]) throws -> Set<String> {
+        let texts = FileStatements(map.dialect)
+        return Set(
+            try steps.filter { $0.kind == .files }.flatMap { step in
+                try session.tuples(texts.allNames(in: step.name, of: step.table), []).compactMap { $0.first?.word }
+            }.filter { UUID(uuidString: $0) != nil })
+    }
+
+    private func end() throws {
+        try session.run(statements.end, [])
+        guard let metadata = try MetadataRecord.read(session) else { return }
+        try MetadataRecord.rewrite(metadata.deferring(false), to: session)
+    }
+
+    private func perform(_ step: CleanupStep) throws -> Set<String> {
+        guard try isThere(step), !isUsed(step) else { return [] }
+        if let sql = statements.statement(step) {
+            try session.run(sql, [])
+            return []
+        }
+        let gone = try files(of: [step])
+        return try gone.isEmpty ? [] : gone.subtracting(files?.names(session) ?? [])
+    }
+
+    /// A program may have removed it itself.
+    private func isThere(_ step: CleanupStep) throws -> Bool {
+        let catalogue = Catalogue(session)
+        return switch step.kind {
+        case .index: try catalogue.indexes(of: step.table)[step.name] != nil
+        case .files, .column: try catalogue.columns(of: step.table)[step.name] != nil
+        case .table: try catalogue.tables().contains(step.name)
+        }
+    }
+
+    /// A store that was opened with its version ignored may have another model than the one whose remains these are.
+    private func isUsed(_ step: CleanupStep) -> Bool {
+        switch step.kind {
+        case .index: false
+        case .files, .column: map.tables.contains { $0.name == step.table && $0.columns.contains { $0.name == step.name } }
+        case .table: map.tables.contains { $0.name == step.name } || map.joins.contains { $0.name == step.name }
+        }
+    }
+}
+
+extension StoreMetadata {
+    /// The key under which Core Data's stores say that a migration has put something off.
+    package static let deferredMigration = "NSPersistentStoreDeferredLightweightMigrationOptionKey"
+
+    /// The same with the key, or without it.
+    func deferring(_ defers: Bool) throws -> StoreMetadata {
+        var (metadata, values) = (self, try MetadataRecord.application(userInfo))
+        guard defers || values[Self.deferredMigration] != nil else { return self }
+        values[Self.deferredMigration] = defers ? true : nil
+        metadata.userInfo = values.isEmpty ? nil : try PropertyListSerialization.data(fromPropertyList: values, format: .binary, options: 0)
+        return metadata
+    }
+}
