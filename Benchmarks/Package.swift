@@ -31,7 +31,10 @@ let package = Package(
         .executableTarget(
             name: "OpenCoreDataObjects",
             dependencies: ["Yardstick", .product(name: "CoreData", package: "OpenCoreData")],
-            resources: [.copy("Models/Casualties.xcdatamodeld"), .copy("Models/Clinic.xcdatamodeld"), .copy("Models/Wards.xcdatamodeld")],
+            resources: [
+                .copy("Models/Casualties.xcdatamodeld"), .copy("Models/Clinic.xcdatamodeld"), .copy("Models/Wards.xcdatamodeld"),
+                .copy("Versions/ClinicAdded.xcdatamodeld"), .copy("Versions/ClinicRenamed.xcdatamodeld"),
+            ],
             swiftSettings: strict),
     ]
 )

@@ -7,11 +7,12 @@ import statistics
 import sys
 
 from contenders import (
-    BY_NAME, CONTENDERS, LARGE, LOAD_REQUESTS, LOADS, PACKAGE, SHARED, SHARED_POLICIES, TASKS, Digests, Runs, Stop, build, require_tools)
+    BY_NAME, CONTENDERS, LARGE, LOAD_REQUESTS, LOADS, PACKAGE, SHARED, SHARED_POLICIES, TASKS, Digests, Runs, Stop, base_of, build,
+    require_tools)
 
 # A million rows take minutes: two pairs of them show what there is to see.
-LARGE["batchInsert"] = 100
-LARGE_PAIRS = {"batchInsert": 2}
+LARGE |= {"batchInsert": 100, "migrateAdd": 100, "migrateRename": 100}
+LARGE_PAIRS = {"batchInsert": 2, "migrateAdd": 2, "migrateRename": 2}
 NAMES = [*TASKS, "sharedOwners"]
 
 
@@ -49,8 +50,8 @@ def measure(runs, digests, contender, task, repetitions):
 
 
 def pair(runs, digests, task, options):
-    """c X c Y c …: each X is divided by the mean of its neighbours. The base of memory is an array of structs."""
-    base = BY_NAME["swift" if task == "memory" else "c"]
+    """c X c Y c …: each X is divided by the mean of its neighbours."""
+    base = base_of(task)
     others = [BY_NAME[n] for n in options.contenders if n != base.name and BY_NAME[n].has(task)]
     base = base if base.has(task) and base.name in options.contenders else None
     figures = {c.name: [] for c in ([base] if base else []) + others}

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 from contenders import BUILD, BY_NAME, PACKAGE, TASKS, WORK, Digests, Runs, Stop
-from contenders import build, require_tools, run_tool, unit_count
+from contenders import base_of, build, require_tools, run_tool, unit_count
 
 ROWS = 10_000
 BUDGETS = PACKAGE / "Budgets"
@@ -207,8 +207,8 @@ def count(counter, tasks):
             counts["memory"][task] = {"swift": counter.memory(STRUCTS), OURS.name: counter.memory(OURS)}
             continue
         for kind in ("instructions", "statements", "allocations"):
-            counts[kind][task] = {"c": None, OURS.name: None}
-        for contender in (PLAIN_C, OURS):
+            counts[kind][task] = {base_of(task).name: None, OURS.name: None}
+        for contender in (base_of(task), OURS):
             if contender.has(task):
                 statements, allocations = counter.calls(contender, task)
                 counts["statements"][task][contender.name] = statements
@@ -220,8 +220,13 @@ def count(counter, tasks):
 
 def figure(kind, count):
     """What a budget is about: the ratio where there is something to divide by, else the count itself."""
-    base = count.get({"instructions": "c", "memory": "swift"}.get(kind))
+    base = base_count(count) if kind in ("instructions", "memory") else None
     return count[OURS.name] / base if base else count[OURS.name]
+
+
+def base_count(count):
+    """What the other contender took; nothing where it lacks the task."""
+    return next((value for name, value in count.items() if name != OURS.name), None)
 
 
 def read_budgets(kind):
@@ -247,7 +252,7 @@ def compare(counts):
 
 def judge(kind, task, count, budget):
     value, gate, recorded, moonshot = figure(kind, count), budget["gate"], budget["count"], budget["moonshot"]
-    base = count.get("c", count.get("swift"))
+    base = base_count(count)
     reached = "moonshot" if value <= moonshot else "gate" if value <= gate else "OVER"
     print(
         f"{kind:13} {task:17} {base if base is not None else float('nan'):12.4f} {count[OURS.name]:12.4f} "

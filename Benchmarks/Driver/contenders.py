@@ -44,20 +44,25 @@ WORK = BUILD / "yardstick"
 # batchInsert       a batch insertion with a block that fills an object; a million rows in Scripts/bench
 # history           make all patients in saves of a thousand, recorded in the history that Core Data keeps
 # historyRead       read the changes that these saves have recorded
+# migrateAdd        open a store with a model that has a further attribute with a default value; a million rows in Scripts/bench
+# migrateRename     the same with a renamed entity, whose rows get another number, and a renamed attribute
+# migrateMapping    carry the objects to a new store by a mapping model; to fetching, inserting and saving as many with us
 # free              let go of all fetched patients
 # memory            heap that fetched patients keep
 TASKS = [
     "insert", "fetch", "fetchRead", "filter", "lookup", "lookupRegistered", "update", "delete", "toOne",
     "toMany", "commit", "open", "free", "memory", "toOneWalk", "toManyPrefetch", "faults", "undo", "redo", "saveDirty",
     "request", "filterSort", "lookupIndexed", "aggregate", "dictionary", "columns", "inList", "join", "parse", "batchInsert",
-    "history", "historyRead",
+    "history", "historyRead", "migrateAdd", "migrateRename", "migrateMapping",
 ]
 # Requests at once, beside a writer: timed after `request`, for ourselves alone.
 LOADS, LOAD_REQUESTS = ["request1", "request32", "request1000"], 20_000
 # Writers at once: what they save in a second when they share their owners, without and with order, to what they save when they
 # share nothing; under these policies. For ourselves alone.
 SHARED, SHARED_POLICIES = ["sharedNothing", "sharedOwners", "sharedOrder"], ["error", "storeTrump", "objectTrump"]
-WRITING = {"insert", "update", "delete", "commit", "saveDirty", "batchInsert", "history"}
+WRITING = {"insert", "update", "delete", "commit", "saveDirty", "batchInsert", "history", "migrateAdd", "migrateRename", "migrateMapping"}
+# These begin with a file of Core Data's layout, whoever changes it.
+MIGRATING = {"migrateAdd", "migrateRename"}
 # These start with no file, and of them `join` fills one before it measures.
 UNSEEDED = {"insert", "batchInsert", "join", "history", "historyRead", *SHARED}
 # Attributes that a task's file has an index of, which the other tasks' tables are without.
@@ -65,7 +70,7 @@ INDEXED = {"request": "admitted", "request1": "admitted", "request32": "admitted
 
 
 # These run on ten times the rows: a thousand parents of a hundred children, one per cent of a hundred thousand.
-LARGE = {"toManyPrefetch": 10, "saveDirty": 10}
+LARGE = {"toManyPrefetch": 10, "saveDirty": 10, "migrateMapping": 10}
 
 
 def rows_of(task, rows):
@@ -85,28 +90,42 @@ def unit_count(task, rows):
 class Contender:
     """A program, its environment, the layout of its tables and the tasks it has no counterpart for."""
 
-    def __init__(self, name, title, program, layout, lacks=(), environment=None):
+    def __init__(self, name, title, program, layout, lacks=(), environment=None, tasks=None):
         self.name, self.title, self.program, self.layout = name, title, program, layout
         self.lacks, self.environment = set(lacks), environment or {}
+        # What its program calls a task, where that is not the name.
+        self.tasks = tasks or {}
+
+    def layout_of(self, task):
+        return "objects" if task in MIGRATING else self.layout
 
     def has(self, task):
         return task not in self.lacks
 
 
+NO_MIGRATION = {"migrateAdd", "migrateRename", "migrateMapping"}
 NO_LANGUAGE = {"join", "parse"}
 NO_HISTORY = {"history", "historyRead"}
 NO_GRAPH = {"toOneWalk", "undo", "redo"}
 NO_OBJECTS = {"fetch", "lookupRegistered", "toManyPrefetch", "faults", "saveDirty", "request"} | NO_GRAPH | NO_HISTORY
 CONTENDERS = [
-    Contender("c", "plain C", BUILD / "plainc", "plain", {"lookupRegistered"} | NO_GRAPH),
-    Contender("swift", "C API from Swift", RELEASE / "RawSwift", "plain", NO_OBJECTS | NO_LANGUAGE),
-    Contender("grdb", "GRDB, by hand", RELEASE / "GRDBRecords", "plain", NO_OBJECTS),
+    Contender("c", "plain C", BUILD / "plainc", "plain", {"lookupRegistered", "migrateMapping"} | NO_GRAPH),
+    Contender("swift", "C API from Swift", RELEASE / "RawSwift", "plain", NO_OBJECTS | NO_LANGUAGE | NO_MIGRATION),
+    Contender("grdb", "GRDB, by hand", RELEASE / "GRDBRecords", "plain", NO_OBJECTS | NO_MIGRATION),
     Contender(
-        "grdbCodable", "GRDB, Codable", RELEASE / "GRDBRecords", "plain", NO_OBJECTS,
+        "grdbCodable", "GRDB, Codable", RELEASE / "GRDBRecords", "plain", NO_OBJECTS | NO_MIGRATION,
         {"GRDB_RECORDS": "codable"}),
+    Contender(
+        "copied", "fetch, insert, save", RELEASE / "OpenCoreDataObjects", "objects", set(TASKS) - {"migrateMapping"},
+        tasks={"migrateMapping": "copyObjects"}),
     Contender("opencoredata", "OpenCoreData", RELEASE / "OpenCoreDataObjects", "objects"),
 ]
 BY_NAME = {contender.name: contender for contender in CONTENDERS}
+
+
+def base_of(task):
+    """What a task is compared with: plain C, but where that has no counterpart."""
+    return BY_NAME[{"memory": "swift", "migrateMapping": "copied"}.get(task, "c")]
 
 
 class Stop(Exception):
@@ -153,7 +172,7 @@ def build(contenders, counters=False):
     for program in dict.fromkeys(c.program for c in contenders):
         print(f"building {program.name}", file=sys.stderr)
         if program.name == "plainc":
-            sources = [PACKAGE / "PlainC" / name for name in ("main.c", "database.c", "tasks.c", "queries.c", "rows.c", "history.c")]
+            sources = sorted((PACKAGE / "PlainC").glob("*.c"))
             include = PACKAGE / "Sources/CYardstick"
             run_tool(
                 ["gcc", "-O2", "-I", include / "include", "-o", program, *sources, include / "probe.c",
@@ -215,7 +234,7 @@ class Runs:
 
     def invoke(self, contender, task, rows, paths, prefix=(), environment=None):
         program = without_debug_information(contender.program) if prefix else contender.program
-        command = [*prefix, program, task, str(rows), *paths]
+        command = [*prefix, program, contender.tasks.get(task, task), str(rows), *paths]
         environment = {**self.environment, **contender.environment, **(environment or {})}
         result = subprocess.run(command, capture_output=True, text=True, env=environment)
         if result.returncode != 0:
@@ -235,7 +254,7 @@ class Runs:
         for path in dict.fromkeys(paths):
             remove_database(path)
             if task not in UNSEEDED:
-                shutil.copyfile(self.seed(contender.layout, rows), path)
+                shutil.copyfile(self.seed(contender.layout_of(task), rows), path)
             if task in INDEXED:
                 add_index(path, contender.layout, INDEXED[task])
         try:
@@ -259,7 +278,7 @@ class Runs:
         """What the program read, or what it left in the file; equal for all contenders of a task."""
         if task not in WRITING:
             return f"{report['whole']} {report['weight']:.1f}"
-        return database_digest(contender.layout, path)
+        return tables_digest(path) if task in MIGRATING else database_digest(contender.layout, path)
 
 
 QUERIES = {
@@ -284,6 +303,24 @@ def database_digest(layout, path):
     if check != "ok":
         raise Stop(f"The database is damaged: {check}")
     return f"{count} rows, {digest.hexdigest()[:16]}"
+
+
+def tables_digest(path):
+    """Every column of every row, and what the tables were made with."""
+    database = sqlite3.connect(path)
+    try:
+        digest = hashlib.sha256()
+        tables = database.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table' ORDER BY name").fetchall()
+        for name, sql in (table for table in tables if table[0].startswith("Z") and not table[0].startswith("Z_")):
+            digest.update(sql.encode())
+            for row in database.execute(f'SELECT * FROM "{name}" ORDER BY Z_PK'):
+                digest.update(repr(row).encode())
+        check = database.execute("PRAGMA integrity_check").fetchone()[0]
+    finally:
+        database.close()
+    if check != "ok":
+        raise Stop(f"The database is damaged: {check}")
+    return digest.hexdigest()[:16]
 
 
 class Digests:

@@ -44,6 +44,8 @@ static Checksum run(const char *task, const char *path) {
     if (is(task, "join")) return task_join(path);
     if (is(task, "history")) return task_history(path);
     if (is(task, "historyRead")) return task_history_read(path);
+    if (is(task, "migrateAdd")) return task_migrate_add(path);
+    if (is(task, "migrateRename")) return task_migrate_rename(path);
     if (is(task, "open")) return task_open(path);
     open_database(path);
     return run_on_open_database(task);

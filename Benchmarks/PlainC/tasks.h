@@ -26,5 +26,7 @@ Checksum task_open(const char *path);
 Checksum task_free(void);
 Checksum task_history(const char *path);
 Checksum task_history_read(const char *path);
+Checksum task_migrate_add(const char *path);
+Checksum task_migrate_rename(const char *path);
 
 #endif

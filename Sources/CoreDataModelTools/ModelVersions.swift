@@ -9,4 +9,9 @@ public enum ModelVersions {
     ///
     /// - Throws: what says why there is no model at the place.
     public static func names(at url: URL) throws -> [String] { try ModelPackage(at: url).versions.map(\.name) }
+
+    /// The one that a package says is current, else the last.
+    ///
+    /// - Throws: what says why there is no model at the place.
+    public static func current(at url: URL) throws -> String { try ModelPackage(at: url).current.name }
 }

@@ -26,7 +26,8 @@ struct GRDBRecords<Patient: PatientRecord>: Contender {
             try Queries<Patient>(rows: rows, queue: open(path), region: region).run(task)
         case .join: try Joins(rows: rows).run(queue(path, isNew: true), region)
         case .batchInsert: try insert(path, region, Patients.withoutInjuries(rows))
-        case .fetch, .lookupRegistered, .toOneWalk, .toManyPrefetch, .faults, .undo, .redo, .saveDirty, .chain, .encode, .typedRead, .typedWrite, .history, .historyRead,
+        case .fetch, .lookupRegistered, .toOneWalk, .toManyPrefetch, .faults, .undo, .redo, .saveDirty, .chain, .encode,
+            .typedRead, .typedWrite, .history, .historyRead, .migrateAdd, .migrateRename, .migrateMapping, .copyObjects,
             .request, .request1, .request32, .request1000, .sharedNothing, .sharedOwners, .sharedOrder:
             throw Failure.noCounterpart(task)
         }

@@ -19,8 +19,9 @@ struct Queries<Patient: PatientRecord> {
         case .inList: try inList()
         case .parse: try parse()
         case .insert, .fetch, .fetchRead, .filter, .lookup, .lookupRegistered, .update, .delete, .toOne, .toMany, .commit, .open,
-            .toOneWalk, .toManyPrefetch, .faults, .undo, .redo, .saveDirty, .chain, .encode, .typedRead, .typedWrite, .history, .historyRead, .free, .memory, .seed, .request, .request1,
-            .request32, .request1000, .sharedNothing, .sharedOwners, .sharedOrder, .join, .batchInsert:
+            .toOneWalk, .toManyPrefetch, .faults, .undo, .redo, .saveDirty, .chain, .encode, .typedRead, .typedWrite,
+            .history, .historyRead, .migrateAdd, .migrateRename, .migrateMapping, .copyObjects, .free, .memory, .seed,
+            .request, .request1, .request32, .request1000, .sharedNothing, .sharedOwners, .sharedOrder, .join, .batchInsert:
             throw Failure.noCounterpart(task)
         }
     }

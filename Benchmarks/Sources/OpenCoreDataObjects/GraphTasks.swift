@@ -19,7 +19,7 @@ struct GraphTasks {
         case .saveDirty: try saveDirty()
         case .chain: try chain()
         case .encode: try encode()
-        case .typedRead, .typedWrite, .history, .historyRead,
+        case .typedRead, .typedWrite, .history, .historyRead, .migrateAdd, .migrateRename, .migrateMapping, .copyObjects,
             .insert, .fetch, .fetchRead, .filter, .lookup, .lookupRegistered, .update, .delete, .toOne, .toMany,
             .commit, .open, .free, .memory, .seed, .request, .request1, .request32, .request1000,
             .sharedNothing, .sharedOwners, .sharedOrder, .filterSort, .lookupIndexed, .aggregate, .dictionary, .columns, .inList,

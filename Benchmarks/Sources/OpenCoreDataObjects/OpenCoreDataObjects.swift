@@ -10,6 +10,7 @@ struct OpenCoreDataObjects: Contender {
     func run(_ task: Task, path: String, region: Region) throws -> Checksum {
         if task == .open { return try openAndAsk(path, region) }
         if task == .history || task == .historyRead { return try HistoryTasks(rows: rows).run(task, path, region) }
+        if task.isMigration { return try MigrationTasks(path: path, region: region).run(task) }
         if task == .join { return try Joins(rows: rows).run(path, region) }
         if task.isSharing { return try SharedOwners(task, path, region).run() }
         let stack = try Stack(path: path)
@@ -41,7 +42,9 @@ struct OpenCoreDataObjects: Contender {
         case .filterSort, .lookupIndexed, .aggregate, .dictionary, .columns, .inList, .parse, .batchInsert:
             try Queries(rows: rows, context: stack.context, region: region).run(task)
         case .typedRead, .typedWrite: try TypedAccess(stack: stack, region: region).run(task)
-        case .join, .open, .history, .historyRead, .request, .request1, .request32, .request1000, .sharedNothing, .sharedOwners, .sharedOrder: throw Failure("\(task.rawValue) runs elsewhere")
+        case .join, .open, .history, .historyRead, .request, .request1, .request32, .request1000, .sharedNothing, .sharedOwners, .sharedOrder,
+            .migrateAdd, .migrateRename, .migrateMapping, .copyObjects:
+            throw Failure("\(task.rawValue) runs elsewhere")
         }
     }
 

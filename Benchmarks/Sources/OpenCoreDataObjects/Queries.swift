@@ -19,8 +19,9 @@ struct Queries {
         case .parse: try parse()
         case .batchInsert: try batchInsert()
         case .insert, .fetch, .fetchRead, .filter, .lookup, .lookupRegistered, .update, .delete, .toOne, .toMany, .commit, .open,
-            .toOneWalk, .toManyPrefetch, .faults, .undo, .redo, .saveDirty, .chain, .encode, .typedRead, .typedWrite, .history, .historyRead, .free, .memory, .seed, .request, .request1,
-            .request32, .request1000, .sharedNothing, .sharedOwners, .sharedOrder, .join:
+            .toOneWalk, .toManyPrefetch, .faults, .undo, .redo, .saveDirty, .chain, .encode, .typedRead, .typedWrite,
+            .history, .historyRead, .migrateAdd, .migrateRename, .migrateMapping, .copyObjects, .free, .memory, .seed,
+            .request, .request1, .request32, .request1000, .sharedNothing, .sharedOwners, .sharedOrder, .join:
             throw Failure.noCounterpart(task)
         }
     }

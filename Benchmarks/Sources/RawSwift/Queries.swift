@@ -18,8 +18,9 @@ struct Queries {
         case .columns: try columnArrays()
         case .inList: try inList()
         case .insert, .fetch, .fetchRead, .filter, .lookup, .lookupRegistered, .update, .delete, .toOne, .toMany, .commit, .open,
-            .toOneWalk, .toManyPrefetch, .faults, .undo, .redo, .saveDirty, .chain, .encode, .typedRead, .typedWrite, .history, .historyRead, .free, .memory, .seed, .request, .request1,
-            .request32, .request1000, .sharedNothing, .sharedOwners, .sharedOrder, .join, .parse, .batchInsert:
+            .toOneWalk, .toManyPrefetch, .faults, .undo, .redo, .saveDirty, .chain, .encode, .typedRead, .typedWrite,
+            .history, .historyRead, .migrateAdd, .migrateRename, .migrateMapping, .copyObjects, .free, .memory, .seed,
+            .request, .request1, .request32, .request1000, .sharedNothing, .sharedOwners, .sharedOrder, .join, .parse, .batchInsert:
             throw Failure.noCounterpart(task)
         }
     }

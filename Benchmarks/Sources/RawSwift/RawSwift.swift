@@ -25,7 +25,8 @@ struct RawSwift: Contender {
         case .filterSort, .lookupIndexed, .aggregate, .dictionary, .columns, .inList:
             try Queries(rows: rows, connection: open(path), region: region).run(task)
         case .batchInsert: try insert(path, region, withInjuries: false)
-        case .fetch, .lookupRegistered, .toOneWalk, .toManyPrefetch, .faults, .undo, .redo, .saveDirty, .chain, .encode, .typedRead, .typedWrite, .history, .historyRead,
+        case .fetch, .lookupRegistered, .toOneWalk, .toManyPrefetch, .faults, .undo, .redo, .saveDirty, .chain, .encode,
+            .typedRead, .typedWrite, .history, .historyRead, .migrateAdd, .migrateRename, .migrateMapping, .copyObjects,
             .request, .request1, .request32, .request1000, .sharedNothing, .sharedOwners, .sharedOrder, .join, .parse:
             throw Failure.noCounterpart(task)
         }

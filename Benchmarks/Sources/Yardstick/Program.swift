@@ -21,6 +21,8 @@ public enum Task: String, CaseIterable, Sendable {
     case encode
     /// Saves that are recorded in a history, and its reading.
     case history, historyRead
+    /// Stores that are carried to another version of their model, and what the last of these is compared with.
+    case migrateAdd, migrateRename, migrateMapping, copyObjects
     case free, memory
     /// Writes the database that the other tasks start from.
     case seed
@@ -29,6 +31,8 @@ public enum Task: String, CaseIterable, Sendable {
     var isWallClock: Bool { self == .commit || self == .open || atOnce != nil || isSharing }
 
     public var isSharing: Bool { self == .sharedNothing || self == .sharedOwners || self == .sharedOrder }
+
+    public var isMigration: Bool { self == .migrateAdd || self == .migrateRename || self == .migrateMapping || self == .copyObjects }
 
     public var isRequest: Bool { self == .request || atOnce != nil }
 
@@ -39,8 +43,9 @@ public enum Task: String, CaseIterable, Sendable {
         case .request32: 32
         case .request1000: 1000
         case .insert, .fetch, .fetchRead, .filter, .lookup, .lookupRegistered, .update, .delete, .toOne, .toMany, .commit,
-            .open, .request, .sharedNothing, .sharedOwners, .sharedOrder, .toOneWalk, .toManyPrefetch, .faults, .undo, .redo, .saveDirty, .chain, .encode, .typedRead, .typedWrite, .history, .historyRead, .free, .memory, .seed,
-            .filterSort, .lookupIndexed, .aggregate, .dictionary, .columns, .inList, .join, .parse, .batchInsert:
+            .open, .request, .sharedNothing, .sharedOwners, .sharedOrder, .toOneWalk, .toManyPrefetch, .faults, .undo, .redo, .saveDirty,
+            .chain, .encode, .typedRead, .typedWrite, .history, .historyRead, .free, .memory, .seed, .migrateAdd, .migrateRename, .migrateMapping,
+            .copyObjects, .filterSort, .lookupIndexed, .aggregate, .dictionary, .columns, .inList, .join, .parse, .batchInsert:
             nil
         }
     }

@@ -11,13 +11,23 @@ struct MigrateCommand: ParsableCommand {
         discussion: """
             Without --plan and --rehearse the store is migrated, version by version, each in a transaction. Exit status 0 if all is well, 1 for \
             findings or a failure, 2 for another use.
+
+            With --matrix no store is given: one is made of every version of a model, with rows whose values lie at the ends of what their \
+            attributes can hold and with every relationship filled, and is migrated to the next version and to the current one. A refusal \
+            is printed with its rule and is no failure; a file that was changed although its migration was refused is one.
             """)
 
     @Argument(help: "The store's file.")
-    var store: String
+    var store: String?
 
     @Option(help: "The model with its versions: a .xcdatamodeld or .momd.")
-    var model: String
+    var model: String?
+
+    @Option(help: "Tries every version of this model against the next and the current one.")
+    var matrix: String?
+
+    @Option(help: "Where --matrix leaves its stores, a folder that is not there yet; they are removed unless it is given.")
+    var stores: String?
 
     @Option(help: "The version that the store is to have; the current one unless named.")
     var version: String?
@@ -38,11 +48,20 @@ struct MigrateCommand: ParsableCommand {
     var json = false
 
     func validate() throws {
+        if matrix != nil {
+            guard store == nil, model == nil, version == nil, backup == nil, !plan, !rehearse else {
+                throw ValidationError("--matrix makes its own stores; only --stores and --json go with it.")
+            }
+        } else {
+            guard store != nil, model != nil else { throw ValidationError("Name a store and its --model, or a model after --matrix.") }
+            if stores != nil { throw ValidationError("--stores belongs to --matrix.") }
+        }
         if plan && rehearse { throw ValidationError("Ask for --plan or --rehearse, not for both.") }
         if backup != nil, plan || rehearse { throw ValidationError("--backup belongs to a migration; neither --plan nor --rehearse changes the store.") }
     }
 
     func run() throws {
+        if let matrix { return try run(matrix: URL(fileURLWithPath: matrix)) }
         let found: StoreMigrationPlan
         do { found = try makePlan() } catch { return try fail(error) }
         var findings = found.findings
@@ -54,7 +73,22 @@ struct MigrateCommand: ParsableCommand {
         if !findings.isEmpty { throw ExitCode.failure }
     }
 
+    private func run(matrix package: URL) throws {
+        let folder = stores.map { URL(fileURLWithPath: $0) }
+            ?? FileManager.default.temporaryDirectory.appendingPathComponent("coredata-matrix-\(UUID().uuidString)")
+        do {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+            defer { if stores == nil { try? FileManager.default.removeItem(at: folder) } }
+            var found = try MigrationMatrix(of: package, in: folder)
+            try found.run { if !json, isatty(2) == 1 { FileHandle.standardError.write(Data("\r\u{1B}[K\($0)".utf8)) } }
+            if !json, isatty(2) == 1 { FileHandle.standardError.write(Data("\r\u{1B}[K".utf8)) }
+            if json { try printJSON(found) } else { print(found) }
+            if found.pairs.contains(where: \.isTouched) { throw ExitCode.failure }
+        } catch let code as ExitCode { throw code } catch { try fail(error, at: package.path) }
+    }
+
     private func makePlan() throws -> StoreMigrationPlan {
+        let (store, model) = (store ?? "", model ?? "")
         let package = URL(fileURLWithPath: model)
         var versions: [String]?
         if let version {
@@ -81,7 +115,8 @@ struct MigrateCommand: ParsableCommand {
         }
     }
 
-    private func fail(_ error: any Error, _ found: StoreMigrationPlan? = nil) throws {
+    private func fail(_ error: any Error, _ found: StoreMigrationPlan? = nil, at path: String? = nil) throws {
+        let store = path ?? store ?? ""
         let text = (error as? Failure)?.message ?? (error as NSError).localizedDescription
         if json {
             let broken = found == nil ? ModelFindings.check(URL(fileURLWithPath: model)).filter { $0.severity == .error } : []
@@ -148,7 +183,7 @@ struct MigrateCommand: ParsableCommand {
         let findings: [Finding]
     }
 
-    private func printJSON(_ report: Report) throws {
+    private func printJSON(_ report: some Encodable) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         print(String(decoding: try encoder.encode(report), as: UTF8.self))
