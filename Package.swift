@@ -30,7 +30,7 @@ let objectTests: [Target] = [
         dependencies: ["CoreData", "CoreDataValues", "CoreDataSQLite", "CCoreDataSQLite", "CoreDataTestSupport", "CoreDataSeeds"]
             + (name == "MappingTests" ? ["CCoreDataHeap", "CoreDataModelFile"] : [])
             + (name == "ConcurrencyTests"
-                ? ["CCoreDataRuntime", "CoreDataScript", "CoreDataAsyncMain", "CoreDataStress"] : [])
+                ? ["CCoreDataRuntime", "CoreDataCallSites", "CoreDataScript", "CoreDataAsyncMain", "CoreDataStress"] : [])
             + (["HistoryTests", "MigrationTests"].contains(name) ? ["CoreDataWriter"] : [])
             + (name == "StackTests" ? ["CoreDataAgreement"] : []) + (name == "TypedQueryTests" ? ["CoreDataOperators", "CoreDataQueries"] : [])
             + (name == "ClassTests" ? ["CoreDataClassesNorth", "CoreDataClassesSouth", "CoreDataClassesProgram", "CoreDataForeign"] : []),

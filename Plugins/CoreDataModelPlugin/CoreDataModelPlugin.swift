@@ -9,7 +9,8 @@ struct CoreDataModelPlugin: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) async throws -> [Command] {
         guard let target = target as? SwiftSourceModuleTarget else { return [] }
         let tool = try context.tool(named: "CoreDataModelTool").url
-        let models = Self.models(of: target).filter { !Self.isOwned($0) }
+        let all = Self.models(of: target)
+        let models = all.filter { !Self.isOwned($0, among: all, of: target) }
         let names = Dictionary(grouping: models) { $0.deletingPathExtension().lastPathComponent.lowercased() }
         let classes: [Command] = models.map { model in
             let name = model.deletingPathExtension().lastPathComponent
@@ -38,10 +39,15 @@ struct CoreDataModelPlugin: BuildToolPlugin {
         ]
     }
 
-    /// Whether the classes of a model stand in the sources, written by `swift package generate-model-classes`.
-    private static func isOwned(_ model: URL) -> Bool {
-        let list = model.deletingPathExtension().lastPathComponent + "+CoreDataClasses.swift"
-        return FileManager.default.fileExists(atPath: model.deletingLastPathComponent().appending(path: list).path(percentEncoded: false))
+    /// Whether the classes of a model stand in the sources: beside it, where `swift package generate-model-classes` writes them, or
+    /// elsewhere in the target, if no other model of the target has its name.
+    private static func isOwned(_ model: URL, among models: [URL], of target: SwiftSourceModuleTarget) -> Bool {
+        let name = model.deletingPathExtension().lastPathComponent
+        let list = name + "+CoreDataClasses.swift"
+        let beside = model.deletingLastPathComponent().appending(path: list)
+        if FileManager.default.fileExists(atPath: beside.path(percentEncoded: false)) { return true }
+        let peers = models.filter { $0.deletingPathExtension().lastPathComponent == name }
+        return peers.count == 1 && target.sourceFiles.contains { $0.url.lastPathComponent == list }
     }
 
     /// The models of a target: resources of its manifest, and those that the manifest excludes or says nothing of.

@@ -296,11 +296,34 @@ class Writer:
             ]
         out += [
             "    for (key, members) in before where Swift.Set(members) != Swift.Set(after[key] ?? []) { faults.append(key) }",
+            "    if !isLetGo(context) { faults.append(\"an object is kept after 10,000 sets\") }",
             "    return (%d, faults.sorted())" % len(self.concrete),
             "}",
             "",
         ]
-        return "\n".join(out)
+        return "\n".join(out + self.letGo())
+
+    def letGo(self):
+        """Sets one text 10,000 times, and sees that nothing keeps the object."""
+        texts = ((e, a) for e in self.concrete for a in self.properties(e, "attribute")
+                 if a.get("attributeType") == "String" and a.get("derived") != "YES")
+        entity, attribute = next(texts, (None, None))
+        if entity is None:
+            return ["private func isLetGo(_ context: CoreData.NSManagedObjectContext) -> Swift.Bool { true }", ""]
+        return [
+            "private func isLetGo(_ context: CoreData.NSManagedObjectContext) -> Swift.Bool {",
+            "    weak var seen: %s?" % entity.type,
+            "    func make() {",
+            "        let object = %s(context: context)" % entity.type,
+            "        for number in 0..<10_000 { object.%s = \"text \\(number) that is longer than a word\" }" % quoted(attribute.get("name")),
+            "        seen = object",
+            "    }",
+            "    make()",
+            "    context.reset()",
+            "    return seen == nil",
+            "}",
+            "",
+        ]
 
 
 def manifest(root, models):
@@ -319,7 +342,8 @@ let package = Package(
     name: "Client",
     dependencies: [.package(name: "OpenCoreData", path: %s)],
     targets: [
-%s        .executableTarget(name: "Client", dependencies: [%s], swiftSettings: strict),
+%s        .executableTarget(
+            name: "Client", dependencies: [.product(name: "CoreData", package: "OpenCoreData"), %s], swiftSettings: strict),
     ]
 )
 """ % (literal(root), targets, names)
@@ -327,7 +351,10 @@ let package = Package(
 
 def program(models):
     calls = "".join("try run(%s, tryModel%02d)\n" % (literal(resource), n) for n, resource in models)
-    imports = "".join("import Model%02d\n" % n for n, _ in models)
+    names = [resource for _, resource in models]
+    # Of two models of one name a container cannot know which is meant.
+    calls += "".join("find(%s)\n" % literal(resource) for resource in names if names.count(resource) == 1)
+    imports = "import CoreData\n" + "".join("import Model%02d\n" % n for n, _ in models)
     return imports + """import Foundation
 
 let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
@@ -344,6 +371,14 @@ var entities = 0
     } catch {
         failures += 1
         print("\\(name): \\(error)")
+    }
+}
+
+/// A container has the model of its name from the resources beside the program, also by the name that a compiled one would have.
+@MainActor func find(_ name: String) {
+    for name in [name, name + ".momd"] where NSPersistentContainer(name: name).managedObjectModel.entities.isEmpty {
+        failures += 1
+        print("\\(name): no model of this name was found")
     }
 }
 

@@ -86,11 +86,19 @@ package struct ModelClasses {
 
     private func head(of subject: String, _ imports: String) -> String {
         """
-        // Made from the model \(model): \(subject). Made again when the model changes; do not edit.
+        \(origin)\(subject)\(Self.notice)
 
         \(imports)
 
         """
+    }
+
+    private var origin: String { "// Made from the model \(model): " }
+    private static let notice = ". Made again when the model changes; do not edit."
+
+    /// Whether a source says in its first line that it was made of this model, and not to be edited.
+    func hasMade(_ text: String) -> Bool {
+        text.hasPrefix(origin) && text.prefix { !$0.isNewline }.hasSuffix(Self.notice)
     }
 
     private func definition(_ plan: ClassPlan) -> String { "nonisolated \(access)class \(plan.name): \(plan.superclass) {}\n" }

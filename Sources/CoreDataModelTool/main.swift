@@ -11,22 +11,10 @@ import Foundation
 
 private func say(_ text: String) { FileHandle.standardError.write(Data((text + "\n").utf8)) }
 
-/// Writes a file unless it has that text already: what is made of it need not be made again then. Answers whether it did.
-@discardableResult
-private func write(_ text: String, to file: URL) throws -> Bool {
-    if let present = try? Data(contentsOf: file), present == Data(text.utf8) { return false }
+/// Writes a file unless it has that text already: what is made of it need not be made again then.
+private func write(_ text: String, to file: URL) throws {
+    if let present = try? Data(contentsOf: file), present == Data(text.utf8) { return }
     try Data(text.utf8).write(to: file, options: .atomic)
-    return true
-}
-
-private func writeSources(_ classes: ModelClasses, into folder: URL) throws {
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    for source in classes.sources {
-        let file = folder.appendingPathComponent(source.name)
-        // A class is the user's once it is there.
-        if source.isOwned, FileManager.default.fileExists(atPath: file.path) { continue }
-        if try write(source.text, to: file) { print(file.path) }
-    }
 }
 
 /// Looks through Swift sources; the file written is for the build, which wants to see that this was done.
@@ -54,7 +42,9 @@ private func run(_ arguments: [String]) -> Int32 {
         let classes = try ModelClasses(at: URL(fileURLWithPath: arguments[0]))
         let place = URL(fileURLWithPath: arguments[2])
         if arguments[1] == "--directory" {
-            try writeSources(classes, into: place)
+            let changes = try ClassFolder(classes, in: place).update()
+            for file in changes.written { print(file.path) }
+            for file in changes.removed { print("\(file.path) was removed: the model has no such class any more.") }
         } else {
             try write(classes.source, to: place)
         }

@@ -5,32 +5,25 @@ import Foundation
 
 /// The sources that `swift package generate-model-classes` writes, for other tools.
 public struct ModelSources {
-    private let sources: [ModelClasses.Source]
+    private let classes: ModelClasses
 
     /// Reads a model, and the options of the file beside it (`.coredata.json`).
     ///
     /// - Throws: what describes itself as compilers do, with file, line and column.
-    public init(model url: URL) throws { sources = try ModelClasses(at: url).sources }
+    public init(model url: URL) throws { classes = try ModelClasses(at: url) }
 
     /// The paths in a folder of sources that are not there or say something else. A class that is there is its owner's.
-    public func differences(in folder: URL) -> [String] { stale(folder).map { folder.appendingPathComponent($0.name).path } }
+    public func differences(in folder: URL) -> [String] { ClassFolder(classes, in: folder).stale.map(\.path) }
 
-    /// Writes what differs.
+    /// The paths in a folder of sources that were made of the model when it had a class that it has no more.
+    public func leftovers(in folder: URL) -> [String] { ClassFolder(classes, in: folder).leftovers.map(\.path) }
+
+    /// Writes what differs and removes what is left over.
     ///
-    /// - Returns: the paths that were written.
-    public func write(into folder: URL) throws -> [String] {
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        return try stale(folder).map { source in
-            let file = folder.appendingPathComponent(source.name)
-            try Data(source.text.utf8).write(to: file, options: .atomic)
-            return file.path
-        }
-    }
-
-    private func stale(_ folder: URL) -> [ModelClasses.Source] {
-        sources.filter { source in
-            guard let present = try? Data(contentsOf: folder.appendingPathComponent(source.name)) else { return true }
-            return !source.isOwned && present != Data(source.text.utf8)
-        }
+    /// - Returns: the paths of both.
+    @discardableResult
+    public func write(into folder: URL) throws -> (written: [String], removed: [String]) {
+        let changes = try ClassFolder(classes, in: folder).update()
+        return (changes.written.map(\.path), changes.removed.map(\.path))
     }
 }

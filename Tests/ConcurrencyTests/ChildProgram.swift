@@ -37,8 +37,10 @@ struct ChildProgram {
             errors: String(decoding: complaint, as: UTF8.self))
     }
 
-    private var executable: URL {
+    /// Where the program is; one that is named by its path is there.
+    var executable: URL {
         get throws {
+            if name.hasPrefix("/") { return URL(fileURLWithPath: name) }
             let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
             var root = URL(fileURLWithPath: #filePath)
             for _ in 0..<3 { root.deleteLastPathComponent() }

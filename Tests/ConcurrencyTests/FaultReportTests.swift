@@ -78,7 +78,7 @@ struct FaultReportTests {
         #expect(await shared.perform { !shared.isTracing && shared.faultReport == nil })
     }
 
-    @Test("A report is handed to a context that is used without awaiting; the stack is looked up once for a line")
+    @Test("A report is handed to a context that is used without awaiting")
     func handed() async throws {
         let hospital = try await hospital(6)
         let context = hospital.container.newBackgroundContext()

@@ -72,6 +72,41 @@ func waitForMainQueue(_ view: NSManagedObjectContext) throws {
     }
 }
 
+func makeStreetModel() -> NSManagedObjectModel {
+    let (street, house) = (NSEntityDescription(), NSEntityDescription())
+    (street.name, house.name) = ("Street", "House")
+    let (houses, place) = (NSRelationshipDescription(), NSRelationshipDescription())
+    (houses.name, houses.destinationEntity, houses.inverseRelationship, houses.maxCount) = ("houses", house, place, 0)
+    (place.name, place.destinationEntity, place.inverseRelationship, place.maxCount) = ("street", street, houses, 1)
+    street.properties = [houses]
+    house.properties = [place]
+    let model = NSManagedObjectModel()
+    model.entities = [street, house]
+    return model
+}
+
+@inline(never)
+func countHouses(_ street: NSManagedObject) -> Int { street.mutableSetValue(forKey: "houses").count }
+
+func reportFaults(to report: FaultReport) throws {
+    let coordinator = NSPersistentStoreCoordinator(managedObjectModel: makeStreetModel())
+    let file = URL(fileURLWithPath: "/dev/null")
+    try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: file, options: nil)
+    let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    context.persistentStoreCoordinator = coordinator
+    try context.performAndWait {
+        for _ in 0..<20 {
+            let street = NSEntityDescription.insertNewObject(forEntityName: "Street", into: context)
+            NSEntityDescription.insertNewObject(forEntityName: "House", into: context).setValue(street, forKey: "street")
+        }
+        try context.save()
+        context.reset()
+        context.faultReport = report
+        let streets = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Street"))
+        say("counted \(streets.map(countHouses).reduce(0, +))")
+    }
+}
+
 /// Carries what is not Sendable to another queue: the very mistake that the trap is for.
 struct Smuggled<Value>: @unchecked Sendable { let value: Value }
 
@@ -158,7 +193,12 @@ case "fetched":
     let found = try other.performAndWait { try other.fetch(NSFetchRequest<NSManagedObject>(entityName: "Person")) }
     say("found \(found.count), an ID is free for all: \(found[0].objectID.isTemporaryID)")
     say("not noticed: \(found[0].value(forKey: "name") ?? "")")
+case "faults":
+    // Which function reads members one owner at a time.
+    let report = FaultReport()
+    try reportFaults(to: report)
+    say("\(report)")
 default:
-    say("usage: CoreDataScript script|fetch|read|write|fetched")
+    say("usage: CoreDataScript script|fetch|read|write|fetched|faults")
     exit(64)
 }

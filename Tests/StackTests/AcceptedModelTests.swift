@@ -54,6 +54,23 @@ private struct ModelFolder {
         </entity>
         """
 
+    @Test("Models of one bundle that contradict each other are no merged model: a warning names both, and one that cannot be read")
+    func merged() throws {
+        let first = try files.write("<entity name=\"Thing\"/>", "A.xcdatamodel")
+        let bundle = try #require(Bundle(url: files.folder.url))
+        let second = try files.write("<entity name=\"Other\"/>", "B.xcdatamodel")
+        #expect(NSManagedObjectModel.mergedModel(from: [bundle])?.entities.count == 2)
+        let broken = try files.write("<entity/>", "C.xcdatamodel")
+        let partial = told { NSManagedObjectModel.mergedModel(from: [bundle]) }
+        #expect(partial.answer?.entities.count == 2 && partial.warnings.count == 1 && partial.warnings[0].contains(broken.path))
+        try FileManager.default.removeItem(at: broken)
+        _ = try files.write("<entity name=\"Thing\" isAbstract=\"YES\"/>", "B.xcdatamodel")
+        let (model, warnings) = told { NSManagedObjectModel.mergedModel(from: [bundle]) }
+        #expect(model == nil)
+        #expect(warnings.count == 1 && warnings[0].contains("'Thing'"))
+        #expect([first, second].allSatisfy { warnings[0].contains("\($0.path)/contents:2") }, "\(warnings)")
+    }
+
     @Test("A relationship whose inverse names another one back is loaded with a warning, and each side is what it says")
     func inverses() throws {
         let url = try files.write(Self.gallery)

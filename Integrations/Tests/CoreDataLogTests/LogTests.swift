@@ -74,4 +74,30 @@ struct LogTests {
         let said = "\(handler.entries.first?.metadata["error"] ?? "")"
         #expect(said.contains("name") && !said.contains("secret"), "\(said)")
     }
+
+    @Test("Who waits for a connection is told with what for; who gets none is an error, and so is his fetch", arguments: [true, false])
+    func waits(_ isPatient: Bool) async throws {
+        let harbour = try await Harbour(ships: 1, options: [SQLiteReaderLimitOption: 1, SQLiteConnectionTimeoutOption: isPatient ? 240 : 0])
+        let handler = InMemoryLogHandler()
+        var levels = CoreDataLogLevels()
+        levels.slowAfter = .seconds(3600)
+        let ready = logger(handler, isPatient ? .debug : .error)
+        let waiting = try await harbour.whileReading { [levels] in
+            let observation = harbour.coordinator.log(to: ready, levels: levels)
+            let waiting = Task { try await harbour.portNames() }
+            if isPatient { await harbour.awaitWaiting() } else { await #expect(throws: CocoaError.self) { try await waiting.value } }
+            return (task: waiting, observation: observation)
+        }
+        if isPatient { #expect(try await waiting.task.value == ["p0"]) }
+        waiting.observation.end()
+        let waits = handler.entries.filter { $0.metadata["for"] != nil }
+        #expect(
+            waits.map { "\($0.level) \($0.message) for \($0.metadata["for"] ?? "")" }
+                == [isPatient ? "debug waited for a connection for read" : "error got no connection for read"])
+        #expect("\(waits.first?.metadata["store"] ?? "")".hasSuffix("harbour.sqlite"))
+        if !isPatient {
+            let fetch = try #require(handler.entries.first { $0.message == "fetch failed" })
+            #expect(fetch.level == .error && "\(fetch.metadata["error"] ?? "")".hasPrefix("134090 "), "\(fetch.metadata)")
+        }
+    }
 }

@@ -36,4 +36,43 @@ struct MetricsTests {
             #expect(try metrics.expectTimer("db_\(name)_duration", [("container", "harbour")]).values.count == 1)
         }
     }
+
+    @Test("Who waits for a connection is counted and timed; who gets none is counted as refused, and his fetch as failed", arguments: [true, false])
+    func waits(_ isPatient: Bool) async throws {
+        let harbour = try await Harbour(ships: 3, options: [SQLiteReaderLimitOption: 1, SQLiteConnectionTimeoutOption: isPatient ? 240 : 0])
+        let metrics = TestMetrics()
+        let waiting = try await harbour.whileReading {
+            let observation = harbour.coordinator.emitMetrics(label: "db", factory: metrics)
+            let waiting = Task { try await harbour.portNames() }
+            if isPatient { await harbour.awaitWaiting() } else { await #expect(throws: CocoaError.self) { try await waiting.value } }
+            return (task: waiting, observation: observation)
+        }
+        if isPatient { #expect(try await waiting.task.value == ["p0", "p1", "p2"]) }
+        waiting.observation.end()
+        func count(_ name: String, _ dimensions: [(String, String)] = []) throws -> Int64 {
+            try metrics.expectCounter("db_\(name)", dimensions).totalValue
+        }
+        #expect(try count("pool_waits") == 1)
+        #expect(try count("pool_timeouts") == (isPatient ? 0 : 1))
+        #expect(try count("failures", [("of", "fetch")]) == (isPatient ? 0 : 1))
+        #expect(try metrics.expectTimer("db_pool_wait_duration", [("for", "read")]).values.count == 1)
+        #expect(try metrics.expectTimer("db_pool_wait_duration", [("for", "write")]).values.isEmpty)
+    }
+
+    @Test("A save that fails is counted as failed, and nothing of it as saved")
+    func failures() async throws {
+        let harbour = try await Harbour(ships: 1)
+        let metrics = TestMetrics()
+        let observation = harbour.coordinator.emitMetrics(factory: metrics)
+        await #expect(throws: CocoaError.self) {
+            try await harbour.container.write { context in
+                let ship = NSEntityDescription.insertNewObject(forEntityName: "Ship", into: context)
+                ship.setValue(String(repeating: "x", count: 101), forKey: "name")
+            }
+        }
+        observation.end()
+        #expect(try metrics.expectCounter("coredata_failures", [("of", "save")]).totalValue == 1)
+        #expect(try metrics.expectCounter("coredata_saves").totalValue == 1)
+        #expect(try metrics.expectCounter("coredata_saved_objects", [("change", "inserted")]).totalValue == 0)
+    }
 }

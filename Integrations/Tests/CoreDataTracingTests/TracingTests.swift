@@ -34,4 +34,25 @@ struct TracingTests {
         #expect(spans[1].attributes.get("coredata.rows") == .int64(3))
         #expect(spans[2].attributes.get("coredata.inserted") == .int64(1))
     }
+
+    @Test("A fetch and a save that fail are spans with their errors")
+    func failures() async throws {
+        let harbour = try await Harbour(ships: 1, options: [SQLiteReaderLimitOption: 1, SQLiteConnectionTimeoutOption: 0])
+        let tracer = InMemoryTracer()
+        let observation = try await harbour.whileReading {
+            let observation = harbour.coordinator.trace(with: tracer)
+            await #expect(throws: CocoaError.self) { try await harbour.portNames() }
+            return observation
+        }
+        await #expect(throws: CocoaError.self) {
+            try await harbour.container.write { context in
+                let ship = NSEntityDescription.insertNewObject(forEntityName: "Ship", into: context)
+                ship.setValue(String(repeating: "x", count: 101), forKey: "name")
+            }
+        }
+        observation.end()
+        let spans = tracer.finishedSpans.filter { $0.status?.code == .error }
+        #expect(spans.map(\.operationName) == ["fetch Ship", "save"])
+        #expect(spans.allSatisfy { $0.errors.count == 1 && $0.errors[0].error is CocoaError })
+    }
 }

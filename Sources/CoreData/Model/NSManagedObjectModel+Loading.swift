@@ -55,10 +55,15 @@ extension NSManagedObjectModel {
     public final var warnings: [String] { ((try? schema())?.warnings ?? declared.warnings).map(\.description) }
 
     /// All models of the bundles in one; for nil of all places where `NSPersistentContainer(name:)` looks. nil when there is none or
-    /// they contradict each other.
+    /// they contradict each other, which a warning (`CoreDataWarning`) says of the files by name. So it does of one that cannot be read,
+    /// which is left out.
     public class func mergedModel(from bundles: [Bundle]?) -> NSManagedObjectModel? {
         let models = models(in: bundles)
-        return models.isEmpty ? nil : NSManagedObjectModel(byMerging: models)
+        guard !models.isEmpty else { return nil }
+        do { return try NSManagedObjectModel(merging: models) } catch {
+            warn("There is no merged model. \(error.localizedDescription)")
+            return nil
+        }
     }
 
     /// The entities of the bundles' models that fit a store; nil when one is missing.
@@ -71,7 +76,12 @@ extension NSManagedObjectModel {
     private static func models(in bundles: [Bundle]?, _ metadata: [String: Any]? = nil) -> [NSManagedObjectModel] {
         let folders = bundles?.compactMap(\.resourceURL) ?? ModelSearch.usualFolders()
         return ModelSearch.models(in: folders).compactMap { url in
-            try? metadata.map { try NSManagedObjectModel(loading: url, forStoreMetadata: $0) } ?? NSManagedObjectModel(loading: url)
+            do {
+                return try metadata.map { try NSManagedObjectModel(loading: url, forStoreMetadata: $0) } ?? NSManagedObjectModel(loading: url)
+            } catch {
+                warn("A model is left out of the merged one. \(error.localizedDescription)")
+                return nil
+            }
         }
     }
 }

@@ -26,13 +26,19 @@ extension NSManagedObjectModel {
             guard present === entity || present.versionHash == entity.versionHash else {
                 throw CocoaError(
                     SchemaError(
-                        "Two of the models to be merged declare the entity '\(name)' differently. "
+                        "Two of the models to be merged declare the entity '\(name)' differently\(Self.places(present, entity)). "
                             + "Rename one of them or leave one of the models out.",
                         entity: name, location: entity.location))
             }
         }
         self.init()
         take(order, from: models)
+    }
+
+    /// Where two declarations stand; nothing of models made in code.
+    private static func places(_ first: NSEntityDescription, _ second: NSEntityDescription) -> String {
+        guard let first = first.location, let second = second.location else { return "" }
+        return ", \(first.path):\(first.line) and \(second.path):\(second.line)"
     }
 
     /// A model of the entities, from any of the models, that a store was written with; nil when one is

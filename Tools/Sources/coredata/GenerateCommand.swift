@@ -8,8 +8,8 @@ struct GenerateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "generate", abstract: "Writes the classes of a model.",
         discussion: """
-            One file for the properties of each class, which is written anew, one for each class, which is yours once it is there, and one by \
-            which Core Data finds them. Exit status 0 good, 1 for a model of which none can be made, and with --check for files that \
+            One file for the properties of each class, which is written anew and goes with the class, one for each class, which is yours \
+            once it is there, and one by which Core Data finds them. Exit status 0 good, 1 for a model of which none can be made, and with --check for files that \
             differ, 2 for another use.
             """)
 
@@ -21,7 +21,7 @@ struct GenerateCommand: ParsableCommand {
     @Option(help: "The folder to write into.")
     var output: String
 
-    @Flag(help: "Writes nothing; names the files that are missing or differ.")
+    @Flag(help: "Writes nothing; names the files that are missing, differ, or are left of a class that went.")
     var check = false
 
     @Argument(help: "The model.")
@@ -35,11 +35,14 @@ struct GenerateCommand: ParsableCommand {
             throw ExitCode.failure
         }
         if check {
-            let differences = sources.differences(in: folder)
+            let (differences, leftovers) = (sources.differences(in: folder), sources.leftovers(in: folder))
             for path in differences { print("\(path) differs from what the model says.") }
-            if !differences.isEmpty { throw ExitCode.failure }
+            for path in leftovers { print("\(path) is left of a class that the model has no more.") }
+            if !(differences + leftovers).isEmpty { throw ExitCode.failure }
         } else {
-            for path in try sources.write(into: folder) { print(path) }
+            let changes = try sources.write(into: folder)
+            for path in changes.written { print(path) }
+            for path in changes.removed { print("\(path) was removed: the model has no such class any more.") }
         }
     }
 }

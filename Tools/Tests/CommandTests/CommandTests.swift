@@ -95,6 +95,31 @@ struct CommandTests {
         #expect(try String(contentsOf: own, encoding: .utf8) == "// mine")
     }
 
+    @Test("What is left of a class that the model has no more is told, and removed; other files and the class itself stay")
+    func leftovers() throws {
+        let (path, output) = (try good().path, folder.appendingPathComponent("Classes"))
+        func generate(_ options: String...) throws -> Answer {
+            try run(["model", "generate", path, "--language", "swift", "--output", output.path] + options)
+        }
+        #expect(try generate().status == 0)
+        try Data("// Made from the model Zoo by hand.\n".utf8).write(to: output.appendingPathComponent("Animal+Own.swift"))
+        _ = try model("Zoo", "<entity name=\"Keeper\" representedClassName=\"Keeper\" codeGenerationType=\"class\"/>")
+        #expect(try generate("--check").output.contains("Animal+CoreDataProperties.swift is left of a class"))
+        // All else is written, so that the rest alone is what differs.
+        let properties = output.appendingPathComponent("Animal+CoreDataProperties.swift")
+        let left = try Data(contentsOf: properties)
+        #expect(try generate().output.contains("\(properties.path) was removed"))
+        try left.write(to: properties)
+        #expect(try generate("--check").status == 1)
+        #expect(try generate().status == 0)
+        #expect(try generate("--check").status == 0)
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: output.path).sorted() == [
+                "Animal+CoreDataClass.swift", "Animal+Own.swift", "Keeper+CoreDataClass.swift", "Keeper+CoreDataProperties.swift",
+                "Zoo+CoreDataClasses.swift",
+            ])
+    }
+
     @Test("Another use has status 2, a model without classes 1")
     func otherUses() throws {
         #expect(try coredata("model", "check").status == 2)

@@ -41,12 +41,13 @@ struct CasualtyAnswer: Codable, Sendable, Equatable {
 
 /// What a client sets. An absent key leaves the property as it is, `"station": null` takes the station away.
 ///
-/// Nothing is judged here: what a casualty may be stands in the model, and a save names each key that breaks it.
+/// Nothing is judged here: what a casualty may be stands in the model, and a save names each key that breaks it. So numbers are read
+/// whatever their size.
 struct CasualtyChanges: Decodable, Sendable {
     var name: String?
-    var age: Int16?
+    var age: Int?
     var arrivedAt: Date?
-    var priority: Priority?
+    var priority: Int?
     var station: String??
     var injuries: [String]?
 
@@ -55,9 +56,9 @@ struct CasualtyChanges: Decodable, Sendable {
     init(from decoder: any Decoder) throws {
         let keys = try decoder.container(keyedBy: CodingKeys.self)
         name = try keys.decodeIfPresent(String.self, forKey: .name)
-        age = try keys.decodeIfPresent(Int16.self, forKey: .age)
+        age = try keys.decodeIfPresent(Int.self, forKey: .age)
         arrivedAt = try keys.decodeIfPresent(Date.self, forKey: .arrivedAt)
-        priority = try keys.decodeIfPresent(Priority.self, forKey: .priority)
+        priority = try keys.decodeIfPresent(Int.self, forKey: .priority)
         station = keys.contains(.station) ? .some(try keys.decodeIfPresent(String.self, forKey: .station)) : .none
         injuries = try keys.decodeIfPresent([String].self, forKey: .injuries)
     }
@@ -80,13 +81,37 @@ extension Casualty {
         return casualty
     }
 
-    func apply(_ changes: CasualtyChanges, _ related: CasualtyChanges.Related) {
+    /// - Throws: 422 for a station or an injury that there is not, and for what else the model refuses then.
+    func apply(_ changes: CasualtyChanges, _ related: CasualtyChanges.Related) throws {
         if let name = changes.name { self.name = name }
-        if let age = changes.age { self.age = age }
+        // What does not fit is beyond the model's bounds as well.
+        if let age = changes.age { self.age = Int16(clamping: age) }
         if let arrivedAt = changes.arrivedAt { self.arrivedAt = arrivedAt }
-        if let priority = changes.priority { self.priority = priority }
+        if let number = changes.priority { setPriority(Int16(clamping: number)) }
         if let station = related.station { self.station = station }
         if let injuries = related.injuries { self.injuries = injuries }
+        if let unknown = related.unknown { throw unknown.joined(with: refusal) }
+    }
+
+    /// Changes a casualty that may be as it likes until it is saved, or nothing.
+    ///
+    /// - Throws: 422 for a station or an injury that there is not.
+    func draft(_ changes: CasualtyChanges, _ related: CasualtyChanges.Related) throws {
+        if let unknown = related.unknown { throw unknown }
+        try apply(changes, related)
+    }
+
+    /// A number that is no priority is left for the model to refuse.
+    private func setPriority(_ number: Int16) {
+        if let priority = Priority(rawValue: number) { self.priority = priority } else { setValue(number, forKey: "priority") }
+    }
+
+    /// What the model says against the casualty as it is.
+    private var refusal: Problem? {
+        do {
+            if isInserted { try validateForInsert() } else { try validateForUpdate() }
+            return nil
+        } catch { return (error as? CocoaError).flatMap(Problem.init) }
     }
 }
 
@@ -104,34 +129,28 @@ extension CasualtyChanges {
     struct Related {
         var station: Station??
         var injuries: Set<Injury>?
+        /// What there is not.
+        fileprivate var unknown: Problem?
     }
 
     /// Asked for before anything is changed: a fetch beside unsaved changes has to look at these as well.
-    ///
-    /// - Throws: 422 for a station or an injury that there is not.
     func related(in context: NSManagedObjectContext) throws -> Related {
-        try Related(
-            station: station.map { code in try code.map { try Station.named($0, in: context) } },
-            injuries: injuries.map { try Injury.named(Set($0), in: context) })
-    }
-}
-
-extension Station {
-    fileprivate static func named(_ code: String, in context: NSManagedObjectContext) throws -> Station {
-        guard let station = try first(where: \Station.code == code, in: context) else {
-            throw Problem(.unprocessableContent, "There is no station \(code).", keys: ["station"])
+        var related = Related()
+        if let named = station {
+            let found = try named.flatMap { code in try Station.first(where: \Station.code == code, in: context) }
+            related.station = .some(found)
+            if let named, found == nil {
+                related.unknown = Problem(.unprocessableContent, "There is no station \(named).", keys: ["station"])
+            }
         }
-        return station
-    }
-}
-
-extension Injury {
-    fileprivate static func named(_ names: Set<String>, in context: NSManagedObjectContext) throws -> Set<Injury> {
-        let injuries = try find(in: context) { $0.name.isIn(names) }
-        let unknown = names.subtracting(injuries.map(\.name))
-        guard unknown.isEmpty else {
-            throw Problem(.unprocessableContent, "There is no injury \(unknown.sorted().joined(separator: ", ")).", keys: ["injuries"])
-        }
-        return Set(injuries)
+        guard let injuries else { return related }
+        let names = Set(injuries)
+        let found = try Injury.find(in: context) { $0.name.isIn(names) }
+        related.injuries = Set(found)
+        let missing = names.subtracting(found.map(\.name))
+        guard !missing.isEmpty else { return related }
+        let problem = Problem(.unprocessableContent, "There is no injury \(missing.sorted().joined(separator: ", ")).", keys: ["injuries"])
+        related.unknown = related.unknown.map { $0.joined(with: problem) } ?? problem
+        return related
     }
 }

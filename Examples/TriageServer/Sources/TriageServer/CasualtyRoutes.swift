@@ -52,7 +52,7 @@ struct CasualtyRoutes: Sendable {
     }
 
     @Sendable func create(_ request: Request, _ context: BasicRequestContext) async throws -> Versioned<CasualtyAnswer> {
-        let creation = try await request.decode(as: Creation.self, context: context)
+        let creation = try await request.body(Creation.self, context)
         // Made here, since the block may run more than once.
         let (id, now) = (creation.id ?? UUID(), Date())
         var answer = try await container.write { context in
@@ -60,7 +60,7 @@ struct CasualtyRoutes: Sendable {
             let casualty = Casualty(context: context)
             casualty.id = id
             casualty.arrivedAt = now
-            casualty.apply(creation.changes, related)
+            try casualty.apply(creation.changes, related)
             try context.saveNew()
             return Versioned(casualty)
         }
@@ -72,11 +72,11 @@ struct CasualtyRoutes: Sendable {
     @Sendable func change(_ request: Request, _ context: BasicRequestContext) async throws -> Versioned<CasualtyAnswer> {
         let id = try context.parameters.require("id", as: UUID.self)
         let expected = try request.expectedVersion()
-        let changes = try await request.decode(as: CasualtyChanges.self, context: context)
+        let changes = try await request.body(CasualtyChanges.self, context)
         return try await container.write { context in
             let casualty = try Casualty.with(id: id, in: context)
             if let expected { context.expect(expected, of: casualty) }
-            casualty.apply(changes, try changes.related(in: context))
+            try casualty.apply(changes, try changes.related(in: context))
             // Saved here and not behind the block, so that the answer has the version that the save gives.
             try context.save()
             return Versioned(casualty)

@@ -8,6 +8,7 @@ import Foundation
 import Hummingbird
 import Logging
 import Metrics
+import Tracing
 
 @main
 struct Command: AsyncParsableCommand {
@@ -29,6 +30,9 @@ struct Command: AsyncParsableCommand {
     @Option(help: "Seconds that a request waits for the store before it is answered 503.")
     var patience = 2.0
 
+    @Flag(help: "Logs the spans of requests, fetches, saves and faults.")
+    var spans = false
+
     @Option(help: "The least level of what is logged: trace, debug, info, notice, warning, error or critical.")
     var log = Logger.Level.info
 
@@ -39,10 +43,12 @@ struct Command: AsyncParsableCommand {
         var logger = Logger(label: "triage")
         logger.logLevel = log
 
+        if spans { InstrumentationSystem.bootstrap(SpanLog(logger: logger)) }
+
         let store = Store(file: URL(fileURLWithPath: store), readers: readers, patience: patience)
         try await store.open()
         let coordinator = store.container.persistentStoreCoordinator
-        // Kept as long as the server runs. Spans go to the tracer that `InstrumentationSystem` was given: none here.
+        // Kept as long as the server runs.
         let observations = [coordinator.log(to: logger), coordinator.emitMetrics(), coordinator.trace()]
         defer { observations.forEach { $0.end() } }
 

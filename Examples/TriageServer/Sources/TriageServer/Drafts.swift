@@ -131,7 +131,7 @@ struct DraftRoutes: Sendable {
     }
 
     @Sendable private func open(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
-        let opening = try await request.decode(as: Opening.self, context: context)
+        let opening = try await request.body(Opening.self, context)
         let state = try await drafts.open(opening.casualty)
         var response = try context.responseEncoder.encode(state, from: request, context: context)
         response.status = .created
@@ -140,9 +140,9 @@ struct DraftRoutes: Sendable {
     }
 
     @Sendable private func change(_ request: Request, _ context: BasicRequestContext) async throws -> Drafts.State {
-        let changes = try await request.decode(as: CasualtyChanges.self, context: context)
+        let changes = try await request.body(CasualtyChanges.self, context)
         return try await drafts.state(of: try id(context)) { casualty, context in
-            casualty.apply(changes, try changes.related(in: context))
+            try casualty.draft(changes, try changes.related(in: context))
         }
     }
 }

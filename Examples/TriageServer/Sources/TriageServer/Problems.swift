@@ -17,6 +17,29 @@ struct Problem: HTTPResponseError {
         self.keys = keys
     }
 
+    /// Of a body that cannot be read: the key whose value is of another type, or missing.
+    init(_ error: DecodingError) {
+        let context: DecodingError.Context? =
+            switch error {
+            case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context), .dataCorrupted(let context): context
+            @unknown default: nil
+            }
+        self.init(
+            .badRequest, context?.debugDescription ?? "The body cannot be read.",
+            keys: context?.codingPath.first.map { [$0.stringValue] } ?? [])
+    }
+
+    init(_ error: HTTPError) {
+        self.init(error.status, error.body ?? error.status.reasonPhrase)
+        headers = error.headers
+    }
+
+    /// Both in one.
+    func joined(with other: Problem?) -> Problem {
+        guard let other else { return self }
+        return Problem(status, "\(message) \(other.message)", keys: Set(keys + other.keys).sorted())
+    }
+
     /// nil for an error that is no business of the client.
     init?(_ error: CocoaError) {
         switch error.code {
@@ -49,6 +72,17 @@ struct Problem: HTTPResponseError {
     }
 }
 
+extension Request {
+    /// What a client has sent.
+    ///
+    /// - Throws: 400, by the key whose value is of another type.
+    func body<T: Decodable>(_ type: T.Type, _ context: some RequestContext) async throws -> T {
+        do { return try await context.requestDecoder.decode(type, from: self, context: context) } catch let error as DecodingError {
+            throw Problem(error)
+        }
+    }
+}
+
 extension CocoaError {
     /// The key of this error, or those of the errors that it sums up.
     fileprivate var refusedKeys: [String] {
@@ -66,18 +100,21 @@ extension NSManagedObjectContext {
     }
 }
 
-/// Turns what the blocks of `read` and `write` throw into problems. What is nobody's fault but ours is logged, and told as 500 alone.
+/// Turns what the blocks of `read` and `write` throw, and what the router refuses, into problems. What is nobody's fault but ours is
+/// logged, and told as 500 alone.
 struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
     func handle(_ request: Request, context: Context, next: (Request, Context) async throws -> Response) async throws -> Response {
         do {
             return try await next(request, context)
         } catch let problem as Problem {
             return try problem.response(from: request, context: context)
+        } catch let error as HTTPError {
+            return try Problem(error).response(from: request, context: context)
         } catch let error as CocoaError {
             if let problem = Problem(error) { return try problem.response(from: request, context: context) }
             // Not the error as a whole, whose user info has objects with their values.
             context.logger.error("\(request.method) \(request.uri.path): \(error.code.rawValue) \(error.localizedDescription)")
-            throw HTTPError(.internalServerError)
+            return try Problem(.internalServerError, "Something went wrong here.").response(from: request, context: context)
         }
     }
 }

@@ -31,11 +31,11 @@ struct StationRoutes: Sendable {
     struct Changes: Decodable, Sendable {
         var code: String?
         var name: String?
-        var beds: Int16?
+        var beds: Int?
 
         func apply(to station: Station) {
             if let name { station.name = name }
-            if let beds { station.beds = beds }
+            if let beds { station.beds = Int16(clamping: beds) }
         }
     }
 
@@ -52,7 +52,7 @@ struct StationRoutes: Sendable {
     }
 
     @Sendable func create(_ request: Request, _ context: BasicRequestContext) async throws -> Versioned<Answer> {
-        let changes = try await request.decode(as: Changes.self, context: context)
+        let changes = try await request.body(Changes.self, context)
         var answer = try await container.write { context in
             let station = Station(context: context)
             if let code = changes.code { station.code = code }
@@ -68,7 +68,7 @@ struct StationRoutes: Sendable {
     @Sendable func change(_ request: Request, _ context: BasicRequestContext) async throws -> Versioned<Answer> {
         let code = try context.parameters.require("code")
         let expected = try request.expectedVersion()
-        let changes = try await request.decode(as: Changes.self, context: context)
+        let changes = try await request.body(Changes.self, context)
         return try await container.write { context in
             let station = try Station.with(code: code, in: context)
             if let expected { context.expect(expected, of: station) }

@@ -84,4 +84,35 @@ struct CasualtyTests {
             #expect(try await ages("name=%27%20OR%20TRUEPREDICATE") == [])
         }
     }
+
+    @Test("A list with relations takes as many statements for many casualties as for few")
+    func statements() async throws {
+        try await ServerProcess.running(in: folder) { server in
+            let client = server.client
+            for index in 0..<30 {
+                _ = try await client.send(.post, "/stations", #"{"code": "s\#(index)", "name": "S"}"#)
+                let made = try await client.send(
+                    .post, "/casualties", #"{"name": "C", "station": "s\#(index)", "injuries": ["Burn", "Cardiac"]}"#)
+                #expect(made.status == 201)
+            }
+            func statements(_ query: String) async throws -> Int {
+                let before = try await client.count("coredata_statements_total")
+                #expect(try await client.get("/casualties?\(query)").status == 200)
+                return try await client.count("coredata_statements_total") - before
+            }
+            for size in [1, 30] {
+                #expect(try await statements("size=\(size)&include=none") == 1)
+                #expect(try await statements("size=\(size)&include=station,injuries") == 3)
+                #expect(try await statements("size=\(size)") == 4)
+            }
+        }
+    }
+}
+
+extension Client {
+    /// The value of a counter without dimensions.
+    fileprivate func count(_ name: String) async throws -> Int {
+        let lines = try await get("/metrics").text.split(separator: "\n")
+        return try #require(lines.first { $0.hasPrefix(name + " ") }.flatMap { Int($0.dropFirst(name.count + 1)) })
+    }
 }

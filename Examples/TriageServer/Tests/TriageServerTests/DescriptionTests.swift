@@ -85,4 +85,26 @@ struct DescriptionTests {
             try check(try await client.send(.post, "/casualties", "{}"), "Problem")
         }
     }
+
+    @Test("An answer that is otherwise than the description says is found: by its status, a header, a type, a key and a bound")
+    func complaints() throws {
+        func complaints(_ status: Int, _ body: String, headers: HTTPFields = [.eTag: "1"], path: String = "/casualties/1") -> [String] {
+            let headers = headers + [HTTPField(name: .contentType, value: "application/json; charset=utf-8")]
+            return OpenAPI.own.complaints("GET", path, Answer(status: status, headers: HTTPFields(headers), body: Data(body.utf8)))
+        }
+        let good = #"{"id": "6F9619FF-8B86-4D01-B42D-00CF4FC964FF", "name": "Ada", "age": 1, "arrivedAt": "2026-11-24T10:00:00Z", "priority": 1}"#
+        #expect(complaints(200, good) == [])
+        #expect(complaints(418, good) == ["the operation has no such status"])
+        #expect(complaints(200, good, headers: [:]) == ["the header ETag is missing"])
+        #expect(complaints(200, good, path: "/nowhere") == ["there is no such operation"])
+        #expect(complaints(200, "[]") == ["body is array and not [\"object\"]"])
+        for (old, new, fault) in [
+            ("Ada", "", "body.name is out of bounds"), ("\"age\": 1", "\"age\": 1.5", "body.age is number and not [\"integer\"]"),
+            ("\"priority\": 1", "\"priority\": 5", "body.priority is none of the values"), ("\"age\": 1, ", "", "body.age is missing"),
+            ("\"age\": 1", "\"age\": 1, \"height\": 1", "body.height is not described"), ("6F96", "XXXX", "body.id is no UUID"),
+            ("2026-11-24T10:00:00Z", "yesterday", "body.arrivedAt is no date"),
+        ] {
+            #expect(complaints(200, good.replacingOccurrences(of: old, with: new)) == [fault])
+        }
+    }
 }

@@ -4,6 +4,8 @@ import Foundation
 import HTTPTypes
 import Testing
 
+@testable import TriageServer
+
 @Suite("Problems")
 struct ProblemTests {
     private let folder: Folder
@@ -32,6 +34,14 @@ struct ProblemTests {
             try await refused(.post, "/casualties", #"{"name": "Ada", "station": "west"}"#, 422, ["station"])
             try await refused(.post, "/casualties", #"{"name": "Ada", "injuries": ["Burn", "Cough"]}"#, 422, ["injuries"])
 
+            // Numbers that fit no property, numbers that are no priority, and what there is not, beside the rest.
+            try await refused(.post, "/casualties", #"{"name": "Ada", "age": 40000, "priority": 9}"#, 422, ["age", "priority"])
+            try await refused(
+                .post, "/casualties", #"{"age": -1, "station": "west", "injuries": ["Cough"]}"#, 422, ["age", "injuries", "name", "station"])
+            try await refused(.post, "/stations", #"{"code": "east", "name": "East", "beds": 40000}"#, 422, ["beds"])
+            try await refused(.post, "/casualties", #"{"name": 5}"#, 400, ["name"])
+            try await refused(.post, "/casualties", #"{"id": "5", "name": "Ada"}"#, 400, ["id"])
+
             _ = try await server.client.send(.post, "/stations", #"{"code": "north", "name": "North"}"#)
             try await refused(.post, "/stations", #"{"code": "north", "name": "South"}"#, 409, ["code"])
             let id = UUID()
@@ -45,9 +55,12 @@ struct ProblemTests {
             try await refused(.get, "/casualties?priority=9", nil, 400, ["priority"])
             try await refused(.get, "/casualties?size=101", nil, 400, ["size"])
             try await refused(.get, "/casualties/\(UUID())", nil, 404, [])
-            #expect(try await server.client.send(.post, "/casualties", "{").status == 400)
-            #expect(try await server.client.get("/casualties/7").status == 400)
-            #expect(try await server.client.get("/nowhere").status == 404)
+            try await refused(.post, "/casualties", "{", 400, [])
+            try await refused(.get, "/casualties/7", nil, 400, [])
+            try await refused(.get, "/nowhere", nil, 404, [])
+            let draft = try #require(try await server.client.send(.post, "/drafts", "{}").headers[.location])
+            try await refused(.patch, draft, #"{"name": "Ada", "station": "west"}"#, 422, ["station"])
+            #expect(try await server.client.get(draft).decoded(Drafts.State.self).casualty.name == "")
         }
     }
 

@@ -78,4 +78,21 @@ struct ProcessTests {
             #expect(try await server.client.get("/diagnostics").text.contains("connection"))
         }
     }
+
+    @Test("Asked to, it logs the spans of a request under one trace")
+    func spans() async throws {
+        try await ServerProcess.running(in: folder, "--spans") { server in
+            _ = try await server.client.send(.post, "/casualties", #"{"name": "Ada", "injuries": ["Burn"]}"#)
+            _ = try await server.client.get("/casualties")
+        }
+        let lines = try String(contentsOf: folder.log, encoding: .utf8).split(separator: "\n").filter { $0.contains(" span=") }
+        func traces(_ name: String) -> [Substring] {
+            lines.filter { $0.contains("span=\(name) ") }.compactMap { line in line.split(separator: " ").first { $0.hasPrefix("trace=") } }
+        }
+        let requests = traces("/casualties")
+        try #require(requests.count == 2 && requests[0] != requests[1], "\(lines)")
+        #expect(traces("fetch Injury") == [requests[0]] && traces("save") == [requests[0]], "\(lines)")
+        // The page and its total.
+        #expect(traces("fetch Casualty") == [requests[1], requests[1]], "\(lines)")
+    }
 }

@@ -7,13 +7,15 @@ final class Folder: Sendable {
     let url = FileManager.default.temporaryDirectory.appendingPathComponent("Triage-\(UUID())")
 
     init() throws { try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true) }
-    deinit { try? FileManager.default.removeItem(at: url) }
+    deinit { for url in [url, log] { try? FileManager.default.removeItem(at: url) } }
 
+    /// What the server that was started last has logged; beside the folder, in which the store alone is.
+    var log: URL { url.appendingPathExtension("log") }
     var store: URL { url.appendingPathComponent("Triage.sqlite") }
     var names: [String] { get throws { try FileManager.default.contentsOfDirectory(atPath: url.path).sorted() } }
 }
 
-/// A running server. What it logs lies in `server.log` beside its store.
+/// A running server.
 struct ServerProcess: Sendable {
     let client: Client
     private let process: Process
@@ -38,19 +40,17 @@ struct ServerProcess: Sendable {
         process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
             .deletingLastPathComponent().appendingPathComponent("TriageServer")
         process.arguments = ["--store", folder.store.path, "--port", "0"] + options
-        let log = folder.url.deletingLastPathComponent().appendingPathComponent(folder.url.lastPathComponent + ".log")
-        try Data().write(to: log)
-        process.standardError = try FileHandle(forWritingTo: log)
+        try Data().write(to: folder.log)
+        process.standardError = try FileHandle(forWritingTo: folder.log)
         let output = Pipe()
         process.standardOutput = output
         try process.run()
         self.process = process
         guard let port = await Self.port(output.fileHandleForReading) else {
             process.terminate()
-            throw NotStarted(log: (try? String(contentsOf: log, encoding: .utf8)) ?? "")
+            throw NotStarted(log: (try? String(contentsOf: folder.log, encoding: .utf8)) ?? "")
         }
         client = Client(port: port)
-        try FileManager.default.removeItem(at: log)
     }
 
     struct NotStarted: Error { let log: String }

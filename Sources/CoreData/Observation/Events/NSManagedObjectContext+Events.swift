@@ -49,10 +49,12 @@ extension NSManagedObjectContext {
             case .success(let answer): (count(answer), nil)
             case .failure(let error): (0, error)
             }
+        // A request that names no entity is for that of its objects' class.
+        let entityName = request.entityName ?? (T.self as? NSManagedObject.Type).flatMap { runtime.info(for: $0)?.entity.name }
         observers.tell(
             .fetch(
                 CoreDataEvent.Fetch(
-                    entityName: request.entityName ?? request.entity?.name ?? "", kind: kind, results: results,
+                    entityName: entityName ?? "", kind: kind, results: results,
                     duration: Self.passed(since: start), contextName: name, error: error)))
         return try result.get()
     }
