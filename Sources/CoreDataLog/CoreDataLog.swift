@@ -13,11 +13,11 @@ public struct CoreDataLogLevels: Sendable {
     public var save = Logger.Level.debug
     /// Faults that were read from a store.
     public var faults = Logger.Level.trace
-    /// Waits for a connection that had one in the end.
+    /// Waits for a connection, a place or a turn that had it in the end.
     public var wait = Logger.Level.debug
     /// Statements, fetches and saves that took `slowAfter` or longer; a statement with its plan and the line of the program that ran it.
     public var slow = Logger.Level.warning
-    /// Fetches and saves that failed, and waits that got no connection.
+    /// Fetches and saves that failed, and waits that were in vain.
     public var failure = Logger.Level.error
     /// From when on something is slow.
     public var slowAfter = Duration.milliseconds(100)

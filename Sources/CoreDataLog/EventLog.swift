@@ -78,11 +78,14 @@ struct EventLog: Sendable {
     private func write(_ wait: CoreDataEvent.Wait) {
         let level = level(levels.wait, wait.duration, failed: !wait.isAdmitted)
         guard level >= logger.logLevel else { return }
-        logger.log(
-            level: level, wait.isAdmitted ? "waited for a connection" : "got no connection",
-            metadata: [
-                "for": "\(wait.purpose.rawValue)", "milliseconds": "\(wait.duration.milliseconds)", "store": "\(wait.storePath)",
-            ])
+        var metadata: Logger.Metadata = ["for": "\(wait.purpose.rawValue)", "milliseconds": "\(wait.duration.milliseconds)"]
+        if !wait.storePath.isEmpty { metadata["store"] = "\(wait.storePath)" }
+        let message: Logger.Message =
+            switch wait.purpose {
+            case .read, .write, .pinnedView: wait.isAdmitted ? "waited for a connection" : "got no connection"
+            case .block, .turn: wait.isAdmitted ? "waited for its turn" : "got no turn"
+            }
+        logger.log(level: level, message, metadata: metadata)
     }
 
     private func add(_ metadata: inout Logger.Metadata, _ contextName: String?, _ error: (any Error)?) {

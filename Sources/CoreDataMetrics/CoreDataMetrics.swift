@@ -9,7 +9,7 @@ extension NSPersistentStoreCoordinator {
     ///
     /// Counters: `statements`, `rows`, `fetches`, `saves`, `saved_objects` (by `change`), `faults`, `cache_hits`, `cache_misses`,
     /// `pool_waits`, `pool_timeouts` and `failures` (by `of`). Timers: `statement`, `fetch`, `save`, `fault` and `pool_wait`
-    /// (`_duration`), the last by `for`. Ours, beside Core Data's API.
+    /// (`_duration`), the last by `for`: a connection, a place or a turn (`CoreDataEvent.Wait.Purpose`). Ours, beside Core Data's API.
     /// - Parameters:
     ///   - label: what the labels begin with, before an underscore.
     ///   - dimensions: of every metric, such as the name of the container.

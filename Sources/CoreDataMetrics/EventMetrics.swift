@@ -27,6 +27,8 @@ struct EventMetrics: Sendable {
     private let readWaitTime: Timer
     private let writeWaitTime: Timer
     private let viewWaitTime: Timer
+    private let blockWaitTime: Timer
+    private let turnWaitTime: Timer
 
     init(label: String, dimensions: [(String, String)], factory: any MetricsFactory) {
         func counter(_ name: String, _ more: [(String, String)] = []) -> Counter {
@@ -56,6 +58,8 @@ struct EventMetrics: Sendable {
         readWaitTime = timer("pool_wait", [("for", "read")])
         writeWaitTime = timer("pool_wait", [("for", "write")])
         viewWaitTime = timer("pool_wait", [("for", "pinnedView")])
+        blockWaitTime = timer("pool_wait", [("for", "block")])
+        turnWaitTime = timer("pool_wait", [("for", "turn")])
     }
 
     func note(_ event: CoreDataEvent) {
@@ -99,6 +103,8 @@ struct EventMetrics: Sendable {
             case .read: readWaitTime
             case .write: writeWaitTime
             case .pinnedView: viewWaitTime
+            case .block: blockWaitTime
+            case .turn: turnWaitTime
             }
         timer.recordNanoseconds(wait.duration.nanoseconds)
     }

@@ -12,8 +12,9 @@ extension NSPersistentStoreCoordinator {
     /// - Parameter tracer: nil for the one that the program has set up.
     public func trace(with tracer: (any Tracer)? = nil) -> CoreDataObservation {
         observe(carrying: CoreDataCarrier(ServiceContext.$current)) { event in
-            guard let draft = SpanDraft(event) else { return }
-            draft.emit(with: tracer ?? InstrumentationSystem.tracer)
+            let tracer = tracer ?? InstrumentationSystem.tracer
+            guard !(tracer is NoOpTracer), let draft = SpanDraft(event) else { return }
+            draft.emit(with: tracer)
         }
     }
 }

@@ -65,12 +65,12 @@ struct ActiveBlocksTests {
 
     @Test("A block's follower takes over its place and its thread; that of one given up waits as others do")
     func followers() async throws {
-        let blocks = ActiveBlocks(limit: 1)
+        let blocks = ActiveBlocks(limit: 1, threadName: "Test")
         let seen = Mutex<[(name: String, thread: pthread_t)]>([])
         let (begun, end, over) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         @Sendable func block(_ name: String, _ follower: AwaitedBlock? = nil, then: @escaping @Sendable () -> Void = {}) -> AwaitedBlock {
-            AwaitedBlock(AwaitedCall(endsWhenCancelled: true), .any, follower: { follower }) { begins in
-                seen.withLock { $0.append((begins ? name : "no " + name, pthread_self())) }
+            AwaitedBlock(AwaitedCall(endsWhenCancelled: true), .any, follower: { follower }) { admission in
+                seen.withLock { $0.append((admission == .admitted ? name : "no " + name, pthread_self())) }
                 then()
             }
         }
@@ -248,7 +248,7 @@ private final class HeldBlocks: Sendable {
     private let running = Mutex<Set<String>>([])
     private let refused = Mutex<[String]>([])
 
-    init(limit: Int) { blocks = ActiveBlocks(limit: limit) }
+    init(limit: Int) { blocks = ActiveBlocks(limit: limit, threadName: "Test") }
 
     var givenUp: [String] { refused.withLock { $0 } }
 
@@ -258,8 +258,8 @@ private final class HeldBlocks: Sendable {
     ) -> AwaitedCall {
         let end = DispatchSemaphore(value: 0)
         ends.withLock { $0[name] = end }
-        let block = AwaitedBlock(call, kind) { [self] begins in
-            guard begins else { return refused.withLock { $0.append(name) } }
+        let block = AwaitedBlock(call, kind) { [self] admission in
+            guard admission == .admitted else { return refused.withLock { $0.append(name) } }
             _ = running.withLock { $0.insert(name) }
             end.wait()
             _ = running.withLock { $0.remove(name) }

@@ -108,7 +108,7 @@ struct WriteCancellationTests {
 
     @Test("A writer who comes again with his ticket goes before all who came later; a cancelled one gets no turn")
     func tickets() throws {
-        let line = WriterLine()
+        let line = TurnLine(turns: 1)
         let seen = Mutex<[String]>([])
         func writer(_ name: String, _ call: AwaitedCall = AwaitedCall(endsWhenCancelled: true)) -> AwaitedBlock {
             AwaitedBlock(call, .any) { _ in seen.withLock { $0.append(name) } }
@@ -125,7 +125,7 @@ struct WriteCancellationTests {
         #expect(line.waitingCount == 3)
         #expect(line.remove(given) != nil)
         #expect(line.remove(given) == nil)
-        while let next = line.leave() { next.run(true) }
+        while let next = line.leave() { next.end(.admitted) }
         #expect(seen.withLock { $0 } == ["early", "late"])
         #expect(line.enter(writer("last"), line.takeTicket()) == .hasTurn, "the turn is free again")
     }

@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// Each place has a thread, which runs one block after the other. A place is taken when the turn of a context has come, and of a writer
 /// his; the writers of one coordinator hand it on to each other. A block of `read` saves nothing; all others leave two places to those,
-/// since they may have to wait for a writer. Who waits is suspended.
+/// since they may have to wait for a writer. Who waits is suspended, and given up when his time is over.
 final class ActiveBlocks: Sendable {
     static let shared = ActiveBlocks(limit: 4 + 2 * ProcessInfo.processInfo.activeProcessorCount)
 
@@ -39,6 +39,19 @@ final class ActiveBlocks: Sendable {
             kind == .reading ? readers.remove(call.ticket) : others.remove(call.ticket)
         }
 
+        /// Takes a place that nobody waits for; false if there is none.
+        mutating func begin(_ kind: Kind) -> Bool {
+            guard mayBegin(kind), (kind == .reading ? readers : others).count == 0 else { return false }
+            running += 1
+            if kind == .any { saving += 1 }
+            return true
+        }
+
+        mutating func removeLate(at now: UInt64) -> [AwaitedBlock] { readers.removeLate(at: now) + others.removeLate(at: now) }
+
+        /// When the time of the first of those who wait is over.
+        var deadline: UInt64? { [readers.deadline, others.deadline].compactMap { $0 }.min() }
+
         mutating func end(_ kind: Kind) {
             running -= 1
             if kind == .any { saving -= 1 }
@@ -56,8 +69,16 @@ final class ActiveBlocks: Sendable {
         }
     }
     private let state: Mutex<State>
+    /// The limit once more, for who only looks.
+    private let places: Atomic<Int>
+    private let alarm = Alarm()
+    let threadName: String
 
-    init(limit: Int) { state = Mutex(State(limit: limit)) }
+    init(limit: Int, threadName: String = "CoreData") {
+        state = Mutex(State(limit: limit))
+        places = Atomic(limit)
+        self.threadName = threadName
+    }
 
     /// How many run, may run and wait.
     var counts: (running: Int, limit: Int, waiting: Int) {
@@ -68,9 +89,10 @@ final class ActiveBlocks: Sendable {
     var idleCount: Int { state.withLock { $0.idle.count } }
 
     var limit: Int {
-        get { state.withLock { $0.limit } }
+        get { places.load(ordering: .relaxed) }
         set {
             state.withLock { $0.limit = newValue }
+            places.store(newValue, ordering: .relaxed)
             while let (block, thread) = state.withLock({ state in state.next().map { ($0, state.idle.popLast()) } }) { start(block, thread) }
         }
     }
@@ -81,22 +103,48 @@ final class ActiveBlocks: Sendable {
             // Who is cancelled from here on is found among the waiting.
             if block.call.isOver { return .some(nil) }
             state.add(block)
-            return state.next().map { ($0, state.idle.popLast()) }
+            let next = state.next()
+            if next?.call !== block.call { block.call.waits() }
+            return next.map { ($0, state.idle.popLast()) }
         }
         switch begun {
-        case .some(.none): giveUp(block)
+        case .some(.none): giveUp(block, .isCancelled)
         case .some(let (block, thread)?): start(block, thread)
-        case nil: return
+        case nil: break
         }
+        setAlarm(for: block)
+    }
+
+    /// Only a block that has had to wait has a deadline.
+    private func setAlarm(for block: AwaitedBlock) {
+        guard let deadline = block.call.deadline else { return }
+        alarm.set(deadline) { [weak self] in self?.giveUpLate(at: $0) }
+    }
+
+    /// Runs a block if there is a place for it now and nobody waits for that; else answers false, and forgets it.
+    func runNow(_ block: AwaitedBlock) -> Bool {
+        let thread = state.withLock { state -> BlockThread?? in
+            guard !block.call.isOver, state.begin(block.kind) else { return nil }
+            return .some(state.idle.popLast())
+        }
+        guard let thread else { return false }
+        start(block, thread)
+        return true
     }
 
     /// Gives up a block that waits; it has no effect on one that runs.
     func cancel(_ call: AwaitedCall, _ kind: Kind) {
-        if let block = state.withLock({ $0.remove(call, kind) }) { giveUp(block) }
+        if let block = state.withLock({ $0.remove(call, kind) }) { giveUp(block, .isCancelled) }
     }
 
-    private func giveUp(_ block: AwaitedBlock) {
-        block.run(false)
+    private func giveUpLate(at now: UInt64) -> UInt64? {
+        let (late, deadline) = state.withLock { ($0.removeLate(at: now), $0.deadline) }
+        for block in late { giveUp(block, .isLate) }
+        return deadline
+    }
+
+    private func giveUp(_ block: AwaitedBlock, _ admission: Admission) {
+        block.end(admission)
         if let follower = block.follower?() { run(follower) }
     }
 
@@ -107,13 +155,16 @@ final class ActiveBlocks: Sendable {
     }
 
     /// What a thread runs after a block; with nil it is among the idle.
-    fileprivate func next(after block: AwaitedBlock, for thread: BlockThread) -> AwaitedBlock? {
+    func next(after block: AwaitedBlock, for thread: BlockThread) -> AwaitedBlock? {
         let follower = block.follower?()
         return state.withLock { state in
             // It keeps the place: writers would else wait for their turn and then, each of them, among readers.
             if let follower, state.running <= state.limit { return follower }
             state.end(block.kind)
-            if let follower { state.add(follower) }
+            if let follower {
+                state.add(follower)
+                setAlarm(for: follower)
+            }
             let next = state.next()
             if next == nil { state.idle.append(thread) }
             return next
@@ -121,55 +172,12 @@ final class ActiveBlocks: Sendable {
     }
 
     /// Takes a thread out of the idle; false if a block is on its way to it.
-    fileprivate func retire(_ thread: BlockThread) -> Bool {
+    func retire(_ thread: BlockThread) -> Bool {
         state.withLock { state in
             guard let place = state.idle.firstIndex(where: { $0 === thread }) else { return false }
             state.idle.remove(at: place)
             return true
         }
-    }
-}
-
-/// A thread that runs blocks one after the other and ends when none has come for a while.
-final class BlockThread: @unchecked Sendable {
-    private static let patience: TimeInterval = 5
-    private let condition = NSCondition()
-    /// Under the condition.
-    private var coming: AwaitedBlock?
-
-    fileprivate static func start(_ first: AwaitedBlock, _ blocks: ActiveBlocks) {
-        let state = BlockThread()
-        let thread = Thread { state.run(first, blocks) }
-        thread.name = "CoreData"
-        thread.start()
-    }
-
-    fileprivate func wake(_ block: AwaitedBlock) {
-        condition.withLock {
-            coming = block
-            condition.signal()
-        }
-    }
-
-    private func run(_ first: AwaitedBlock, _ blocks: ActiveBlocks) {
-        var block: AwaitedBlock? = first
-        while let current = block {
-            current.run(!current.call.isOver)
-            block = blocks.next(after: current, for: self) ?? wait(blocks)
-        }
-    }
-
-    private func wait(_ blocks: ActiveBlocks) -> AwaitedBlock? {
-        condition.lock()
-        defer { condition.unlock() }
-        var deadline = Date(timeIntervalSinceNow: BlockThread.patience)
-        while coming == nil {
-            if condition.wait(until: deadline) { continue }
-            if coming == nil, blocks.retire(self) { return nil }
-            deadline = Date(timeIntervalSinceNow: BlockThread.patience)
-        }
-        defer { coming = nil }
-        return coming
     }
 }
 

@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// Most contexts of a server are used by one block and dropped. Such a block finds the context free and holds it by a flag. The queue
 /// is made when a second caller has to wait, or when work is left to it; if the flag is set then, the queue is suspended until the
-/// block ends. From then on every turn is the queue's.
+/// block ends. Who finds a queue with nothing on it suspends it likewise, and runs where he is.
 struct Turn: ~Copyable {
     private static let free = 0
     private static let held = 1
@@ -15,6 +15,8 @@ struct Turn: ~Copyable {
     private static let queued = 2
     /// The queue is there and waits for the block that holds the flag.
     private static let suspended = 3
+    /// The queue is not the context's own, and gives all turns.
+    private static let shared = 4
 
     private let state = Atomic<Int>(Turn.free)
     /// The queue, retained.
@@ -31,7 +33,7 @@ struct Turn: ~Copyable {
     /// Turns by a queue that is there already.
     init(_ queue: DispatchQueue) {
         made.store(UnsafeRawPointer(Unmanaged.passRetained(queue).toOpaque()), ordering: .relaxed)
-        state.store(Turn.queued, ordering: .releasing)
+        state.store(Turn.shared, ordering: .releasing)
     }
 
     deinit {
@@ -50,9 +52,28 @@ struct Turn: ~Copyable {
         return Unmanaged<Line>.fromOpaque(known).takeUnretainedValue()
     }
 
-    /// Takes the turn if that needs no queue; `leave()` must follow.
+    /// Takes the turn if nobody has it or waits for it; `leave()` must follow.
     func enter() -> Bool {
-        state.compareExchange(expected: Turn.free, desired: Turn.held, ordering: .acquiringAndReleasing).exchanged
+        let (isIn, found) = state.compareExchange(expected: Turn.free, desired: Turn.held, ordering: .acquiringAndReleasing)
+        if isIn { return true }
+        guard found == Turn.queued, plain.load(ordering: .relaxed) == 0 else { return false }
+        queue.suspend()
+        // Who comes to the queue from here on finds it suspended: he has said so before, and this sees it or is seen.
+        if plain.wrappingAdd(0, ordering: .acquiringAndReleasing).newValue == 0, suspend() { return true }
+        queue.resume()
+        return false
+    }
+
+    /// In a block on the queue: takes the turn beyond the end of the block; `leave()` must follow.
+    func keep() -> Bool {
+        queue.suspend()
+        if suspend() { return true }
+        queue.resume()
+        return false
+    }
+
+    private func suspend() -> Bool {
+        state.compareExchange(expected: Turn.queued, desired: Turn.suspended, ordering: .acquiringAndReleasing).exchanged
     }
 
     func leave() {
@@ -63,8 +84,11 @@ struct Turn: ~Copyable {
         queue.resume()
     }
 
-    /// Whether nobody has the turn, and none has ever had to wait for it.
-    var isFree: Bool { state.load(ordering: .relaxed) == Turn.free }
+    /// Whether `enter()` would take the turn.
+    var isFree: Bool {
+        let state = state.load(ordering: .relaxed)
+        return state == Turn.free || state == Turn.queued && plain.load(ordering: .relaxed) == 0
+    }
 
     /// Whether a block that nobody awaits has the turn or waits for it.
     var isTaken: Bool {
@@ -73,8 +97,8 @@ struct Turn: ~Copyable {
     }
 
     /// A block will come to the queue that nobody awaits; `isOver()` must follow.
-    func isExpected() { plain.wrappingAdd(1, ordering: .relaxed) }
-    func isOver() { plain.wrappingSubtract(1, ordering: .relaxed) }
+    func isExpected() { plain.wrappingAdd(1, ordering: .acquiringAndReleasing) }
+    func isOver() { plain.wrappingSubtract(1, ordering: .releasing) }
 
     /// Sees what the block wrote that had the turn before, whichever way it came to it.
     func join() { _ = state.load(ordering: .acquiring) }

@@ -16,7 +16,8 @@ extension NSPersistentStoreCoordinator {
     /// store the block does not run again, since it would do that twice, and a later conflict is thrown.
     /// - Returns: what the block has returned in the attempt that was saved.
     /// - Throws: what the block throws, at once, and nothing is saved then; what the save throws, a conflict of the last attempt; a
-    ///   read that failed inside a getter; `CancellationError` when the task is cancelled, which ends waits and pauses.
+    ///   read that failed inside a getter; 134090 when its turn has not come within `SQLiteConnectionTimeoutOption`;
+    ///   `CancellationError` when the task is cancelled, which ends waits and pauses.
     public nonisolated(nonsending) final func write<T: Sendable>(
         _ block: @escaping @Sendable (NSManagedObjectContext) throws -> T
     ) async throws -> T {
@@ -25,14 +26,19 @@ extension NSPersistentStoreCoordinator {
 
     /// Reads objects in a private-queue context of their own and answers what the block makes of them.
     ///
-    /// Reads wait neither for writers nor for each other, up to `maximumActiveContexts` blocks in a process. Each fetch and each fault sees what is saved
-    /// when it asks the store.
+    /// Reads wait neither for writers nor for each other, up to `maximumActiveContexts` blocks in a process and as many of a coordinator as
+    /// its stores have connections for. Each fetch and each fault sees what is saved when it asks the store.
     /// - Throws: what the block throws; 134060 when the block leaves changes behind, since nobody would save them; a read that
-    ///   failed inside a getter; `CancellationError` when the task is cancelled.
+    ///   failed inside a getter; 134090 when it has not begun within `SQLiteConnectionTimeoutOption`; `CancellationError` when the task
+    ///   is cancelled.
     public nonisolated(nonsending) final func read<T: Sendable>(
         _ block: @escaping @Sendable (NSManagedObjectContext) throws -> T
     ) async throws -> T {
-        try await makeContext().read(block)
+        let context = makeContext()
+        // Connections for all places: nobody waits in his place.
+        guard readers.turns < NSManagedObjectContext.maximumActiveContexts else { return try await context.read(block) }
+        let carried = coredata_is_observed() ? CarriedValues(observers) : nil
+        return try await inTurn(readers, readers.takeTicket(), .reading) { context.readNow(carried, block) }.get()
     }
 
     private func makeContext() -> NSManagedObjectContext {
@@ -50,7 +56,7 @@ extension NSPersistentStoreCoordinator {
         var retries = 0
         while true {
             let carried = coredata_is_observed() ? CarriedValues(observers) : nil
-            let attempt = try await inTurn(ticket) { makeContext().attempt(carried, block) }
+            let attempt = try await inTurn(writers, ticket, .any) { makeContext().attempt(carried, block) }
             switch try attempt.get() {
             case .saved(let value): return value
             case .refused(let error):
@@ -61,28 +67,29 @@ extension NSPersistentStoreCoordinator {
         }
     }
 
-    /// Runs work when the turn of a ticket has come and there is a place. The next writer's work follows on the same thread.
+    /// Runs work when the turn of a ticket has come and there is a place. The next one's work follows on the same thread.
     ///
-    /// - Throws: `CancellationError` if the task is cancelled before.
-    private nonisolated(nonsending) func inTurn<R: Sendable>(_ ticket: Int, _ work: @escaping @Sendable () -> R) async throws -> R {
-        let call = AwaitedCall(endsWhenCancelled: true)
-        let result: R? = await withTaskCancellationHandler {
+    /// - Throws: `CancellationError` if the task is cancelled before, 134090 if the turn does not come in time.
+    private nonisolated(nonsending) func inTurn<R: Sendable>(
+        _ line: TurnLine, _ ticket: Int, _ kind: ActiveBlocks.Kind, _ work: @escaping @Sendable () -> R
+    ) async throws -> R {
+        let call = AwaitedCall(endsWhenCancelled: true, patience: patience)
+        let outcome: AwaitedOutcome<R> = await withTaskCancellationHandler {
             await withUnsafeContinuation { task in
-                let block = AwaitedBlock(call, .any, follower: { [writers] in writers.leave() }) { begins in
-                    task.resume(returning: begins ? call.cancellation.covering(work) : nil)
+                let block = AwaitedBlock(call, kind, waitingFor: .turn, telling: observers, follower: { line.leave() }) { admission in
+                    task.resume(returning: AwaitedOutcome(admission) { .done(call.cancellation.covering(work)) })
                 }
-                switch writers.enter(block, ticket) {
+                switch line.enter(block, ticket) {
                 case .hasTurn: ActiveBlocks.shared.run(block)
                 case .waits: break
-                case .isCancelled: block.run(false)
+                case .isCancelled: block.end(.isCancelled)
                 }
             }
         } onCancel: {
             call.cancellation.cancel()
-            if let block = writers.remove(ticket) { block.run(false) } else { ActiveBlocks.shared.cancel(call, .any) }
+            if let block = line.remove(ticket) { block.end(.isCancelled) } else { ActiveBlocks.shared.cancel(call, kind) }
         }
-        guard let result else { throw CancellationError() }
-        return result
+        return try outcome.value(patience: call.patience)
     }
 }
 
@@ -137,11 +144,20 @@ extension NSManagedObjectContext {
     nonisolated(nonsending) final func read<T: Sendable>(
         _ block: @escaping @Sendable (NSManagedObjectContext) throws -> T
     ) async throws -> T {
-        try await performUnlessCancelled(.reading) {
-            let value = try block(self)
-            try self.requireNoChanges()
-            return value
-        }
+        try await performUnlessCancelled(.reading) { try self.reading(block) }
+    }
+
+    /// Runs a block of `read` as the context's holder.
+    nonisolated final func readNow<T>(
+        _ carried: CarriedValues?, _ block: (NSManagedObjectContext) throws -> T
+    ) -> Result<T, any Error> {
+        takingTurn { carrying(carried) { carryOut { try reading(block) } } }
+    }
+
+    private nonisolated final func reading<T>(_ block: (NSManagedObjectContext) throws -> T) throws -> T {
+        let value = try block(self)
+        try requireNoChanges()
+        return value
     }
 
     /// An object whose row another writer has deleted is none of the block's changes.

@@ -26,7 +26,11 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// Saves pass it, and wait while a store moves.
     final let writes = WriteGate()
     /// Who `write(_:)` lets write next.
-    final let writers = WriterLine()
+    final let writers = TurnLine(turns: 1)
+    /// Who `read(_:)` lets read next, of those who would wait for a connection.
+    final let readers = TurnLine(turns: .max)
+    /// Nanoseconds that callers of `read(_:)` and `write(_:)` wait at most for their turn and a place.
+    private let allowedWait = Atomic<UInt64>(.max)
     /// What its contexts tell each other.
     final let relatives = Relatives()
     /// Who is told what its stores and contexts do.
@@ -265,6 +269,12 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// Whether a store names its new objects itself.
     final var asksObjectsForKeys: Bool { saveTraits.load(ordering: .relaxed) & 2 != 0 }
 
+    /// Nanoseconds that callers of `read(_:)` and `write(_:)` wait at most for their turn and a place; nil where no store has a limit.
+    final var patience: UInt64? {
+        let wait = allowedWait.load(ordering: .relaxed)
+        return wait == .max ? nil : wait
+    }
+
     /// Whether contexts can be pinned to states of a store.
     final var showsGenerations: Bool { saveTraits.load(ordering: .relaxed) & 4 != 0 }
 
@@ -277,6 +287,9 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
                 | (stores.contains { $0.showsGenerations } ? 4 : 0)
         }
         saveTraits.store(traits, ordering: .relaxed)
+        let limits = persistentStores.compactMap(\.connectionLimits)
+        readers.turns = limits.map { $0.readers }.min() ?? .max
+        allowedWait.store(limits.map { UInt64(min($0.patience, 1e9) * 1e9) }.min() ?? .max, ordering: .relaxed)
         storesVersion.wrappingAdd(1, ordering: .releasing)
     }
 

@@ -186,6 +186,9 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         set { readOnly.store(newValue, ordering: .relaxed) }
     }
 
+    /// How many blocks read it at once, and the seconds that others wait; nil where nobody waits for a connection.
+    final var connectionLimits: (readers: Int, patience: Double)? { (rows as? SQLiteStore)?.connectionLimits }
+
     public final var options: [AnyHashable: Any]? { givenOptions }
 
     /// What the store records beside its rows: `NSStoreType`, `NSStoreUUID`, the model's version hashes and identifiers, and the

@@ -6,7 +6,7 @@ import Foundation
 
 /// How many reads of a SQLite store run at once, 64 unless set; further ones wait for a connection.
 public let SQLiteReaderLimitOption = "OpenCoreDataSQLiteReaderLimitOption"
-/// How many connections for reading stay open while nobody uses them, 4 unless set.
+/// How many connections for reading stay open while nobody uses them; unless set, 4 and 2 for each processor, 16 at most.
 public let SQLiteIdleReadersOption = "OpenCoreDataSQLiteIdleReadersOption"
 /// How many views of a SQLite store are pinned at once, 64 unless set; who wants a further one waits for a connection. They are
 /// beyond the limit of reads.

@@ -13,11 +13,9 @@ struct TouchAnswers {
 extension RowWriter {
     func touch(_ groups: [TouchGroup], _ answers: inout TouchAnswers, _ conflicts: inout [Conflict]) throws {
         for group in groups {
-            // Several writers mostly share one owner an entity.
-            if group.chunk.count == 1 {
-                let number = group.chunk.row(0).key(group.chunk.layout)
-                if try raise(group) { continue }
-                judge(0, of: group, try touch(number, group.entity), &answers, &conflicts)
+            // Several writers mostly share few owners an entity.
+            if group.chunk.count <= RowWriter.few {
+                try raise(group, &answers, &conflicts)
             } else {
                 let versions = try touch(group.keys.map(\.number), group.entity)
                 for (index, key) in group.keys.enumerated() { judge(index, of: group, versions[key.number], &answers, &conflicts) }
@@ -38,11 +36,19 @@ extension RowWriter {
         if group.gains[index] { conflicts.append(Conflict(key: key, expected: group.read[index], kind: .deleted)) }
     }
 
-    /// Raises the version of a group's one row if it is the one that was read, as it mostly is: SQLite keeps what RETURNING answers in
-    /// a table of its own, which costs more than all else of such a statement (26,000 instructions).
-    private func raise(_ group: TouchGroup) throws -> Bool {
+    /// Up to how many rows a group has its own statement for each: SQLite keeps what RETURNING answers in a table of its own, which costs
+    /// more than all else of such a statement (26,000 instructions).
+    private static let few = 8
+
+    /// Raises the version of each row that has the one that was read, as it mostly has, and asks for that of any other.
+    private func raise(_ group: TouchGroup, _ answers: inout TouchAnswers, _ conflicts: inout [Conflict]) throws {
         let update = UpdateGroup(entity: group.entity, slots: [], chunk: group.chunk, expected: group.read)
-        return try session.update(0..<1, of: update, slots: [], plan.writes) == nil
+        var left = 0..<group.chunk.count
+        while !left.isEmpty, let refusal = try session.update(left, of: update, slots: [], plan.writes) {
+            let number = group.chunk.row(refusal.row).key(group.chunk.layout)
+            judge(refusal.row, of: group, try touch(number, group.entity), &answers, &conflicts)
+            left = refusal.row + 1..<left.upperBound
+        }
     }
 
     private func touch(_ number: Int64, _ entity: EntityIndex) throws -> Int32? {

@@ -23,6 +23,11 @@ extension SQLiteStore {
     /// Waits for nobody's work.
     package var poolReport: PoolReport { pool.report }
 
+    /// How many reads have a connection at once, and the seconds that others wait for one.
+    package var connectionLimits: (readers: Int, patience: Double) {
+        (pool.isSingle ? .max : pool.options.readerLimit, pool.options.connectionTimeout)
+    }
+
     /// Bytes of the write-ahead log; 0 where there is none.
     package var logSize: Int {
         let size = try? FileManager.default.attributesOfItem(atPath: url.path + "-wal")[.size] as? NSNumber

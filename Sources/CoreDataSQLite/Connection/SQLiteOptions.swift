@@ -2,6 +2,7 @@
 
 import CCoreDataRuntime
 import CoreDataValues
+import Foundation
 
 /// Everything that may be asked of a store when it is opened.
 package struct SQLiteOptions: Sendable {
@@ -33,8 +34,9 @@ package struct SQLiteOptions: Sendable {
     package var logLimit = 16 << 20
     /// PRAGMAs by name, as `NSSQLitePragmasOption` gives them. Names SQLite does not know are refused.
     package var pragmas: [String: String] = [:]
-    /// Readers kept open when nobody uses them; more are opened as needed.
-    package var idleReaders = 4
+    /// Readers kept open when nobody uses them; more are opened as needed. As many as blocks run at once, up to 16: opening a file costs
+    /// more than most reads.
+    package var idleReaders = min(16, 4 + 2 * ProcessInfo.processInfo.activeProcessorCount)
     /// Receives every statement; nil costs nothing.
     package var observer: StatementObserver? { didSet { mark = observer.map { _ in ObservationMark() } } }
     private var mark: ObservationMark?

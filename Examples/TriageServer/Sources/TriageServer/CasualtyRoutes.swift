@@ -29,13 +29,12 @@ struct CasualtyRoutes: Sendable {
             let items = try context.fetch(request).encoded(Casualty.form(with: query.relations))
             return (items, query.includesTotal ? try Casualty.count(where: request.predicate, in: context) : nil)
         }
-        let json = try items.json(by: .answers, as: "items", beside: Page(total: total, page: query.page))
-        return Response(status: .ok, headers: [.contentType: "application/json; charset=utf-8"], body: .init(byteBuffer: ByteBuffer(bytes: json)))
+        return Response(json: try items.json(by: .answers, as: "items", beside: Page(total: total, page: query.page)))
     }
 
-    @Sendable func show(_ request: Request, _ context: BasicRequestContext) async throws -> Versioned<CasualtyAnswer> {
+    @Sendable func show(_ request: Request, _ context: BasicRequestContext) async throws -> Versioned<EncodedObject> {
         let id = try context.parameters.require("id", as: UUID.self)
-        return try await container.read { context in Versioned(try Casualty.with(id: id, in: context)) }
+        return try await container.read { context in try Versioned(Casualty.with(id: id, in: context)) }
     }
 
     /// The client may choose the ID, so that it can send the request again when it has seen no answer.
@@ -51,7 +50,7 @@ struct CasualtyRoutes: Sendable {
         }
     }
 
-    @Sendable func create(_ request: Request, _ context: BasicRequestContext) async throws -> Versioned<CasualtyAnswer> {
+    @Sendable func create(_ request: Request, _ context: BasicRequestContext) async throws -> Versioned<EncodedObject> {
         let creation = try await request.body(Creation.self, context)
         // Made here, since the block may run more than once.
         let (id, now) = (creation.id ?? UUID(), Date())
@@ -62,14 +61,14 @@ struct CasualtyRoutes: Sendable {
             casualty.arrivedAt = now
             try casualty.apply(creation.changes, related)
             try context.saveNew()
-            return Versioned(casualty)
+            return try Versioned(casualty)
         }
         answer.status = .created
         answer.location = "/casualties/\(id)"
         return answer
     }
 
-    @Sendable func change(_ request: Request, _ context: BasicRequestContext) async throws -> Versioned<CasualtyAnswer> {
+    @Sendable func change(_ request: Request, _ context: BasicRequestContext) async throws -> Versioned<EncodedObject> {
         let id = try context.parameters.require("id", as: UUID.self)
         let expected = try request.expectedVersion()
         let changes = try await request.body(CasualtyChanges.self, context)
@@ -79,7 +78,7 @@ struct CasualtyRoutes: Sendable {
             try casualty.apply(changes, try changes.related(in: context))
             // Saved here and not behind the block, so that the answer has the version that the save gives.
             try context.save()
-            return Versioned(casualty)
+            return try Versioned(casualty)
         }
     }
 
@@ -95,15 +94,7 @@ struct CasualtyRoutes: Sendable {
     }
 }
 
-extension Versioned<CasualtyAnswer> {
-    init(_ casualty: Casualty) { self.init(CasualtyAnswer(casualty), version: casualty.rowVersion) }
-}
-
-extension JSONEncoder {
-    /// Writes dates as the other answers have them.
-    fileprivate static let answers: JSONEncoder = {
-        let encoder = JSONEncoder()
-        encoder.dateEncodingStrategy = .iso8601
-        return encoder
-    }()
+extension Versioned<EncodedObject> {
+    /// Reads what the answer says, to be written outside the block.
+    init(_ casualty: Casualty) throws { self.init(try casualty.encoded(Casualty.form(with: .all)), version: casualty.rowVersion) }
 }

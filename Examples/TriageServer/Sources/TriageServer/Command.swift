@@ -24,10 +24,10 @@ struct Command: AsyncParsableCommand {
     @Option(help: "The port to listen at; 0 takes a free one.")
     var port = 8080
 
-    @Option(help: "How many reads of the store run at once.")
+    @Option(help: "How many reads of the store run at once, if there are as many threads for them: 4 and 2 for each processor.")
     var readers = 64
 
-    @Option(help: "Seconds that a request waits for the store before it is answered 503.")
+    @Option(help: "Seconds that a request waits for its turn, and for the store, before it is answered 503.")
     var patience = 2.0
 
     @Flag(help: "Logs the spans of requests, fetches, saves and faults.")

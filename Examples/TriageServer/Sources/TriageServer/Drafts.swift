@@ -78,12 +78,12 @@ actor Drafts {
     }
 
     /// Saves a draft and forgets it; one that cannot be saved is kept.
-    func save(_ id: UUID) async throws -> Versioned<CasualtyAnswer> {
+    func save(_ id: UUID) async throws -> Versioned<EncodedObject> {
         let draft = try draft(id)
         let saved = try await draft.context.perform { [context = draft.context] in
             let casualty = try draft.object
             try context.save()
-            return Versioned(casualty)
+            return try Versioned(casualty)
         }
         drop(id)
         return saved

@@ -10,16 +10,20 @@ final class MetricsText: MetricsFactory {
 
     /// One line for each counter, two for each measure, in the order of their names.
     var text: String {
-        let lines = series.withLock { $0.values.sorted { $0.name < $1.name } }.flatMap(\.lines)
+        let lines = series.withLock { $0.values.sorted { ($0.name, $0.labels) < ($1.name, $1.labels) } }.flatMap(\.lines)
         return lines.joined(separator: "\n") + "\n"
     }
 
+    /// Handlers are asked for at each request, so that nothing but the key is made then.
     private func series(_ label: String, _ dimensions: [(String, String)], _ kind: Series.Kind) -> Series {
+        var key = label
+        for (name, value) in dimensions { key += "\u{0}\(name)\u{0}\(value)" }
+        if let known = series.withLock({ $0[key] }) { return known }
         let labels = dimensions.map { "\(Self.name($0.0))=\"\($0.1)\"" }.joined(separator: ",")
         let new = Series(name: Self.name(label), labels: labels.isEmpty ? "" : "{\(labels)}", kind: kind)
         return series.withLock { all in
-            if let known = all["\(new.name)\(new.labels)"] { return known }
-            all["\(new.name)\(new.labels)"] = new
+            if let known = all[key] { return known }
+            all[key] = new
             return new
         }
     }

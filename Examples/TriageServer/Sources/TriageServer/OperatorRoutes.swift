@@ -8,13 +8,15 @@ struct OperatorRoutes: Sendable {
     let metrics: MetricsText
 
     func add(to router: Router<BasicRequestContext>) {
+        // Whether the process runs: it asks for nothing, so that it answers however many requests wait for the store.
+        router.get("live") { _, _ in HTTPResponse.Status.ok }
         router.get("health", use: health)
         router.get("metrics") { _, _ in metrics.text }
         router.get("diagnostics") { _, _ in "\(container.diagnostics())\n" }
         router.get("openapi.json", use: description)
     }
 
-    /// Answers 200 if the store answers, within the patience that it was opened with.
+    /// Answers 200 if the store answers within the patience that it was opened with, else 503: the server takes no more than it has.
     @Sendable func health(_ request: Request, _ context: BasicRequestContext) async throws -> HTTPResponse.Status {
         _ = try await container.read { context in try Injury.count(in: context) }
         return .ok

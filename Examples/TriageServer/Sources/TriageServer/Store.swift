@@ -7,8 +7,9 @@ struct Store: Service {
     let container: NSPersistentContainer
 
     /// - Parameters:
-    ///   - readers: how many reads run at once; further ones wait.
-    ///   - patience: the seconds that they, and writers, wait before 134090 is thrown, which becomes 503.
+    ///   - readers: how many reads run at once, if there are as many threads for them; further ones wait.
+    ///   - patience: the seconds that reads and writes wait for their turn, and for a connection, before 134090 is thrown, which becomes
+    ///     503.
     init(file: URL, readers: Int, patience: Double) {
         // Finds Triage.xcdatamodeld among the resources of the target.
         container = NSPersistentContainer(name: "Triage")

@@ -1,5 +1,6 @@
 // Row versions as entity tags: `ETag` in answers, `If-Match` in requests.
 
+import CoreData
 import Hummingbird
 
 /// An answer with the version of the row that it was read from.
@@ -15,12 +16,32 @@ struct Versioned<Body: Encodable & Sendable>: ResponseGenerator, Sendable {
     }
 
     func response(from request: Request, context: some RequestContext) throws -> Response {
-        var response = try context.responseEncoder.encode(body, from: request, context: context)
+        var response =
+            if let object = body as? EncodedObject { Response(json: try object.json(by: .answers)) } else {
+                try context.responseEncoder.encode(body, from: request, context: context)
+            }
         response.status = status
         response.headers[.eTag] = version.map { "\"\($0)\"" }
         response.headers[.location] = location
         return response
     }
+}
+
+extension Response {
+    /// What was written straight from objects.
+    init(json: Data) {
+        self.init(
+            status: .ok, headers: [.contentType: "application/json; charset=utf-8"], body: .init(byteBuffer: ByteBuffer(bytes: json)))
+    }
+}
+
+extension JSONEncoder {
+    /// Writes dates as the other answers have them.
+    static let answers: JSONEncoder = {
+        let encoder = JSONEncoder()
+        encoder.dateEncodingStrategy = .iso8601
+        return encoder
+    }()
 }
 
 extension Request {

@@ -64,21 +64,27 @@ struct ProblemTests {
         }
     }
 
-    @Test("Where reads find no connection in time, they are answered 503 and told when to come again")
-    func full() async throws {
-        try await ServerProcess.running(in: folder, "--readers", "1", "--patience", "0") { server in
+    @Test("Requests whose turn does not come in time are answered 503 and told when to come again, and the server says so", arguments: [
+        ["--readers", "1", "--patience", "0"], ["--patience", "0"],
+    ])
+    func full(_ options: [String]) async throws {
+        try await ServerProcess.running(in: folder, more: options) { server in
             for index in 0..<20 {
                 _ = try await server.client.send(.post, "/casualties", #"{"name": "C\#(index)"}"#)
             }
             var refused: Answer?
             while refused == nil {
                 refused = try await withThrowingTaskGroup(of: Answer.self) { group in
-                    for _ in 0..<32 { group.addTask { try await server.client.get("/casualties") } }
+                    for _ in 0..<128 { group.addTask { try await server.client.get("/casualties") } }
                     return try await group.first { $0.status != 200 }
                 }
             }
             #expect(refused?.status == 503)
             #expect(refused?.headers[.retryAfter] == "1")
+            #expect(try await server.client.get("/live").status == 200)
+            let metrics = try await server.client.get("/metrics").text.split(separator: "\n")
+            #expect(metrics.contains { $0.hasPrefix("coredata_pool_timeouts_total ") && !$0.hasSuffix(" 0") })
+            #expect(metrics.contains { $0.hasPrefix("coredata_pool_wait_duration_seconds_count{for=\"turn\"}") || $0.contains("{for=\"block\"}") })
         }
     }
 }

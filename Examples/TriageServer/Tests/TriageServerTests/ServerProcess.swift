@@ -22,9 +22,9 @@ struct ServerProcess: Sendable {
 
     /// Starts a server, runs the body and ends the server, however the body ends.
     static func running<T: Sendable>(
-        in folder: Folder, _ options: String..., body: (ServerProcess) async throws -> T
+        in folder: Folder, _ options: String..., more: [String] = [], body: (ServerProcess) async throws -> T
     ) async throws -> T {
-        let server = try await ServerProcess(folder, options)
+        let server = try await ServerProcess(folder, options + more)
         do {
             let result = try await body(server)
             await server.end(SIGTERM)

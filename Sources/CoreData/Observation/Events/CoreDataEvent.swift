@@ -15,7 +15,7 @@ public enum CoreDataEvent: Sendable {
     case save(Save)
     /// Faults were fulfilled, or objects looked up by ID.
     case faults(Faults)
-    /// A read or a save has waited for a connection.
+    /// A read or a save has waited for a connection, or a block that a task awaits for a place or its turn.
     case wait(Wait)
 
     public struct Statement: Sendable {
@@ -79,11 +79,19 @@ public enum CoreDataEvent: Sendable {
     }
 
     public struct Wait: Sendable {
-        public enum Purpose: String, Sendable { case read, write, pinnedView }
+        public enum Purpose: String, Sendable {
+            /// A connection to read, to write, or of a pinned view.
+            case read, write, pinnedView
+            /// A place among the blocks of `perform` and `read` that run at once.
+            case block
+            /// The turn of a block of `write`, or of `read` where the store has few connections, and its place.
+            case turn
+        }
         public let purpose: Purpose
         public let duration: Duration
         /// False when time ran out, the task was cancelled or the store closed.
         public let isAdmitted: Bool
+        /// Empty for waits that are for no connection.
         public let storePath: String
     }
 
