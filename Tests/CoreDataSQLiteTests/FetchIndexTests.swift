@@ -69,7 +69,7 @@ struct FetchIndexTests {
     /// Numbers that 32 bits do not hold, none, and ones beyond all that they hold.
     private static let numbers: [Value] = [
         .null, .double(0), .double(-0.0), .double(0.1), .double(0.1.nextUp), .double(0.1.nextDown), .double(16_777_217), .double(1e300),
-        .double(-1e300), .double(3.4e38), .double(3.5e38), .double(.infinity), .double(-.infinity), .double(5e-324), .double(-7.25),
+        .double(-1e300), .double(3.4e38), .double(3.5e38), .double(.infinity), .double(-.infinity), .double(.leastNonzeroMagnitude), .double(-7.25),
     ]
 
     private func pins(_ store: any RowStore) throws {
