@@ -5,7 +5,7 @@ import struct CoreDataValues.PredicateError
 import Foundation
 
 /// How the texts under a key are ordered; the names are those of Apple's selectors.
-public enum SortSelector: String, Sendable {
+public enum SortSelector: String, Sendable, CaseIterable {
     case compare = "compare:"
     case caseInsensitiveCompare = "caseInsensitiveCompare:"
     case localizedCompare = "localizedCompare:"
@@ -139,7 +139,7 @@ extension NSSortDescriptor {
     /// The name of the comparison; nil when it is the program's own.
     public var selector: String? {
         guard let keyed = self as? KeySortDescriptor else {
-            return StoreComparator.isStores(comparator) ? SortSelector.compare.rawValue : nil
+            return StoreComparator.selector(of: comparator)?.rawValue
         }
         guard case .selector(let selector) = keyed.rule else { return nil }
         return selector.rawValue
@@ -170,30 +170,36 @@ extension NSSortDescriptor {
     /// The same of a descriptor that Foundation made of a key path.
     private func pathTerm(_ keys: (AnyKeyPath) throws -> [String]) throws -> SortTerm {
         let path = try keys(keyPath)
-        guard StoreComparator.isStores(comparator) else {
+        guard let selector = StoreComparator.selector(of: comparator) else {
             throw PredicateError(
                 "A sort by the key path “\(path.joined(separator: "."))” with a comparator cannot run in a store.")
         }
-        return SortTerm(keyPath: path, isAscending: ascending, comparison: .binary)
+        return SortTerm(keyPath: path, isAscending: ascending, comparison: selector.comparison)
     }
 }
 
-/// The comparators of descriptors that were given none: stores order as these do.
+/// The comparators of descriptors that were given none, or one of the store's orders of texts.
 enum StoreComparator {
     private final class Nothing { let value = 0 }
     private struct Held { let comparator: Comparator }
 
     /// For values that Swift does not compare. An enumeration counts by its raw value.
-    static let byValue: @Sendable (Any, Any) -> ComparisonResult = { a, b in
-        ValueOrder.sortOrder(Operand(any: KeyValue.rawValue(a)).comparable, Operand(any: KeyValue.rawValue(b)).comparable)
+    static let byValue: @Sendable (Any, Any) -> ComparisonResult = { a, b in compare(a, b, .binary) }
+    static let localized: @Sendable (Any, Any) -> ComparisonResult = { a, b in compare(a, b, .localized) }
+    static let localizedStandard: @Sendable (Any, Any) -> ComparisonResult = { a, b in compare(a, b, .localizedStandard) }
+
+    private static func compare(_ a: Any, _ b: Any, _ comparison: SortTerm.Comparison) -> ComparisonResult {
+        ValueOrder.sortOrder(Operand(any: KeyValue.rawValue(a)).comparable, Operand(any: KeyValue.rawValue(b)).comparable, by: comparison)
     }
 
     /// Foundation makes its comparators of one function for all types; a closure's first word says which function it is.
-    private static let functions: [UInt] = [
-        function(NSSortDescriptor(keyPath: \Nothing.value, ascending: true).comparator), function(byValue),
+    private static let selectors: [UInt: SortSelector] = [
+        function(NSSortDescriptor(keyPath: \Nothing.value, ascending: true).comparator): .compare, function(byValue): .compare,
+        function(localized): .localizedCompare, function(localizedStandard): .localizedStandardCompare,
     ]
 
-    static func isStores(_ comparator: @escaping Comparator) -> Bool { functions.contains(function(comparator)) }
+    /// How a store orders as a comparator does; nil for one of the program's own.
+    static func selector(of comparator: @escaping Comparator) -> SortSelector? { selectors[function(comparator)] }
 
     private static func function(_ comparator: @escaping Comparator) -> UInt {
         withUnsafeBytes(of: Held(comparator: comparator)) { $0.load(as: UInt.self) }

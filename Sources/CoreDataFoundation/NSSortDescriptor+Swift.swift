@@ -4,9 +4,8 @@ import CoreDataValues
 import Foundation
 
 extension NSSortDescriptor {
-    /// The descriptor that orders as one of Swift's does: nil first, texts by Unicode scalar.
-    ///
-    /// A comparator of texts other than `lexical` is a misuse, since Foundation on Linux has no other.
+    /// The descriptor that orders as one of Swift's does: nil first, texts by Unicode scalar unless it was made with `localizedStandard`
+    /// or `localized`.
     public convenience init<Compared: NSObject>(_ sortDescriptor: SortDescriptor<Compared>) {
         guard let keyPath = sortDescriptor.keyPath else {
             misuse("A SortDescriptor of \(Compared.self) has no key path; make it of one.")
@@ -19,12 +18,80 @@ extension NSSortDescriptor {
 
     private static func made<Root>(of keyPath: PartialKeyPath<Root>, isAscending: Bool) -> NSSortDescriptor {
         func typed<Value>(_ type: Value.Type) -> NSSortDescriptor? {
-            (keyPath as? KeyPath<Root, Value>).map {
-                NSSortDescriptor(keyPath: $0, ascending: isAscending, comparator: StoreComparator.byValue)
-            }
+            let comparator = (KeyValue.unwrappedType(type) as? any OrderedText.Type)?.comparator ?? StoreComparator.byValue
+            return (keyPath as? KeyPath<Root, Value>).map { NSSortDescriptor(keyPath: $0, ascending: isAscending, comparator: comparator) }
         }
         guard let made = _openExistential(type(of: keyPath).valueType, do: typed)
         else { misuse("The key path \(keyPath) cannot be sorted by.") }
         return made
     }
+}
+
+/// How a `SortDescriptor` orders texts beside `lexical`: those of `String.StandardComparator` that Foundation on Linux lacks.
+public struct LocalizedTextOrder: Hashable, Sendable {
+    fileprivate enum Kind { case localized, localizedStandard }
+    fileprivate let kind: Kind
+
+    /// As file names are ordered for people: by the current locale, numbers in texts by their value. The default on Apple's systems.
+    public static let localizedStandard = LocalizedTextOrder(kind: .localizedStandard)
+    /// By the current locale.
+    public static let localized = LocalizedTextOrder(kind: .localized)
+}
+
+extension SortDescriptor {
+    /// Orders a text by the current locale: `SortDescriptor(\Casualty.name, comparator: .localizedStandard)`. Objects sort as their
+    /// rows do.
+    public init(_ keyPath: any KeyPath<Compared, String> & Sendable, comparator: LocalizedTextOrder, order: SortOrder = .forward) {
+        switch comparator.kind {
+        case .localized: self.init(sendable(keyPath.appending(path: \.inLocalizedOrder)), order: order)
+        case .localizedStandard: self.init(sendable(keyPath.appending(path: \.inStandardOrder)), order: order)
+        }
+    }
+
+    /// The same of a text that may be nil, which comes first.
+    public init(_ keyPath: any KeyPath<Compared, String?> & Sendable, comparator: LocalizedTextOrder, order: SortOrder = .forward) {
+        switch comparator.kind {
+        case .localized: self.init(sendable(keyPath.appending(path: \.inLocalizedOrder)), order: order)
+        case .localizedStandard: self.init(sendable(keyPath.appending(path: \.inStandardOrder)), order: order)
+        }
+    }
+}
+
+/// A key path of two that may be sent, the latter a literal.
+private func sendable<Root, Value>(_ keyPath: KeyPath<Root, Value>) -> any KeyPath<Root, Value> & Sendable {
+    unsafeBitCast(keyPath, to: (any KeyPath<Root, Value> & Sendable).self)
+}
+
+/// A text at the end of a sort descriptor's key path, whose type says how it is ordered: a `SortDescriptor` knows `<` alone. It goes
+/// by its raw value where the path is asked for its name.
+private protocol OrderedText: RawRepresentable<String>, Comparable {
+    static var order: SortTerm.Comparison { get }
+    /// Of its own, so that a descriptor is known by it.
+    static var comparator: @Sendable (Any, Any) -> ComparisonResult { get }
+}
+
+extension OrderedText {
+    static func < (a: Self, b: Self) -> Bool { TextComparison.compare(a.rawValue, b.rawValue, by: order) == .orderedAscending }
+}
+
+private struct LocalizedText: OrderedText {
+    let rawValue: String
+    static var order: SortTerm.Comparison { .localized }
+    static var comparator: @Sendable (Any, Any) -> ComparisonResult { StoreComparator.localized }
+}
+
+private struct LocalizedStandardText: OrderedText {
+    let rawValue: String
+    static var order: SortTerm.Comparison { .localizedStandard }
+    static var comparator: @Sendable (Any, Any) -> ComparisonResult { StoreComparator.localizedStandard }
+}
+
+extension String {
+    fileprivate var inLocalizedOrder: LocalizedText { LocalizedText(rawValue: self) }
+    fileprivate var inStandardOrder: LocalizedStandardText { LocalizedStandardText(rawValue: self) }
+}
+
+extension String? {
+    fileprivate var inLocalizedOrder: LocalizedText? { map(LocalizedText.init) }
+    fileprivate var inStandardOrder: LocalizedStandardText? { map(LocalizedStandardText.init) }
 }

@@ -63,4 +63,103 @@ struct FetchIndexTests {
         #expect(
             try store.scalar("SELECT COUNT(*) FROM sqlite_master WHERE sql LIKE '%Z_Pin_open%WHERE ZSTATE = 3'") == "1")
     }
+
+    // MARK: Finding by an R-tree
+
+    /// Numbers that 32 bits do not hold, none, and ones beyond all that they hold.
+    private static let numbers: [Value] = [
+        .null, .double(0), .double(-0.0), .double(0.1), .double(0.1.nextUp), .double(0.1.nextDown), .double(16_777_217), .double(1e300),
+        .double(-1e300), .double(3.4e38), .double(3.5e38), .double(.infinity), .double(-.infinity), .double(.leastNonzeroMagnitude), .double(-7.25),
+    ]
+
+    private func pins(_ store: any RowStore) throws {
+        var rows: [(key: Int64, values: [String: Value])] = []
+        for (a, latitude) in Self.numbers.enumerated() {
+            for (b, longitude) in Self.numbers.enumerated() {
+                rows.append((Int64(a * Self.numbers.count + b + 1), ["latitude": latitude, "longitude": longitude, "state": .int(Int64(b % 4))]))
+            }
+        }
+        var batch = ChangeBatch()
+        batch.inserts = [try schema.chunk("Pin", rows)]
+        _ = try store.commit(batch)
+    }
+
+    private func keys(_ store: any RowStore, _ plan: FetchPlan) throws -> [Int64] {
+        var keys: [Int64] = []
+        try store.fetch(plan, .latest) { batch in
+            keys += batch.keys(inStore: 1).map(\.number)
+            return .more
+        }
+        return keys.sorted()
+    }
+
+    private func plan(_ text: String) throws -> FetchPlan {
+        var plan = FetchPlan(entity: try #require(schema.entities.first { $0.name == "Pin" }).index)
+        plan.predicate = try FormatParser.predicate(text)
+        return plan
+    }
+
+    @Test("Ranges of its numbers are found by the R-tree, and rows that only its rounding lets in are not among them")
+    func finding() throws {
+        let (store, memory) = (try folder.store(schema), try MemoryStore(schema: schema))
+        try pins(store)
+        try pins(memory)
+        for text in [
+            "latitude BETWEEN {0, 0.1} AND longitude BETWEEN {-8, 1}", "latitude >= 0.1 AND latitude <= 0.1", "latitude > 0.1 AND longitude < 0.1",
+            "latitude == 16777217", "latitude == 16777216", "latitude > 3e38 AND longitude < -3e38", "latitude <= 2e300 AND latitude >= 1e300",
+            "latitude >= -2e300 AND latitude < -1e299 AND state == 1", "latitude BETWEEN {-1e-300, 1e-300}", "latitude < 3.4e38 AND longitude > -3.4e38",
+            "indexed:by:(latitude, 'where') BETWEEN {0, 1} AND indexed:by:(longitude, 'where') BETWEEN {0, 1}",
+            "(latitude > 0 AND longitude > 0) AND NOT (state == 2)",
+        ] {
+            let plan = try plan(text)
+            let told = try #require(try store.explanation(of: plan, counts: false, .latest))
+            #expect(told.indexes == ["Z_RT_Pin_where"] && told.missing.isEmpty && told.steps.contains { $0.contains("SEARCH") }, "\(text): \(told)")
+            #expect(try keys(store, plan) == keys(memory, plan), "\(text)")
+        }
+        for text in ["latitude > 1", "latitude > 0 OR longitude > 0", "NOT (latitude BETWEEN {0, 1})", "latitude == nil", "latitude + 0 BETWEEN {0, 1}"] {
+            let plan = try plan(text)
+            #expect(try store.explanation(of: plan, counts: false, .latest)?.indexes == [], "\(text)")
+            #expect(try keys(store, plan) == keys(memory, plan), "\(text)")
+        }
+    }
+
+    @Test("A set change that an R-tree finds the rows of changes these, and the tree follows")
+    func changing() throws {
+        let store = try folder.store(schema)
+        try pins(store)
+        let near = try plan("latitude BETWEEN {0, 1} AND longitude BETWEEN {0, 1}")
+        let count = try keys(store, near).count
+        let moved = try store.apply(SetChange(.update(near, [SetChange.Assignment("latitude", .constant(.double(-7)))])))
+        #expect(count > 20 && moved.count == count)
+        #expect(try keys(store, near).isEmpty)
+        let gone = try plan("latitude BETWEEN {-7.1, -6.9} AND longitude <= 1")
+        #expect(try store.apply(SetChange(.delete(gone))).count >= count)
+        #expect(try keys(store, gone).isEmpty)
+        #expect(try store.scalar("PRAGMA integrity_check") == "ok")
+    }
+
+    @Test("A file that lacks the R-tree of its model is read without it")
+    func absent() throws {
+        let store = try folder.store(schema)
+        try pins(store)
+        let near = try plan("latitude BETWEEN {0, 1} AND longitude BETWEEN {0, 1}")
+        let found = try keys(store, near)
+        try store.close()
+        let raw = try Raw(folder.file)
+        for event in ["INSERT", "UPDATE", "DELETE"] { raw.run("DROP TRIGGER Z_RT_Pin_where_\(event)") }
+        raw.run("DROP TABLE Z_RT_Pin_where")
+        let again = try folder.store(schema)
+        #expect(try keys(again, near) == found && found.count > 20)
+        #expect(try again.explanation(of: near, counts: false, .latest)?.indexes == [])
+    }
+
+    @Test("indexed:by: with an index that is not there, or not of the attribute, is refused by every store")
+    func unknownIndexes() throws {
+        let stores: [any RowStore] = [try folder.store(schema), try MemoryStore(schema: schema)]
+        for text in ["indexed:by:(latitude, 'nope') > 1", "indexed:by:(state, 'where') > 1", "indexed:by:(latitude + 1, 'where') > 1"] {
+            let plan = try plan(text)
+            let words = stores.map { store in #expect(throws: StoreError.self) { try store.count(plan, .latest) }?.sentence ?? "" }
+            #expect(words[0] == words[1] && words[0].contains("indexed:by:"), "\(words)")
+        }
+    }
 }

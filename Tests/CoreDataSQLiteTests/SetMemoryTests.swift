@@ -47,9 +47,11 @@ struct SetMemoryTests {
         }
     }
 
-    @Test("A loop over the objects of a fetch takes some batches, however many there are")
-    func sequence() throws {
-        let found = try measure(60_000, ["sequence"])
+    @Test("A loop over the objects of a fetch takes some batches, however many there are, in a child context as well", arguments: [
+        ["sequence"], ["sequence", "child"], ["sequence", "child", "unsaved"],
+    ])
+    func sequence(_ kind: [String]) throws {
+        let found = try measure(60_000, kind)
         #expect(found.rows == 60_000 && found.beyond < 8_000_000, "\(found)")
     }
 }

@@ -275,7 +275,7 @@ final class Sleeper: NSManagedObject {
 
     // MARK: Fetching again
 
-    @Test("A fetch leaves values alone, and renews them when the request says so; changes stay on top")
+    @Test("8.4 A fetch leaves values alone, and renews them when the request says so; changes stay on top")
     func refetching() throws {
         let stack = try Stack()
         let context = stack.context

@@ -12,7 +12,7 @@ import Testing
         return members.compactMap { ($0 as? NSManagedObject)?.value(forKey: "name") as? String }.sorted()
     }
 
-    @Test("9.3 A batch deletion takes what it deleted out of the to-manys that have it, and leaves no change", arguments: [
+    @Test("9.2 A batch deletion takes what it deleted out of the to-manys that have it, and leaves no change", arguments: [
         NSSQLiteStoreType, NSInMemoryStoreType,
     ], [false, true])
     func deletion(_ type: String, isMerged: Bool) throws {
@@ -54,7 +54,7 @@ import Testing
         withExtendedLifetime(patients) {}
     }
 
-    @Test("8.22 A controller takes in rows that nobody holds when they come to fit, by a batch request or by another context's save", arguments: [
+    @Test("15.5 A controller takes in rows that nobody holds when they come to fit, by a batch request or by another context's save", arguments: [
         NSSQLiteStoreType, NSInMemoryStoreType,
     ], ["batch", "save", "ids"])
     func controllers(_ type: String, way: String) throws {

@@ -11,9 +11,9 @@ import Testing
 @Suite struct FetchedRandomTests {
     /// Rounds of edits, saves, undos, merges of another context's saves, and resets; nothing is held between them.
     @Test(
-        "In 5,000 random rounds the reported changes make the new list of the old one",
+        "In 5,000 random rounds the reported changes make the new list of the old one, in each of their forms",
         arguments: zip([NSSQLiteStoreType, NSInMemoryStoreType, NSSQLiteStoreType, NSInMemoryStoreType], [1, 2, 3, 4] as [UInt64]))
-    func rounds(_ type: String, _ seed: UInt64) throws {
+    func rounds(_ type: String, _ seed: UInt64) async throws {
         let stack = try Stack(type, model: Shelf.model())
         let context = stack.context
         let other = stack.another()
@@ -33,9 +33,11 @@ import Testing
             copy.start(controller)
             return copy
         }
+        let forms = try OtherForms(context)
         var number = 15
         for round in 0..<1_250 {
             try Self.step(context, other, &random, &number)
+            try forms.check(round)
             for (controller, copy) in zip(controllers, copies) {
                 try #require(copy.names == controller.names, "round \(round)")
                 guard round % 5 == 0 else { continue }
@@ -44,6 +46,7 @@ import Testing
             }
         }
         #expect(copies.allSatisfy { $0.eventCount > 300 })
+        try await forms.checkStreams()
     }
 
     private static func step(

@@ -37,7 +37,7 @@ import Testing
 
     private func names(_ objects: some Sequence<NSManagedObject>) -> [String] { objects.map { $0.value(forKey: "name") as? String ?? "-" } }
 
-    @Test("A fetch reads keys; the first read of an object reads its batch, and no other")
+    @Test("8.7 A fetch reads keys; the first read of an object reads its batch, and no other")
     func batches() throws {
         let (stack, context) = try stack(1_000)
         var things: [NSManagedObject] = []
@@ -53,7 +53,7 @@ import Testing
         #expect(read == (0..<1_000).map { "t\($0)" })
     }
 
-    @Test("Small batches, uneven ones, and ones larger than 256")
+    @Test("8.7 Small batches, uneven ones, and ones larger than 256")
     func sizes() throws {
         let (stack, _) = try stack(600)
         for (size, statements) in [(1, 600), (7, 86), (300, 3), (599, 3)] {
@@ -84,7 +84,7 @@ import Testing
         #expect(costs(stack) { _ = self.names(things) } == [2, 40])
     }
 
-    @Test("With unsaved changes, in a child, and in other stores the objects are the same", arguments: StoreMaker.types)
+    @Test("8.7 With unsaved changes, in a child, and in other stores the objects are the same", arguments: StoreMaker.types)
     func everywhere(_ type: String) throws {
         let (stack, context) = try stack(60, type)
         let all = try context.fetch(request(0))

@@ -19,12 +19,13 @@ final class FetchStream {
     private var skips = 0
     private var wanted = Int.max
 
-    init(_ context: NSManagedObjectContext, _ order: FetchOrder) throws {
+    /// - Parameter stores: those that are asked, where it is not all of the order.
+    init(_ context: NSManagedObjectContext, _ order: FetchOrder, from stores: [NumberedStore]? = nil) throws {
         self.context = context
         self.order = order
         var plan = order.plan
         plan.includesValues = true
-        let stores = context.stores(for: order)
+        let stores = stores ?? context.stores(for: order)
         if let overlay = try context.overlay(for: order, over: stores) {
             let parts = try overlay.parts(from: stores)
             plan.predicate = parts.others

@@ -46,7 +46,7 @@ extension NSManagedObjectContext {
     }
 
     /// The plan as a request over everything that is pending here. With values: what is found gets packed.
-    private func order(_ plan: FetchPlan) -> FetchOrder {
+    final func order(_ plan: FetchPlan) -> FetchOrder {
         var plan = plan
         plan.includesValues = true
         return FetchOrder(
@@ -102,7 +102,7 @@ extension NSManagedObjectContext {
     }
 
     /// A batch from below, as this context shows it: objects that are held here keep their values.
-    private func asHeld(_ batch: RowBatch, store: UInt16) throws -> [RowBatch] {
+    final func asHeld(_ batch: RowBatch, store: UInt16) throws -> [RowBatch] {
         guard batch.chunks.contains(where: { holdsOtherwise($0, store: store) }) else { return [batch] }
         return try pack(materialize([batch], store: store))
     }
@@ -125,7 +125,7 @@ extension NSManagedObjectContext {
         return false
     }
 
-    private func pack(_ objects: [NSManagedObject]) throws -> [RowBatch] {
+    final func pack(_ objects: [NSManagedObject]) throws -> [RowBatch] {
         let read = try readRows(of: objects.filter { !$0._state.hasValues }.map(\._state.key))
         defer { withExtendedLifetime(read) {} }
         var packer = ObjectPacker()

@@ -26,9 +26,17 @@ final class ParentRows: StoreReader, @unchecked Sendable {
     /// What the parent asks the store for where it knows no better.
     var capabilities: StoreCapabilities { below?.capabilities.intersection(.membership) ?? [] }
 
+    /// Pulls as much of the parent's rows as it is asked for, and holds the parent meanwhile alone.
     func open(_ plan: FetchPlan, _ view: ReadView) throws -> any ReadCursor<RowBatch> {
         try view.requireLatest()
-        return StepCursor(try child.withParent { try $0.batches(of: plan, from: number) }.filter { $0.count > 0 })
+        let stream = try child.withParent { try ParentStream($0, plan, from: number) }
+        return StepCursor { try self.child.withParent { _ in try stream.next() } }
+    }
+
+    /// The parent as it is at one moment.
+    func fetch(_ plan: FetchPlan, _ view: ReadView, _ receive: (RowBatch) throws -> FetchStep) throws {
+        try view.requireLatest()
+        try hand(child.withParent { try $0.batches(of: plan, from: number) }, receive)
     }
 
     func count(_ plan: FetchPlan, _ view: ReadView) throws -> Int {

@@ -143,6 +143,9 @@ package protocol SQLDialect: Sendable {
     func spatialIndex(_ index: SQLSpatialIndex) -> [String]
     /// Removes one if it is there, with what keeps it.
     func dropSpatialIndex(_ index: SQLSpatialIndex) -> [String]
+    /// Selects the keys of rows whose numbers may lie within bounds, some more among them; nil where the database finds them by the
+    /// conditions alone.
+    func keys(in index: SQLSpatialIndex, _ bounds: [(column: String, bounds: SQLSpatialBounds<String>)]) -> String?
 }
 
 /// A parameter to which a list is bound.
@@ -207,7 +210,15 @@ package struct SQLSpatialIndex: Sendable {
     package let columns: [String]
 }
 
+/// The ends of a range of numbers, where it has such.
+package struct SQLSpatialBounds<End: Sendable>: Sendable {
+    package let low: End?
+    package let high: End?
+}
+
 extension SQLDialect {
+    package func keys(in index: SQLSpatialIndex, _ bounds: [(column: String, bounds: SQLSpatialBounds<String>)]) -> String? { nil }
+
     /// For databases whose sums are as large as need be.
     package func wideSum(_ values: String) -> String { "COALESCE(SUM(\(values)), 0)" }
     package func wholeSum(_ values: String) -> String { "COALESCE(SUM(\(values)), 0)" }

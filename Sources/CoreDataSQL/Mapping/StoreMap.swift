@@ -16,6 +16,8 @@ package final class StoreMap: Sendable {
     package let derived: [DerivedAttribute]
     /// The fetch indexes that are R-trees, whose triggers write to virtual tables.
     package let rTrees: [(entity: Entity, index: FetchIndex)]
+    /// The names of those that the file does not have: a model with another index fits it as before.
+    let absentRTrees: Set<String>
     private let tableOfEntity: [Int?]
     private let joinOfRelationship: [RelationshipIndex: Int]
 
@@ -35,6 +37,7 @@ package final class StoreMap: Sendable {
         rTrees = kept.flatMap { entity in
             entity.draft.indexes.filter { $0.elements.contains(where: \.isRTree) }.map { (entity, $0) }
         }
+        absentRTrees = []
         derived = try schema.derivedAttributes(in: roots)
         var names = Namespace(["Z_PRIMARYKEY", "Z_METADATA", "Z_MODELCACHE"])
         var tables: [TableMap] = []
@@ -74,13 +77,19 @@ package final class StoreMap: Sendable {
             })
     }
 
-    private init(_ map: StoreMap, tables: [TableMap], joins: [JoinTable]) {
+    /// The same for a file without some R-trees of the model.
+    convenience init(_ map: StoreMap, withoutRTrees names: Set<String>) {
+        self.init(map, tables: map.tables, joins: map.joins, absentRTrees: names)
+    }
+
+    private init(_ map: StoreMap, tables: [TableMap], joins: [JoinTable], absentRTrees: Set<String>? = nil) {
         schema = map.schema
         dialect = map.dialect
         entities = map.entities
         self.tables = tables
         derived = map.derived
         rTrees = map.rTrees
+        self.absentRTrees = absentRTrees ?? map.absentRTrees
         tableOfEntity = map.tableOfEntity
         joinOfRelationship = map.joinOfRelationship
         self.joins = joins

@@ -70,6 +70,12 @@ package final class StorePlan: Sendable {
         return plan ?? self
     }
 
+    /// The plan for a file that has these R-trees alone, in which no other is looked.
+    package func plan(rTrees names: Set<String>) throws -> StorePlan {
+        let absent = Set(try Definitions(map).spatialIndexes().map(\.name)).subtracting(names)
+        return absent.isEmpty ? self : try StorePlan(StoreMap(map, withoutRTrees: absent))
+    }
+
     package func remember(_ plist: Data?, _ metadata: StoreMetadata) {
         guard let plist else { return }
         known.withLock { $0 = (plist, metadata) }

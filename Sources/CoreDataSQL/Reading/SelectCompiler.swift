@@ -81,8 +81,10 @@ package struct SelectCompiler: Sendable {
 
     func condition(_ query: BoundQuery, _ scopes: LevelScopes, readsInOrder: Bool = false) throws -> String {
         var parts: [String] = []
-        let isFound = query.condition?.lookup(from: 0).isServed(by: map.isIndexed) ?? false
+        let spatial = try query.condition.flatMap { try SpatialLookup(scopes[0]).test($0, of: 0) }
+        let isFound = spatial != nil || query.condition?.lookup(from: 0).isServed(by: map.isIndexed) ?? false
         if let filter = entityFilter(query.entity, last: query.last, scopes[0], isFound: isFound) { parts.append(filter) }
+        if let spatial { parts.append(spatial) }
         if let condition = query.condition {
             let text = try ConditionCompiler.filter(condition, of: [0], takesRanges: !readsInOrder, scopes)
             parts.append(condition.isJunction ? "(\(text))" : text)

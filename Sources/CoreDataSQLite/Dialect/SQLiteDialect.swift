@@ -245,6 +245,18 @@ package struct SQLiteDialect: SQLDialect {
             + ["DROP TABLE IF EXISTS \(defined(index.name))"]
     }
 
+    /// Beyond what 32 bits hold, both ends of a number are kept as infinite: there a bound asks nothing.
+    package func keys(in index: SQLSpatialIndex, _ bounds: [(column: String, bounds: SQLSpatialBounds<String>)]) -> String? {
+        let tests = bounds.flatMap { column, bounds in
+            let name = defined(column)
+            return [
+                bounds.low.map { "\(bounded(name, "_MAX")) >= CASE WHEN \($0) < -3.4e38 THEN -9e999 ELSE \($0) END" },
+                bounds.high.map { "\(bounded(name, "_MIN")) <= CASE WHEN \($0) > 3.4e38 THEN 9e999 ELSE \($0) END" },
+            ].compactMap { $0 }
+        }
+        return "SELECT Z_PK FROM \(defined(index.name)) WHERE \(tests.joined(separator: " AND "))"
+    }
+
     private func bounded(_ column: String, _ end: String) -> String {
         column.hasSuffix("\"") ? column.dropLast() + end + "\"" : column + end
     }

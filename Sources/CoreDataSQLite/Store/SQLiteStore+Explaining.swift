@@ -63,6 +63,9 @@ private struct QueryPlan {
         if let match = words.firstMatch(of: /USING (?:COVERING )?INDEX (.+?)(?: \(|$)/) {
             if !indexes.contains(String(match.1)) { indexes.append(String(match.1)) }
         }
+        if let match = words.firstMatch(of: /^SCAN (Z_RT_.+) VIRTUAL TABLE/), !indexes.contains(String(match.1)) {
+            indexes.append(String(match.1))
+        }
         // A list that is bound is read as a whole, too.
         if let match = words.wholeMatch(of: /SCAN (t[0-9]+)(?: .*)?/), tables[String(match.1)] != nil { readsAll = true }
         if words.contains(/^SEARCH .* \(Z_ENT[=<>]/) { readsAll = true }

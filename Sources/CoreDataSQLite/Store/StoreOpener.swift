@@ -47,7 +47,7 @@ struct StoreOpener {
             // Of a store that is made here nobody else knows yet, and making it changes the schema again and again.
             connection.modelWatch.expectsNoHistory = content == .store && recordsNothing
             let metadata = try settle(try inspect(connection, content), connection, pragmas)
-            let fitting = try fittingPlan(content == .none ? nil : joins, connection)
+            let fitting = try withItsRTrees(fittingPlan(content == .none ? nil : joins, connection), connection)
             try pragmas.configure(connection)
             let writer = records && !options.isReadOnly ? try HistoryWriter(map, keepsFormerValues: options.keepsFormerValues) : nil
             if options.recordsHistory { try writer?.prepare(connection) }
@@ -145,6 +145,13 @@ struct StoreOpener {
         if map.joins.isEmpty { return plan }
         let definitions = try joins ?? connection.run("SELECT \(SQLiteDialect.joinDefinitions) FROM sqlite_master WHERE type = 'table'")
         return try setup(connection).fittingPlan(definitions ?? "")
+    }
+
+    /// The plan for the R-trees that the file has.
+    private func withItsRTrees(_ plan: StorePlan, _ connection: Connection) throws -> StorePlan {
+        if map.rTrees.isEmpty { return plan }
+        let names = try connection.run("SELECT group_concat(name, char(10)) FROM sqlite_master WHERE type = 'table' AND name GLOB 'Z_RT_*'")
+        return try plan.plan(rTrees: Set((names ?? "").split(separator: "\n").map(String.init)))
     }
 
     private func setup(_ connection: Connection) -> StoreSetup {

@@ -49,6 +49,9 @@ package enum PredicateFunctions {
     /// Rounds a number to a Float: what is compared with lists of Floats. The format language has no such function.
     static var float: String { "float:" }
 
+    /// A value of which the model's index is named that a store should find it by.
+    static var indexedBy: String { "indexed:by:" }
+
     private static func function(_ name: String, _ count: Int) -> Function? {
         switch (name, count) {
         case ("now", 0): { _ in .value(.date(Date().timeIntervalSinceReferenceDate)) }
@@ -151,6 +154,7 @@ package enum PredicateFunctions {
         "min:": { Aggregate.extreme([$0, $1], .orderedAscending) },
         "max:": { Aggregate.extreme([$0, $1], .orderedDescending) },
         "average:": { Aggregate.average([$0, $1]) },
+        indexedBy: { value, _ in value },
         "castObject:toType:": Casting.cast,
         "objectFrom:withIndex:": Indexing.item,
         "unionSet:with:": { .collection(Aggregate.distinct($0.members + $1.members)) },

@@ -85,10 +85,30 @@ struct ExpressionBinder {
             guard case .constant(.text(let selector)) = arguments[1] else { break }
             return try function(PredicateFunctions.name(ofSelector: selector), [arguments[0]] + arguments[2...])
         case ("noindex:", 1): return try bind(arguments[0])
+        case (PredicateFunctions.indexedBy, 2): return try indexed(arguments[0], by: arguments[1])
         case (_, 1): return .single(try function(name, of: arguments[0]))
         case (_, _): break
         }
         return .single(try call(name, bind(all: arguments)))
+    }
+
+    /// The value itself, whose index has to be there: which one finds the rows is the database's choice.
+    private func indexed(_ expression: Expression, by name: Expression) throws(StoreError) -> BoundExpression {
+        let bound = try bind(expression)
+        guard case .constant(.text(let name)) = name else { throw binding.refusal.nonsense("indexed:by: without the name of an index") }
+        guard case .single(.path(let path)) = bound, case .attribute(let slot) = path.end else {
+            throw binding.refusal.nonsense("indexed:by: of something else than an attribute")
+        }
+        let entities = sequence(first: path.entity) { entity in entity.parent.map { self.binding.schema[$0] } }
+        let isThere = entities.contains { entity in
+            entity.draft.indexes.contains { index in
+                index.name == name && index.elements.contains { $0.property == path.entity.slots[slot].name }
+            }
+        }
+        guard isThere else {
+            throw binding.refusal.nonsense("indexed:by: with “\(name)”, which is no index of \(path.entity.name).\(path.entity.slots[slot].name)")
+        }
+        return bound
     }
 
     private func bind(all expressions: [Expression]) throws(StoreError) -> [BoundExpression] {

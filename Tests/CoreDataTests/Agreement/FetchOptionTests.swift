@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test(
-        "Without pending changes a fetch and a count answer for the store, and objects keep their values",
+        "8.2 Without pending changes a fetch and a count answer for the store, and objects keep their values",
         arguments: types)
     func store(_ type: String) throws {
         let (stack, patients) = try stack(type)
@@ -54,7 +54,7 @@ import Testing
         #expect(try stack.context.fetch(try request(nil)) == [patients[2], patients[3], patients[0]])
     }
 
-    @Test("A limit of pending and saved objects together never exceeds or loses any", arguments: types)
+    @Test("8.5 A limit of pending and saved objects together never exceeds or loses any", arguments: types)
     func cut(_ type: String) throws {
         let (stack, patients) = try stack(type)
         let view = [patients[2], patients[3], patients[0]]

@@ -1,0 +1,70 @@
+// The predicates of real programs, asked of things without a model.
+
+import CoreDataValues
+import Foundation
+import Testing
+
+@testable import CoreDataFoundation
+
+@Suite("Predicates of real programs without a model") struct RealFormatEvaluationTests {
+    private struct Tally {
+        var evaluated = 0
+        /// Which hold for some subjects and not for all.
+        var telling = 0
+        var refused: [String] = []
+    }
+
+    @Test("Dictionaries, objects with keys, values and lists answer every predicate of real programs, alike and as its printed text does")
+    func evaluate() throws {
+        guard let rows = SharedTable.rows("predicates/formats.tsv") else { return }
+        var tally = Tally()
+        var count = 0
+        for row in rows where !row[0].contains("\\(") {
+            let read = try? FormatParser.predicate(row[0]) { place, letter in
+                letter == "K" ? .keyPath("key") : .expression(.variable("a\(place)\(letter)"))
+            }
+            guard let read else { continue }
+            count += 1
+            try ask(row[0], read, seed: UInt64(count), &tally)
+        }
+        print("formats.tsv without a model: \(tally.evaluated) of \(count) evaluated, \(tally.telling) of them telling; refused \(tally.refused)")
+        #expect(count == 3_945)
+        #expect(tally.evaluated + tally.refused.count == count && tally.refused.count == 0)
+        #expect(tally.telling >= 3_000)
+    }
+
+    private func ask(_ text: String, _ tree: CoreDataValues.Predicate, seed: UInt64, _ tally: inout Tally) throws {
+        var subjects = PlainSubjects(tree, seed: seed)
+        let values = subjects.variableValues()
+        let (predicate, negated) = (NSPredicate.filled(tree, values), NSPredicate.filled(.not(tree), values))
+        var translation = Translation(.bindingForeign)
+        do { _ = try Evaluator(translation.predicate(predicate), isLenient: true) } catch {
+            return tally.refused.append("\(text): \(error)")
+        }
+        let printed = try? NSPredicate(parsing: "\(predicate)")
+        var answers: Set<Bool> = []
+        for _ in 0..<24 {
+            let dictionary = subjects.dictionary()
+            let answer = predicate.evaluate(with: dictionary)
+            answers.insert(answer)
+            guard !subjects.isRandom else { continue }
+            #expect(negated.evaluate(with: dictionary) == !answer, "\(text)")
+            if let printed { #expect(printed.evaluate(with: dictionary) == answer, "\(text), as \(predicate), of \(dictionary)") }
+            if !subjects.asksForItself { #expect(predicate.evaluate(with: dictionary.asThing) == answer, "\(text), of \(dictionary)") }
+        }
+        for _ in 0..<(subjects.asksForItself ? 24 : 4) {
+            let bare = subjects.bare()
+            let answer = predicate.evaluate(with: bare)
+            answers.insert(answer)
+            if let printed, !subjects.isRandom { #expect(printed.evaluate(with: bare) == answer, "\(text), as \(predicate), of \(bare)") }
+        }
+        tally.evaluated += 1
+        if answers.count == 2 { tally.telling += 1 }
+    }
+}
+
+extension NSPredicate {
+    fileprivate static func filled(_ tree: CoreDataValues.Predicate, _ values: [String: Any]) -> NSPredicate {
+        NSPredicate.made(of: tree) { _ in nil }.withSubstitutionVariables(values)
+    }
+}
