@@ -96,6 +96,14 @@ final class RelatedReader: RelatedRows {
         return found
     }
 
+    func content(ofFile name: String) -> Data? {
+        guard failure == nil else { return nil }
+        do { return try store.content(ofFile: name) } catch {
+            failure = error
+            return nil
+        }
+    }
+
     private func read(_ body: ((RowBatch) throws -> FetchStep) throws -> Void) -> [MemoryRow] {
         var found: [MemoryRow] = []
         guard failure == nil else { return found }
