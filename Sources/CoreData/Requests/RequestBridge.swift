@@ -59,7 +59,7 @@ extension NSManagedObjectContext {
         guard size > 0, request.resultType == .managedObjectResultType, !request.shouldRefreshRefetchedObjects,
             request.fetchLimit <= 0 || size < request.fetchLimit
         else { return nil }
-        return min(size, RowChunk.maximumCount)
+        return size
     }
 
     private func entityInfo<T>(of request: NSFetchRequest<T>) throws -> EntityInfo {
