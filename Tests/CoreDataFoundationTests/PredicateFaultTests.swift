@@ -20,6 +20,7 @@ import class CoreDataFoundation.NSExpression
         ("a =! 1", ["write !="]), ("a NOT IN {1}", ["a comparison operator", "“NOT”"]), ("a == 1 && & b == 2", ["write AND"]),
         ("CAST(a) == 1", ["CAST needs a value and a text"]), ("FETCH(a, b) == 1", ["FETCH needs"]), ("a ? 1 : 2", ["TERNARY"]),
         ("SUBQUERY(a, b, c == 1).@count > 0", ["a $variable", "“b”"]), ("a == %", ["“%” opens no placeholder"]),
+        ("a == %%", ["character 6", "belongs in quotes"]),
     ]
 
     @Test("A wrong text is told the place, what should stand there, and what was probably meant", arguments: told)
@@ -86,8 +87,10 @@ import class CoreDataFoundation.NSExpression
         let subject = PredicateEvaluationTests.subject()
         var (taken, refused) = (0, 0)
         for round in 0..<2_500 {
-            var text = (round % 2 == 0 || real.isEmpty ? own : real).randomElement(using: &random) ?? ""
-            for _ in 0..<Int.random(in: 0...2, using: &random) { text = DamagedText.damaged(text, &random) }
+            let whole = (round % 2 == 0 || real.isEmpty ? own : real).randomElement(using: &random) ?? ""
+            var text = whole
+            for _ in 0..<Int.random(in: 1...3, using: &random) { text = DamagedText.damaged(text, &random) }
+            while text == whole { text = DamagedText.damaged(text, &random) }
             var given: [Any] = []
             let count = round % 4 == 0 ? Int.random(in: 0...3, using: &random) : text.count { $0 == "%" }
             for _ in 0..<count { given.append(arguments.randomElement(using: &random) ?? 0) }

@@ -158,7 +158,7 @@ extension Harbour {
         }
         let format = translated.description
         if let wanted { #expect(format == wanted, sourceLocation: sourceLocation) }
-        let again = NSPredicate(format: format.replacingOccurrences(of: "%", with: "%%"))
+        let again = NSPredicate(format: format)
         #expect(again.description == format, sourceLocation: sourceLocation)
     }
 }

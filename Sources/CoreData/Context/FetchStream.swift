@@ -36,7 +36,7 @@ final class FetchStream {
         }
         for (place, store) in stores.enumerated() {
             do {
-                sources.insert(Source(cursor: try store.rows.open(plan, .latest), store: store.number), at: place)
+                sources.insert(Source(cursor: try store.rows.open(store.asked(plan), .latest), store: store.number), at: place)
             } catch { throw CocoaError.reading(error) }
         }
     }
@@ -45,7 +45,7 @@ final class FetchStream {
     func next() throws -> [NSManagedObject]? {
         var batch: [NSManagedObject] = []
         while wanted > 0, batch.isEmpty, let some = try merging == nil || sources.count == 1 ? following() : merged() {
-            let present = some.filter { !$0._state.has([.deleted, .gone]) }
+            let present = some.filter { !order.isLeftOut($0) }
             batch = Array(present.dropFirst(skips).prefix(wanted))
             skips -= min(skips, present.count)
             wanted -= batch.count

@@ -66,7 +66,8 @@ extension NSManagedObjectContext {
     func readValues(_ order: FetchOrder, _ receive: (ValueRows, UInt16) throws -> Void) throws {
         let stores = storesBelow(for: order)
         do {
-            let values = try ValueReading.open(order.plan, .latest, of: stores.map(\.rows), in: runtime.schema)
+            let values = try ValueReading.open(
+                order.plan, .latest, of: stores.map { ($0.rows, $0.asked(order.plan).predicate) }, in: runtime.schema)
             while let rows = try values.next() { try receive(rows, stores.count == 1 ? stores[0].number : 0) }
         } catch { throw CocoaError.reading(error) }
     }

@@ -102,7 +102,7 @@ extension NSManagedObjectContext {
         let cache = rowCache
         let ticket = cache?.ticket ?? 0
         do {
-            try store.rows.fetch(plan, .latest) { batch in
+            try store.rows.fetch(store.asked(plan), .latest) { batch in
                 if plan.includesValues {
                     cache?.add(batch, store: store.number, since: ticket)
                     materialize(batch, store: store.number, asFaults: asFaults, into: &objects)
@@ -122,7 +122,7 @@ extension NSManagedObjectContext {
         let stores = stores(for: order)
         if let overlay = try overlay(for: order, over: stores) { return try overlay.count(from: stores) }
         guard let store = stores.first else { return 0 }
-        do { return try store.rows.count(order.plan, .latest) } catch { throw CocoaError.reading(error) }
+        do { return try store.rows.count(store.asked(order.plan), .latest) } catch { throw CocoaError.reading(error) }
     }
 
     /// What lays pending changes over a fetch; nil where one store's answer is the result.

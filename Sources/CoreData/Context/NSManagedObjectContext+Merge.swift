@@ -40,10 +40,12 @@ extension NSManagedObjectContext {
     ///
     /// - Parameter changeNotificationData: object IDs or their URIs, in arrays or sets, under `NSInsertedObjectIDsKey`,
     ///   `NSUpdatedObjectIDsKey` and `NSDeletedObjectIDsKey`, or under the keys of the did-save notification.
+    ///   Contexts above these take them over before, since children read what their parents have.
     public class func mergeChanges(
         fromRemoteContextSave changeNotificationData: [AnyHashable: Any], into contexts: [NSManagedObjectContext]
     ) {
-        for context in contexts {
+        var done: Set<ObjectIdentifier> = []
+        for context in contexts.flatMap(\.withAncestors) where done.insert(ObjectIdentifier(context)).inserted {
             var payload = ChangePayload(changeNotificationData, for: context.requiredCoordinator)
             payload.namesOwners = false
             let told = payload
@@ -51,6 +53,9 @@ extension NSManagedObjectContext {
             context.performAndWait { context.merge(told) }
         }
     }
+
+    /// The context behind those above it, the topmost one first.
+    private var withAncestors: [NSManagedObjectContext] { (parent?.withAncestors ?? []) + [self] }
 
     // MARK: Telling
 

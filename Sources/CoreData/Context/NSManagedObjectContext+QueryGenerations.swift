@@ -83,7 +83,7 @@ extension NSManagedObjectContext {
 
     final func shown(_ stores: [NumberedStore]) -> [NumberedStore] {
         guard generation != nil else { return stores }
-        return stores.map { NumberedStore(number: $0.number, rows: shown($0.rows), store: $0.store) }
+        return stores.map { NumberedStore(number: $0.number, rows: shown($0.rows), store: $0.store, isOnlyOne: $0.isOnlyOne) }
     }
 
     /// The stores that a fetch asks past the objects of this context and of those above it: pinned where the topmost one is.

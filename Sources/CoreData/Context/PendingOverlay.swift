@@ -59,7 +59,7 @@ struct PendingOverlay {
 
     private func fetched(_ plan: FetchPlan, _ store: NumberedStore) throws -> [NSManagedObject] {
         var found = try context.fetch(plan, from: store, asFaults: order.asFaults, renewing: order.renews, page: order.page)
-        found.removeAll { $0._state.has([.deleted, .gone]) }
+        found.removeAll { order.isLeftOut($0) }
         return found
     }
 
@@ -212,7 +212,7 @@ struct PendingOverlay {
 
 extension NSManagedObjectContext {
     fileprivate final func counted(_ plan: FetchPlan, in store: NumberedStore) throws -> Int {
-        do { return try store.rows.count(plan, .latest) } catch { throw CocoaError.reading(error) }
+        do { return try store.rows.count(store.asked(plan), .latest) } catch { throw CocoaError.reading(error) }
     }
 }
 

@@ -1,6 +1,7 @@
 // A store as contexts see it that are pinned to a query generation.
 
 import CoreDataValues
+import Foundation
 
 /// Shows the generation's state to whoever asks for the latest one.
 final class PinnedRows: StoreReader, @unchecked Sendable {
@@ -34,6 +35,8 @@ final class PinnedRows: StoreReader, @unchecked Sendable {
     }
 
     func count(_ plan: FetchPlan, _ view: ReadView) throws -> Int { try store.count(plan, shown(view)) }
+
+    func content(ofFile name: String) throws -> Data { try store.content(ofFile: name) }
 
     func explanation(of plan: FetchPlan, counts: Bool, _ view: ReadView) throws -> ReadExplanation? {
         try store.explanation(of: plan, counts: counts, shown(view))

@@ -8,6 +8,21 @@ struct NumberedStore: Sendable {
     /// Where it is read: the store's own rows, or what stands for them, a parent context or a batch laid over them.
     let rows: any StoreReader
     let store: NSPersistentStore
+    /// Whether the coordinator has had no other store, so that every object that is in a store is in this one.
+    let isOnlyOne: Bool
+
+    /// A plan as the store is to be asked: an object of another store that it names is no row here, whatever its number. Programs' own
+    /// stores see the objects themselves.
+    @inline(__always)
+    func asked(_ plan: FetchPlan) -> FetchPlan { isOnlyOne || plan.predicate == nil ? plan : amongOthers(plan) }
+
+    @inline(never)
+    private func amongOthers(_ plan: FetchPlan) -> FetchPlan {
+        guard !store.numbersObjects else { return plan }
+        var plan = plan
+        plan.predicate = plan.predicate?.asked(of: number)
+        return plan
+    }
 
     /// Where it is written.
     ///

@@ -78,7 +78,7 @@ extension NSManagedObjectContext {
 
     private func part(of order: FetchOrder, counts: Bool, _ store: NumberedStore) throws -> FetchExplanation.Part {
         let type = store.store.type
-        guard let told = try store.rows.explanation(of: order.plan, counts: counts, .latest) else {
+        guard let told = try store.rows.explanation(of: store.asked(order.plan), counts: counts, .latest) else {
             let reading = store.store is NSIncrementalStore
                 ? "it is asked by execute(_:with:), and what it answers is judged row by row."
                 : "all rows of \(order.info.entity.name) are in memory and judged one by one."

@@ -29,6 +29,14 @@ open class NSAsynchronousFetchRequest<ResultType: NSFetchRequestResult>: NSPersi
 
     open override var description: String { "<\(Swift.type(of: self)): \(fetchRequest.summary)>" }
 
+    /// The fetch, in the stores that both requests allow.
+    fileprivate var requestToRun: NSFetchRequest<ResultType> {
+        guard let affectedStores else { return fetchRequest }
+        let request = fetchRequest.duplicate()
+        request.affectedStores = affectedStores.filter { store in fetchRequest.affectedStores?.contains { $0 === store } ?? true }
+        return request
+    }
+
     override func executed(in context: NSManagedObjectContext) throws -> Any { try result(in: context) }
 
     override func result(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
@@ -71,7 +79,7 @@ open class NSAsynchronousFetchResult<ResultType: NSFetchRequestResult>: NSPersis
         let former = managedObjectContext.fetchProgress
         managedObjectContext.fetchProgress = progress.map(FetchProgress.init)
         defer { managedObjectContext.fetchProgress = former }
-        return try managedObjectContext.fetch(fetchRequest.fetchRequest)
+        return try managedObjectContext.fetch(fetchRequest.requestToRun)
     }
 }
 

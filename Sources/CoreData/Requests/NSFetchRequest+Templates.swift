@@ -55,6 +55,8 @@ extension FetchTemplate {
         self.init(name: name, entityName: entity)
         resultType = Int(request.resultType.rawValue)
         fetchLimit = request.fetchLimit
+        fetchBatchSize = request.fetchBatchSize
+        returnsDistinctResults = request.returnsDistinctResults
         includesSubentities = request.includesSubentities
         includesPropertyValues = request.includesPropertyValues
         includesPendingChanges = request.includesPendingChanges
@@ -74,6 +76,8 @@ extension FetchTemplate {
         }
         request.resultType = NSFetchRequestResultType(rawValue: UInt(resultType))
         request.fetchLimit = fetchLimit
+        request.fetchBatchSize = fetchBatchSize
+        request.returnsDistinctResults = returnsDistinctResults
         request.includesSubentities = includesSubentities
         request.includesPropertyValues = includesPropertyValues
         request.includesPendingChanges = includesPendingChanges

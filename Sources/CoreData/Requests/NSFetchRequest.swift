@@ -74,7 +74,7 @@ open class NSFetchRequest<ResultType: NSFetchRequestResult>: NSPersistentStoreRe
     /// How many rows are read at a time; 0 to read all of them with the fetch.
     ///
     /// Objects come as faults without rows, of which the fetch reads the keys alone; the first read of one reads the rows of those that
-    /// stand beside it in one statement, at most 256. With `fetchLimit`, it counts where it is less than that. A fetch that refreshes
+    /// stand beside it in one statement. With `fetchLimit`, it counts where it is less than that. A fetch that refreshes
     /// objects, and one of IDs, dictionaries or counts, takes no notice of it.
     @exclusivity(unchecked) open var fetchBatchSize = 0
     @exclusivity(unchecked) open var resultType: NSFetchRequestResultType = .managedObjectResultType
@@ -112,6 +112,19 @@ open class NSFetchRequest<ResultType: NSFetchRequestResult>: NSPersistentStoreRe
     @exclusivity(unchecked) open var relationshipKeyPathsForPrefetching: [String]?
 
     public override init() { super.init() }
+
+    /// The results of the request in the context whose block the caller's thread runs, the innermost one.
+    ///
+    /// Outside the blocks of all contexts it ends the process: no context is meant there, and `fetch(_:)` of one is to be used.
+    /// - Throws: what `fetch(_:)` throws.
+    open func execute() throws -> [ResultType] {
+        guard let context = NSManagedObjectContext.executing else {
+            misuse(
+                "\(description) was executed outside the block of any context. Execute it inside perform or performAndWait of one, or call "
+                    + "its fetch(_:).")
+        }
+        return try context.fetch(self)
+    }
 
     open override func copy(with zone: NSZone? = nil) -> Any { duplicate() }
 

@@ -19,6 +19,11 @@ struct FetchOrder {
     var page = RowChunk.maximumCount
     /// Relationships to read for the objects found.
     var prefetch: [PrefetchStep] = []
+
+    /// Whether an object that a store finds is none of the result: its deletion is a pending change.
+    func isLeftOut(_ object: NSManagedObject) -> Bool {
+        object._state.has(includesPendingChanges ? [.deleted, .gone] : .gone)
+    }
 }
 
 extension NSManagedObjectContext {
@@ -54,7 +59,7 @@ extension NSManagedObjectContext {
         guard size > 0, request.resultType == .managedObjectResultType, !request.shouldRefreshRefetchedObjects,
             request.fetchLimit <= 0 || size < request.fetchLimit
         else { return nil }
-        return min(size, RowChunk.maximumCount)
+        return size
     }
 
     private func entityInfo<T>(of request: NSFetchRequest<T>) throws -> EntityInfo {

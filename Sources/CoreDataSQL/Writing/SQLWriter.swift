@@ -80,7 +80,7 @@ package struct SQLWriter: Sendable {
                 return try rowByRow(change, over: store, committed)
             }
             return try write(change) { try $0.delete(query) }
-        case .insert(let next):
+        case .stream(let next):
             return try write(change) { try $0.insert(next, change.uniqueness) }
         }
     }

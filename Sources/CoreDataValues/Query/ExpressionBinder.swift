@@ -38,10 +38,15 @@ struct ExpressionBinder {
         try operand(bind(expression), of: use)
     }
 
-    private func operand(_ bound: BoundExpression, of use: String) throws(StoreError) -> BoundOperand {
+    /// A column of a projection, whose bytes alone may be in a file of their own.
+    func column(_ expression: Expression) throws(StoreError) -> BoundOperand {
+        try operand(bind(expression), of: "a column", mayBeExternal: true)
+    }
+
+    private func operand(_ bound: BoundExpression, of use: String, mayBeExternal: Bool = false) throws(StoreError) -> BoundOperand {
         switch bound {
         case .single(let operand):
-            guard !operand.isExternal else { throw binding.refusal.predicate(ExternalReference.refusal(operand.title)) }
+            guard mayBeExternal || !operand.isExternal else { throw binding.refusal.predicate(ExternalReference.refusal(operand.title)) }
             return operand
         case .many(let chain, _): throw binding.refusal.nonsense("the to-many \(chain[0].relationship.name) as a whole in \(use)")
         case .list: throw binding.refusal.nonsense("a list in \(use)")

@@ -230,7 +230,7 @@ extension BoundAggregate.Function {
 }
 
 extension BoundOperand {
-    /// Whether its bytes may be in a file of their own. They are compared by content, and nothing else is made of them.
+    /// Whether its bytes may be in a file of their own. They are read and compared by content, and nothing else is made of them.
     package var isExternal: Bool {
         switch self {
         case .path(let path): path.slot?.kind == .externalData

@@ -65,7 +65,7 @@ struct ProjectionBinder {
         var columns: [BoundProjection.Column] = []
         for column in projection.columns {
             binding.refusal.subject = "The column “\(column.name)” of \(binding.entity.name)"
-            let operand = try ExpressionBinder(binding).operand(column.expression, of: "a column")
+            let operand = try ExpressionBinder(binding).column(column.expression)
             guard let type = ValueType(of: operand, in: binding.schema) else {
                 throw binding.refusal.nonsense("\(operand.title), whose values have no one type")
             }

@@ -51,6 +51,8 @@ extension ValueType {
                 self = .key(target.index)
             } else if case .entity = path.end {
                 self = .text
+            } else if operand.isExternal {
+                self = .data
             } else {
                 guard let slot = path.slot, let type = ValueType(slot.kind) else { return nil }
                 self = type

@@ -18,7 +18,10 @@ package struct SetChange {
         ///
         /// The store numbers them, whatever key and version they have, and may write to the chunks, which are its own from then on.
         /// The function is called while the store is being written to, so it must not write to it.
-        case insert(() throws -> RowChunk?)
+        case stream(() throws -> NewRows?)
+
+        /// Adds rows all of whose values were given.
+        package static func insert(_ next: @escaping () throws -> RowChunk?) -> Kind { .stream { try next().map { NewRows($0) } } }
     }
     package var kind: Kind
     /// What becomes of a new row whose unique values another row has. An update that breaks a constraint fails whatever the rule.
@@ -47,7 +50,8 @@ package struct SetChange {
         case fail
         /// The other row stays as it is, and the new one is left out.
         case keep
-        /// The other row takes values of the new one: those of the attributes named, or of all for nil. It must be of the same entity.
+        /// The other row takes values of the new one that were given: those of the attributes named, or of all for nil. It must be of the
+        /// same entity.
         case update([String]?)
     }
 
@@ -58,6 +62,18 @@ package struct SetChange {
         case keys
         /// The key of each row and what was done to it.
         case effects
+    }
+}
+
+/// A chunk of new rows.
+package struct NewRows {
+    package let chunk: RowChunk
+    /// By row, the slots that were given values; the others have defaults, which no stored row takes. Nil where all were given.
+    package let given: [[Int]]?
+
+    package init(_ chunk: RowChunk, given: [[Int]]? = nil) {
+        self.chunk = chunk
+        self.given = given
     }
 }
 

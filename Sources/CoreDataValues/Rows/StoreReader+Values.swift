@@ -1,23 +1,31 @@
 // Values without an entity, from a store that only has rows.
 
+import Foundation
+
 extension StoreReader {
     /// Reads the rows and what the columns lead to, each row once: what a store does that knows nothing better.
     package func openValues(_ plan: FetchPlan, _ view: ReadView) throws -> any ReadCursor<ValueRows> {
-        try ValueReading.evaluate(plan, view, of: [self], in: schema)
+        try ValueReading.evaluate(plan, view, of: [(self, plan.predicate)], in: schema)
     }
 }
 
 /// Columns of values from several stores at once.
 package enum ValueReading {
+    /// A store, and the plan's predicate as it is asked.
+    package typealias Asked = (reader: any StoreReader, predicate: Predicate?)
+
     /// - Throws: 134060 for columns and groups of objects, whose keys name rows of one store, where there are several.
     package static func open(
-        _ plan: FetchPlan, _ view: ReadView, of stores: [any StoreReader], in schema: Schema
+        _ plan: FetchPlan, _ view: ReadView, of stores: [Asked], in schema: Schema
     ) throws -> any ReadCursor<ValueRows> {
-        stores.count == 1 ? try stores[0].openValues(plan, view) : try evaluate(plan, view, of: stores, in: schema)
+        guard stores.count == 1 else { return try evaluate(plan, view, of: stores, in: schema) }
+        var plan = plan
+        plan.predicate = stores[0].predicate
+        return try stores[0].reader.openValues(plan, view)
     }
 
     fileprivate static func evaluate(
-        _ plan: FetchPlan, _ view: ReadView, of stores: [any StoreReader], in schema: Schema
+        _ plan: FetchPlan, _ view: ReadView, of stores: [Asked], in schema: Schema
     ) throws -> any ReadCursor<ValueRows> {
         let query = try Query(valuesOf: plan, in: schema)
         guard let projection = query.bound.projection else { return StepCursor([]) }
@@ -25,8 +33,8 @@ package enum ValueReading {
         var evaluator = ProjectionEvaluator(query, projection)
         var rows = FetchPlan(entity: plan.entity)
         rows.includesSubentities = plan.includesSubentities
-        rows.predicate = plan.predicate
-        for store in stores where !evaluator.isComplete {
+        for (store, predicate) in stores where !evaluator.isComplete {
+            rows.predicate = predicate
             let related = RelatedReader(store, view)
             try store.fetch(rows, view) { batch in
                 for row in batch.memoryRows {
@@ -86,6 +94,14 @@ final class RelatedReader: RelatedRows {
         let found = read { try store.members(of: relationship.index, owner: key, view, $0) }
         members[place] = found
         return found
+    }
+
+    func content(ofFile name: String) -> Data? {
+        guard failure == nil else { return nil }
+        do { return try store.content(ofFile: name) } catch {
+            failure = error
+            return nil
+        }
     }
 
     private func read(_ body: ((RowBatch) throws -> FetchStep) throws -> Void) -> [MemoryRow] {

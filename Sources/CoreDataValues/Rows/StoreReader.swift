@@ -1,5 +1,7 @@
 // The first role of a store: reading.
 
+import Foundation
+
 package enum FetchStep: Sendable { case more, stop }
 
 /// Rows and values are read from it. Every read names the view that it sees.
@@ -43,6 +45,8 @@ package protocol StoreReader: StoreRole {
     func targets(
         of relationship: RelationshipIndex, fromAll owners: [Int64], _ view: ReadView,
         _ receive: (MemberBatch) throws -> FetchStep) throws
+    /// Reads the bytes of a value that is not in its row.
+    func content(ofFile name: String) throws -> Data
     /// How it answers a plan; nil for a store that looks at each row.
     ///
     /// - Parameter counts: whether only the number of rows is asked for.
@@ -51,6 +55,13 @@ package protocol StoreReader: StoreRole {
 
 extension StoreReader {
     package func pinnedView() throws -> ReadView { .latest }
+
+    package func content(ofFile name: String) throws -> Data {
+        guard let keeper = self as? any StoreKeeper else {
+            throw StoreError(134060, "The file \(name) of a value was asked for where no store keeps files.")
+        }
+        return try keeper.externalData(named: name)
+    }
 
     package func explanation(of plan: FetchPlan, counts: Bool, _ view: ReadView) throws -> ReadExplanation? { nil }
 

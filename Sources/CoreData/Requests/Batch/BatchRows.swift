@@ -11,17 +11,20 @@ final class BatchRows {
     private let description: NSEntityDescription
     /// Gives one object its values; false at the end.
     private let fill: (NSManagedObject) throws -> Bool
+    /// Whether it is told which values were given.
+    private let tellsGiven: Bool
     private var isDone = false
 
-    init(_ request: NSBatchInsertRequest, _ info: EntityInfo) {
+    init(_ request: NSBatchInsertRequest, _ info: EntityInfo, tellsGiven: Bool) {
         self.info = info
+        self.tellsGiven = tellsGiven
         description = info.description
         let values = BatchValues(info)
         self.values = values
         if let handler = request.managedObjectHandler {
             fill = { object in
                 if handler(object) { return false }
-                try BatchRows.requireAttributes(object, values)
+                try BatchRows.check(object, values)
                 return true
             }
         } else if let handler = request.dictionaryHandler {
@@ -42,8 +45,9 @@ final class BatchRows {
     }
 
     /// - Throws: 134060 for a row with a key or a value that the entity cannot have.
-    func next() throws -> RowChunk? {
+    func next() throws -> NewRows? {
         guard !isDone else { return nil }
+        var given: [[Int]] = []
         let chunk = RowChunk(layout: info.layout, capacity: RowChunk.maximumCount)
         while chunk.count < RowChunk.maximumCount {
             let object = info.classBinding.make(description)
@@ -51,10 +55,18 @@ final class BatchRows {
                 isDone = true
                 break
             }
+            if tellsGiven { given.append(givenSlots(of: object, like: given.last)) }
             object.setDefaults()
             object.pack(into: chunk, key: 0, version: 1)
         }
-        return chunk.count > 0 ? chunk : nil
+        return chunk.count > 0 ? NewRows(chunk, given: tellsGiven ? given : nil) : nil
+    }
+
+    /// One array for all rows of a run that are given the same.
+    private func givenSlots(of object: NSManagedObject, like former: [Int]?) -> [Int] {
+        guard let overlay = object._state.overlay else { return [] }
+        let slots = info.entity.slots.indices.filter { overlay.isPresent($0) }
+        return if let former, former == slots { former } else { slots }
     }
 
     private static func set(_ value: Any, for key: String, _ object: NSManagedObject, _ values: BatchValues) throws {
@@ -77,17 +89,21 @@ final class BatchRows {
 
     /// An object that a program was given may have come into relationships, which rows are not written with, and have values that no
     /// store keeps.
-    private static func requireAttributes(_ object: NSManagedObject, _ values: BatchValues) throws {
+    private static func check(_ object: NSManagedObject, _ values: BatchValues) throws {
         let info = object._state.info
-        for slot in values.reals where object._state.overlay?.isPresent(slot) == true {
+        for slot in values.checked where object._state.overlay?.isPresent(slot) == true {
             let value = object.value(at: slot)
             if value.isNaN { throw values.notANumber(value, at: slot) }
+            // Told as of a dictionary.
+            if case .int(let number) = value, values.isTooLarge(number, at: slot) { _ = try values.value(number, at: slot) }
         }
-        let slot = info.entity.slots.indices.first { info.kinds[$0] == .toOne && object._state.overlay?.isPresent($0) == true }
-        guard let slot else { return }
+        if !info.transformables.isEmpty { try LiveValues.pack([object]) }
+        let toOne = info.entity.slots.indices.first { info.kinds[$0] == .toOne && object._state.overlay?.isPresent($0) == true }
+        var name = toOne.map { info.entity.slots[$0].name }
+        object.forEachToMany { index, members in if members.isChanged { name = object.relationship(toMany: index).name } }
+        guard let name else { return }
         throw CocoaError.coreData(
             134060,
-            "A batch insertion of \(info.entity.name) sets the relationship “\(info.entity.slots[slot].name)”; insert rows with attributes alone, or save "
-                + "objects.")
+            "A batch insertion of \(info.entity.name) sets the relationship “\(name)”; insert rows with attributes alone, or save objects.")
     }
 }

@@ -41,11 +41,22 @@ struct BatchRun {
     func apply(_ kind: SetChange.Kind, _ answer: SetChange.Answer, _ uniqueness: SetChange.Uniqueness = .fail, in store: NumberedStore) throws
         -> SetOutcome
     {
-        var change = SetChange(kind)
+        var change = SetChange(asked(kind, store))
         change.answer = answer
         change.uniqueness = uniqueness
         change.note = HistoryNote(author: context.transactionAuthor, contextName: context.name, relationships: [:])
         return try context.requiredCoordinator.apply(change, store: store.number)
+    }
+
+    /// Objects of other stores are no rows of this one.
+    private func asked(_ kind: SetChange.Kind, _ store: NumberedStore) -> SetChange.Kind {
+        guard !store.isOnlyOne else { return kind }
+        switch kind {
+        case .update(let plan, let assignments):
+            return .update(store.asked(plan), assignments.map { .init($0.property, $0.value.asked(of: store.number)) })
+        case .delete(let plan): return .delete(store.asked(plan))
+        case .stream: return kind
+        }
     }
 
     func id(_ key: RowKey, in store: NumberedStore) -> NSManagedObjectID {

@@ -8,17 +8,20 @@ import Foundation
 struct BatchValues {
     private let info: EntityInfo
     private var entity: Entity { info.entity }
-    /// The slots of attributes that may be given what is no number.
-    let reals: [Int]
+    /// The slots of attributes in which an object may have a value that no row has: a number that is none, or too large a one.
+    let checked: [Int]
     init(_ info: EntityInfo) {
         self.info = info
-        reals = info.entity.slots.indices.filter { slot in
+        checked = info.entity.slots.indices.filter { slot in
             switch info.kinds[slot] {
-            case .double, .float, .date, .decimal: true
-            case .int, .bool, .text, .data, .externalData, .uuid, .uri, .transformable, .toOne, .entityTag: false
+            case .double, .float, .date, .decimal: !info.entity.slots[slot].isTransient
+            case .int: !info.entity.slots[slot].isTransient && info.entity.slots[slot].attribute?.type.narrowRange != nil
+            case .bool, .text, .data, .externalData, .uuid, .uri, .transformable, .toOne, .entityTag: false
             }
         }
     }
+
+    func isTooLarge(_ number: Int64, at slot: Int) -> Bool { entity.slots[slot].attribute?.type.narrowRange?.contains(number) == false }
 
     /// The slot of an attribute, an element of a composite or a to-one.
     ///

@@ -26,8 +26,8 @@ public enum NSBatchInsertEffect: Sendable, Hashable {
 ///
 /// The rows come as dictionaries, or from a block that is called until it answers true and fills a dictionary or an object at each call; what it
 /// was given at the last call is not inserted. Attributes alone are set; those that are missing have their defaults. Nothing is
-/// validated. A row whose unique values another row has is left out, or that row takes its values where the context's merge policy
-/// prefers what is in memory.
+/// validated. A row whose unique values another row has is left out, unless the context's merge policy prefers what is in memory: by
+/// property the other row takes the values that were given, and to overwrite it takes all, defaults of missing ones too.
 open class NSBatchInsertRequest: NSPersistentStoreRequest {
     public final let entityName: String
     public final let entity: NSEntityDescription?
@@ -100,15 +100,20 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
             throw CocoaError.coreData(134060, "The entity \(entityName) is abstract; insert rows of one of its sub-entities.")
         }
         let store = try run.storeForNew()
-        let rows = BatchRows(self, run.info)
+        let rows = BatchRows(self, run.info, tellsGiven: isByProperty(context))
         let answer: SetChange.Answer = reportsEffects || refreshesRegisteredObjects || resultType == .objectIDs ? .effects : .count
-        let outcome = try run.apply(.insert(rows.next), answer, rule(context), in: store)
+        let outcome = try run.apply(.stream(rows.next), answer, rule(context), in: store)
         let ids = run.ids(outcome.keys, in: store)
         func done(_ effect: SetOutcome.Effect) -> [NSManagedObjectID] { zip(ids, outcome.effects).filter { $0.1 == effect }.map(\.0) }
         if refreshesRegisteredObjects { run.tell(inserted: done(.inserted), updated: done(.updated)) }
         return NSBatchInsertResult(
             resultType, zip(ids, outcome.effects).filter { $0.1 != .kept }.map(\.0), outcome.count,
             reportsEffects ? zip(ids, outcome.effects).map { (objectID: $0, effect: NSBatchInsertEffect($1)) } : [])
+    }
+
+    /// Whether a stored row keeps what a new one was not given. An overwriting one is the whole row, its defaults too.
+    private func isByProperty(_ context: NSManagedObjectContext) -> Bool {
+        (context.mergePolicy as? NSMergePolicy)?.mergeType == .mergeByPropertyObjectTrumpMergePolicyType
     }
 
     private func rule(_ context: NSManagedObjectContext) -> SetChange.Uniqueness {

@@ -74,7 +74,7 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
         let assignments = try (propertiesToUpdate ?? [:]).map { try assignment($0.key, $0.value, run) }
         let wantsIDs = resultType == .updatedObjectIDsResultType || refreshesRegisteredObjects
         var (count, ids, changed): (Int, [NSManagedObjectID], [NSManagedObjectID]) = (0, [], [])
-        for store in run.stores {
+        for store in try stores(for: plan, assignments, run) {
             let outcome = try run.apply(.update(plan, assignments), wantsIDs ? .keys : .count, in: store)
             count += outcome.count
             ids += run.ids(outcome.keys, in: store)
@@ -82,6 +82,25 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
         }
         if refreshesRegisteredObjects { run.tell(updated: Array(Set(ids + changed))) }
         return NSBatchUpdateResult(resultType, ids, count)
+    }
+
+    /// The stores to update. One in which an object of another store is assigned is left out where the plan finds nothing in it.
+    ///
+    /// - Throws: 133010 where it finds something, before anything is written.
+    private func stores(for plan: FetchPlan, _ assignments: [SetChange.Assignment], _ run: BatchRun) throws -> [NumberedStore] {
+        try run.stores.filter { store in
+            let crossing = assignments.first { assignment in
+                if case .constant(.key(let key)) = assignment.value { key.store != store.number } else { false }
+            }
+            guard let crossing else { return true }
+            let count: Int
+            do { count = try store.rows.count(store.asked(plan), .latest) } catch { throw CocoaError.reading(error) }
+            if count == 0 { return false }
+            throw CocoaError.coreData(
+                133010,
+                "A batch update of \(entityName) gives “\(crossing.property)” an object of another store to \(count) rows of the store "
+                    + "\(store.store.url?.path ?? store.store.identifier ?? ""); nothing was written. Name the object's store in affectedStores.")
+        }
     }
 
     private func assignment(_ key: AnyHashable, _ value: Any, _ run: BatchRun) throws -> SetChange.Assignment {

@@ -4,9 +4,9 @@ import CoreDataValues
 
 extension SetWriter {
     /// *next chunk · check · number · move large values · insert, keep or update · record · derive*, until there is none.
-    package func insert(_ next: () throws -> RowChunk?, _ uniqueness: SetChange.Uniqueness) throws -> SetOutcome {
+    package func insert(_ next: () throws -> NewRows?, _ uniqueness: SetChange.Uniqueness) throws -> SetOutcome {
         let stream = StreamWriter(self, uniqueness)
-        while let chunk = try next() { if chunk.count > 0 { try stream.write(chunk) } }
+        while let rows = try next() { if rows.chunk.count > 0 { try stream.write(rows) } }
         return stream.outcome
     }
 }
@@ -33,21 +33,22 @@ private final class StreamWriter {
         inserts = SetInsertCompiler(writer.map)
     }
 
-    func write(_ chunk: RowChunk) throws {
+    func write(_ rows: NewRows) throws {
+        let chunk = rows.chunk
         let entity = schema[chunk.layout.entity]
         try rules.check(chunk)
         let slots = try rules.updated(entity)
         try number(chunk, entity)
         try writer.files?.move(chunk)
         var new = Array(0..<chunk.count)
-        var changed: [Int64] = []
+        var changed: [Int64: [Int]] = [:]
         if uniqueness == .fail || entity.constraints.isEmpty {
             try insertAll(chunk, entity)
         } else {
-            (new, changed) = try insertOrMeet(chunk, entity, slots)
+            (new, changed) = try insertOrMeet(rows, entity, slots)
         }
         outcome.count += new.count
-        try record(chunk, entity, new, changed, slots)
+        try record(chunk, entity, new, changed)
     }
 
     // MARK: Numbers
@@ -83,24 +84,26 @@ private final class StreamWriter {
 
     /// Inserts rows whose unique values are free, and does with the others what the rule says.
     ///
-    /// - Returns: the places of the new rows, and the numbers of rows that were there and changed.
-    private func insertOrMeet(_ chunk: RowChunk, _ entity: Entity, _ slots: [Int]) throws -> (new: [Int], changed: [Int64]) {
-        var (new, changed): ([Int], [Int64]) = ([], [])
+    /// - Returns: the places of the new rows, and the numbers of rows that were there and changed, with the slots that did.
+    private func insertOrMeet(_ rows: NewRows, _ entity: Entity, _ slots: [Int]) throws -> (new: [Int], changed: [Int64: [Int]]) {
+        let chunk = rows.chunk
+        var (new, changed): ([Int], [Int64: [Int]]) = ([], [:])
         var start = 0
         while start < chunk.count {
             // With one constraint an update frees no value that a row beside it waits for; without updates nothing is freed.
-            let rows = entity.constraints.count == 1 || uniqueness == .keep
+            let count = entity.constraints.count == 1 || uniqueness == .keep
                 ? WriteCompiler.rowsOfInsert(left: chunk.count - start, parameters: entity.slots.count + 2) : 1
-            let written = try insert(start..<(start + rows), of: chunk, entity)
-            for index in start..<(start + rows) {
+            let written = try insert(start..<(start + count), of: chunk, entity)
+            for index in start..<(start + count) {
+                let taken = rules.taken(slots, from: rows, row: index)
                 if written.contains(key(chunk, index).number) {
                     new.append(index)
                     note(key(chunk, index), .inserted)
-                } else if let met = try meet(chunk, index, entity, slots) {
-                    changed.append(met)
+                } else if let met = try meet(chunk, index, entity, taken) {
+                    changed[met] = changed[met].map { $0 == taken ? taken : Set($0 + taken).sorted() } ?? taken
                 }
             }
-            start += rows
+            start += count
         }
         return (new, changed)
     }
@@ -149,16 +152,19 @@ private final class StreamWriter {
 
     // MARK: What follows
 
-    private func record(_ chunk: RowChunk, _ entity: Entity, _ new: [Int], _ changed: [Int64], _ slots: [Int]) throws {
+    private func record(_ chunk: RowChunk, _ entity: Entity, _ new: [Int], _ changed: [Int64: [Int]]) throws {
+        let groups = Dictionary(grouping: changed.keys.sorted()) { changed[$0] ?? [] }.sorted { $0.value[0] < $1.value[0] }
         if let history = writer.history {
             try history.add(.insert, entity.index, new.map { key(chunk, $0).number })
-            // What this stream has inserted is new to whoever reads the history, with the values that it has in the end.
-            let former = Set(changed.filter { $0 < firstNumbers[entity.root, default: 0] }).sorted()
-            try history.add(.update, entity.index, mask: history.mask(entity.index, slots), former)
+            for (slots, numbers) in groups {
+                // What this stream has inserted is new to whoever reads the history, with the values that it has in the end.
+                let former = numbers.filter { $0 < firstNumbers[entity.root, default: 0] }
+                try history.add(.update, entity.index, mask: history.mask(entity.index, slots), former)
+            }
         }
         guard !writer.plan.derivedTexts.isEmpty else { return }
         try derive(entity, new.map { key(chunk, $0).number }, slots: nil)
-        try derive(entity, changed, slots: slots)
+        for (slots, numbers) in groups { try derive(entity, numbers, slots: slots) }
     }
 
     private func derive(_ entity: Entity, _ numbers: [Int64], slots: [Int]?) throws {

@@ -25,7 +25,7 @@ struct MemoryInsertion {
         var chunks = rows.giveAway()
         if work.change.uniqueness == .fail { reserve(chunks, &state) }
         do {
-            while let chunk = chunks.popLast() { try take(chunk, &state) }
+            while let rows = chunks.popLast() { try take(rows, &state) }
         } catch {
             takeBack(&state)
             throw error
@@ -34,16 +34,16 @@ struct MemoryInsertion {
         return outcome.cut(to: work.change.answer)
     }
 
-    private func reserve(_ chunks: [RowChunk], _ state: inout MemoryStore.State) {
-        for (entity, chunks) in Dictionary(grouping: chunks, by: \.layout.entity) {
-            let count = chunks.reduce(0) { $0 + $1.count }
+    private func reserve(_ chunks: [NewRows], _ state: inout MemoryStore.State) {
+        for (entity, chunks) in Dictionary(grouping: chunks, by: \.chunk.layout.entity) {
+            let count = chunks.reduce(0) { $0 + $1.chunk.count }
             state.tables.trees[schema[entity].root, default: MemoryTree()].reserve(count)
             state.tables.constraints.reserve(count * schema[entity].constraints.count)
         }
     }
 
-    private mutating func take(_ chunk: RowChunk, _ state: inout MemoryStore.State) throws {
-        let plan = try plan(chunk, state)
+    private mutating func take(_ rows: NewRows, _ state: inout MemoryStore.State) throws {
+        let plan = try plan(rows, state)
         for group in plan.batch.updates { note(group, state.tables) }
         var touched = plan.outcome.touched.changed
         if !plan.batch.isEmpty {
@@ -61,10 +61,10 @@ struct MemoryInsertion {
     }
 
     /// Nothing of it holds the tables afterwards, which would have them copied.
-    private func plan(_ chunk: RowChunk, _ state: MemoryStore.State) throws -> SetPlan {
+    private func plan(_ rows: NewRows, _ state: MemoryStore.State) throws -> SetPlan {
         let reader = MemoryStore(like: store, state)
         defer { try? reader.close() }
-        return try InsertPlanner([chunk], rules, work.change.uniqueness, reader) { chunk, entity in
+        return try InsertPlanner([rows], rules, work.change.uniqueness, reader) { chunk, entity in
             holders(of: chunk, entity, state.tables)
         }.plan()
     }

@@ -1,12 +1,19 @@
 // A row as predicates, sort orders and projections see it.
 
+import Foundation
+
 /// Where the relationships of a row lead.
 protocol RelatedRows {
     func row(_ number: Int64, in root: EntityIndex) -> MemoryRow?
     func members(of relationship: ResolvedRelationship, owner: Int64, in schema: Schema) -> [MemoryRow]
+    /// The bytes of a value that is not in its row.
+    func content(ofFile name: String) -> Data?
 }
 
-extension MemoryTables: RelatedRows {}
+extension MemoryTables: RelatedRows {
+    /// Every value is in its row.
+    func content(ofFile name: String) -> Data? { nil }
+}
 
 /// A row of a store in memory.
 typealias MemorySource = RowSource<MemoryTables>
@@ -49,8 +56,10 @@ struct RowSource<Tables: RelatedRows>: EvaluationSource {
 
     @inline(never)
     private func content(_ value: Value) -> Operand {
-        guard case .data(let cell) = value, let content = ExternalReference.content(cell) else { return .value(.null) }
-        return .value(.data(content))
+        guard case .data(let cell) = value else { return .value(.null) }
+        let name = cell.withUnsafeBytes { ExternalReference.name(in: $0) }
+        let content = name.map { tables.content(ofFile: $0) } ?? ExternalReference.content(cell)
+        return .value(content.map { .data($0) } ?? .null)
     }
 
     private func target(of relationship: ResolvedRelationship, _ value: Value) -> Operand {

@@ -3,7 +3,7 @@
 /// *number · find who has the unique values · insert, keep or update*
 struct InsertPlanner {
     private typealias Claim = ConstraintIndex.Claim
-    private let chunks: [RowChunk]
+    private let chunks: [NewRows]
     private let rules: StreamRules
     private let uniqueness: SetChange.Uniqueness
     private let store: any RowStore
@@ -22,7 +22,7 @@ struct InsertPlanner {
     private let find: Find?
 
     init(
-        _ chunks: [RowChunk], _ rules: StreamRules, _ uniqueness: SetChange.Uniqueness, _ store: any RowStore, find: Find? = nil
+        _ chunks: [NewRows], _ rules: StreamRules, _ uniqueness: SetChange.Uniqueness, _ store: any RowStore, find: Find? = nil
     ) {
         self.chunks = chunks
         self.rules = rules
@@ -38,7 +38,8 @@ struct InsertPlanner {
 
     private mutating func run() throws -> SetPlan {
         var batch = ChangeBatch()
-        for chunk in chunks {
+        for rows in chunks {
+            let chunk = rows.chunk
             try number(chunk)
             let entity = schema[chunk.layout.entity]
             if uniqueness == .fail || entity.constraints.isEmpty {
@@ -47,7 +48,7 @@ struct InsertPlanner {
                 outcome.count += chunk.count
             } else {
                 try look(for: chunk, entity)
-                for index in 0..<chunk.count { try insert(chunk, index, entity) }
+                for index in 0..<chunk.count { try insert(rows, index, entity) }
             }
         }
         batch.inserts += try newChunks()
@@ -72,8 +73,8 @@ struct InsertPlanner {
 
     // MARK: One row
 
-    private mutating func insert(_ chunk: RowChunk, _ index: Int, _ entity: Entity) throws {
-        let row = MemoryRow(chunk, index, entity)
+    private mutating func insert(_ rows: NewRows, _ index: Int, _ entity: Entity) throws {
+        let row = MemoryRow(rows.chunk, index, entity)
         let claims = ConstraintIndex.claims(of: row, schema: schema)
         guard let holder = claims.compactMap({ holders[$0] ?? nil }).first else {
             for claim in claims { holders[claim] = row.key }
@@ -83,16 +84,16 @@ struct InsertPlanner {
             return note(row.key, .inserted)
         }
         guard case .update = uniqueness else { return note(holder, .kept) }
-        try update(holder, with: row, entity)
+        try update(holder, with: row, rules.taken(try rules.updated(entity), from: rows, row: index), entity)
         outcome.count += 1
         note(holder, .updated)
     }
 
-    private mutating func update(_ holder: RowKey, with row: MemoryRow, _ entity: Entity) throws {
+    private mutating func update(_ holder: RowKey, with row: MemoryRow, _ slots: [Int], _ entity: Entity) throws {
         guard holder.entity == entity.index else { throw rules.otherEntity(entity, holder.entity) }
         guard var former = new[holder] ?? edits.row(holder) ?? stored[holder] else { return }
         for claim in ConstraintIndex.claims(of: former, schema: schema) { holders[claim] = .some(nil) }
-        let assignments = try rules.updated(entity).map { (slot: $0, value: row.values[$0]) }
+        let assignments = slots.map { (slot: $0, value: row.values[$0]) }
         for (slot, value) in assignments { former.values[slot] = value }
         for claim in ConstraintIndex.claims(of: former, schema: schema) {
             if holders[claim] ?? nil != nil {

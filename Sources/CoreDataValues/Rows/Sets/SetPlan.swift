@@ -28,7 +28,7 @@ package final class SetWork {
         case .delete(let plan):
             _ = try Query(plan.asRows, in: schema)
             work = .delete(plan.asRows)
-        case .insert(let next): work = .insert(try StreamedRows(next, change.uniqueness, in: schema))
+        case .stream(let next): work = .insert(try StreamedRows(next, change.uniqueness, in: schema))
         }
     }
 

@@ -51,6 +51,12 @@ package struct StreamRules: Sendable {
         return slots.sorted()
     }
 
+    /// The slots among `slots`, those of `updated`, that a stored row takes from one of the new rows.
+    package func taken(_ slots: [Int], from rows: NewRows, row: Int) -> [Int] {
+        guard let given = rows.given?[row] else { return slots }
+        return slots.filter(given.contains)
+    }
+
     /// A stored row of another entity than the new row's has the unique values.
     package func otherEntity(_ entity: Entity, _ other: EntityIndex) -> StoreError {
         StoreError(
@@ -71,22 +77,22 @@ extension RowChunk {
 
 /// All rows of a stream, checked.
 final class StreamedRows {
-    private(set) var chunks: [RowChunk]
+    private(set) var chunks: [NewRows]
     let rules: StreamRules
 
-    init(_ next: () throws -> RowChunk?, _ uniqueness: SetChange.Uniqueness, in schema: Schema) throws {
+    init(_ next: () throws -> NewRows?, _ uniqueness: SetChange.Uniqueness, in schema: Schema) throws {
         rules = StreamRules(uniqueness, in: schema)
-        var chunks: [RowChunk] = []
-        while let chunk = try next() {
-            try rules.check(chunk)
-            _ = try rules.updated(schema[chunk.layout.entity])
-            if chunk.count > 0 { chunks.append(chunk) }
+        var chunks: [NewRows] = []
+        while let rows = try next() {
+            try rules.check(rows.chunk)
+            _ = try rules.updated(schema[rows.chunk.layout.entity])
+            if rows.chunk.count > 0 { chunks.append(rows) }
         }
         self.chunks = chunks
     }
 
     /// Gives the chunks away, the first one last, so that each can go once its rows are elsewhere.
-    func giveAway() -> [RowChunk] {
+    func giveAway() -> [NewRows] {
         defer { chunks = [] }
         return chunks.reversed()
     }
