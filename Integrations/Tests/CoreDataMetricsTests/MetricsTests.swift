@@ -52,10 +52,12 @@ struct MetricsTests {
         func count(_ name: String, _ dimensions: [(String, String)] = []) throws -> Int64 {
             try metrics.expectCounter("db_\(name)", dimensions).totalValue
         }
-        #expect(try count("pool_waits") == 1)
+        // Once both go on, each may have to wait for the other again.
+        let waits = try count("pool_waits")
+        #expect(isPatient ? waits >= 1 : waits == 1)
         #expect(try count("pool_timeouts") == (isPatient ? 0 : 1))
         #expect(try count("failures", [("of", "fetch")]) == (isPatient ? 0 : 1))
-        #expect(try metrics.expectTimer("db_pool_wait_duration", [("for", "read")]).values.count == 1)
+        #expect(try metrics.expectTimer("db_pool_wait_duration", [("for", "read")]).values.count == Int(waits))
         #expect(try metrics.expectTimer("db_pool_wait_duration", [("for", "write")]).values.isEmpty)
     }
 
