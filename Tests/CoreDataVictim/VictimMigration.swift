@@ -59,7 +59,7 @@ enum VictimMigration {
     // MARK: The store
 
     static func open<Answer>(
-        _ url: URL, _ model: NSManagedObjectModel, migrates: Bool = false, _ body: (NSManagedObjectContext) throws -> Answer
+        _ url: URL, _ model: NSManagedObjectModel, migrates: Bool = false, _ body: @Sendable (NSManagedObjectContext) throws -> Answer
     ) throws -> Answer {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         try coordinator.addPersistentStore(
