@@ -143,21 +143,32 @@ import Testing
     @Test("A property that takes the name of one that goes has its own values, with the option as without")
     func names() throws {
         let versions = try V(
-            V.entity("Item", "", V.attribute("name"), V.attribute("title")) + V.entity("Old", "", V.attribute("text"), Self.index("text")),
-            V.entity("Item", "", V.attribute("name", "String", "optional=\"YES\" elementID=\"title\""))
-                + V.entity("Old", "elementID=\"New\"", V.attribute("text"), Self.index("text")),
-            V.entity("Item", "", V.attribute("name", "String", "elementID=\"title\" optional=\"YES\""), V.attribute("title", "Integer 64"))
-                + V.entity("Old", "elementID=\"New\"", V.attribute("text"), Self.index("text")))
+            V.entity("Item", "", V.attribute("name"), V.attribute("title")),
+            V.entity("Item", "", V.attribute("name", "String", "optional=\"YES\" elementID=\"title\"")))
         try versions.open(1) { context in
             context.make("Item", ["name": "n", "title": "t"])
-            context.make("Old", ["text": "gone"])
             try context.save()
         }
         try versions.open(2, NSSQLiteStoreType, Self.deferring) { context in
-            let (names, old) = try (context.values("Item", "name"), context.all("Old"))
-            #expect(names == ["t"] && old.isEmpty)
+            let names = try context.values("Item", "name")
+            #expect(names == ["t"])
         }
-        #expect(try versions.sql("SELECT tbl_name FROM sqlite_master WHERE name = 'Z_Old_bytext'") == ["ZOLD"])
+        #expect(try !isPending(versions))
+    }
+
+    @Test("An index of a table that stays makes room for one that is wanted, whatever it was made for")
+    func clash() throws {
+        let versions = try V(
+            V.entity("Old", "", V.attribute("text")), V.entity("New", "", V.attribute("text"), Self.index("text")))
+        try versions.open(1) { context in
+            context.make("Old", ["text": "x"])
+            try context.save()
+        }
+        // Files that Core Data has migrated have indexes under the names of former entities.
+        try versions.write("CREATE INDEX Z_New_bytext ON ZOLD (ZTEXT)")
+        try versions.open(2, NSSQLiteStoreType, Self.deferring) { _ in }
+        #expect(try versions.sql("SELECT tbl_name FROM sqlite_master WHERE name = 'Z_New_bytext'") == ["ZNEW"])
+        #expect(try versions.sql("SELECT ZTEXT FROM ZOLD") == ["x"])
     }
 
     @Test("A later migration, inferred or mapped, first does what an earlier one has put off, so that names are free again", arguments: [false, true])

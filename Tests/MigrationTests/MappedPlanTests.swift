@@ -62,7 +62,8 @@ final class PlannedPolicy: NSEntityMigrationPolicy {
 
     @Test("What a mapping rescues is not lost, what it leaves out or does not choose is, and rows are those that it reads")
     func losses() throws {
-        let plan = try plan(migration(shop(), entity("Item", "Ware", "age > 1", wares), people))
+        let versions = try shop()
+        let plan = try plan(migration(versions, entity("Item", "Ware", "age > 1", wares), people))
         #expect(plan.steps.map(\.kind) == [.mapping] && plan.steps[0].rows == 4)
         #expect(
             plan.lost.map { "\($0.entity).\($0.property ?? "") \($0.rows)" }.sorted() == ["Item. 1", "Item.age 4", "Item.secret 2", "Old. 1"])
@@ -71,7 +72,8 @@ final class PlannedPolicy: NSEntityMigrationPolicy {
 
     @Test("The changes of a mapped step are what its mapping model says of every entity and property")
     func changes() throws {
-        let plan = try plan(migration(shop(), entity("Item", "Ware", "age > 1", wares), people))
+        let versions = try shop()
+        let plan = try plan(migration(versions, entity("Item", "Ware", "age > 1", wares), people))
         let changes = plan.steps[0].changes.map { "\($0.entity).\($0.property ?? "") \($0.change)" }
         #expect(changes.contains("Ware. comes from Item where age > 1 by the mapping ItemToWare"))
         #expect(changes.contains("Ware.rank keeps its default") && changes.contains("Ware.name is $source.title"), "\(changes)")
@@ -82,7 +84,8 @@ final class PlannedPolicy: NSEntityMigrationPolicy {
     func policy() throws {
         let custom = entity("Item", "Ware", "TRUEPREDICATE", wares)
         custom.entityMigrationPolicyClassName = "PlannedPolicy"
-        let plan = try plan(migration(shop(), custom, people))
+        let versions = try shop()
+        let plan = try plan(migration(versions, custom, people))
         #expect(plan.steps[0].kind == .custom && plan.findings.isEmpty)
         #expect(plan.lost == [.init(entity: "Old", property: nil, rows: 1)])
     }
