@@ -306,14 +306,15 @@ def database_digest(layout, path):
 
 
 def tables_digest(path):
-    """Every column of every row, and what the tables were made with."""
+    """Every column of every row, and what the tables and their indexes were made with."""
     database = sqlite3.connect(path)
     try:
         digest = hashlib.sha256()
-        tables = database.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table' ORDER BY name").fetchall()
-        for name, sql in (table for table in tables if table[0].startswith("Z") and not table[0].startswith("Z_")):
-            digest.update(sql.encode())
-            for row in database.execute(f'SELECT * FROM "{name}" ORDER BY Z_PK'):
+        for kind, name, table, sql in database.execute("SELECT type, name, tbl_name, sql FROM sqlite_master ORDER BY name").fetchall():
+            if not table.startswith("Z") or table.startswith("Z_"):
+                continue
+            digest.update(f"{name} {sql}".encode())
+            for row in database.execute(f'SELECT * FROM "{table}" ORDER BY Z_PK') if kind == "table" else []:
                 digest.update(repr(row).encode())
         check = database.execute("PRAGMA integrity_check").fetchone()[0]
     finally:

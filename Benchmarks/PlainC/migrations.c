@@ -30,6 +30,8 @@ Checksum task_migrate_rename(const char *path) {
     run_bound("UPDATE ZPATIENT SET Z_ENT = ?", 1);
     run_bound("UPDATE ZINJURY SET Z_ENT = ?", 2);
     execute("ALTER TABLE ZPATIENT RENAME TO ZCASUALTY");
+    // As Core Data's own files have it, beside the one of the former name.
+    execute("CREATE INDEX ZCASUALTY_ZINJURY_INDEX ON ZCASUALTY (ZINJURY)");
     execute("COMMIT");
     end_region();
     return (Checksum){0, 0};

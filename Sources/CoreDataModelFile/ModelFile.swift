@@ -75,7 +75,9 @@ extension ModelPackage {
         let (bytes, path) = (try contents(of: version), version.contents.path)
         var draft =
             try version.isCompiled ? CompiledModelReader(Data(bytes), path: path).read() : ModelFile.draft(contents: bytes, path: path)
-        draft.versions = siblings
+        var versions = siblings
+        versions?.asking = version.name
+        draft.versions = versions
         return draft
     }
 }

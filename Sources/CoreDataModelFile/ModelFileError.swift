@@ -1,7 +1,9 @@
 // What is wrong with a model file before anything in it can be read.
 
+import Foundation
+
 /// A model that is not there, or whose files are not what a model is made of.
-package struct ModelFileError: Error, Sendable, Equatable, CustomStringConvertible {
+package struct ModelFileError: LocalizedError, Sendable, Equatable, CustomStringConvertible {
     package var path: String
     package var message: String
     /// Known where the trouble lies inside a file.
@@ -21,4 +23,7 @@ package struct ModelFileError: Error, Sendable, Equatable, CustomStringConvertib
         let place = [line, column].compactMap { $0 }.map { ":\($0)" }.joined()
         return "\(path)\(place): error: \(message)"
     }
+
+    /// What Foundation shows of it.
+    package var errorDescription: String? { message }
 }

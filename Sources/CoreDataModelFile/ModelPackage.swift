@@ -22,6 +22,8 @@ package struct ModelPackage: Sendable {
     package let current: ModelVersion
     /// Whether the package says which version is current, or has only one; else it is the last.
     let saysCurrent: Bool
+    /// The version whose model asks for the others. A store that it asks about does not fit it, unless the program has edited the model.
+    var asking: String?
 
     /// Models in use have less than a megabyte.
     static let sizeLimit = 64 << 20

@@ -55,7 +55,7 @@ struct VersionSearch {
         return accepting
     }
 
-    /// Those that have the store's entities, with the fewest others first; of equals the last one.
+    /// Those that have the store's entities, with the fewest others first; of equals the last one, but the one that asks after all others.
     private func candidates() -> [Candidate] {
         let all = package.versions.reversed().compactMap { version -> Candidate? in
             guard let contents = try? package.contents(of: version) else { return nil }
@@ -64,7 +64,10 @@ struct VersionSearch {
             return Candidate(version: version, outline: outline, surplus: outline.blocks.count - recorded.count)
         }
         // Sorting keeps no order among equals.
-        return all.enumerated().sorted { ($0.element.surplus, $0.offset) < ($1.element.surplus, $1.offset) }.map(\.element)
+        func rank(_ candidate: Candidate) -> Int { candidate.version.name == package.asking ? 1 : 0 }
+        return all.enumerated().sorted {
+            ($0.element.surplus, rank($0.element), $0.offset) < ($1.element.surplus, rank($1.element), $1.offset)
+        }.map(\.element)
     }
 
     /// Whether a version is the one by what its package says; nil where the store was written here, or nothing is said.

@@ -26,7 +26,8 @@ struct SourceModel {
     init?(of recorded: [String: Data], before later: Schema, configuration name: String?) {
         let found = later.versions?.version(fitting: recorded).map { NSManagedObjectModel(draft: $0.draft) }
             ?? Self.bundled(recorded) ?? Self.merged(recorded)
-        guard let found, let schema = try? found.schema(), let configuration = Self.configuration(of: recorded, in: schema, name)
+        // Nobody else has it, and it is asked for its hashes again.
+        guard let found, let schema = try? found.freeze(), let configuration = Self.configuration(of: recorded, in: schema, name)
         else { return nil }
         (model, self.schema, self.configuration) = (found, schema, configuration.name)
     }

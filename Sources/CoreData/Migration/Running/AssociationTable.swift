@@ -40,6 +40,8 @@ struct AssociationTable {
             return pairs
         }
 
+        func first(of place: Place) -> Int? { ends[place].map { Int($0.first) } }
+
         func isFirst(_ pair: Int, of place: Place) -> Bool { ends[place].map { Int($0.first) == pair } ?? false }
 
         mutating func move(_ former: Place, to place: Place) {
@@ -70,6 +72,9 @@ struct AssociationTable {
         }
         unsaved = []
     }
+
+    /// The first that an object became; nil for one that became nothing.
+    func destination(of source: NSManagedObject) -> ObjectKey? { bySource.first(of: Place(source)).map { destinationKeys[$0] } }
 
     func destinations(of sources: [NSManagedObject]) -> [ObjectKey] {
         sources.flatMap { bySource.pairs(of: Place($0)).map { destinationKeys[$0] } }

@@ -13,12 +13,21 @@ final class MappingStep {
         let value: MappingValue?
         /// A slot of the source that has the same form as the one of the destination: what most attributes are.
         let copied: Copied?
+        /// A to-one of the source whose target became the one of the destination: what most to-ones are.
+        let linked: Linked?
     }
     struct Copied {
         let from: Int
         let to: Int
         /// Whether the default value stands for null.
         let keepsDefault: Bool
+    }
+    struct Linked {
+        let from: Int
+        let to: Int
+        /// What the target went through.
+        let mapping: String
+        let end: NSEntityDescription
     }
     let mapping: NSEntityMapping
     let name: String
@@ -89,7 +98,22 @@ final class MappingStep {
         guard let expression = mapping.valueExpression else { return nil }
         compiler.what = "value expression for \(name)"
         let value = try compiler.value(expression)
-        return Property(mapping: mapping, name: name, value: value, copied: isAttribute ? copied(value, name, compiler) : nil)
+        return Property(
+            mapping: mapping, name: name, value: value, copied: isAttribute ? copied(value, name, compiler) : nil,
+            linked: isAttribute ? nil : linked(value, name, compiler))
+    }
+
+    /// `FUNCTION($manager, 'destinationInstancesForEntityMappingNamed:sourceInstances:', 'Name', $source.owner)` between two to-ones.
+    private static func linked(_ value: MappingValue, _ name: String, _ compiler: MappingCompiler) -> Linked? {
+        guard case .manager(.destinations, let arguments) = value, arguments.count == 2,
+            case .constant(let mapping) = arguments[0], let mapping = mapping as? String,
+            case .path(.variable(.source), let path) = arguments[1],
+            let from = compiler.source?.resolved, let to = compiler.destination?.resolved,
+            case .slot(let former)? = from.places[path], case .slot(let slot)? = to.places[name],
+            from.slots[former].kind == .toOne, to.slots[slot].kind == .toOne,
+            let end = compiler.destination?.relationshipsByName[name]?.destinationEntity
+        else { return nil }
+        return Linked(from: former, to: slot, mapping: mapping, end: end)
     }
 
     /// `$source.name` where both slots keep the same kind of value.

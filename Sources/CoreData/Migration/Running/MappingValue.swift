@@ -56,6 +56,8 @@ extension MappingValue {
     /// The objects of a value: one, those of a collection, none of nil. nil for anything else.
     static func objects(_ value: Any?) -> [NSManagedObject]? {
         if let object = value as? NSManagedObject { return [object] }
+        // What functions of the manager answer.
+        if let objects = value as? [NSManagedObject] { return objects }
         if let collection = value as? any ManagedObjectCollection { return Array(collection.managedObjects) }
         guard let value = KeyValue.unwrapped(value) else { return [] }
         let members: [Any]

@@ -41,10 +41,25 @@ extension MigrationRun {
         guard !step.relationships.isEmpty else { return }
         let source = try table(named: step.name).sources(of: [destination]).first.map(sourceObject)
         for property in step.relationships {
+            if try link(destination, property, source, step) { continue }
             guard let value = property.value, let relationship = step.destinationEntity?.relationshipsByName[property.name] else { continue }
             let scope = MappingScope(run: self, step: step, property: property.mapping, source: source, destination: destination)
             try relate(value.value(in: scope), relationship, of: destination, scope)
         }
+    }
+
+    /// Sets a to-one to what the target of the source became; false where that is to be found, or refused, the long way.
+    private func link(
+        _ destination: NSManagedObject, _ property: MappingStep.Property, _ source: NSManagedObject?, _ step: MappingStep
+    ) throws -> Bool {
+        guard let linked = property.linked, let source, source._state.info.entity === step.sourceEntity?.resolved,
+            destination._state.info.entity === step.destinationEntity?.resolved
+        else { return false }
+        let table = try table(named: linked.mapping)
+        let target = source.target(at: linked.from).flatMap(table.destination(of:)).map(destinationObject)
+        if let target, !target.entity.isKindOf(entity: linked.end) { return false }
+        destination.setTarget(linked.to, target)
+        return true
     }
 
     // MARK: Values
