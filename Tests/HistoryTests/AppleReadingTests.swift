@@ -110,6 +110,8 @@ import Testing
             kept: ["bundleIdentifier": .string, "installedLocally": .boolean, "sortKey": .binary, "uniqueIdentifier": .string]),
     ]
 
+    private static func flag(_ value: Any?) -> String { (value as? Bool).map { $0 ? "1" : "0" } ?? "-" }
+
     /// - Parameter end: an entity without others below it, to which relationships lead.
     private func desk(_ path: String, _ shapes: [String: Shape], end: String, in folder: Folder) throws -> (Desk, Tables)? {
         guard let corpus = Self.corpus else { return nil }
@@ -148,12 +150,11 @@ import Testing
         let expected = try tables.rows(
             "SELECT c.Z_PK, ZTOMBSTONE0, ZTOMBSTONE1, hex(ZTOMBSTONE2), ZTOMBSTONE3 FROM ACHANGE c JOIN Z_PRIMARYKEY p ON p.Z_ENT = ZENTITY "
                 + "WHERE ZCHANGETYPE = 2 AND Z_NAME = 'InstalledApp' ORDER BY 1")
-        let left = changes.filter { $0.changeType == .delete && $0.changedObjectID.entity.name == "InstalledApp" }.map { change in
+        let left = changes.filter { $0.changeType == .delete && $0.changedObjectID.entity.name == "InstalledApp" }.map { change -> String in
             let values = change.tombstone ?? [:]
-            let key = (values["sortKey"] as? Data)?.map { String(format: "%02X", $0) }.joined()
-            let flag = (values["installedLocally"] as? Bool).map { $0 ? "1" : "0" }
-            return (["\(change.changeID)"] + [values["bundleIdentifier"] as? String, flag, key ?? "", values["uniqueIdentifier"] as? String].map { $0 ?? "-" })
-                .joined(separator: "|")
+            let key: String = (values["sortKey"] as? Data ?? Data()).map { String(format: "%02X", $0) }.joined()
+            let texts = ["bundleIdentifier", "uniqueIdentifier"].map { values[$0] as? String ?? "-" }
+            return "\(change.changeID)|\(texts[0])|\(Self.flag(values["installedLocally"]))|\(key)|\(texts[1])"
         }
         #expect(left == expected && left.count == 74)
     }
@@ -168,9 +169,11 @@ import Testing
         let expected = try tables.rows(
             "SELECT ZENTITYPK, ZTOMBSTONE0, ZTOMBSTONE1 FROM ACHANGE c JOIN Z_PRIMARYKEY p ON p.Z_ENT = ZENTITY "
                 + "WHERE ZCHANGETYPE = 2 AND Z_NAME = 'Event' ORDER BY ZTRANSACTIONID, c.Z_PK")
-        let left = try desk.transactions().flatMap { $0.changes ?? [] }.filter { $0.changeType == .delete && $0.changedObjectID.entity.name == "Event" }.map { change in
-            let flag = (change.tombstone?["shouldSync"] as? Bool).map { $0 ? "1" : "0" } ?? "-"
-            return "\(change.changedObjectID.uriRepresentation().lastPathComponent.dropFirst())|\(change.tombstone?["uuid"] as? String ?? "-")|\(flag)"
+        let deletions = try desk.transactions().flatMap { $0.changes ?? [] }.filter { $0.changeType == .delete && $0.changedObjectID.entity.name == "Event" }
+        let left = deletions.map { change -> String in
+            let row = change.changedObjectID.uriRepresentation().lastPathComponent.dropFirst()
+            let uuid = change.tombstone?["uuid"] as? String ?? "-"
+            return "\(row)|\(uuid)|\(Self.flag(change.tombstone?["shouldSync"]))"
         }
         #expect(left == expected && left.count == 507)
     }

@@ -9,19 +9,19 @@ import Testing
 
 @Suite("Watching files", .serialized) struct WatchTests {
     private typealias Told = RemoteChangeTests.Told
-    private static let told = RemoteChangeTests.told
+    private static var told: [String: Any] { RemoteChangeTests.told }
 
     @Test("Whoever is told of a save may read and merge in the very context that saved, which is through with it")
     func reentrant() throws {
         let desk = try Desk(options: Self.told)
-        nonisolated(unsafe) let context = desk.context()
+        let context = desk.context()
         nonisolated(unsafe) var seen: [String] = []
         nonisolated(unsafe) var token: NSPersistentHistoryToken?
         let observer = NotificationCenter.default.addObserver(
             forName: .NSPersistentStoreRemoteChange, object: desk.coordinator, queue: nil
         ) { posted in
+            token = posted.userInfo?[NSPersistentHistoryTokenKey] as? NSPersistentHistoryToken
             context.performAndWait {
-                token = posted.userInfo?[NSPersistentHistoryTokenKey] as? NSPersistentHistoryToken
                 let beds = (try? context.all("Bed")) ?? []
                 let transactions = (try? desk.transactions()) ?? []
                 for transaction in transactions { context.mergeChanges(fromContextDidSave: transaction.objectIDNotification()) }
@@ -51,9 +51,10 @@ import Testing
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
         for store in stores { context.assign(context.add("Bed", ["number": 1]), to: store) }
+        let files = ["a", "b"].map { folder.file($0) }
         nonisolated(unsafe) var seen: [[String]] = []
         let observer = NotificationCenter.default.addObserver(forName: .NSPersistentStoreRemoteChange, object: coordinator, queue: nil) { _ in
-            seen.append((try? ["a", "b"].flatMap { try Tables(folder.file($0)).rows("SELECT COUNT(*) FROM ZBED") }) ?? [])
+            seen.append((try? files.flatMap { try Tables($0).rows("SELECT COUNT(*) FROM ZBED") }) ?? [])
         }
         defer { NotificationCenter.default.removeObserver(observer) }
         try context.save()

@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct MappedHistoryTests {
     private let versions = Versions()
-    private static let options: [String: Any] = [NSPersistentHistoryTrackingKey: true, NSPersistentStoreKeepsFormerValues: true]
+    private static var options: [String: Any] { [NSPersistentHistoryTrackingKey: true, NSPersistentStoreKeepsFormerValues: true] }
 
     private func open(_ model: NSManagedObjectModel, _ url: URL) throws -> (NSPersistentStoreCoordinator, NSManagedObjectContext) {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
@@ -20,16 +20,13 @@ import Testing
     /// Three transactions with former values, and a cursor at the last one.
     private func fill(_ model: NSManagedObjectModel, _ url: URL) throws -> NSPersistentHistoryToken {
         let (coordinator, context) = try open(model, url)
-        let token = try context.performAndWait {
-            let note = NSEntityDescription.insertNewObject(forEntityName: "Note", into: context)
-            for text in ["one", "two", "three"] {
-                note.setValue(text, forKey: "text")
-                try context.save()
-            }
-            let token = try #require(coordinator.currentPersistentHistoryToken(fromStores: nil))
-            try coordinator.moveHistoryCursor("mail", to: token)
-            return token
+        let note = NSEntityDescription.insertNewObject(forEntityName: "Note", into: context)
+        for text in ["one", "two", "three"] {
+            note.setValue(text, forKey: "text")
+            try context.save()
         }
+        let token = try #require(coordinator.currentPersistentHistoryToken(fromStores: nil))
+        try coordinator.moveHistoryCursor("mail", to: token)
         try coordinator.close()
         return token
     }
@@ -57,20 +54,18 @@ import Testing
         try NSMigrationManager(sourceModel: first, destinationModel: second).migrateInPlace(
             url, type: NSSQLiteStoreType, options: Self.options, with: mapping)
         let (coordinator, context) = try open(second, url)
-        try context.performAndWait {
-            #expect(try coordinator.historyCursors().isEmpty && coordinator.historyToken(ofCursor: "mail") == nil)
-            #expect(try transactions(context).isEmpty)
-            #expect(coordinator.currentPersistentHistoryToken(fromStores: nil)?.transactions.keys != token.transactions.keys)
-            let note = try Versions.all("Note", context, by: "text")[0]
-            #expect(note.value(forKey: "size") as? Int == 5)
-            for text in ["four", "five"] {
-                note.setValue(text, forKey: "text")
-                try context.save()
-            }
-            try context.revert(transactions(context)[1])
-            #expect(note.value(forKey: "text") as? String == "four")
-            context.rollback()
+        #expect(try coordinator.historyCursors().isEmpty && coordinator.historyToken(ofCursor: "mail") == nil)
+        #expect(try transactions(context).isEmpty)
+        #expect(coordinator.currentPersistentHistoryToken(fromStores: nil)?.transactions.keys != token.transactions.keys)
+        let note = try Versions.all("Note", context, by: "text")[0]
+        #expect(note.value(forKey: "size") as? Int == 5)
+        for text in ["four", "five"] {
+            note.setValue(text, forKey: "text")
+            try context.save()
         }
+        try context.revert(transactions(context)[1])
+        #expect(note.value(forKey: "text") as? String == "four")
+        context.rollback()
         try coordinator.close()
     }
 
@@ -83,15 +78,13 @@ import Testing
         try NSMigrationManager(sourceModel: first, destinationModel: second).migrateInPlace(
             url, type: NSSQLiteStoreType, options: Self.options, with: mapping)
         let (coordinator, context) = try open(second, url)
-        try context.performAndWait {
-            #expect(coordinator.currentPersistentHistoryToken(fromStores: nil) == token)
-            #expect(try coordinator.historyToken(ofCursor: "mail") == token)
-            let all = try transactions(context)
-            #expect(all.map(\.transactionNumber) == [1, 2, 3])
-            try context.revert(all[2])
-            #expect(try Versions.all("Note", context, by: "text")[0].value(forKey: "text") as? String == "two")
-            context.rollback()
-        }
+        #expect(coordinator.currentPersistentHistoryToken(fromStores: nil) == token)
+        #expect(try coordinator.historyToken(ofCursor: "mail") == token)
+        let all = try transactions(context)
+        #expect(all.map(\.transactionNumber) == [1, 2, 3])
+        try context.revert(all[2])
+        #expect(try Versions.all("Note", context, by: "text")[0].value(forKey: "text") as? String == "two")
+        context.rollback()
         try coordinator.close()
     }
 }

@@ -95,7 +95,7 @@ import Testing
         #expect(after == ["3 Item 2 insert [] []", "4 Item 3 insert [] []"], "\(after)")
     }
 
-    private static let keeping: [String: Any] = tracked.merging([NSPersistentStoreKeepsFormerValues: true]) { $1 }
+    private static var keeping: [String: Any] { tracked.merging([NSPersistentStoreKeepsFormerValues: true]) { $1 } }
 
     private func transactions(
         _ context: NSManagedObjectContext, after token: NSPersistentHistoryToken? = nil
