@@ -11,7 +11,7 @@ from contenders import (
     require_tools)
 
 # A million rows take minutes: two pairs of them show what there is to see.
-LARGE |= {"batchInsert": 100, "migrateAdd": 100, "migrateRename": 100}
+LARGE |= {"batchInsert": 100, "migrateAdd": 100, "migrateRename": 100, "migrateMapping": 10}
 LARGE_PAIRS = {"batchInsert": 2, "migrateAdd": 2, "migrateRename": 2}
 NAMES = [*TASKS, "sharedOwners"]
 

@@ -70,7 +70,7 @@ INDEXED = {"request": "admitted", "request1": "admitted", "request32": "admitted
 
 
 # These run on ten times the rows: a thousand parents of a hundred children, one per cent of a hundred thousand.
-LARGE = {"toManyPrefetch": 10, "saveDirty": 10, "migrateMapping": 10}
+LARGE = {"toManyPrefetch": 10, "saveDirty": 10}
 
 
 def rows_of(task, rows):

@@ -148,7 +148,10 @@ def default_of(prop):
     if prop.default is None:
         return None
     if prop.type in ("Integer 16", "Integer 32", "Integer 64"):
-        return int(float(prop.default))
+        try:
+            return int(float(prop.default))
+        except ValueError:
+            return 0  # a text that is no number, as `NO`
     if prop.type == "Boolean":
         return 1 if prop.default in ("YES", "1", "true") else 0
     if prop.type in ("Float", "Double", "Date", "Decimal"):
