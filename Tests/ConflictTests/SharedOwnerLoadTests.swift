@@ -60,6 +60,26 @@ import Testing
         #expect(!statements.contains { $0.contains("JOIN") })
     }
 
+    @Test("Up to eight owners of one entity are touched a statement each, one more for who was overtaken; more go together", arguments: [3, 8, 9])
+    func severalOwners(_ count: Int) throws {
+        let stack = try stack(false)
+        let first = stack.another()
+        for number in 1..<count { _ = first.make("Doctor", ["name": "d\(number)"]) }
+        try first.save()
+        let mine = stack.another()
+        let doctors = try mine.all("Doctor")
+        let patient = mine.make("Patient", ["name": "new", "ward": try mine.named("North")])
+        patient.set("doctors", NSSet(array: doctors))
+        try Self.admit("other", in: stack.another())
+        _ = log.take()
+        try mine.save()
+        let touches = log.take().filter { $0.hasPrefix("UPDATE \"ZDOCTOR\"") && $0.contains("SET \"Z_OPT\" = ") }
+        #expect(touches.count == (count <= 8 ? count + 1 : 1), "\(touches)")
+        #expect(touches.count { $0.contains("RETURNING") } == 1)
+        let versions = try stack.another().all("Doctor").map { $0.heldVersion }
+        #expect(doctors.count == count && versions.count { $0 == 2 } == count - 1 && versions.count { $0 == 3 } == 1, "\(versions)")
+    }
+
     @Test("32 tasks that give members to the same owners are never refused, and cost what one alone does", arguments: policies, [false, true])
     func together(_ type: NSMergePolicyType, _ isOrdered: Bool) async throws {
         let stack = try stack(isOrdered)
