@@ -163,14 +163,13 @@ struct ActiveBlocksWaitTests {
         let stack = try filled()
         let (idle, busy) = (context(stack), (0..<NSManagedObjectContext.maximumActiveContexts + 2).map { _ in context(stack) })
         let (begun, release, end) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        let done = Mutex(0)
-        await withTaskGroup(of: Void.self) { group in
+        let done = await withTaskGroup(of: Int.self) { group in
             for context in busy {
                 leave(to: context) {
                     begun.signal()
                     release.wait()
                 }
-                group.addTask { await context.perform { done.withLock { $0 += 1 } } }
+                group.addTask { await context.perform { 1 } }
             }
             for context in busy {
                 await wait(for: begun)
@@ -188,8 +187,9 @@ struct ActiveBlocksWaitTests {
             for _ in busy { await wait(for: begun) }
             await idle.perform {}
             for _ in busy { end.signal() }
+            return await group.reduce(0, +)
         }
-        #expect(done.withLock { $0 } == busy.count)
+        #expect(done == busy.count)
     }
 
     @Test("Blocks of all kinds have a context one after the other, whoever comes by which way")

@@ -109,25 +109,26 @@ if CommandLine.arguments.contains("sequence") {
     let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel(draft: draft))
     _ = try coordinator.addPersistentStore(
         type: .sqlite, at: folder.appendingPathComponent("Items.sqlite"), options: [:])
-    var context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-    context.persistentStoreCoordinator = coordinator
+    let parent = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+    parent.persistentStoreCoordinator = coordinator
+    var asked = parent
     if CommandLine.arguments.contains("child") {
         let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = context
+        child.parent = parent
         // With something unsaved in the parent, which makes it lay that over its rows.
         if CommandLine.arguments.contains("unsaved") {
-            context.performAndWait {
-                NSEntityDescription.insertNewObject(forEntityName: "Item", into: context).setValue(-1, forKey: "number")
+            parent.performAndWait {
+                NSEntityDescription.insertNewObject(forEntityName: "Item", into: parent).setValue(-1, forKey: "number")
             }
         }
-        context = child
+        asked = child
     }
     let request = NSFetchRequest<NSManagedObject>(entityName: "Item")
     request.sortDescriptors = [NSSortDescriptor(key: "number", ascending: true)]
     let before = coredata_heap_bytes()
     var most: Int64 = 0
     var sum = 0
-    for try await number in context.values(of: request, { $0.value(forKey: "number") as? Int64 ?? 0 }) {
+    for try await number in asked.values(of: request, { $0.value(forKey: "number") as? Int64 ?? 0 }) {
         if number % 1_000 == 0 { most = max(most, coredata_heap_bytes() - before) }
         sum += Int(number) % 2
     }

@@ -169,7 +169,8 @@ import Testing
         let expected = try tables.rows(
             "SELECT ZENTITYPK, ZTOMBSTONE0, ZTOMBSTONE1 FROM ACHANGE c JOIN Z_PRIMARYKEY p ON p.Z_ENT = ZENTITY "
                 + "WHERE ZCHANGETYPE = 2 AND Z_NAME = 'Event' ORDER BY ZTRANSACTIONID, c.Z_PK")
-        let deletions = try desk.transactions().flatMap { $0.changes ?? [] }.filter { $0.changeType == .delete && $0.changedObjectID.entity.name == "Event" }
+        let changes: [NSPersistentHistoryChange] = try desk.transactions().flatMap { $0.changes ?? [] }
+        let deletions = changes.filter { change in change.changeType == .delete && change.changedObjectID.entity.name == "Event" }
         let left = deletions.map { change -> String in
             let row = change.changedObjectID.uriRepresentation().lastPathComponent.dropFirst()
             let uuid = change.tombstone?["uuid"] as? String ?? "-"

@@ -261,7 +261,7 @@ import Testing
         #expect(mapping.fit(try second.schema(), try first.schema()) == nil)
         try NSMigrationManager(sourceModel: first, destinationModel: second).migrateInPlace(
             versions.store, type: NSSQLiteStoreType, options: nil, with: mapping)
-        try versions.open(2, NSSQLiteStoreType, [:]) { context in
+        try versions.open(2, NSSQLiteStoreType, [:]) { (context: NSManagedObjectContext) throws in
             #expect(try context.values("Item", "count") == ["9"])
             #expect(try context.all("Pin").map { $0.value(forKeyPath: "place.lat") as? Double } == [1.5])
         }

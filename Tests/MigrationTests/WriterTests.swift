@@ -25,7 +25,8 @@ private final class Program {
         var root = URL(fileURLWithPath: #filePath)
         for _ in 0..<3 { root.deleteLastPathComponent() }
         let places = [tests, root.appendingPathComponent(".build/debug")].map { $0.appendingPathComponent("CoreDataWriter") }
-        process.executableURL = try #require(places.first { FileManager.default.isExecutableFile(atPath: $0.path) })
+        let program: URL = try #require(places.first { FileManager.default.isExecutableFile(atPath: $0.path) })
+        process.executableURL = program
         process.arguments = [store.path] + arguments
         process.inheritEnvironment(adding: [:])
         process.standardOutput = output
@@ -108,7 +109,7 @@ private final class Program {
             for other in others { other.read(1) }
             // Far longer than these wait for a lock of SQLite's.
             usleep(300_000)
-            #expect(others.allSatisfy(\.isRunning))
+            #expect(others.filter { !$0.isRunning }.isEmpty)
         }
         for other in others { #expect(other.end() == ["opens", "50"]) }
     }

@@ -68,7 +68,7 @@ final class ModelWatch {
     /// Why a statement was not let through; nil where nothing is known against it.
     var refusal: StoreError? { isOutdated ? outdated : failure ?? (hasGainedHistory ? unrecorded : nil) }
 
-    private var unrecorded: StoreError {
+    fileprivate var unrecorded: StoreError {
         StoreError(
             134030,
             "Changes cannot be saved: the store at \(path) keeps a history since somebody opened it with NSPersistentHistoryTrackingKey, and "
