@@ -35,7 +35,9 @@ import Testing
 
     private func ask(_ text: String, _ tree: CoreDataValues.Predicate, seed: UInt64, _ tally: inout Tally) throws {
         var subjects = PlainSubjects(tree, seed: seed)
-        let values = subjects.variableValues()
+        var values = subjects.variableValues()
+        // A variable in the place of a key is left alone unless it is given a text.
+        for name in NSPredicate.filled(tree, values).openVariables { values[name] = "key" }
         let (predicate, negated) = (NSPredicate.filled(tree, values), NSPredicate.filled(.not(tree), values))
         var translation = Translation(.bindingForeign)
         do { _ = try Evaluator(translation.predicate(predicate), isLenient: true) } catch {
@@ -64,6 +66,12 @@ import Testing
 }
 
 extension NSPredicate {
+    fileprivate var openVariables: Set<String> {
+        var translation = Translation(.bindingForeign)
+        guard let tree = try? translation.predicate(self) else { return [] }
+        return tree.freeVariables.filter { translation.bound[$0] == nil }
+    }
+
     fileprivate static func filled(_ tree: CoreDataValues.Predicate, _ values: [String: Any]) -> NSPredicate {
         NSPredicate.made(of: tree) { _ in nil }.withSubstitutionVariables(values)
     }
