@@ -18,7 +18,14 @@ extension NSSortDescriptor {
 
     private static func made<Root>(of keyPath: PartialKeyPath<Root>, isAscending: Bool) -> NSSortDescriptor {
         func typed<Value>(_ type: Value.Type) -> NSSortDescriptor? {
-            let comparator = (KeyValue.unwrappedType(type) as? any OrderedText.Type)?.comparator ?? StoreComparator.byValue
+            // Without anything generic in between, by which the comparators would not be known again.
+            let order = (KeyValue.unwrappedType(type) as? any OrderedText.Type)?.order
+            let comparator =
+                switch order {
+                case .localized: StoreComparator.localized
+                case .localizedStandard: StoreComparator.localizedStandard
+                case nil, .binary, .caseInsensitive, .localizedCaseInsensitive: StoreComparator.byValue
+                }
             return (keyPath as? KeyPath<Root, Value>).map { NSSortDescriptor(keyPath: $0, ascending: isAscending, comparator: comparator) }
         }
         guard let made = _openExistential(type(of: keyPath).valueType, do: typed)
@@ -66,8 +73,6 @@ private func sendable<Root, Value>(_ keyPath: KeyPath<Root, Value>) -> any KeyPa
 /// by its raw value where the path is asked for its name.
 private protocol OrderedText: RawRepresentable<String>, Comparable {
     static var order: SortTerm.Comparison { get }
-    /// Of its own, so that a descriptor is known by it.
-    static var comparator: @Sendable (Any, Any) -> ComparisonResult { get }
 }
 
 extension OrderedText {
@@ -77,13 +82,11 @@ extension OrderedText {
 private struct LocalizedText: OrderedText {
     let rawValue: String
     static var order: SortTerm.Comparison { .localized }
-    static var comparator: @Sendable (Any, Any) -> ComparisonResult { StoreComparator.localized }
 }
 
 private struct LocalizedStandardText: OrderedText {
     let rawValue: String
     static var order: SortTerm.Comparison { .localizedStandard }
-    static var comparator: @Sendable (Any, Any) -> ComparisonResult { StoreComparator.localizedStandard }
 }
 
 extension String {

@@ -70,7 +70,9 @@ import Testing
         place.attributes = [Clinic.attribute("name", .string)]
         ward.parentName = "Place"
         draft.entities = [place, ward]
-        let context = try Stack(type, model: NSManagedObjectModel(draft: draft), undo: false).context
+        let stack = try Stack(type, model: NSManagedObjectModel(draft: draft), undo: false)
+        defer { withExtendedLifetime(stack) {} }
+        let context = stack.context
         _ = context.make("Place", ["name": "p"])
         for isSaved in [false, true] {
             _ = context.make("Ward", ["name": isSaved ? "w2" : "w1"])
@@ -98,7 +100,9 @@ import Testing
     @Test("8.14 Each of the five comparisons sorts alike in every kind of store, in memory and with unsaved changes", arguments: StoreMaker.types)
     func sorting(_ type: String) throws {
         for comparison in SortSelector.allCases {
-            let context = try Stack(type, undo: false).context
+            let stack = try Stack(type, undo: false)
+            defer { withExtendedLifetime(stack) {} }
+            let context = stack.context
             for text in Self.texts.dropLast(4) { _ = context.make("Patient", ["name": text]) }
             try context.save()
             for text in Self.texts.suffix(4) { _ = context.make("Patient", ["name": text]) }
@@ -121,7 +125,9 @@ import Testing
         var nick = Clinic.attribute("nick", .string)
         nick.isTransient = true
         draft.entities[0].attributes.append(nick)
-        let context = try Stack(type, model: NSManagedObjectModel(draft: draft), undo: false).context
+        let stack = try Stack(type, model: NSManagedObjectModel(draft: draft), undo: false)
+        defer { withExtendedLifetime(stack) {} }
+        let context = stack.context
         _ = context.make("Patient", ["name": "a"])
         let refused = [
             ("name", NSSortDescriptor(key: "name", ascending: true) { _, _ in .orderedSame }),

@@ -119,8 +119,9 @@ struct MigrateCommand: ParsableCommand {
         let store = path ?? store ?? ""
         let text = (error as? Failure)?.message ?? (error as NSError).localizedDescription
         if json {
-            let broken = found == nil ? ModelFindings.check(URL(fileURLWithPath: model)).filter { $0.severity == .error } : []
-            let findings = broken.isEmpty ? [.init(text, error as NSError, file: store)] : broken.map(Report.Finding.init)
+            let checked = found == nil ? model.map { ModelFindings.check(URL(fileURLWithPath: $0)) } ?? [] : []
+            let broken = checked.filter { $0.severity == .error }
+            let findings: [Report.Finding] = broken.isEmpty ? [.init(text, error as NSError, file: store)] : broken.map(Report.Finding.init)
             try printJSON(Report(steps: found?.steps ?? [], lost: found?.lost ?? [], findings: findings))
         } else {
             FileHandle.standardError.write(Data("\(store): error: \(text)\n".utf8))
