@@ -125,7 +125,7 @@ struct ValueRefusal: Sendable, CustomTestStringConvertible {
             #expect(error?.sentence == refusal.sentence)
             #expect(error?.code == 134060)
         }
-        let big = #expect(throws: StoreError.self) { try subject.values("Item", [column("big")]) }
+        let big = #expect(throws: StoreError.self) { try subject.values("Item", [column("n", call("min:", path("big")))]) }
         let sum = #expect(throws: StoreError.self) { try subject.values("Item", [column("n", call("count:", path("big")))]) }
         for error in [big, sum] { #expect(error?.sentence.contains("in a file of their own") == true, "\(error?.sentence ?? "")") }
     }
