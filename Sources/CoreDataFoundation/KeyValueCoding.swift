@@ -95,6 +95,7 @@ package enum KeyValue {
         guard let dictionary = object as? [String: Any] else { return nil }
         if key == "@allKeys" { return (Array(dictionary.keys), ()) }
         if key == "@allValues" { return (Array(dictionary.values), ()) }
+        if key == "@count" { return (dictionary.count, ()) }
         return (dictionary[key].flatMap(unwrapped), ())
     }
 
