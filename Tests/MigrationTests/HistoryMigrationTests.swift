@@ -131,7 +131,11 @@ import Testing
             #expect(all.map(\.transactionNumber) == [1, 2, 3], "a migration is no transaction")
             #expect(try context.revert(all[2]).conflicts.isEmpty)
             try context.save()
-            #expect(try context.revert(all[1]).conflicts.isEmpty)
+            // The tag has lost a member since and has it again; who left it in between comes back by his own side.
+            let conflicts = try context.revert(all[1]).conflicts
+            #expect(conflicts.map { $0.objectID.entity.name } == ["Tag"], "\(conflicts)")
+            #expect(conflicts.map(\.properties) == [["things"]])
+            #expect(conflicts.map(\.transactions) == [[3, 4]])
             try context.save()
             #expect(try context.values("Thing", "title") == ["c1", "c2"] && context.values("Thing", "code") == ["t1", "t2"])
             #expect(try context.all("Thing").map { ($0.value(forKey: "home") as? NSManagedObject)?.value(forKey: "label") as? String } == ["b1", "b1"])

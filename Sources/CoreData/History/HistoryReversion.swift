@@ -6,7 +6,7 @@ import Foundation
 /// What `revert(_:)` of a context has come to.
 public struct HistoryReversion: Sendable {
     /// An object of which later saves have changed what the transaction changed; what is named here was left alone, but for members
-    /// that are gone, without which a to-many comes back.
+    /// that are gone, without which a to-many comes back, and those of a many-to-many that come back by their own side.
     public struct Conflict: Sendable {
         public let objectID: NSManagedObjectID
         /// Sorted by name; empty where the object is gone, or was inserted by the transaction and changed or given more objects since.
@@ -263,13 +263,14 @@ private struct ReversionRun {
         let entity = schema[change.key.entity]
         let since = later[change.key] ?? []
         let slots = change.slots.filter { slot in !since.contains { $0.change.kind == .update && $0.change.slots.contains(slot) } }
-        let lists = change.relationships.filter { list in !since.contains { $0.change.kind == .update && $0.change.relationships.contains(list) } }
+        let owned = change.relationships.filter { !isSaidByMembers($0) }
+        let lists = owned.filter { list in !since.contains { $0.change.kind == .update && $0.change.relationships.contains(list) } }
         guard let object = try object(change.key) else { return note(change.key, [], since.map(\.number)) }
         let kept = change.slots.filter { !slots.contains($0) }.map { entity.slots[$0].name }
-            + change.relationships.filter { !lists.contains($0) }.map { schema[$0].name }
+            + owned.filter { !lists.contains($0) }.map { schema[$0].name }
         if !kept.isEmpty {
             let guilty = since.filter { item in
-                change.slots.contains { item.change.slots.contains($0) } || change.relationships.contains { item.change.relationships.contains($0) }
+                change.slots.contains { item.change.slots.contains($0) } || owned.contains { item.change.relationships.contains($0) }
             }
             note(change.key, kept, guilty.map(\.number))
         }
@@ -292,13 +293,18 @@ private struct ReversionRun {
         }
     }
 
+    /// Whether the to-ones of a to-many's members say all of it.
+    private func isSaidByMembers(_ index: RelationshipIndex) -> Bool {
+        let inverse = schema[index].inverse.map { schema[$0] }
+        return inverse?.isToMany == false && !schema[index].isOrdered
+    }
+
     /// The members of a to-many, in their order; nothing where their own to-ones say it.
     private mutating func set(_ index: RelationshipIndex, of object: NSManagedObject, _ key: RowKey) throws {
         let relationship = schema[index]
-        let inverse = relationship.inverse.map { schema[$0] }
-        if relationship.description.isTransient || inverse?.isToMany == false && !relationship.isOrdered { return }
+        if relationship.description.isTransient || isSaidByMembers(index) { return }
         let cells = former[key]?[relationship.name]
-        if cells == nil, inverse?.isToMany == false { return }
+        if cells == nil, let inverse = relationship.inverse, !schema[inverse].isToMany { return }
         var members: [NSManagedObject] = []
         for cell in cells ?? [] {
             if let member = try target(cell.value, relationship) { members.append(member) } else { noteGone(key, relationship, cell.value) }
