@@ -18,10 +18,12 @@ public final class NSPersistentHistoryToken: NSObject, NSCopying, NSSecureCoding
     /// does not begin anew; of one that was never known all of them are nil, as if there were no token. Either is told as a warning.
     convenience init?(of stores: [NSPersistentStore]) {
         var transactions: [String: Int64] = [:]
-        for store in stores {
-            guard let last = store.currentTransaction() else { return nil }
-            transactions[store.identifier] = last
-        }
+        do {
+            for store in stores {
+                guard let last = try store.currentTransaction() else { continue }
+                transactions[store.identifier] = last
+            }
+        } catch { return nil }
         if transactions.isEmpty { return nil }
         self.init(transactions: transactions)
     }

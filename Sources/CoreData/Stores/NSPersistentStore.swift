@@ -137,7 +137,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     final func noteTransaction(_ number: Int64) { knownTransaction.max(number, ordering: .relaxed) }
 
     /// The last transaction of its history, or the last that is known where that cannot be read now; nil where none is known.
-    final func currentTransaction() -> Int64? {
+    final func currentTransaction() throws -> Int64? {
         do {
             guard let last = try rows.lastTransaction() else { return nil }
             noteTransaction(last)
@@ -145,7 +145,8 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         } catch {
             warn("Where the history of the store \(identifier ?? "") is now cannot be read: \(error)")
             let known = knownTransaction.load(ordering: .relaxed)
-            return known < 0 ? nil : known
+            if known < 0 { throw error }
+            return known
         }
     }
 
