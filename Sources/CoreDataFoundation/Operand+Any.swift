@@ -154,6 +154,8 @@ struct KeyedObject: EvaluationSource {
 
     var identity: Value { .null }
 
+    var count: Int? { (object as? NSDictionary)?.count }
+
     func operand(forKey key: String) -> Operand { Operand(any: KeyValue.value(of: object, forKey: key, unknown: .isNil)) }
 
     /// The same instance, or equal as Foundation or Swift sees it.

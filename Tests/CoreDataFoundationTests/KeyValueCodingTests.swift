@@ -33,4 +33,17 @@ import Testing
         #expect(KeyValue.value(of: dictionary, forKey: "k") as? String == "x")
         #expect(KeyValue.value(of: "four", forKey: "length") as? Int == 4)
     }
+
+    @Test("A dictionary counts its entries, for keys and for predicates, and an object is one")
+    func counts() {
+        let (plain, foundation): ([String: Any], NSDictionary) = (["a": 1, "b": 2], ["a": 1, "b": 2])
+        for dictionary in [plain, foundation] as [Any] {
+            #expect(KeyValue.value(of: dictionary, forKeyPath: "@count") as? Int == 2)
+            #expect(NSPredicate(format: "@count == 1 AND map.@count == 2 AND count:(map) == 2 AND map[SIZE] == 2").evaluate(with: ["map": dictionary]))
+            #expect(NSPredicate(format: "@count == 2").evaluate(with: dictionary))
+            #expect(NSPredicate(format: "maps.@count == 1").evaluate(with: ["maps": [dictionary]]))
+        }
+        #expect(NSPredicate(format: "map.@count == 0").evaluate(with: ["map": [String: Any]()]))
+        #expect(NSPredicate(format: "one.@count == 1").evaluate(with: ["one": Coded()]))
+    }
 }

@@ -106,6 +106,7 @@ import class CoreDataFoundation.NSExpression
             }
         }
         print("damaged texts: \(taken) taken, \(refused) refused")
-        #expect(taken > 400 && refused > 1_000)
+        // One to three damages leave about one text in thirteen that can be read.
+        #expect(taken >= 150 && refused >= 2_000)
     }
 }

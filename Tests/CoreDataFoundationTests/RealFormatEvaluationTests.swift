@@ -11,8 +11,13 @@ import Testing
         var evaluated = 0
         /// Which hold for some subjects and not for all.
         var telling = 0
+        /// Which mean the same of an object as of a dictionary with its keys.
+        var compared = 0
         var refused: [String] = []
     }
+
+    /// What is not evaluated, and why.
+    private static let refused = ["distanceToLocation:fromLocation:(location, %@) < %f": "there are no locations here"]
 
     @Test("Dictionaries, objects with keys, values and lists answer every predicate of real programs, alike and as its printed text does")
     func evaluate() throws {
@@ -27,10 +32,11 @@ import Testing
             count += 1
             try ask(row[0], read, seed: UInt64(count), &tally)
         }
-        print("formats.tsv without a model: \(tally.evaluated) of \(count) evaluated, \(tally.telling) of them telling; refused \(tally.refused)")
+        print("formats.tsv without a model: \(tally.evaluated) of \(count) evaluated, \(tally.telling) of them telling, \(tally.compared) alike of objects; refused \(tally.refused)")
         #expect(count == 3_945)
-        #expect(tally.evaluated + tally.refused.count == count && tally.refused.count == 0)
-        #expect(tally.telling >= 3_000)
+        #expect(tally.evaluated + tally.refused.count == count)
+        #expect(Set(tally.refused) == Set(Self.refused.keys))
+        #expect(tally.telling >= 3_360 && tally.compared == 3_790)
     }
 
     private func ask(_ text: String, _ tree: CoreDataValues.Predicate, seed: UInt64, _ tally: inout Tally) throws {
@@ -41,7 +47,7 @@ import Testing
         let (predicate, negated) = (NSPredicate.filled(tree, values), NSPredicate.filled(.not(tree), values))
         var translation = Translation(.bindingForeign)
         do { _ = try Evaluator(translation.predicate(predicate), isLenient: true) } catch {
-            return tally.refused.append("\(text): \(error)")
+            return tally.refused.append(text)
         }
         let printed = try? NSPredicate(parsing: "\(predicate)")
         var answers: Set<Bool> = []
@@ -52,7 +58,7 @@ import Testing
             guard !subjects.isRandom else { continue }
             #expect(negated.evaluate(with: dictionary) == !answer, "\(text)")
             if let printed { #expect(printed.evaluate(with: dictionary) == answer, "\(text), as \(predicate), of \(dictionary)") }
-            if !subjects.asksForItself { #expect(predicate.evaluate(with: dictionary.asThing) == answer, "\(text), of \(dictionary)") }
+            if subjects.meansTheSameOfObjects { #expect(predicate.evaluate(with: dictionary.asThing) == answer, "\(text), of \(dictionary)") }
         }
         for _ in 0..<(subjects.asksForItself ? 24 : 4) {
             let bare = subjects.bare()
@@ -61,6 +67,7 @@ import Testing
             if let printed, !subjects.isRandom { #expect(printed.evaluate(with: bare) == answer, "\(text), as \(predicate), of \(bare)") }
         }
         tally.evaluated += 1
+        if subjects.meansTheSameOfObjects { tally.compared += 1 }
         if answers.count == 2 { tally.telling += 1 }
     }
 }

@@ -19,9 +19,13 @@ package protocol EvaluationSource {
     var identity: Value { get }
     /// Whether both are the same object. By default: whether they have the same identity, and one at all.
     func isSame(as other: any EvaluationSource) -> Bool
+    /// How many entries it has, if it is a dictionary. By default none is.
+    var count: Int? { get }
 }
 
 extension EvaluationSource {
+    package var count: Int? { nil }
+
     package func isSame(as other: any EvaluationSource) -> Bool {
         !identity.isNull && identity == other.identity
     }
@@ -41,6 +45,9 @@ extension Operand {
         case .value, .float, .source, .opaque: [self]
         }
     }
+
+    /// How many it holds; of a dictionary, how many entries.
+    var count: Int { if case .source(let source) = self, let count = source.count { count } else { members.count } }
 
     /// The value to order by; null for what has no order.
     package var comparable: Value {

@@ -87,7 +87,7 @@ package enum PredicateFunctions {
 
     private static let one: [String: @Sendable (Operand) -> Operand] = [
         "sum:": { $0.isNull ? .null : Aggregate.sum($0.members) },
-        "count:": { $0.isNull ? .null : .value(.int(Int64($0.members.count))) },
+        "count:": { $0.isNull ? .null : .value(.int(Int64($0.count))) },
         "min:": { Aggregate.extreme($0.members, .orderedAscending) },
         "max:": { Aggregate.extreme($0.members, .orderedDescending) },
         "average:": { Aggregate.average($0.members) },

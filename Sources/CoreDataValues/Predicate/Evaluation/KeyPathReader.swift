@@ -91,16 +91,16 @@ struct KeyPathReader {
 
     static func apply(_ collect: CollectionOperator, _ path: [String], _ operand: Operand) -> Operand {
         if operand.isNull { return .null }
-        let values = path.reduce(operand) { step($0, $1) }.members
+        let values = path.reduce(operand) { step($0, $1) }
         switch collect {
         case .count: return .value(.int(Int64(values.count)))
-        case .sum: return Aggregate.sum(values)
-        case .average: return Aggregate.average(values)
-        case .minimum: return Aggregate.extreme(values, .orderedAscending)
-        case .maximum: return Aggregate.extreme(values, .orderedDescending)
-        case .union, .unionArrays, .unionSets: return .collection(values)
+        case .sum: return Aggregate.sum(values.members)
+        case .average: return Aggregate.average(values.members)
+        case .minimum: return Aggregate.extreme(values.members, .orderedAscending)
+        case .maximum: return Aggregate.extreme(values.members, .orderedDescending)
+        case .union, .unionArrays, .unionSets: return .collection(values.members)
         case .distinctUnion, .distinctUnionArrays, .distinctUnionSets:
-            return .collection(Aggregate.distinct(values))
+            return .collection(Aggregate.distinct(values.members))
         }
     }
 }

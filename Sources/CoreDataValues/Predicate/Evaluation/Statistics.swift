@@ -70,7 +70,10 @@ extension Number {
 /// `a[0]`, `a[FIRST]`, `a[LAST]`, `a[SIZE]`, `d['key']`; null beyond the end.
 enum Indexing {
     @Sendable static func item(_ operand: Operand, _ index: Operand) -> Operand {
-        if case .source(let source) = operand, let key = index.text { return source.operand(forKey: key) }
+        if case .source(let source) = operand, let key = index.text {
+            if key == "\u{0}SIZE", let count = source.count { return .value(.int(Int64(count))) }
+            return source.operand(forKey: key)
+        }
         guard case .collection(let members) = operand else { return .null }
         switch index.text {
         case "\u{0}FIRST": return members.first ?? .null
