@@ -154,7 +154,7 @@ struct KeyedObject: EvaluationSource {
 
     var identity: Value { .null }
 
-    var count: Int? { (object as? NSDictionary)?.count ?? (object as? [String: Any])?.count }
+    var count: Int? { (object as? NSDictionary)?.count }
 
     func operand(forKey key: String) -> Operand { Operand(any: KeyValue.value(of: object, forKey: key, unknown: .isNil)) }
 
