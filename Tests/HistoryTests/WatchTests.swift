@@ -20,8 +20,9 @@ import Testing
         let observer = NotificationCenter.default.addObserver(
             forName: .NSPersistentStoreRemoteChange, object: desk.coordinator, queue: nil
         ) { posted in
-            token = posted.userInfo?[NSPersistentHistoryTokenKey] as? NSPersistentHistoryToken
+            let said = posted.userInfo?[NSPersistentHistoryTokenKey] as? NSPersistentHistoryToken
             context.performAndWait {
+                token = said
                 let beds = (try? context.all("Bed")) ?? []
                 let transactions = (try? desk.transactions()) ?? []
                 for transaction in transactions { context.mergeChanges(fromContextDidSave: transaction.objectIDNotification()) }
@@ -169,7 +170,7 @@ import Testing
         let seconds = Date().timeIntervalSince(start)
         let looks = log.texts.count - before
         #expect(looks > 1 && Double(looks) <= seconds * 100 + 10, "\(looks) in \(seconds) s")
-        Thread.sleep(forTimeInterval: 2.8)
+        Thread.sleep(forTimeInterval: 6)
         let rest = log.texts.count
         Thread.sleep(forTimeInterval: 0.5)
         #expect(log.texts.count == rest)
