@@ -59,7 +59,7 @@ import Testing
         try Writer(desk.url, "beds", "2").wait()
         #expect(wait { told.notes.count >= 3 && other.notes.count >= 3 } != nil && told.staysAt(3))
         #expect(told.numbers == [1, 2, 3] && other.notes.count == 3 && other.notes.allSatisfy { $0.token == nil })
-        // The one that tracks leaves, and commits are counted again.
+        // The one that tracks leaves, and commits are counted again, from that moment on.
         try desk.coordinator.remove(desk.store)
         try Writer(plain.url, "beds", "1").wait()
         #expect(wait { other.notes.count >= 4 } != nil && other.staysAt(4))

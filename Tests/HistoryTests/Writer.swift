@@ -33,7 +33,7 @@ struct Writer {
 }
 
 /// Waits until something holds, two seconds at most; answers how long it took, nil if it does not come to pass.
-func wait(_ seconds: Double = 2, until holds: () -> Bool) -> Double? {
+func wait(_ seconds: Double = 10, until holds: () -> Bool) -> Double? {
     let start = Date()
     while !holds() {
         if Date().timeIntervalSince(start) > seconds { return nil }

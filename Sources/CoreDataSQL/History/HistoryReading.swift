@@ -90,8 +90,10 @@ package struct HistoryReading: Sendable {
             + "(SELECT MAX(\(name("Z_PK"))) + 1 FROM \(transactions)))"
     }
 
-    /// Answers a number that changes where new rows are numbered.
-    package var numbering: String { "SELECT SUM(\(name("Z_MAX"))) FROM \(name("Z_PRIMARYKEY"))" }
+    /// Answers a number that changes where new rows are numbered. A history's own rows are numbered by the save itself, in no commit of its own.
+    package var numbering: String {
+        "SELECT SUM(\(name("Z_MAX"))) FROM \(name("Z_PRIMARYKEY")) WHERE \(name("Z_ENT")) < \(HistoryTables.Table.change.rawValue)"
+    }
 
     // MARK: Shortening
 

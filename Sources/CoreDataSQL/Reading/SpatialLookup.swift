@@ -23,7 +23,8 @@ struct SpatialLookup {
         var lookup = self
         if case .and(let parts) = condition { for part in parts { lookup.note(part, level, table) } } else { lookup.note(condition, level, table) }
         let best = trees.map { (tree: $0, count: lookup.count(in: $0)) }.max { $0.count < $1.count }
-        guard let best, best.count > 1 else { return nil }
+        // Where the database needs no such test, nothing may be bound: a statement has no parameters that it does not name.
+        guard let best, best.count > 1, map.dialect.keys(in: best.tree, []) != nil else { return nil }
         let asked = best.tree.columns.compactMap { column in
             lookup.bounds[column].map { (column, SQLSpatialBounds(low: $0.low.map(scope.builder.bind), high: $0.high.map(scope.builder.bind))) }
         }

@@ -71,6 +71,16 @@ final class WatchedStore: @unchecked Sendable {
             // While there was a history commits were not counted.
             if store.recordsHistory { state.foreign = nil }
         }
+        if store.recordsHistory { countAnew() }
+    }
+
+    /// From here on commits are told again: one that comes before the next look is news.
+    private func countAnew() {
+        let stores = stores
+        guard file != nil, !stores.isEmpty, recorder == nil, let count = foreign(stores) else { return }
+        state.withLock { state in
+            if state.foreign == nil { (state.foreign, state.numbering) = (count.foreign, count.numbering) }
+        }
     }
 
     func has(_ store: NSPersistentStore) -> Bool { stores.contains { $0 === store } }
@@ -137,15 +147,16 @@ final class WatchedStore: @unchecked Sendable {
         // A commit is in the log a moment before its connection counts it as its own.
         Thread.sleep(forTimeInterval: 0.01)
         guard let later = foreign(stores) else { return }
-        let settled = min(count.foreign, later.foreign)
+        // The numbering that belongs to the count: one that came between the two is for the next look.
+        let (settled, numbering) = count.foreign < later.foreign ? count : later
         let news = state.withLock { state -> Int64 in
             guard let told = state.foreign else {
-                (state.foreign, state.numbering) = (settled, later.numbering)
+                (state.foreign, state.numbering) = (settled, numbering)
                 return 0
             }
             if settled == told { return 0 }
-            let hasNumbered = later.numbering != state.numbering
-            (state.foreign, state.numbering) = (settled, later.numbering)
+            let hasNumbered = numbering != state.numbering
+            (state.foreign, state.numbering) = (settled, numbering)
             // Less than before: the log's index was made anew, and counts from its beginning.
             return settled < told ? 1 : settled - told - (hasNumbered ? 1 : 0)
         }
