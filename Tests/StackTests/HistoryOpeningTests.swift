@@ -120,8 +120,6 @@ import Testing
         let store = try first.add(options: Rig.tracking)
         let second = Rig(in: first.folder)
         let same = try second.add(options: Rig.tracking)
-        // A store whose coordinator is gone has no identifier.
-        defer { withExtendedLifetime((first, second)) {} }
         let start = try #require(NSPersistentHistoryToken(of: [store]))
         #expect(start.transactions == [store.identifier: 0])
         let context = try first.filled()
