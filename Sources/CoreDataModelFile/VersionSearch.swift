@@ -59,7 +59,9 @@ struct VersionSearch {
     private func candidates() -> [Candidate] {
         let all = package.versions.reversed().compactMap { version -> Candidate? in
             guard let contents = try? package.contents(of: version) else { return nil }
-            guard let outline = VersionOutline(contents) else { return Candidate(version: version, outline: nil, surplus: .max) }
+            guard let outline = VersionOutline(contents) else {
+                return Candidate(version: version, outline: nil, surplus: told[version.name].map { abs($0.count - recorded.count) } ?? .max)
+            }
             guard recorded.keys.allSatisfy({ outline.blocks[$0] != nil }) else { return nil }
             return Candidate(version: version, outline: outline, surplus: outline.blocks.count - recorded.count)
         }

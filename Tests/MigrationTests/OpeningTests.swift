@@ -130,8 +130,8 @@ import Testing
     }
 
     @Test(
-        "Stores of all types tell equal objects in the same words, in pairs, ten at most, whether a mapping model is used or not (134111)",
-        arguments: [NSSQLiteStoreType, NSXMLStoreType, NSBinaryStoreType, NSPropertyListStoreType], [false, true])
+        "Stores of types that keep constraints tell equal objects in the same words, in pairs, ten at most, with a mapping model or without (134111)",
+        arguments: [NSSQLiteStoreType, NSPropertyListStoreType], [false, true])
     func equalObjects(_ type: String, _ mapped: Bool) throws {
         let shop = try Self.unique()
         try shop.open(1, type) { context in
@@ -160,6 +160,32 @@ import Testing
         #expect(said.components(separatedBy: "x-coredata://").count == 11)
         if type != NSSQLiteStoreType { #expect(try Data(contentsOf: shop.store) == before) }
         #expect(try shop.open(1, type) { try $0.all("Item").count } == 25)
+    }
+
+    @Test("A store of a type that keeps no constraints is not migrated to a version with one (134020)", arguments: [NSXMLStoreType, NSBinaryStoreType])
+    func constraintRefused(_ type: String) throws {
+        let shop = try Self.unique()
+        try shop.open(1, type) { context in
+            for number in 1...3 { context.make("Item", ["title": "t\(number)"]) }
+            try context.save()
+        }
+        let before = try Data(contentsOf: shop.store)
+        let error = failure { try shop.open(2, type) { _ in } }
+        #expect(error?.number == 134020 && error?.sentence.contains("Ware") == true, "\(error?.sentence ?? "")")
+        #expect(try Data(contentsOf: shop.store) == before)
+        #expect(try shop.open(1, type) { try $0.all("Item").count } == 3)
+    }
+
+    @Test("A store of a version without entities is migrated to one that has some", arguments: [NSSQLiteStoreType, NSXMLStoreType])
+    func nothingBefore(_ type: String) throws {
+        let shop = try Versions("", V.entity("Item", "", V.attribute("title")))
+        try shop.open(1, type) { _ in }
+        #expect(failure { try shop.open(2, type, [:]) { _ in } }?.number == 134100)
+        try shop.open(2, type) { context in
+            context.make("Item", ["title": "t"])
+            try context.save()
+        }
+        #expect(try shop.open(2, type, [:]) { try $0.values("Item", "title") } == ["t"])
     }
 
     @Test("A mapping model of the program's that cannot be read is no reason to infer one: it is named") func unreadable() throws {

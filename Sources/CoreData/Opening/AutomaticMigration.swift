@@ -44,13 +44,11 @@ private struct AutomaticMigration {
     ///
     /// - Parameter refusal: what opening said.
     func run(insteadOf refusal: any Error) throws {
-        guard let seen = try recorded() else { throw refusal }
-        if seen.isEmpty { return }
+        if try mismatch(insteadOf: refusal) == nil { return }
         do {
             let folder = try url.isFileURL && !options.isReadOnly ? WorkFolder(beside: url, waiting: options.patience) : nil
             defer { withExtendedLifetime(folder) {} }
-            guard let recorded = try recorded() else { throw refusal }
-            if !recorded.isEmpty { try migrate(from: recorded, insteadOf: refusal, in: folder) }
+            if let recorded = try mismatch(insteadOf: refusal) { try migrate(from: recorded, insteadOf: refusal, in: folder) }
         } catch { throw CocoaError.migrating(error, url) }
     }
 
@@ -73,15 +71,16 @@ private struct AutomaticMigration {
             try site.perform(MigrationPlan(SchemaDiff(from: source.schema, to: coordinator.runtime.schema)))
         } catch {
             // Somebody who knows the store by another path may have been first.
-            guard let now = try? self.recorded(), now != recorded else { throw error }
+            guard case .success(let now) = Result(catching: { try mismatch(insteadOf: error) }), now != recorded else { throw error }
         }
     }
 
-    /// The hashes that the store records, empty where the model fits meanwhile; nil for a store that cannot be asked.
-    private func recorded() throws -> [String: Data]? {
+    /// The hashes that the store records, none of a version without entities; nil where the model fits meanwhile.
+    /// - Throws: the refusal for a store that cannot be asked.
+    private func mismatch(insteadOf refusal: any Error) throws -> [String: Data]? {
         let found = try coordinator.inspectStore(ofType: type, configurationName: configuration, at: url)
-        guard found.content == .store else { return nil }
-        return found.mismatch.map(\.recorded) ?? [:]
+        guard found.content == .store else { throw refusal }
+        return found.mismatch?.recorded
     }
 
     private func missingSource(_ refusal: any Error) -> CocoaError {

@@ -24,7 +24,7 @@ struct SourceModel {
     ///   - name: the configuration of it whose entities the store is to keep.
     /// - Returns: nil where no model has the store's hashes. Costs the reading of model files.
     init?(of recorded: [String: Data], before later: Schema, configuration name: String?) {
-        let found = later.versions?.version(fitting: recorded).map { NSManagedObjectModel(draft: $0.draft) }
+        let found = recorded.isEmpty ? NSManagedObjectModel() : later.versions?.version(fitting: recorded).map { NSManagedObjectModel(draft: $0.draft) }
             ?? Self.bundled(recorded) ?? Self.merged(recorded)
         // Nobody else has it, and it is asked for its hashes again.
         guard let found, let schema = try? found.freeze(), let configuration = Self.configuration(of: recorded, in: schema, name)

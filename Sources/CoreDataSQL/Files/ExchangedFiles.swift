@@ -4,17 +4,18 @@ import CoreDataValues
 import Foundation
 
 /// The new files come beside the old ones, then the rows are replaced, then the old files go: whatever ends it, the rows that are there
-/// have their files. Notes in the name of both stores say which files may be left over, for whoever opens either.
+/// have their files. A note in the name of both stores says which files may be left over, for whoever opens either: of two notes, that of
+/// the store which is not there would stay for good.
 package final class ExchangedFiles {
     private let source: ExternalFolder
     private let target: ExternalFolder
     private let former: Set<String>
     private var copied: Set<String> = []
-    private var notes: [PendingFiles] = []
+    private var note: PendingFiles?
 
     /// Copies the source's files to the target's folder.
     ///
-    /// - Parameter stores: the identifiers of both stores, the source's first.
+    /// - Parameter stores: the identifiers of both stores.
     /// - Throws: 134030 where a file cannot be written; nothing is left then.
     package init(from source: URL, to target: URL, stores: [String]) throws {
         self.source = ExternalFolder(store: source)
@@ -23,8 +24,8 @@ package final class ExchangedFiles {
         if isShared { return }
         do {
             let names = try self.source.names()
-            if !names.isEmpty || !former.isEmpty { notes = stores.map { PendingFiles(self.target, store: $0) } }
-            try note(former.union(names))
+            if !names.isEmpty || !former.isEmpty { note = PendingFiles(self.target, stores: stores) }
+            try note?.add(former.union(names).sorted())
             try copy(names)
         } catch {
             undo()
@@ -35,27 +36,21 @@ package final class ExchangedFiles {
     /// Stores whose names differ by their extensions have one folder.
     private var isShared: Bool { source.files.standardizedFileURL == target.files.standardizedFileURL }
 
-    /// The rows are replaced: copies the files that came meanwhile, and removes the former ones. Where that fails the notes stay.
+    /// The rows are replaced: copies the files that came meanwhile, and removes the former ones. Where that fails the note stays.
     package func complete() throws {
         if isShared { return }
         let late = try source.names().subtracting(copied)
-        try note(late)
+        if !late.isEmpty { try note?.add(late.sorted()) }
         try copy(late)
-        for note in notes.dropFirst() { note.end() }
-        if let note = notes.first { KeptFiles.of(target).remove(former.subtracting(copied), note) }
+        if let note { KeptFiles.of(target).remove(former.subtracting(copied), note) }
         target.removeIfEmpty()
     }
 
     /// The rows stay as they were.
     package func undo() {
         for name in copied.subtracting(former) { target.remove(name) }
-        for note in notes { note.end() }
+        note?.end()
         target.removeIfEmpty()
-    }
-
-    private func note(_ names: Set<String>) throws {
-        if names.isEmpty { return }
-        for note in notes { try note.add(names.sorted()) }
     }
 
     /// A file that goes meanwhile is one that no row refers to any more.

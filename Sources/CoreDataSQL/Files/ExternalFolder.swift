@@ -87,7 +87,8 @@ package struct ExternalFolder: ValueFiles {
             guard rename(draft.path, self.file(name).path) == 0 else { throw CocoaError(.fileWriteUnknown) }
         } catch {
             unlink(draft.path)
-            throw error
+            guard let error = error as? POSIXError else { throw error }
+            throw failure("writing", name, error.code.rawValue)
         }
     }
 
@@ -108,8 +109,8 @@ package struct ExternalFolder: ValueFiles {
         } catch { throw failure("creating", "") }
     }
 
-    private func failure(_ what: String, _ name: String) -> StoreError {
-        let reason = String(cString: strerror(errno))
+    private func failure(_ what: String, _ name: String, _ code: Int32 = errno) -> StoreError {
+        let reason = String(cString: strerror(code))
         return StoreError(
             134030,
             "A large value cannot be saved: \(what) \(file(name).path) failed (\(reason)). Make room or change the "

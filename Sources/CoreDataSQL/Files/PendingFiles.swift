@@ -4,7 +4,8 @@
 import CoreDataValues
 import Foundation
 
-/// A file `<store>-<UUID>.pending` in the store's support folder, a name a line, locked while its save runs.
+/// A file `<store>-<UUID>.pending` in the store's support folder, a name a line, locked while its save runs; `<store>-<store>-<UUID>.pending`
+/// where one store takes another's place, for whoever opens either.
 ///
 /// Whoever opens the store takes the lock of each note: if it is free, the save's process is gone, and files
 /// of the note that no row refers to are removed. A note that is lost with the power leaves orphans, which
@@ -16,8 +17,11 @@ package final class PendingFiles: @unchecked Sendable {
     private let url: URL
     private var handle: Int32 = -1
 
-    package init(_ folder: ExternalFolder, store: String) {
+    package convenience init(_ folder: ExternalFolder, store: String) { self.init(folder, stores: [store]) }
+
+    init(_ folder: ExternalFolder, stores: [String]) {
         self.folder = folder
+        let store = stores.joined(separator: "-")
         url = folder.support.appendingPathComponent("\(store)-\(UUID().uuidString).pending")
     }
 
@@ -65,7 +69,7 @@ package final class PendingFiles: @unchecked Sendable {
     /// none.
     static func abandoned(in folder: ExternalFolder, store: String) -> [Abandoned] {
         guard let files = try? FileManager.default.contentsOfDirectory(atPath: folder.support.path) else { return [] }
-        return files.filter { $0.hasPrefix(store + "-") && $0.hasSuffix(".pending") }.compactMap { file in
+        return files.filter { ("-" + $0).contains("-\(store)-") && $0.hasSuffix(".pending") }.compactMap { file in
             let url = folder.support.appendingPathComponent(file)
             let handle = open(url.path, O_RDONLY | O_CLOEXEC)
             guard handle >= 0 else { return nil }
