@@ -100,7 +100,7 @@ import Testing
         #expect(same.value(forKey: "scan") as? Data == larger && same.value(forKey: "words") as? [String] == ["c"])
     }
 
-    @Test("A follower with a cursor misses nothing while two processes write and the history is purged all the time", .timeLimit(.minutes(2)))
+    @Test("A follower with a cursor misses nothing while two processes write and the history is purged all the time", .timeLimit(.minutes(30)))
     func load() async throws {
         let desk = try Desk()
         let writers = try [Writer(desk.url, "beds", "150"), Writer(desk.url, "beds", "150")]

@@ -7,7 +7,7 @@ import Testing
 @testable import CoreData
 
 @Suite("History as it comes") struct SequenceTests {
-    @Test("What is there comes first, then what is saved, here, by another coordinator and by another process", .timeLimit(.minutes(1)))
+    @Test("What is there comes first, then what is saved, here, by another coordinator and by another process", .timeLimit(.minutes(30)))
     func following() async throws {
         let desk = try Desk()
         let other = try Desk(in: desk.folder)
@@ -74,7 +74,7 @@ import Testing
         #expect(none?.code.rawValue == 134091)
     }
 
-    @Test("Whoever waits is told when the store is removed or closed, though another process would keep the log", .timeLimit(.minutes(1)), arguments: [true, false])
+    @Test("Whoever waits is told when the store is removed or closed, though another process would keep the log", .timeLimit(.minutes(30)), arguments: [true, false])
     func closing(_ isRemoved: Bool) async throws {
         let desk = try Desk()
         let other = try Desk(in: desk.folder)

@@ -13,9 +13,11 @@ final class BlockThread: @unchecked Sendable {
     static func start(_ first: AwaitedBlock, _ blocks: ActiveBlocks) {
         let state = BlockThread()
         state.coming = first
-        let thread = Thread { state.run(blocks) }
-        thread.name = blocks.threadName
-        thread.start()
+        Thread {
+            // Foundation on Linux names a thread that runs, and forgets the name of one that does not yet.
+            Thread.current.name = blocks.threadName
+            state.run(blocks)
+        }.start()
     }
 
     func wake(_ block: AwaitedBlock) {
