@@ -9,7 +9,7 @@ struct OperatorRoutes: Sendable {
 
     func add(to router: Router<BasicRequestContext>) {
         // Whether the process runs: it asks for nothing, so that it answers however many requests wait for the store.
-        router.get("live") { _, _ in HTTPResponse.Status.ok }
+        router.get("alive") { _, _ in HTTPResponse.Status.ok }
         router.get("health", use: health)
         router.get("metrics") { _, _ in metrics.text }
         router.get("diagnostics") { _, _ in "\(container.diagnostics())\n" }

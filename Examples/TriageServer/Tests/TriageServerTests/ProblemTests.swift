@@ -81,7 +81,7 @@ struct ProblemTests {
             }
             #expect(refused?.status == 503)
             #expect(refused?.headers[.retryAfter] == "1")
-            #expect(try await server.client.get("/live").status == 200)
+            #expect(try await server.client.get("/alive").status == 200)
             let metrics = try await server.client.get("/metrics").text.split(separator: "\n")
             #expect(metrics.contains { $0.hasPrefix("coredata_pool_timeouts_total ") && !$0.hasSuffix(" 0") })
             #expect(metrics.contains { $0.hasPrefix("coredata_pool_wait_duration_seconds_count{for=\"turn\"}") || $0.contains("{for=\"block\"}") })
