@@ -32,10 +32,11 @@ public final class Harbour: Sendable {
 
     public var coordinator: NSPersistentStoreCoordinator { container.persistentStoreCoordinator }
 
-    /// Reads the names of all ports by their ships, past the row cache.
+    /// Reads the names of all ports by their ships, past the row cache. Not by `read`, which waits for its turn before it asks for a connection.
     public func portNames() async throws -> [String] {
         coordinator.rowCacheLimit = 0
-        return try await container.read { context in
+        let context = container.newBackgroundContext()
+        return try await context.perform {
             let request = NSFetchRequest<NSManagedObject>(entityName: "Ship")
             return try context.fetch(request).compactMap { $0.value(forKeyPath: "port.name") as? String }.sorted()
         }

@@ -27,7 +27,8 @@ struct LogTests {
             let observation = harbour.coordinator.log(to: logger(handler, level), levels: levels)
             #expect(try await harbour.portNames() == ["p0", "p1", "p2"])
             observation.end()
-            let messages = handler.entries.map { "\($0.message)" }
+            // Whether blocks have to wait is up to other tests.
+            let messages = handler.entries.map { "\($0.message)" }.filter { !$0.hasPrefix("waited") }
             switch level {
             case .trace: #expect(messages == ["statement", "fetch", "statement", "faults"])
             case .debug: #expect(messages == ["fetch"])
@@ -90,7 +91,8 @@ struct LogTests {
         }
         if isPatient { #expect(try await waiting.task.value == ["p0"]) }
         waiting.observation.end()
-        let waits = handler.entries.filter { $0.metadata["for"] != nil }
+        // Blocks wait for a place or a turn as well where many run.
+        let waits = handler.entries.filter { entry in entry.metadata["for"].map { !["block", "turn"].contains("\($0)") } ?? false }
         // Once both go on, each may have to wait for the other again.
         #expect(isPatient ? !waits.isEmpty : waits.count == 1)
         let told = isPatient ? "debug waited for a connection for read" : "error got no connection for read"

@@ -44,10 +44,12 @@ struct TracingTests {
             await #expect(throws: CocoaError.self) { try await harbour.portNames() }
             return observation
         }
+        let context = harbour.container.newBackgroundContext()
         await #expect(throws: CocoaError.self) {
-            try await harbour.container.write { context in
+            try await context.perform {
                 let ship = NSEntityDescription.insertNewObject(forEntityName: "Ship", into: context)
                 ship.setValue(String(repeating: "x", count: 101), forKey: "name")
+                try context.save()
             }
         }
         observation.end()
