@@ -27,13 +27,18 @@ let objectTests: [Target] = [
 ].map { name in
     .testTarget(
         name: name,
-        dependencies: ["CoreData", "CoreDataValues", "CoreDataSQLite", "CCoreDataSQLite", "CoreDataTestSupport", "CoreDataSeeds"]
+        dependencies: [
+            "CoreData", "CoreDataValues", "CoreDataSQLite", "CCoreDataSQLite", "CoreDataTestSupport", "CoreDataSeeds",
+        ]
             + (name == "MappingTests" ? ["CCoreDataHeap", "CoreDataModelFile"] : [])
             + (name == "ConcurrencyTests"
-                ? ["CCoreDataRuntime", "CoreDataCallSites", "CoreDataScript", "CoreDataAsyncMain", "CoreDataStress"] : [])
+                ? ["CCoreDataRuntime", "CoreDataCallSites", "CoreDataScript", "CoreDataAsyncMain", "CoreDataStress"]
+                : [])
             + (["HistoryTests", "MigrationTests"].contains(name) ? ["CoreDataWriter"] : [])
-            + (name == "StackTests" ? ["CoreDataAgreement"] : []) + (name == "TypedQueryTests" ? ["CoreDataOperators", "CoreDataQueries"] : [])
-            + (name == "ClassTests" ? ["CoreDataClassesNorth", "CoreDataClassesSouth", "CoreDataClassesProgram", "CoreDataForeign"] : []),
+            + (name == "StackTests" ? ["CoreDataAgreement"] : [])
+            + (name == "TypedQueryTests" ? ["CoreDataOperators", "CoreDataQueries"] : [])
+            + (name == "ClassTests"
+                ? ["CoreDataClassesNorth", "CoreDataClassesSouth", "CoreDataClassesProgram", "CoreDataForeign"] : []),
         exclude: name == "MappingTests" ? ["make-cdm.py"] : [],
         swiftSettings: strict)
 }
@@ -101,36 +106,45 @@ let package = Package(
         .target(
             name: "CoreDataLog",
             dependencies: [
-                "CoreData", "CoreDataCallSites", .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Log"])),
+                "CoreData", "CoreDataCallSites",
+                .product(name: "Logging", package: "swift-log", condition: .when(traits: ["Log"])),
             ],
             swiftSettings: strict),
         .target(
             name: "CoreDataMetrics",
-            dependencies: ["CoreData", .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Metrics"]))],
+            dependencies: [
+                "CoreData", .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Metrics"])),
+            ],
             swiftSettings: strict),
         .target(
             name: "CoreDataTracing",
             dependencies: [
-                "CoreData", .product(name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["Tracing"])),
+                "CoreData",
+                .product(name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["Tracing"])),
             ],
             swiftSettings: strict),
 
         // classes made from models
-        .target(name: "CoreDataGeneration", dependencies: ["CoreDataModelFile", "CoreDataValues"], swiftSettings: strict),
         .target(
-            name: "CoreDataModelTools", dependencies: ["CoreDataGeneration", "CoreDataModelFile", "CoreDataValues"], swiftSettings: strict),
+            name: "CoreDataGeneration", dependencies: ["CoreDataModelFile", "CoreDataValues"], swiftSettings: strict),
+        .target(
+            name: "CoreDataModelTools", dependencies: ["CoreDataGeneration", "CoreDataModelFile", "CoreDataValues"],
+            swiftSettings: strict),
         .executableTarget(name: "CoreDataModelTool", dependencies: ["CoreDataGeneration"], swiftSettings: strict),
         .plugin(name: "CoreDataModelPlugin", capability: .buildTool(), dependencies: ["CoreDataModelTool"]),
         .plugin(
             name: "GenerateModelClasses",
             capability: .command(
-                intent: .custom(verb: "generate-model-classes", description: "Writes the classes of a package's models into its sources."),
+                intent: .custom(
+                    verb: "generate-model-classes",
+                    description: "Writes the classes of a package's models into its sources."),
                 permissions: [.writeToPackageDirectory(reason: "The classes are written beside their models.")]),
             dependencies: ["CoreDataModelTool"]),
 
         // tests
         .testTarget(
-            name: "CoreDataGenerationTests", dependencies: ["CoreData", "CoreDataGeneration", "CoreDataModelFile", "CoreDataValues"],
+            name: "CoreDataGenerationTests",
+            dependencies: ["CoreData", "CoreDataGeneration", "CoreDataModelFile", "CoreDataValues"],
             resources: [.copy("AsXcode/Clinic.xcdatamodeld"), .copy("AsSwift/Harbor.xcdatamodeld")],
             swiftSettings: strict, plugins: ["CoreDataModelPlugin"]),
         .testTarget(
@@ -141,7 +155,8 @@ let package = Package(
         .testTarget(
             name: "CoreDataSQLiteTests",
             dependencies: [
-                "CoreDataSQLite", "CoreDataSQL", "CoreDataValues", "CCoreDataSQLite", "CCoreDataLog", "CCoreDataHeap", "CoreDataSeeds",
+                "CoreDataSQLite", "CoreDataSQL", "CoreDataValues", "CCoreDataSQLite", "CCoreDataLog", "CCoreDataHeap",
+                "CoreDataSeeds",
             ],
             exclude: ["Dialects/Statements.sqlite.txt", "Dialects/Statements.postgres.txt"],
             swiftSettings: strict),
@@ -170,51 +185,64 @@ let package = Package(
             swiftSettings: strict),
         // Random models, rows and predicates, which all stores and the objects answer alike; also as a program, for long runs.
         .target(
-            name: "CoreDataAgreement", dependencies: ["CoreData", "CoreDataValues", "CoreDataSeeds", "CoreDataTestSupport"],
+            name: "CoreDataAgreement",
+            dependencies: ["CoreData", "CoreDataValues", "CoreDataSeeds", "CoreDataTestSupport"],
             path: "Tests/CoreDataAgreement", swiftSettings: strict),
         .executableTarget(
-            name: "CoreDataAgreementRun", dependencies: ["CoreDataAgreement"], path: "Tests/CoreDataAgreementRun", swiftSettings: strict),
+            name: "CoreDataAgreementRun", dependencies: ["CoreDataAgreement"], path: "Tests/CoreDataAgreementRun",
+            swiftSettings: strict),
         // Switches the check of queues off in every process it is linked into.
         .target(
             name: "CCoreDataUnchecked", dependencies: ["CCoreDataRuntime"], path: "Tests/CCoreDataUnchecked"),
         // How much memory a process has; and many rows at once, for long runs in a release build.
         .target(name: "CCoreDataHeap", path: "Tests/CCoreDataHeap"),
         .executableTarget(
-            name: "CoreDataSetRun", dependencies: ["CoreData", "CoreDataSQLite", "CoreDataValues", "CCoreDataHeap"], path: "Tests/CoreDataSetRun",
+            name: "CoreDataSetRun", dependencies: ["CoreData", "CoreDataSQLite", "CoreDataValues", "CCoreDataHeap"],
+            path: "Tests/CoreDataSetRun",
             swiftSettings: strict),
         // How long stores of one version of a package take to be refused by another.
-        .executableTarget(name: "CoreDataRefusalRun", dependencies: ["CoreData"], path: "Tests/CoreDataRefusalRun", swiftSettings: strict),
+        .executableTarget(
+            name: "CoreDataRefusalRun", dependencies: ["CoreData"], path: "Tests/CoreDataRefusalRun",
+            swiftSettings: strict),
         // A plain script and an async main, with the check of queues as programs have it.
         .executableTarget(
             name: "CoreDataScript", dependencies: ["CoreData"], path: "Tests/CoreDataScript", swiftSettings: strict),
         .executableTarget(
-            name: "CoreDataAsyncMain", dependencies: ["CoreData"], path: "Tests/CoreDataAsyncMain", swiftSettings: strict),
+            name: "CoreDataAsyncMain", dependencies: ["CoreData"], path: "Tests/CoreDataAsyncMain",
+            swiftSettings: strict),
         // Classes that models name, in two libraries and a program.
         .target(
-            name: "CoreDataClassesNorth", dependencies: ["CoreData"], path: "Tests/CoreDataClassesNorth", swiftSettings: strict),
+            name: "CoreDataClassesNorth", dependencies: ["CoreData"], path: "Tests/CoreDataClassesNorth",
+            swiftSettings: strict),
         .target(
-            name: "CoreDataClassesSouth", dependencies: ["CoreData"], path: "Tests/CoreDataClassesSouth", swiftSettings: strict),
+            name: "CoreDataClassesSouth", dependencies: ["CoreData"], path: "Tests/CoreDataClassesSouth",
+            swiftSettings: strict),
         .executableTarget(
             name: "CoreDataClassesProgram", dependencies: ["CoreData", "CoreDataClassesNorth", "CoreDataClassesSouth"],
             path: "Tests/CoreDataClassesProgram", swiftSettings: strict),
         // Models with their classes, as programs have them.
-        .target(name: "CoreDataForeign", dependencies: ["CoreData"], path: "Tests/CoreDataForeign", swiftSettings: strict),
+        .target(
+            name: "CoreDataForeign", dependencies: ["CoreData"], path: "Tests/CoreDataForeign", swiftSettings: strict),
         // A predicate builder of another package, with operators of its own.
-        .target(name: "CoreDataQueries", dependencies: ["CoreData"], path: "Tests/CoreDataQueries", swiftSettings: strict),
+        .target(
+            name: "CoreDataQueries", dependencies: ["CoreData"], path: "Tests/CoreDataQueries", swiftSettings: strict),
         // Eight contexts over one store; also as a program, for long runs in a release build and under the sanitizers.
         .target(
-            name: "CoreDataStress", dependencies: ["CoreData", "CoreDataSeeds"], path: "Tests/CoreDataStress", swiftSettings: strict),
+            name: "CoreDataStress", dependencies: ["CoreData", "CoreDataSeeds"], path: "Tests/CoreDataStress",
+            swiftSettings: strict),
         .executableTarget(
             name: "CoreDataStressRun", dependencies: ["CoreDataStress"], path: "Tests/CoreDataStressRun",
             swiftSettings: strict),
         // The process that durability tests kill.
         .executableTarget(
-            name: "CoreDataVictim", dependencies: ["CoreData", "CoreDataSQLite", "CoreDataValues", "CoreDataTestSupport"],
+            name: "CoreDataVictim",
+            dependencies: ["CoreData", "CoreDataSQLite", "CoreDataValues", "CoreDataTestSupport"],
             path: "Tests/CoreDataVictim",
             swiftSettings: strict),
         // Writes to a store that tests have open.
         .executableTarget(
-            name: "CoreDataWriter", dependencies: ["CoreData", "CoreDataSeeds", "CoreDataTestSupport"], path: "Tests/CoreDataWriter",
+            name: "CoreDataWriter", dependencies: ["CoreData", "CoreDataSeeds", "CoreDataTestSupport"],
+            path: "Tests/CoreDataWriter",
             swiftSettings: strict),
         .testTarget(name: "ExampleTests", dependencies: ["CCoreDataSQLite"], swiftSettings: strict),
     ] + objectTests

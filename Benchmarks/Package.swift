@@ -32,7 +32,8 @@ let package = Package(
             name: "OpenCoreDataObjects",
             dependencies: ["Yardstick", .product(name: "CoreData", package: "OpenCoreData")],
             resources: [
-                .copy("Models/Casualties.xcdatamodeld"), .copy("Models/Clinic.xcdatamodeld"), .copy("Models/Wards.xcdatamodeld"),
+                .copy("Models/Casualties.xcdatamodeld"), .copy("Models/Clinic.xcdatamodeld"),
+                .copy("Models/Wards.xcdatamodeld"),
                 .copy("Versions/ClinicAdded.xcdatamodeld"), .copy("Versions/ClinicRenamed.xcdatamodeld"),
             ],
             swiftSettings: strict),

@@ -16,7 +16,8 @@ let package = Package(
     ],
     targets: [
         .target(
-            name: "IntegrationSupport", dependencies: [.product(name: "CoreData", package: "OpenCoreData")], swiftSettings: strict),
+            name: "IntegrationSupport", dependencies: [.product(name: "CoreData", package: "OpenCoreData")],
+            swiftSettings: strict),
         .testTarget(
             name: "CoreDataLogTests",
             dependencies: [

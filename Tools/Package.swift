@@ -1,7 +1,9 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-let strict: [SwiftSetting] = [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error), .enableUpcomingFeature("ExistentialAny")]
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6), .treatAllWarnings(as: .error), .enableUpcomingFeature("ExistentialAny"),
+]
 
 let package = Package(
     name: "OpenCoreDataTools",
@@ -20,5 +22,6 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "CommandTests", dependencies: ["coredata", .product(name: "CoreData", package: "OpenCoreData")], swiftSettings: strict),
+            name: "CommandTests", dependencies: ["coredata", .product(name: "CoreData", package: "OpenCoreData")],
+            swiftSettings: strict),
     ])

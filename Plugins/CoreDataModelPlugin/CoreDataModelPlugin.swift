@@ -34,7 +34,8 @@ struct CoreDataModelPlugin: BuildToolPlugin {
         return [
             .buildCommand(
                 displayName: "Looking for @NSManaged in \(target.name)", executable: tool,
-                arguments: ["--sources", output.path(percentEncoded: false)] + sources.map { $0.path(percentEncoded: false) },
+                arguments: ["--sources", output.path(percentEncoded: false)]
+                    + sources.map { $0.path(percentEncoded: false) },
                 inputFiles: sources, outputFiles: [output])
         ]
     }
@@ -52,7 +53,8 @@ struct CoreDataModelPlugin: BuildToolPlugin {
 
     /// The models of a target: resources of its manifest, and those that the manifest excludes or says nothing of.
     private static func models(of target: SwiftSourceModuleTarget) -> [URL] {
-        var models = Set(target.sourceFiles.map(\.url).filter { $0.pathExtension == "xcdatamodeld" }.map(\.standardizedFileURL.path))
+        var models = Set(
+            target.sourceFiles.map(\.url).filter { $0.pathExtension == "xcdatamodeld" }.map(\.standardizedFileURL.path))
         let walk = FileManager.default.enumerator(
             at: target.directoryURL, includingPropertiesForKeys: nil, options: [.skipsHiddenFiles])
         while let file = walk?.nextObject() as? URL {
@@ -73,14 +75,17 @@ struct CoreDataModelPlugin: BuildToolPlugin {
     private static func inputs(of model: URL) -> [URL] {
         var inputs: [URL] = []
         // A link to a model elsewhere in the package is a model too.
-        let walk = FileManager.default.enumerator(at: model.resolvingSymlinksInPath(), includingPropertiesForKeys: [.isRegularFileKey])
+        let walk = FileManager.default.enumerator(
+            at: model.resolvingSymlinksInPath(), includingPropertiesForKeys: [.isRegularFileKey])
         while let file = walk?.nextObject() as? URL {
             if (try? file.resourceValues(forKeys: [.isRegularFileKey]))?.isRegularFile == true { inputs.append(file) }
         }
         let options = model.deletingLastPathComponent().appending(path: ".coredata.json")
         if FileManager.default.fileExists(atPath: options.path(percentEncoded: false)) { inputs.append(options) }
         for file in inputs where file.lastPathComponent == ".coredata.json" && file != options {
-            Diagnostics.warning("\(file.path(percentEncoded: false)) is not read: it belongs beside \(model.lastPathComponent), not into it.")
+            Diagnostics.warning(
+                "\(file.path(percentEncoded: false)) is not read: it belongs beside \(model.lastPathComponent), not into it."
+            )
         }
         return inputs.sorted { $0.path < $1.path }
     }

@@ -30,7 +30,8 @@ struct GenerateModelClasses: CommandPlugin {
 
     private static func models(in folder: URL) -> [URL] {
         var models: [URL] = []
-        let walk = FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil, options: [.skipsHiddenFiles])
+        let walk = FileManager.default.enumerator(
+            at: folder, includingPropertiesForKeys: nil, options: [.skipsHiddenFiles])
         while let file = walk?.nextObject() as? URL {
             guard ["xcdatamodeld", "xcdatamodel"].contains(file.pathExtension) else { continue }
             walk?.skipDescendants()

@@ -54,11 +54,15 @@ package final class CallSites: Sendable {
         images.withLock { $0 = loaded }
         let found = trace.symbolicated(with: loaded).map { Array($0.frames) } ?? []
         known.withLock { known in
-            for frame in trace.frames { if let address = frame.address, known[address] == nil { known[address] = .passing } }
+            for frame in trace.frames {
+                if let address = frame.address, known[address] == nil { known[address] = .passing }
+            }
             // What was inlined comes before what it was inlined into.
             var seen: Set<UInt64> = []
             for frame in found {
-                guard let address = frame.captured.address, !seen.contains(address), let site = CallSites.site(of: frame) else { continue }
+                guard let address = frame.captured.address, !seen.contains(address),
+                    let site = CallSites.site(of: frame)
+                else { continue }
                 seen.insert(address)
                 known[address] = .site(site)
             }
@@ -72,16 +76,22 @@ package final class CallSites: Sendable {
     // MARK: Whose code it is
 
     /// The folder of this package's sources, as the debug information has it.
-    private static let ownSources = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(2).joined(separator: "/") + "/"
+    private static let ownSources =
+        #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(2).joined(separator: "/") + "/"
     private static let ownModules = [
-        "CoreData", "CoreDataSQLite", "CoreDataSQL", "CoreDataValues", "CoreDataFoundation", "CoreDataCallSites", "CoreDataLog",
+        "CoreData", "CoreDataSQLite", "CoreDataSQL", "CoreDataValues", "CoreDataFoundation", "CoreDataCallSites",
+        "CoreDataLog",
         "CoreDataMetrics", "CoreDataTracing", "CoreDataOperators",
     ]
 
     private static func site(of frame: SymbolicatedBacktrace.Frame) -> CallSite? {
-        guard let symbol = frame.symbol, !frame.isSwiftThunk, !frame.isSwiftRuntimeFailure, !frame.isSystem else { return nil }
+        guard let symbol = frame.symbol, !frame.isSwiftThunk, !frame.isSwiftRuntimeFailure, !frame.isSystem else {
+            return nil
+        }
         let location = symbol.sourceLocation
-        if let location, location.path.hasPrefix(ownSources) || location.line == 0 || location.path.contains("<compiler-generated>") {
+        if let location,
+            location.path.hasPrefix(ownSources) || location.line == 0 || location.path.contains("<compiler-generated>")
+        {
             return nil
         }
         if location == nil, !isProgram(symbol.rawName, image: symbol.imageName) { return nil }
@@ -90,7 +100,9 @@ package final class CallSites: Sendable {
 
     /// Judged by the mangled name: a Swift function of another module than these and those of Swift.
     private static func isProgram(_ name: String, image: String) -> Bool {
-        guard name.hasPrefix("$s"), !image.hasPrefix("libswift"), !image.hasPrefix("libFoundation"), !image.hasPrefix("lib_") else {
+        guard name.hasPrefix("$s"), !image.hasPrefix("libswift"), !image.hasPrefix("libFoundation"),
+            !image.hasPrefix("lib_")
+        else {
             return false
         }
         let mangled = name.dropFirst(2)

@@ -13,7 +13,8 @@ package func rawValues(ofCases type: Any.Type) -> [Any] {
 private func cases<T: RawRepresentable>(of type: T.Type) -> [Any] {
     let words = unsafeBitCast(type as Any.Type, to: UnsafePointer<UInt>.self)
     let enumeration: UInt = 0x201
-    guard MemoryLayout<T>.size == 1, words[0] == enumeration, let descriptor = UnsafePointer<UInt32>(bitPattern: words[1]),
+    guard MemoryLayout<T>.size == 1, words[0] == enumeration,
+        let descriptor = UnsafePointer<UInt32>(bitPattern: words[1]),
         descriptor[5] & 0xff_ffff == 0, descriptor[6] <= 256
     else { return [] }
     return (0..<descriptor[6]).map { number in

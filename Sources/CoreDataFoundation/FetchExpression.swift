@@ -41,7 +41,9 @@ struct FetchArguments {
 
     /// - Throws: `PredicateError` for what is no request and no context, and what fetching throws.
     func results() throws -> Any? {
-        guard let fetching else { throw PredicateError("FETCH needs a context, and was given \(FetchArguments.words(context)).") }
+        guard let fetching else {
+            throw PredicateError("FETCH needs a context, and was given \(FetchArguments.words(context)).")
+        }
         guard let request, let results = try fetching.results(of: request, isCount: isCount) else {
             throw PredicateError("FETCH needs a fetch request, and was given \(FetchArguments.words(request)).")
         }
@@ -62,7 +64,9 @@ extension NSExpression {
 
     /// What a fetch finds for an object. An error of the fetch is kept by its context, and the value is nil.
     final func fetchedValue(_ arguments: [NSExpression], with object: Any?, context: NSMutableDictionary?) -> Any? {
-        guard arguments.count == 3 else { misuse("“\(description)” needs a request, a context and whether only the number counts.") }
+        guard arguments.count == 3 else {
+            misuse("“\(description)” needs a request, a context and whether only the number counts.")
+        }
         let fetch = FetchArguments(arguments.map { $0.expressionValue(with: object, context: context) })
         do {
             return try fetch.results()

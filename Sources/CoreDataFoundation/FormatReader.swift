@@ -24,7 +24,9 @@ struct FormatReader {
     }
 
     private func entry(_ text: String) throws(PredicateError) -> FormatCache.Entry {
-        if let known = FormatCache.shared.entry(text, argumentCount: arguments.count), areNumbers(known.numbers) { return known }
+        if let known = FormatCache.shared.entry(text, argumentCount: arguments.count), areNumbers(known.numbers) {
+            return known
+        }
         var (count, isKept, numbers) = (0, true, UInt64(0))
         let tree = try FormatParser.predicate(text) { place, letter in
             count = max(count, place + 1)
@@ -87,7 +89,8 @@ struct FormatReader {
 
     private func wrongKind(_ place: Int, _ letter: Character, _ wanted: String) -> PredicateError {
         let found = arguments[place].map { "of type \(type(of: $0))" } ?? "nil"
-        return PredicateError("“%\(letter)” needs \(wanted); argument \(place + 1) is \(found). Write %@ for an object.")
+        return PredicateError(
+            "“%\(letter)” needs \(wanted); argument \(place + 1) is \(found). Write %@ for an object.")
     }
 
     private func checkKind(_ place: Int, _ letter: Character) throws(PredicateError) {
@@ -134,7 +137,11 @@ struct FormatReader {
     }
 
     private func argument(_ object: Any?) -> NSExpression {
-        if let object, PlainType(of: object) == nil, !isPlainCollection(object), let expression = object as? NSExpression { return expression }
+        if let object, PlainType(of: object) == nil, !isPlainCollection(object),
+            let expression = object as? NSExpression
+        {
+            return expression
+        }
         return NSExpression(forConstantValue: object)
     }
 

@@ -20,7 +20,8 @@ extension AnyKeyPath {
         let root = type(of: self).rootType
         guard let naming = root as? any KeyPathNaming.Type else {
             throw PredicateError(
-                "A key path that begins at \(root) has no name; only those of managed object classes have one. Give the key as a text.")
+                "A key path that begins at \(root) has no name; only those of managed object classes have one. Give the key as a text."
+            )
         }
         return try naming.keys(of: self)
     }

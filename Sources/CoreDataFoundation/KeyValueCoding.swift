@@ -76,7 +76,11 @@ package enum KeyValue {
         if let coded = object as? any KeyValueCoding {
             coded.setValue(value, forKey: key)
         } else if let dictionary = object as? NSMutableDictionary {
-            if let value { dictionary.setObject(value, forKey: key as NSString) } else { dictionary.removeObject(forKey: key) }
+            if let value {
+                dictionary.setObject(value, forKey: key as NSString)
+            } else {
+                dictionary.removeObject(forKey: key)
+            }
         } else if case .collection(let members) = Operand(any: object) {
             for member in members { set(value, on: member.object, forKey: key) }
         } else {
@@ -100,7 +104,9 @@ package enum KeyValue {
     }
 
     /// A stored property, read by reflection, also an inherited one.
-    package static func storedProperty(of object: Any, _ key: String) -> (value: Any?, Void)? { property(of: object, key) }
+    package static func storedProperty(of object: Any, _ key: String) -> (value: Any?, Void)? {
+        property(of: object, key)
+    }
 
     private static func property(of object: Any, _ key: String) -> (value: Any?, Void)? {
         var mirror: Mirror? = Mirror(reflecting: object)
@@ -115,7 +121,8 @@ package enum KeyValue {
 
     /// The raw value of an enumeration's case, else the thing itself.
     package static func rawValue(_ object: Any) -> Any {
-        guard let object = unwrapped(object), PlainType(of: object) == nil, let raw = object as? any RawRepresentable else {
+        guard let object = unwrapped(object), PlainType(of: object) == nil, let raw = object as? any RawRepresentable
+        else {
             return object
         }
         return raw.rawValue

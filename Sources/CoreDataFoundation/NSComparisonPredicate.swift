@@ -106,7 +106,9 @@ open class NSComparisonPredicate: NSPredicate, NSSecureCoding {
         if let computing = compiled.computing { variables = compiled.operands(computing, for: object, bindings) }
         for (name, value) in bindings ?? [:] { variables[name] = Operand(any: value) }
         for name in evaluator.freeVariables where variables[name] == nil {
-            misuse("The predicate “\(description)” was evaluated without a value for $\(name); give it among the substitution variables.")
+            misuse(
+                "The predicate “\(description)” was evaluated without a value for $\(name); give it among the substitution variables."
+            )
         }
         return evaluator.matches(Operand(any: object), variables: variables)
     }
@@ -120,7 +122,8 @@ open class NSComparisonPredicate: NSPredicate, NSSecureCoding {
             var translation = Translation(.bindingForeign, fetching: true)
             let evaluator = try Evaluator(translation.predicate(self), isLenient: true)
             let made = Compiled(
-                evaluator: evaluator, bound: translation.bound, computing: translation.computed.isEmpty ? nil : translation,
+                evaluator: evaluator, bound: translation.bound,
+                computing: translation.computed.isEmpty ? nil : translation,
                 isClosed: translation.computed.values.allSatisfy(\.isClosedFetch)
                     && evaluator.freeVariables.allSatisfy { translation.bound[$0] != nil })
             compiled.withLock { $0 = made }
@@ -175,11 +178,12 @@ extension NSComparisonPredicate.Modifier {
     }
 
     init(_ modifier: Comparison.Modifier) {
-        self = switch modifier {
-        case .direct: .direct
-        case .any: .any
-        case .all: .all
-        }
+        self =
+            switch modifier {
+            case .direct: .direct
+            case .any: .any
+            case .all: .all
+            }
     }
 }
 
@@ -205,21 +209,22 @@ extension NSComparisonPredicate.Operator {
     }
 
     init(_ op: Comparison.Operator) {
-        self = switch op {
-        case .less: .lessThan
-        case .lessOrEqual: .lessThanOrEqualTo
-        case .greater: .greaterThan
-        case .greaterOrEqual: .greaterThanOrEqualTo
-        case .equal: .equalTo
-        case .notEqual: .notEqualTo
-        case .matches: .matches
-        case .like: .like
-        case .beginsWith: .beginsWith
-        case .endsWith: .endsWith
-        case .in: .in
-        case .contains: .contains
-        case .between: .between
-        }
+        self =
+            switch op {
+            case .less: .lessThan
+            case .lessOrEqual: .lessThanOrEqualTo
+            case .greater: .greaterThan
+            case .greaterOrEqual: .greaterThanOrEqualTo
+            case .equal: .equalTo
+            case .notEqual: .notEqualTo
+            case .matches: .matches
+            case .like: .like
+            case .beginsWith: .beginsWith
+            case .endsWith: .endsWith
+            case .in: .in
+            case .contains: .contains
+            case .between: .between
+            }
     }
 }
 

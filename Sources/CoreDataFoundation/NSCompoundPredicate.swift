@@ -52,7 +52,9 @@ open class NSCompoundPredicate: NSPredicate, NSSecureCoding {
                 open.removeLast()
                 continue
             }
-            if let chain = part as? NSCompoundPredicate, chain.type == type, Swift.type(of: chain) == NSCompoundPredicate.self {
+            if let chain = part as? NSCompoundPredicate, chain.type == type,
+                Swift.type(of: chain) == NSCompoundPredicate.self
+            {
                 open.append(chain.parts[...])
             } else if part.evaluate(with: object, substitutionVariables: bindings) == value {
                 return true

@@ -6,13 +6,16 @@ import Foundation
 extension NSExpression {
     /// Of `FUNCTION(target, 'name:', …)`; nil for anything else.
     package var method: (target: NSExpression, name: String, arguments: [NSExpression])? {
-        guard case .function("FUNCTION", let items) = content, items.count >= 2, let name = items[1].constantValue as? String else { return nil }
+        guard case .function("FUNCTION", let items) = content, items.count >= 2,
+            let name = items[1].constantValue as? String
+        else { return nil }
         return (items[0], name, Array(items.dropFirst(2)))
     }
 
     /// Of a key path of something else than the object that is asked about, as `$x.name`; nil for anything else.
     package var pathOfTarget: (target: NSExpression, path: [String])? {
-        guard case .function("valueForKeyPath:", let items) = content, items.count == 2, case .keyPath(let path) = items[1].content
+        guard case .function("valueForKeyPath:", let items) = content, items.count == 2,
+            case .keyPath(let path) = items[1].content
         else { return nil }
         return (items[0], path)
     }
@@ -45,12 +48,14 @@ extension NSExpression {
         case .function(let name, let items): return NSExpression(content: .function(name, try all(items)))
         case .aggregate(let items): return NSExpression(content: .aggregate(try all(items)))
         case .subquery(let items, let variable, let predicate):
-            return NSExpression(content: .subquery(try items.replacing(other), variable, try predicate.replacing(other)))
+            return NSExpression(
+                content: .subquery(try items.replacing(other), variable, try predicate.replacing(other)))
         case .sets(let type, let left, let right):
             return NSExpression(content: .sets(type, try left.replacing(other), try right.replacing(other)))
         case .conditional(let condition, let first, let second):
             return NSExpression(
-                content: .conditional(try condition.replacing(other), try first.replacing(other), try second.replacing(other)))
+                content: .conditional(
+                    try condition.replacing(other), try first.replacing(other), try second.replacing(other)))
         case .block(let block, let items): return NSExpression(content: .block(block, try all(items)))
         }
     }
@@ -61,10 +66,13 @@ extension NSPredicate {
     package func replacing(_ other: (NSExpression) throws -> NSExpression?) rethrows -> NSPredicate {
         if let comparison = self as? NSComparisonPredicate {
             return NSComparisonPredicate(
-                leftExpression: try comparison.leftExpression.replacing(other), rightExpression: try comparison.rightExpression.replacing(other),
-                modifier: comparison.comparisonPredicateModifier, type: comparison.predicateOperatorType, options: comparison.options)
+                leftExpression: try comparison.leftExpression.replacing(other),
+                rightExpression: try comparison.rightExpression.replacing(other),
+                modifier: comparison.comparisonPredicateModifier, type: comparison.predicateOperatorType,
+                options: comparison.options)
         }
         guard let compound = self as? NSCompoundPredicate else { return self }
-        return NSCompoundPredicate(type: compound.compoundPredicateType, subpredicates: try compound.parts.map { try $0.replacing(other) })
+        return NSCompoundPredicate(
+            type: compound.compoundPredicateType, subpredicates: try compound.parts.map { try $0.replacing(other) })
     }
 }

@@ -22,11 +22,14 @@ extension NSExpression {
         case .swiftKeyPath(let steps): NSExpression(content: .swiftKeyPath(steps + [step]))
         case .function("valueForKeyPath:", let items):
             if items.count == 2, case .swiftKeyPath(let steps) = items[1].content {
-                NSExpression(content: .function("valueForKeyPath:", [items[0], NSExpression(content: .swiftKeyPath(steps + [step]))]))
+                NSExpression(
+                    content: .function(
+                        "valueForKeyPath:", [items[0], NSExpression(content: .swiftKeyPath(steps + [step]))]))
             } else {
                 behind(step)
             }
-        case .constant, .variable, .keyPath, .function, .aggregate, .subquery, .sets, .conditional, .block, .external: behind(step)
+        case .constant, .variable, .keyPath, .function, .aggregate, .subquery, .sets, .conditional, .block, .external:
+            behind(step)
         }
     }
 
@@ -49,7 +52,8 @@ extension NSExpression {
         switch (content, other.content) {
         case (.swiftKeyPath(let steps), .swiftKeyPath(let first)): return steps.starts(with: first, by: ==)
         case (.function("valueForKeyPath:", let items), .function("valueForKeyPath:", let others)):
-            guard items.count == 2, others.count == 2, items[0] == others[0], case .swiftKeyPath(let steps) = items[1].content,
+            guard items.count == 2, others.count == 2, items[0] == others[0],
+                case .swiftKeyPath(let steps) = items[1].content,
                 case .swiftKeyPath(let first) = others[1].content
             else { return false }
             return steps.starts(with: first, by: ==)

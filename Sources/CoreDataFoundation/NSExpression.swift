@@ -63,7 +63,8 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
 
     /// A built-in function by its name, such as `sum:` or `add:to:`.
     public convenience init(forFunction name: String, arguments parameters: [Any]) {
-        self.init(content: .function(name, parameters.map { $0 as? NSExpression ?? NSExpression(forConstantValue: $0) }))
+        self.init(
+            content: .function(name, parameters.map { $0 as? NSExpression ?? NSExpression(forConstantValue: $0) }))
     }
 
     public convenience init(
@@ -98,7 +99,9 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
     }
 
     /// A method of an object by its name, such as `uppercaseString` or `pow:`.
-    public convenience init(forFunction target: NSExpression, selectorName name: String, arguments parameters: [Any]? = nil) {
+    public convenience init(
+        forFunction target: NSExpression, selectorName name: String, arguments parameters: [Any]? = nil
+    ) {
         let arguments = (parameters ?? []).map { $0 as? NSExpression ?? NSExpression(forConstantValue: $0) }
         self.init(content: .function("FUNCTION", [target, NSExpression(forConstantValue: name)] + arguments))
     }
@@ -136,21 +139,25 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
         case .keyPath(let path): return path.joined(separator: ".")
         case .swiftKeyPath(let steps):
             do { return try steps.keys().joined(separator: ".") } catch { misuse(error.sentence) }
-        case .constant, .evaluatedObject, .variable, .function, .aggregate, .subquery, .sets, .conditional, .block, .external:
+        case .constant, .evaluatedObject, .variable, .function, .aggregate, .subquery, .sets, .conditional, .block,
+            .external:
             noPart("keyPath")
         }
     }
 
     open var function: String {
         guard case .function(let name, let items) = content else { noPart("function") }
-        guard name == "FUNCTION", items.count >= 2, let selector = items[1].constantValue as? String else { return name }
+        guard name == "FUNCTION", items.count >= 2, let selector = items[1].constantValue as? String else {
+            return name
+        }
         return selector
     }
 
     open var variable: String {
         switch content {
         case .variable(let name), .subquery(_, let name, _): return name
-        case .constant, .evaluatedObject, .keyPath, .swiftKeyPath, .function, .aggregate, .sets, .conditional, .block, .external:
+        case .constant, .evaluatedObject, .keyPath, .swiftKeyPath, .function, .aggregate, .sets, .conditional, .block,
+            .external:
             noPart("variable")
         }
     }
@@ -160,7 +167,9 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
         switch content {
         case .function("FUNCTION", let items): Array(items.dropFirst(2))
         case .function(_, let items), .block(_, let items): items
-        case .constant, .evaluatedObject, .variable, .keyPath, .swiftKeyPath, .aggregate, .subquery, .sets, .conditional, .external: nil
+        case .constant, .evaluatedObject, .variable, .keyPath, .swiftKeyPath, .aggregate, .subquery, .sets,
+            .conditional, .external:
+            nil
         }
     }
 
@@ -174,14 +183,17 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
         switch content {
         case .aggregate(let items): items
         case .subquery(let collection, _, _): collection
-        case .constant, .evaluatedObject, .variable, .keyPath, .swiftKeyPath, .function, .sets, .conditional, .block, .external: nil
+        case .constant, .evaluatedObject, .variable, .keyPath, .swiftKeyPath, .function, .sets, .conditional, .block,
+            .external:
+            nil
         }
     }
 
     open var predicate: NSPredicate {
         switch content {
         case .subquery(_, _, let predicate), .conditional(let predicate, _, _): return predicate
-        case .constant, .evaluatedObject, .variable, .keyPath, .swiftKeyPath, .function, .aggregate, .sets, .block, .external:
+        case .constant, .evaluatedObject, .variable, .keyPath, .swiftKeyPath, .function, .aggregate, .sets, .block,
+            .external:
             noPart("predicate")
         }
     }
@@ -220,9 +232,12 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
     /// The value for an object. An expression that memory cannot evaluate traps with the reason.
     open func expressionValue(with object: Any?, context: NSMutableDictionary?) -> Any? {
         if case .block(let block, let arguments) = content {
-            return block(object, arguments.map { $0.expressionValue(with: object, context: context) ?? NSNull() }, context)
+            return block(
+                object, arguments.map { $0.expressionValue(with: object, context: context) ?? NSNull() }, context)
         }
-        if case .function("FETCH", let arguments) = content { return fetchedValue(arguments, with: object, context: context) }
+        if case .function("FETCH", let arguments) = content {
+            return fetchedValue(arguments, with: object, context: context)
+        }
         do {
             var translation = Translation(.bindingForeign, fetching: true)
             let evaluator = try ExpressionEvaluator(translation.expression(self), isLenient: true)
@@ -241,7 +256,9 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
         switch content {
         case .block(_, let arguments): return "BLOCK(\(arguments.map(\.description).joined(separator: ", ")))"
         case .external(let type): return "<\(type)>"
-        case .constant, .evaluatedObject, .variable, .keyPath, .swiftKeyPath, .function, .aggregate, .subquery, .sets, .conditional: break
+        case .constant, .evaluatedObject, .variable, .keyPath, .swiftKeyPath, .function, .aggregate, .subquery, .sets,
+            .conditional:
+            break
         }
         var translation = Translation(.bindingForeign)
         guard let tree = try? translation.expression(self) else { return "<\(expressionType)>" }
@@ -255,7 +272,9 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
         if self === other { return true }
         switch content {
         case .external, .block: return false
-        case .constant, .evaluatedObject, .variable, .keyPath, .swiftKeyPath, .function, .aggregate, .subquery, .sets, .conditional: break
+        case .constant, .evaluatedObject, .variable, .keyPath, .swiftKeyPath, .function, .aggregate, .subquery, .sets,
+            .conditional:
+            break
         }
         return Translation.isEqual({ try $0.expression(self) }, { try $0.expression(other) })
     }

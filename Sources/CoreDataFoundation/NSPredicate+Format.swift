@@ -19,7 +19,8 @@ extension PredicateMaking where Self == NSPredicate {
 extension PredicateMaking {
     init(making make: () throws -> NSPredicate) rethrows {
         let predicate = try make()
-        self = ObjectIdentifier(Self.self) == ObjectIdentifier(NSPredicate.self)
+        self =
+            ObjectIdentifier(Self.self) == ObjectIdentifier(NSPredicate.self)
             ? unsafeBitCast(predicate, to: Self.self) : Self.subclass(predicate)
     }
 

@@ -16,13 +16,14 @@ extension NSPredicate {
 extension NSSortDescriptor {
     /// The descriptor of one key of a sort order.
     package static func made(of term: SortTerm) -> NSSortDescriptor {
-        let comparison: SortSelector = switch term.comparison {
-        case .binary: .compare
-        case .caseInsensitive: .caseInsensitiveCompare
-        case .localized: .localizedCompare
-        case .localizedCaseInsensitive: .localizedCaseInsensitiveCompare
-        case .localizedStandard: .localizedStandardCompare
-        }
+        let comparison: SortSelector =
+            switch term.comparison {
+            case .binary: .compare
+            case .caseInsensitive: .caseInsensitiveCompare
+            case .localized: .localizedCompare
+            case .localizedCaseInsensitive: .localizedCaseInsensitiveCompare
+            case .localizedStandard: .localizedStandardCompare
+            }
         return NSSortDescriptor(
             key: term.keyPath.joined(separator: "."), ascending: term.isAscending, comparison: comparison)
     }

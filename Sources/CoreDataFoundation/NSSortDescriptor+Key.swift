@@ -29,7 +29,8 @@ extension NSSortDescriptor: SortDescriptorMaking {}
 
 extension SortDescriptorMaking {
     init(descriptor make: () -> NSSortDescriptor) {
-        self = ObjectIdentifier(Self.self) == ObjectIdentifier(NSSortDescriptor.self)
+        self =
+            ObjectIdentifier(Self.self) == ObjectIdentifier(NSSortDescriptor.self)
             ? unsafeBitCast(make(), to: Self.self) : Self.subclass(make())
     }
 
@@ -157,7 +158,8 @@ extension NSSortDescriptor {
         let comparison = selector.comparison
         let isAscending = keyed.isAscending
         guard var path = keyed.name else {
-            throw PredicateError("A sort descriptor without a named key cannot run in a store; use NSSortDescriptor(key:).")
+            throw PredicateError(
+                "A sort descriptor without a named key cannot run in a store; use NSSortDescriptor(key:).")
         }
         let isSingle = path.withUTF8 { bytes in
             guard let base = bytes.baseAddress else { return true }
@@ -186,15 +188,19 @@ enum StoreComparator {
     /// For values that Swift does not compare. An enumeration counts by its raw value.
     static let byValue: @Sendable (Any, Any) -> ComparisonResult = { a, b in compare(a, b, .binary) }
     static let localized: @Sendable (Any, Any) -> ComparisonResult = { a, b in compare(a, b, .localized) }
-    static let localizedStandard: @Sendable (Any, Any) -> ComparisonResult = { a, b in compare(a, b, .localizedStandard) }
+    static let localizedStandard: @Sendable (Any, Any) -> ComparisonResult = { a, b in compare(a, b, .localizedStandard)
+    }
 
     private static func compare(_ a: Any, _ b: Any, _ comparison: SortTerm.Comparison) -> ComparisonResult {
-        ValueOrder.sortOrder(Operand(any: KeyValue.rawValue(a)).comparable, Operand(any: KeyValue.rawValue(b)).comparable, by: comparison)
+        ValueOrder.sortOrder(
+            Operand(any: KeyValue.rawValue(a)).comparable, Operand(any: KeyValue.rawValue(b)).comparable, by: comparison
+        )
     }
 
     /// Foundation makes its comparators of one function for all types; a closure's first word says which function it is.
     private static let selectors: [UInt: SortSelector] = [
-        function(NSSortDescriptor(keyPath: \Nothing.value, ascending: true).comparator): .compare, function(byValue): .compare,
+        function(NSSortDescriptor(keyPath: \Nothing.value, ascending: true).comparator): .compare,
+        function(byValue): .compare,
         function(localized): .localizedCompare, function(localizedStandard): .localizedStandardCompare,
     ]
 

@@ -10,8 +10,12 @@ extension NSSortDescriptor {
         guard let keyPath = sortDescriptor.keyPath else {
             misuse("A SortDescriptor of \(Compared.self) has no key path; make it of one.")
         }
-        if let comparator = sortDescriptor.stringComparator, String.StandardComparator(comparator, order: .forward) != .lexical {
-            misuse("A SortDescriptor of \(Compared.self) orders texts by \(comparator); use NSSortDescriptor(key:ascending:selector:).")
+        if let comparator = sortDescriptor.stringComparator,
+            String.StandardComparator(comparator, order: .forward) != .lexical
+        {
+            misuse(
+                "A SortDescriptor of \(Compared.self) orders texts by \(comparator); use NSSortDescriptor(key:ascending:selector:)."
+            )
         }
         self.init(descriptor: { NSSortDescriptor.made(of: keyPath, isAscending: sortDescriptor.order == .forward) })
     }
@@ -26,7 +30,9 @@ extension NSSortDescriptor {
                 case .localizedStandard: StoreComparator.localizedStandard
                 case nil, .binary, .caseInsensitive, .localizedCaseInsensitive: StoreComparator.byValue
                 }
-            return (keyPath as? KeyPath<Root, Value>).map { NSSortDescriptor(keyPath: $0, ascending: isAscending, comparator: comparator) }
+            return (keyPath as? KeyPath<Root, Value>).map {
+                NSSortDescriptor(keyPath: $0, ascending: isAscending, comparator: comparator)
+            }
         }
         guard let made = _openExistential(type(of: keyPath).valueType, do: typed)
         else { misuse("The key path \(keyPath) cannot be sorted by.") }
@@ -48,7 +54,9 @@ public struct LocalizedTextOrder: Hashable, Sendable {
 extension SortDescriptor {
     /// Orders a text by the current locale: `SortDescriptor(\Casualty.name, comparator: .localizedStandard)`. Objects sort as their
     /// rows do.
-    public init(_ keyPath: any KeyPath<Compared, String> & Sendable, comparator: LocalizedTextOrder, order: SortOrder = .forward) {
+    public init(
+        _ keyPath: any KeyPath<Compared, String> & Sendable, comparator: LocalizedTextOrder, order: SortOrder = .forward
+    ) {
         switch comparator.kind {
         case .localized: self.init(sendable(keyPath.appending(path: \.inLocalizedOrder)), order: order)
         case .localizedStandard: self.init(sendable(keyPath.appending(path: \.inStandardOrder)), order: order)
@@ -56,7 +64,10 @@ extension SortDescriptor {
     }
 
     /// The same of a text that may be nil, which comes first.
-    public init(_ keyPath: any KeyPath<Compared, String?> & Sendable, comparator: LocalizedTextOrder, order: SortOrder = .forward) {
+    public init(
+        _ keyPath: any KeyPath<Compared, String?> & Sendable, comparator: LocalizedTextOrder,
+        order: SortOrder = .forward
+    ) {
         switch comparator.kind {
         case .localized: self.init(sendable(keyPath.appending(path: \.inLocalizedOrder)), order: order)
         case .localizedStandard: self.init(sendable(keyPath.appending(path: \.inStandardOrder)), order: order)
@@ -76,7 +87,9 @@ private protocol OrderedText: RawRepresentable<String>, Comparable {
 }
 
 extension OrderedText {
-    static func < (a: Self, b: Self) -> Bool { TextComparison.compare(a.rawValue, b.rawValue, by: order) == .orderedAscending }
+    static func < (a: Self, b: Self) -> Bool {
+        TextComparison.compare(a.rawValue, b.rawValue, by: order) == .orderedAscending
+    }
 }
 
 private struct LocalizedText: OrderedText {

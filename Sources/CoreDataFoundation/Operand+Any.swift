@@ -109,7 +109,11 @@ extension Operand {
         if let source = object as? any EvaluationSource {
             self = .source(source)
         } else if let value = Value(any: object) {
-            if case .double(let number) = value, Operand.isFloat(object) { self = .float(Float(number)) } else { self = .value(value) }
+            if case .double(let number) = value, Operand.isFloat(object) {
+                self = .float(Float(number))
+            } else {
+                self = .value(value)
+            }
         } else if let members = Operand.members(of: object) {
             self = .collection(members.map { Operand(any: $0) })
         } else {
@@ -156,7 +160,9 @@ struct KeyedObject: EvaluationSource {
 
     var count: Int? { (object as? NSDictionary)?.count }
 
-    func operand(forKey key: String) -> Operand { Operand(any: KeyValue.value(of: object, forKey: key, unknown: .isNil)) }
+    func operand(forKey key: String) -> Operand {
+        Operand(any: KeyValue.value(of: object, forKey: key, unknown: .isNil))
+    }
 
     /// The same instance, or equal as Foundation or Swift sees it.
     func isSame(as other: any EvaluationSource) -> Bool {

@@ -28,8 +28,11 @@ extension Set: PlainCollection {
 
 private let plainMembers: Set<ObjectIdentifier> = Set(
     ([
-        Any.self, String.self, Int.self, Int64.self, Int32.self, Int16.self, Double.self, Float.self, Bool.self, Date.self, UUID.self,
+        Any.self, String.self, Int.self, Int64.self, Int32.self, Int16.self, Double.self, Float.self, Bool.self,
+        Date.self, UUID.self,
         Data.self, URL.self, Decimal.self,
     ] as [Any.Type]).map { ObjectIdentifier($0) })
 
-private func isPlainMember(_ type: Any.Type) -> Bool { plainMembers.contains(ObjectIdentifier(type)) || type is AnyClass }
+private func isPlainMember(_ type: Any.Type) -> Bool {
+    plainMembers.contains(ObjectIdentifier(type)) || type is AnyClass
+}

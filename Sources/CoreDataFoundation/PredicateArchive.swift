@@ -28,7 +28,9 @@ extension NSCoder {
 
     /// nil for an archive that holds none.
     func decodeTree<Tree: ArchivedTree>(_ type: Tree.Type) -> Tree? {
-        guard containsValue(forKey: NSCoder.key), let object = decodeObject(of: NSData.self, forKey: NSCoder.key) else { return nil }
+        guard containsValue(forKey: NSCoder.key), let object = decodeObject(of: NSData.self, forKey: NSCoder.key) else {
+            return nil
+        }
         let data = object as Data
         // Foundation's reader would follow whatever they say.
         var limits = ArchiveLimits.document(bytes: data.count)

@@ -42,7 +42,9 @@ private struct SchemaSource: EvaluationSource {
         switch operand {
         case .source(let source):
             guard let object = (source as? KeyedObject)?.object else { return operand }
-            if let object = object as? any SchemaObject { return .source(SchemaSource(object: object, isTransforming: isTransforming)) }
+            if let object = object as? any SchemaObject {
+                return .source(SchemaSource(object: object, isTransforming: isTransforming))
+            }
             return (object as? any EntityNaming).map { .value(.text($0.entityName)) } ?? operand
         case .collection(let members): return .collection(members.map(known))
         case .value, .float, .opaque: return operand
@@ -71,7 +73,9 @@ extension NSComparisonPredicate {
     final func answer(of object: any SchemaObject, hasObjects: Bool) -> Bool? {
         let (schema, entity) = object.schemaPlace
         let space = hasObjects ? object.rowSpace.map { ObjectIdentifier($0) } : nil
-        let known = entityComparisons.withLock { $0.first { $0.schema === schema && $0.entity == entity && $0.space == space } }
+        let known = entityComparisons.withLock {
+            $0.first { $0.schema === schema && $0.entity == entity && $0.space == space }
+        }
         // Asked outside the lock: the parts and getters may be a program's own.
         let bound = known ?? bind(schema, entity, space, object.constantTransforming)
         return bound.evaluator?.matches(SchemaSource(object: object, isTransforming: bound.isTransforming))
@@ -111,7 +115,9 @@ private final class NamedRows {
     /// nil for an object of another coordinator.
     func value(_ object: Any) -> Value? {
         if let entity = object as? any EntityNaming { return .text(entity.entityName) }
-        guard let row = object as? any RowNaming, row.rowSpace.map({ ObjectIdentifier($0) }) == space else { return nil }
+        guard let row = object as? any RowNaming, row.rowSpace.map({ ObjectIdentifier($0) }) == space else {
+            return nil
+        }
         let key = row.rowKey
         if key.number <= 0 { haveTemporary = true }
         return .key(key)

@@ -88,7 +88,9 @@ open class CodableTransformer<Wrapped: Codable>: ValueTransformer, ExplainingTra
 
     open override class func transformedValueClass() -> AnyClass { NSData.self }
     open override class func allowsReverseTransformation() -> Bool { true }
-    open override class func givesEqualDataForEqualValues() -> Bool { (Wrapped.self as? any PlainlyCoded.Type)?.isPlainlyCoded ?? false }
+    open override class func givesEqualDataForEqualValues() -> Bool {
+        (Wrapped.self as? any PlainlyCoded.Type)?.isPlainlyCoded ?? false
+    }
 
     open override func transformedValue(_ value: Any?) -> Any? {
         guard let value = KeyValue.unwrapped(value) as? Wrapped else { return nil }
@@ -129,7 +131,9 @@ private protocol PlainlyCoded {
 
 extension PlainlyCoded {
     static var isPlainlyCoded: Bool { true }
-    fileprivate static func isPlain(_ type: Any.Type) -> Bool { (type as? any PlainlyCoded.Type)?.isPlainlyCoded ?? false }
+    fileprivate static func isPlain(_ type: Any.Type) -> Bool {
+        (type as? any PlainlyCoded.Type)?.isPlainlyCoded ?? false
+    }
 }
 
 extension String: PlainlyCoded {}

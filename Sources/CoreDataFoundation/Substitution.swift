@@ -17,7 +17,8 @@ struct Substitution {
                 options: comparison.options)
         }
         guard let compound = predicate as? NSCompoundPredicate else { return predicate }
-        return NSCompoundPredicate(type: compound.compoundPredicateType, subpredicates: compound.parts.map(self.predicate))
+        return NSCompoundPredicate(
+            type: compound.compoundPredicateType, subpredicates: compound.parts.map(self.predicate))
     }
 
     /// `$person.name`: with the person given, what the path comes to now.
@@ -55,7 +56,8 @@ struct Substitution {
         case .conditional(let condition, let first, let second):
             return NSExpression(
                 content: .conditional(predicate(condition), self.expression(first), self.expression(second)))
-        case .block(let block, let arguments): return NSExpression(content: .block(block, arguments.map(self.expression)))
+        case .block(let block, let arguments):
+            return NSExpression(content: .block(block, arguments.map(self.expression)))
         }
     }
 }

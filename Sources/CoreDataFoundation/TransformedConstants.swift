@@ -20,7 +20,9 @@ package protocol AttributeTransforming {
 /// Knows which key paths lead to transformable attributes.
 package protocol ConstantTransforming {
     /// The attribute at the end of a key path, nil for anything else, and how many keys lead to its last to-many.
-    func transformable(at path: [String], from entity: EntityIndex) -> (attribute: any AttributeTransforming, membersEnd: Int)?
+    func transformable(at path: [String], from entity: EntityIndex) -> (
+        attribute: any AttributeTransforming, membersEnd: Int
+    )?
     /// The entity of the members of a to-many.
     func members(at path: [String], from entity: EntityIndex) -> EntityIndex?
 }
@@ -46,14 +48,17 @@ final class TransformedConstants {
     }
 
     /// A comparison of a transformable attribute with values; nil for any other, and for bytes, which are compared as they are.
-    func condition(_ comparison: NSComparisonPredicate, _ side: (NSExpression) throws -> Expression) throws -> Predicate? {
+    func condition(_ comparison: NSComparisonPredicate, _ side: (NSExpression) throws -> Expression) throws
+        -> Predicate?
+    {
         let op = comparison.predicateOperatorType
         guard op == .equalTo || op == .notEqualTo || op == .in else { return nil }
         var (path, constant) = (comparison.leftExpression, comparison.rightExpression)
         if op != .in, place(of: path) == nil { swap(&path, &constant) }
         guard let place = place(of: path),
             let (attribute, membersEnd) = transforming.transformable(at: place.path, from: place.entity),
-            let values = TransformedConstants.values(of: constant, isList: op == .in), !values.allSatisfy(TransformedConstants.isStored),
+            let values = TransformedConstants.values(of: constant, isList: op == .in),
+            !values.allSatisfy(TransformedConstants.isStored),
             membersEnd == 0 || comparison.comparisonPredicateModifier != .direct
         else { return nil }
         let stored = try values.map { try TransformedConstants.stored($0) ?? .data(attribute.bytes(of: $0 as Any)) }
@@ -73,7 +78,8 @@ final class TransformedConstants {
         return members(place, membersEnd, isAll: comparison.comparisonPredicateModifier == .all, isOne)
     }
 
-    private static func isEqual(_ side: Expression, _ value: Value, _ attribute: any AttributeTransforming) -> Predicate {
+    private static func isEqual(_ side: Expression, _ value: Value, _ attribute: any AttributeTransforming) -> Predicate
+    {
         guard case .data = value else { return .comparison(Comparison(side, .equal, .constant(value))) }
         let call = Expression.function(
             TransformedEquality.function, [side, .constant(value), .constant(.text(attribute.equality()))])
@@ -82,7 +88,8 @@ final class TransformedConstants {
 
     /// What holds for any or all members, as a sub-query.
     private func members(
-        _ place: (entity: EntityIndex, path: [String], variable: String?), _ end: Int, isAll: Bool, _ condition: (Expression) -> Predicate
+        _ place: (entity: EntityIndex, path: [String], variable: String?), _ end: Int, isAll: Bool,
+        _ condition: (Expression) -> Predicate
     ) -> Predicate {
         count += 1
         let name = "%member\(count)"
@@ -90,7 +97,8 @@ final class TransformedConstants {
         let value = Expression.function("valueForKeyPath:", [.variable(name), .keyPath(Array(place.path[end...]))])
         let holds = condition(value)
         let found = Expression.subquery(
-            collection: place.variable.map { .function("valueForKeyPath:", [.variable($0), collection]) } ?? collection, variable: name,
+            collection: place.variable.map { .function("valueForKeyPath:", [.variable($0), collection]) } ?? collection,
+            variable: name,
             predicate: isAll ? .not(holds) : holds)
         let number = Expression.function("valueForKeyPath:", [found, .keyPath(["@count"])])
         return .comparison(Comparison(number, isAll ? .equal : .greater, .constant(.int(0))))
@@ -104,11 +112,14 @@ final class TransformedConstants {
         case .keyPath(let path): return (entity, path, nil)
         case .swiftKeyPath(let keyPath): return (try? keyPath.keys()).map { (entity, $0, nil) }
         case .function("valueForKeyPath:", let arguments):
-            guard arguments.count == 2, case .variable(let name) = arguments[0].content, case .keyPath(let path) = arguments[1].content,
+            guard arguments.count == 2, case .variable(let name) = arguments[0].content,
+                case .keyPath(let path) = arguments[1].content,
                 let entity = variables[name]
             else { return nil }
             return (entity, path, name)
-        case .constant, .evaluatedObject, .variable, .function, .aggregate, .subquery, .sets, .conditional, .block, .external: return nil
+        case .constant, .evaluatedObject, .variable, .function, .aggregate, .subquery, .sets, .conditional, .block,
+            .external:
+            return nil
         }
     }
 
@@ -126,7 +137,9 @@ final class TransformedConstants {
                 members.append(values[0])
             }
             return isList ? members : [members.map { $0 ?? NSNull() }]
-        case .evaluatedObject, .variable, .keyPath, .swiftKeyPath, .function, .subquery, .sets, .conditional, .block, .external: return nil
+        case .evaluatedObject, .variable, .keyPath, .swiftKeyPath, .function, .subquery, .sets, .conditional, .block,
+            .external:
+            return nil
         }
     }
 

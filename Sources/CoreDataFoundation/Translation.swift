@@ -24,7 +24,9 @@ extension NSPredicate {
     }
 
     /// The same where no attribute is transformable.
-    package func tree(fetching: Bool = false, objects: @escaping (Any) throws -> Value? = { _ in nil }) throws -> Predicate {
+    package func tree(fetching: Bool = false, objects: @escaping (Any) throws -> Value? = { _ in nil }) throws
+        -> Predicate
+    {
         var translation = Translation(.converting(objects), fetching: fetching)
         return try translation.predicate(self)
     }
@@ -32,7 +34,9 @@ extension NSPredicate {
 
 extension NSExpression {
     /// The expression as a value; see `NSPredicate.tree(fetching:objects:)`.
-    package func tree(fetching: Bool = false, objects: @escaping (Any) throws -> Value? = { _ in nil }) throws -> Expression {
+    package func tree(fetching: Bool = false, objects: @escaping (Any) throws -> Value? = { _ in nil }) throws
+        -> Expression
+    {
         var translation = Translation(.converting(objects), fetching: fetching)
         return try translation.expression(self)
     }
@@ -101,7 +105,8 @@ struct Translation {
         case "TRUEPREDICATE": return .constant(true)
         case "FALSEPREDICATE": return .constant(false)
         default:
-            throw PredicateError("A predicate made of a block can only be asked in memory; \(type(of: predicate)) is one.")
+            throw PredicateError(
+                "A predicate made of a block can only be asked in memory; \(type(of: predicate)) is one.")
         }
     }
 
@@ -175,12 +180,14 @@ struct Translation {
             defer { if let outer { constants?.variables = outer } }
             return .subquery(collection: items, variable: variable, predicate: try predicate(condition))
         case .sets(let type, let left, let right):
-            let name = switch type {
-            case .unionSet: "unionSet:with:"
-            case .intersectSet: "intersectSet:with:"
-            case .minusSet, .constantValue, .evaluatedObject, .variable, .keyPath, .function, .subquery, .aggregate,
-                .anyKey, .block, .conditional, .fetchRequest: "minusSet:with:"
-            }
+            let name =
+                switch type {
+                case .unionSet: "unionSet:with:"
+                case .intersectSet: "intersectSet:with:"
+                case .minusSet, .constantValue, .evaluatedObject, .variable, .keyPath, .function, .subquery, .aggregate,
+                    .anyKey, .block, .conditional, .fetchRequest:
+                    "minusSet:with:"
+                }
             return .function(name, try list([left, right]))
         case .conditional(let condition, let first, let second):
             return .conditional(try predicate(condition), try self.expression(first), try self.expression(second))
@@ -191,7 +198,8 @@ struct Translation {
     /// A constant dictionary has entries here, and its values everywhere else.
     @inline(never)
     private mutating func item(_ arguments: [NSExpression]) throws -> Expression {
-        guard arguments.count == 2, case .constant(let object?) = arguments[0].content, let entries = Translation.entries(object),
+        guard arguments.count == 2, case .constant(let object?) = arguments[0].content,
+            let entries = Translation.entries(object),
             !arguments[1].isPlaceInList
         else { return .function("objectFrom:withIndex:", try list(arguments)) }
         if case .constant(let key?) = arguments[1].content { return try constant(entries[key]) }
@@ -242,7 +250,9 @@ struct Translation {
             known.count += 1
             return computing(expression)
         case .converting:
-            guard let fetch = FetchArguments(constants: arguments) else { return .function("FETCH", try list(arguments)) }
+            guard let fetch = FetchArguments(constants: arguments) else {
+                return .function("FETCH", try list(arguments))
+            }
             known.count += 1
             return try constant(fetch.results())
         }
@@ -254,7 +264,8 @@ struct Translation {
         var tree = tree
         switch tree.op {
         case .between, .in, .contains: return tree
-        case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual, .beginsWith, .endsWith, .like, .matches: break
+        case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual, .beginsWith, .endsWith, .like, .matches:
+            break
         }
         if comparison.leftExpression.isFetch { tree.left = single(tree.left) }
         if comparison.rightExpression.isFetch { tree.right = single(tree.right) }
@@ -280,7 +291,9 @@ struct Translation {
     private mutating func constant(_ object: Any?) throws -> Expression {
         if let value = Value(any: object) { return .constant(value) }
         guard let object = KeyValue.unwrapped(object) else { return .constant(.null) }
-        if !isPlainCollection(object), let expression = object as? NSExpression { return try self.expression(expression) }
+        if !isPlainCollection(object), let expression = object as? NSExpression {
+            return try self.expression(expression)
+        }
         if let members = Translation.members(of: object) {
             var items: [Expression] = []
             items.reserveCapacity(members.count)
@@ -362,7 +375,9 @@ extension NSExpression {
         switch content {
         case .function(_, let arguments): arguments.isEmpty
         case .constant(let value): !(value is String)
-        case .evaluatedObject, .variable, .keyPath, .swiftKeyPath, .aggregate, .subquery, .sets, .conditional, .block, .external: false
+        case .evaluatedObject, .variable, .keyPath, .swiftKeyPath, .aggregate, .subquery, .sets, .conditional, .block,
+            .external:
+            false
         }
     }
 }

@@ -39,7 +39,8 @@ open class UndoManager: NSObject {
     /// Counts down how often registration was disabled. Calling it more often than `disableUndoRegistration()` traps.
     open func enableUndoRegistration() {
         guard disableCount > 0 else {
-            misuse("enableUndoRegistration() was called without a disableUndoRegistration() before it; balance the two.")
+            misuse(
+                "enableUndoRegistration() was called without a disableUndoRegistration() before it; balance the two.")
         }
         disableCount -= 1
     }

@@ -48,7 +48,8 @@ open class ValueTransformer: NSObject, TransformerMaking {
                 let type = type(of: entry.transformer)
                 return String(describing: type) == bare || String(reflecting: type) == bare
             }
-            let constant = bare.hasSuffix("TransformerName") ? named[String(bare.dropLast("TransformerName".count))] : nil
+            let constant =
+                bare.hasSuffix("TransformerName") ? named[String(bare.dropLast("TransformerName".count))] : nil
             let found = (ofClass.first { bare.hasPrefix($0.key) } ?? ofClass.first)?.value ?? constant
             byClass[name] = found
             return found
@@ -105,7 +106,9 @@ open class ValueTransformer: NSObject, TransformerMaking {
     open func transformedValue(_ value: Any?) -> Any? { value }
     /// The value of another form; nil when it stands for none.
     open func reverseTransformedValue(_ value: Any?) -> Any? {
-        guard Self.allowsReverseTransformation() else { misuse("\(Self.self) does not allow the reverse transformation.") }
+        guard Self.allowsReverseTransformation() else {
+            misuse("\(Self.self) does not allow the reverse transformation.")
+        }
         return transformedValue(value)
     }
 }

@@ -25,19 +25,23 @@ struct AttributeText {
 
     func accessors(of attribute: Attribute) -> Accessors {
         guard case .slot(let slot)? = plan.entity.places[attribute.name] else { return composite(attribute) }
-        if style == .swift, let name = attribute.userInfo["enum"], !name.isEmpty, let made = enumeration(attribute, slot, name) {
+        if style == .swift, let name = attribute.userInfo["enum"], !name.isEmpty,
+            let made = enumeration(attribute, slot, name)
+        {
             return made
         }
         if let custom = objectAccessors(attribute, slot) { return custom }
         let made = style == .xcode ? asXcode(attribute, slot) : asSwift(attribute, slot)
-        return attribute.isDerived && style == .swift ? Accessors(name: made.name, type: made.type, get: made.get, set: nil) : made
+        return attribute.isDerived && style == .swift
+            ? Accessors(name: made.name, type: made.type, get: made.get, set: nil) : made
     }
 
     /// One that has no slot of its own.
     private func composite(_ attribute: Attribute) -> Accessors {
         let key = Self.literal(attribute.name)
         return Accessors(
-            name: attribute.name, type: "[\(types["String"]): Any]?", get: "value(forKey: \(key)) as? [\(types["String"]): Any]",
+            name: attribute.name, type: "[\(types["String"]): Any]?",
+            get: "value(forKey: \(key)) as? [\(types["String"]): Any]",
             set: "setValue(newValue, forKey: \(key))")
     }
 
@@ -55,7 +59,8 @@ struct AttributeText {
 
     /// The class of a transformable's values; the module before it is that of the app that the model comes from.
     private static func customClass(_ attribute: Attribute) -> String? {
-        guard attribute.type == .transformable, let text = attribute.customClassName, let last = text.last, last != "." else { return nil }
+        guard attribute.type == .transformable, let text = attribute.customClassName, let last = text.last, last != "."
+        else { return nil }
         guard text.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" || $0 == "." }) else { return text }
         return text.split(separator: ".").last.map(String.init)
     }
@@ -125,7 +130,8 @@ struct AttributeText {
             let made = optional(attribute, slot)
             guard !attribute.isOptional else { return made }
             return Accessors(
-                name: made.name, type: String(made.type.dropLast()), get: "\(made.get) ?? \(empty(attribute.type))", set: made.set)
+                name: made.name, type: String(made.type.dropLast()), get: "\(made.get) ?? \(empty(attribute.type))",
+                set: made.set)
         }
     }
 
@@ -151,16 +157,20 @@ struct AttributeText {
                 name: name, type: type + "?", get: "_optionalInt(\(slot)).map { \(type)(truncatingIfNeeded: $0) }",
                 set: "_setInt(\(slot), newValue.map { \(types["Int64"])($0) })")
         case .integer64:
-            return Accessors(name: name, type: types["Int64"] + "?", get: "_optionalInt(\(slot))", set: "_setInt(\(slot), newValue)")
+            return Accessors(
+                name: name, type: types["Int64"] + "?", get: "_optionalInt(\(slot))", set: "_setInt(\(slot), newValue)")
         case .double:
-            return Accessors(name: name, type: types["Double"] + "?", get: "_optionalDouble(\(slot))", set: "_setDouble(\(slot), newValue)")
+            return Accessors(
+                name: name, type: types["Double"] + "?", get: "_optionalDouble(\(slot))",
+                set: "_setDouble(\(slot), newValue)")
         case .float:
             return Accessors(
                 name: name, type: types["Float"] + "?", get: "_optionalDouble(\(slot)).map { \(types["Float"])($0) }",
                 set: "_setDouble(\(slot), newValue.map { \(types["Double"])($0) })")
         case .boolean:
             return Accessors(
-                name: name, type: types["Bool"] + "?", get: "_optionalInt(\(slot)).map { $0 != 0 }", set: "_setBool(\(slot), newValue)")
+                name: name, type: types["Bool"] + "?", get: "_optionalInt(\(slot)).map { $0 != 0 }",
+                set: "_setBool(\(slot), newValue)")
         case .decimal: return plain(attribute, types["Decimal"] + "?", "decimal", slot)
         case .string: return plain(attribute, types["String"] + "?", "text", slot)
         case .date: return plain(attribute, types["Date"] + "?", "date", slot)
@@ -171,8 +181,11 @@ struct AttributeText {
         }
     }
 
-    private func special(_ attribute: Attribute, _ type: String, _ word: String, _ getter: String, _ slot: Int) -> Accessors {
-        Accessors(name: attribute.name, type: type + "?", get: "\(getter)(\(slot))", set: "_set\(word)(\(slot), newValue)")
+    private func special(_ attribute: Attribute, _ type: String, _ word: String, _ getter: String, _ slot: Int)
+        -> Accessors
+    {
+        Accessors(
+            name: attribute.name, type: type + "?", get: "\(getter)(\(slot))", set: "_set\(word)(\(slot), newValue)")
     }
 
     /// A text as Swift source has it.

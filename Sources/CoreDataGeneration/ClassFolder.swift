@@ -27,8 +27,10 @@ package struct ClassFolder {
     package var leftovers: [URL] {
         let made = Set(classes.sources.map(\.name))
         let names = (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []
-        return names.sorted().filter { $0.hasSuffix(".swift") && !made.contains($0) }.map { url.appendingPathComponent($0) }
-            .filter { file in (try? String(contentsOf: file, encoding: .utf8)).map(classes.hasMade) ?? false }
+        return names.sorted().filter { $0.hasSuffix(".swift") && !made.contains($0) }.map {
+            url.appendingPathComponent($0)
+        }
+        .filter { file in (try? String(contentsOf: file, encoding: .utf8)).map(classes.hasMade) ?? false }
     }
 
     /// Writes what is stale and removes what is left over.

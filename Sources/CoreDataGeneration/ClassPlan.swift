@@ -65,18 +65,23 @@ struct ClassPlanner {
 
     /// A class may stand for an entity and descendants that add nothing.
     private func checkSharing(_ entity: Entity, _ owner: Entity, _ name: String) throws(SchemaError) {
-        let addsNothing = entity.draft.attributes.isEmpty && entity.draft.relationships.isEmpty
+        let addsNothing =
+            entity.draft.attributes.isEmpty && entity.draft.relationships.isEmpty
             && entity.draft.fetchedProperties.isEmpty
         if entity.isKind(of: owner), addsNothing, entity.parent.map({ type(of: schema[$0]) }) == name { return }
         throw SchemaError(
             "“\(entity.name)” and “\(owner.name)” both name the class \(name), which can be made for one of them only. Give one another "
-                + "class, or set its code generation to Manual/None", entity: entity.name, location: entity.draft.location)
+                + "class, or set its code generation to Manual/None", entity: entity.name,
+            location: entity.draft.location)
     }
 
-    private func plan(_ entity: Entity, _ kind: ClassPlan.Kind, _ name: (swift: String, model: String)) throws(SchemaError) -> ClassPlan {
+    private func plan(_ entity: Entity, _ kind: ClassPlan.Kind, _ name: (swift: String, model: String))
+        throws(SchemaError) -> ClassPlan
+    {
         guard SwiftName.canBeClass(name.swift) else {
             throw SchemaError(
-                "“\(entity.name)” names the class “\(name.swift)”, which Swift cannot declare. Rename the class", entity: entity.name,
+                "“\(entity.name)” names the class “\(name.swift)”, which Swift cannot declare. Rename the class",
+                entity: entity.name,
                 location: entity.draft.location)
         }
         var declaring: [Entity] = [entity]
@@ -87,11 +92,14 @@ struct ClassPlanner {
             next = ancestor.parent.map { schema[$0] }
         }
         var plan = ClassPlan(
-            kind: kind, entity: entity, name: name.swift, modelName: name.model, superclass: next.map(type) ?? "NSManagedObject",
+            kind: kind, entity: entity, name: name.swift, modelName: name.model,
+            superclass: next.map(type) ?? "NSManagedObject",
             keys: keys(of: entity))
         plan.attributes = declaring.flatMap(\.draft.attributes).sorted { $0.name < $1.name }
         let owners = Set(declaring.map(\.index))
-        plan.relationships = entity.relationships.map { schema[$0] }.filter { owners.contains($0.owner) }.sorted { $0.name < $1.name }
+        plan.relationships = entity.relationships.map { schema[$0] }.filter { owners.contains($0.owner) }.sorted {
+            $0.name < $1.name
+        }
         plan.fetchedProperties = declaring.flatMap(\.draft.fetchedProperties).sorted { $0.name < $1.name }
         try MemberCheck(plan: plan).run()
         return plan
@@ -115,7 +123,8 @@ extension AttributeType {
     /// Whether the Swift type of the values is hashable for sure.
     fileprivate var isHashable: Bool {
         switch self {
-        case .integer16, .integer32, .integer64, .decimal, .double, .float, .string, .boolean, .date, .binary, .uuid, .uri, .objectID:
+        case .integer16, .integer32, .integer64, .decimal, .double, .float, .string, .boolean, .date, .binary, .uuid,
+            .uri, .objectID:
             true
         case .undefined, .transformable, .composite: false
         }

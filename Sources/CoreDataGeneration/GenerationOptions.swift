@@ -58,7 +58,8 @@ package struct GenerationOptions: Sendable, Equatable {
         }
     }
 
-    private static func choice<T: RawRepresentable & CaseIterable>(_ value: Any, _ key: String, _ file: URL) throws(ModelFileError) -> T
+    private static func choice<T: RawRepresentable & CaseIterable>(_ value: Any, _ key: String, _ file: URL)
+        throws(ModelFileError) -> T
     where T.RawValue == String {
         if let choice = (value as? String).flatMap(T.init) { return choice }
         let known = T.allCases.map { "“\($0.rawValue)”" }.joined(separator: " or ")

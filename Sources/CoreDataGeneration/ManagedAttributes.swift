@@ -55,7 +55,9 @@ package enum ManagedAttributes {
                 case UInt8(ascii: "\""): skipString(pounds: 0)
                 case UInt8(ascii: "#"): pound()
                 case UInt8(ascii: "@") where isWord("@NSManaged"):
-                    if conditions == 0 { findings.append(Finding(path: path, line: line, column: place - lineStart + 1)) }
+                    if conditions == 0 {
+                        findings.append(Finding(path: path, line: line, column: place - lineStart + 1))
+                    }
                     place += 1
                 default: advance()
                 }
@@ -73,7 +75,8 @@ package enum ManagedAttributes {
             guard begins(word) else { return false }
             guard end < bytes.count else { return true }
             switch bytes[end] {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"),
                 UInt8(ascii: "_"), 0x80...0xff:
                 return false
             default: return true

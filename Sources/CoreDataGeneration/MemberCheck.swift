@@ -25,7 +25,9 @@ struct MemberCheck {
         for relationship in plan.relationships where relationship.isToMany {
             let method = "addTo" + SwiftName.capitalized(relationship.name)
             if let other = seen.updateValue(relationship.name, forKey: method) {
-                throw refusal(relationship.name, relationship.description.location, "needs the method \(method), as “\(other)” does")
+                throw refusal(
+                    relationship.name, relationship.description.location,
+                    "needs the method \(method), as “\(other)” does")
             }
         }
     }

@@ -32,7 +32,10 @@ package struct ModelClasses {
         let (planner, plans) = (planner, plans)
         types = TypeNames(
             taken: Set(schema.entities.map(planner.type)).subtracting(["NSManagedObject"])
-                .union(plans.flatMap { $0.attributes.map(\.name) + $0.relationships.map(\.name) + $0.fetchedProperties.map(\.name) }))
+                .union(
+                    plans.flatMap {
+                        $0.attributes.map(\.name) + $0.relationships.map(\.name) + $0.fetchedProperties.map(\.name)
+                    }))
     }
 
     /// Reads the model at a URL, and the options beside it.
@@ -40,7 +43,8 @@ package struct ModelClasses {
     /// - Throws: `ModelFileError` or `SchemaError`, whose descriptions are what compilers say.
     package init(at url: URL) throws {
         try self.init(
-            ModelFile.load(url), model: url.deletingPathExtension().lastPathComponent, options: GenerationOptions(besideModel: url))
+            ModelFile.load(url), model: url.deletingPathExtension().lastPathComponent,
+            options: GenerationOptions(besideModel: url))
     }
 
     /// Everything in one file.
@@ -58,16 +62,20 @@ package struct ModelClasses {
             if plan.kind == .definition {
                 sources.append(
                     Source(
-                        name: "\(plan.name)+CoreDataClass.swift", text: definitionImport(plan) + "\n\n" + definition(plan),
+                        name: "\(plan.name)+CoreDataClass.swift",
+                        text: definitionImport(plan) + "\n\n" + definition(plan),
                         isOwned: true))
             }
             sources.append(
                 Source(
-                    name: "\(plan.name)+CoreDataProperties.swift", text: head(of: plan.name, imports(plan)) + "\n" + accessors(plan), isOwned: false))
+                    name: "\(plan.name)+CoreDataProperties.swift",
+                    text: head(of: plan.name, imports(plan)) + "\n" + accessors(plan), isOwned: false))
         }
         guard !plans.isEmpty else { return [] }
         return sources + [
-            Source(name: "\(model)+CoreDataClasses.swift", text: head(of: "its classes", "\(access)import CoreData") + "\n" + register, isOwned: false)
+            Source(
+                name: "\(model)+CoreDataClasses.swift",
+                text: head(of: "its classes", "\(access)import CoreData") + "\n" + register, isOwned: false)
         ]
     }
 
@@ -77,7 +85,9 @@ package struct ModelClasses {
     private var access: String { options.access == .public ? "public " : "" }
 
     /// Whether a hand-written class is public is not known, and a public import that nothing public uses would be warned of.
-    private func imports(_ plan: ClassPlan) -> String { plan.kind == .definition ? "\(access)import CoreData" : "import CoreData" }
+    private func imports(_ plan: ClassPlan) -> String {
+        plan.kind == .definition ? "\(access)import CoreData" : "import CoreData"
+    }
 
     /// A class below another generated one names nothing of Core Data itself.
     private func definitionImport(_ plan: ClassPlan) -> String {
@@ -101,7 +111,9 @@ package struct ModelClasses {
         text.hasPrefix(origin) && text.prefix { !$0.isNewline }.hasSuffix(Self.notice)
     }
 
-    private func definition(_ plan: ClassPlan) -> String { "nonisolated \(access)class \(plan.name): \(plan.superclass) {}\n" }
+    private func definition(_ plan: ClassPlan) -> String {
+        "nonisolated \(access)class \(plan.name): \(plan.superclass) {}\n"
+    }
 
     private func accessors(_ plan: ClassPlan) -> String {
         let request = types["NSFetchRequest"]
@@ -119,7 +131,8 @@ package struct ModelClasses {
         let relations = relationshipText
         for relationship in plan.relationships where relationship.isToMany {
             let methods = relations.methods(of: relationship).map { "    \($0)\n" }.joined()
-            text += "\n// MARK: Generated accessors for \(relationship.name)\nnonisolated extension \(plan.name) {\n\(methods)}\n"
+            text +=
+                "\n// MARK: Generated accessors for \(relationship.name)\nnonisolated extension \(plan.name) {\n\(methods)}\n"
         }
         if plan.isIdentifiable { text += "\nnonisolated extension \(plan.name): \(types["Identifiable"]) {}\n" }
         return text

@@ -33,7 +33,8 @@ struct RelationshipText {
         if style == .xcode {
             let word = isOrdered ? "OrderedSet" : "Set"
             return Accessors(
-                name: relationship.name, type: types["NS" + word] + "?", get: isOrdered ? "_orderedSet(\(index))" : "_set(\(index))",
+                name: relationship.name, type: types["NS" + word] + "?",
+                get: isOrdered ? "_orderedSet(\(index))" : "_set(\(index))",
                 set: "_set\(word)(\(index), newValue)")
         }
         return Accessors(
@@ -55,7 +56,9 @@ struct RelationshipText {
     func methods(of relationship: ResolvedRelationship) -> [String] {
         guard let index = relationship.toManyIndex else { return [] }
         let (word, target) = (SwiftName.capitalized(relationship.name), target(relationship))
-        var values = style == .xcode ? types[relationship.isOrdered ? "NSOrderedSet" : "NSSet"] : "some \(types["Sequence"])<\(target)>"
+        var values =
+            style == .xcode
+            ? types[relationship.isOrdered ? "NSOrderedSet" : "NSSet"] : "some \(types["Sequence"])<\(target)>"
         if target == "NSManagedObject", style == .swift { values = "some \(types["Sequence"])<NSManagedObject>" }
         var methods: [String] = relationship.isOrdered ? ordered(word, target, index) : []
         methods += [
@@ -70,12 +73,17 @@ struct RelationshipText {
     private func ordered(_ word: String, _ target: String, _ index: Int) -> [String] {
         let (place, places) = (types["Int"], style == .xcode ? types["NSIndexSet"] : types["IndexSet"])
         return [
-            method("insertInto\(word)", "_ value: \(target), at idx: \(place)", "_insert([value], toMany: \(index), at: idx)"),
+            method(
+                "insertInto\(word)", "_ value: \(target), at idx: \(place)",
+                "_insert([value], toMany: \(index), at: idx)"),
             method("removeFrom\(word)", "at idx: \(place)", "_remove(at: idx, toMany: \(index))"),
             method(
-                "insertInto\(word)", "_ values: [\(target)], at indexes: \(places)", "_insert(values, toMany: \(index), at: indexes)"),
+                "insertInto\(word)", "_ values: [\(target)], at indexes: \(places)",
+                "_insert(values, toMany: \(index), at: indexes)"),
             method("removeFrom\(word)", "at indexes: \(places)", "_remove(at: indexes, toMany: \(index))"),
-            method("replace\(word)", "at idx: \(place), with value: \(target)", "_replace(at: idx, toMany: \(index), with: value)"),
+            method(
+                "replace\(word)", "at idx: \(place), with value: \(target)",
+                "_replace(at: idx, toMany: \(index), with: value)"),
             method(
                 "replace\(word)", "at indexes: \(places), with values: [\(target)]",
                 "_replace(at: indexes, toMany: \(index), with: values)"),

@@ -9,10 +9,13 @@ enum SwiftName {
     static func canBeProperty(_ name: String) -> Bool {
         if isPlain(name) { return true }
         let forbidden: Set<Character> = ["`", "\\", "\n", "\r", "\0"]
-        return !name.contains(where: forbidden.contains) && !name.allSatisfy(\.isWhitespace) && name.contains { $0.isLetter || $0.isNumber }
+        return !name.contains(where: forbidden.contains) && !name.allSatisfy(\.isWhitespace)
+            && name.contains { $0.isLetter || $0.isNumber }
     }
 
-    static func canBeClass(_ name: String) -> Bool { isPlain(name) && !["Type", "Protocol", "Self", "Any"].contains(name) }
+    static func canBeClass(_ name: String) -> Bool {
+        isPlain(name) && !["Type", "Protocol", "Self", "Any"].contains(name)
+    }
 
     /// Whether a name is an identifier without backticks.
     static func isPlain(_ name: String) -> Bool {
@@ -25,10 +28,14 @@ enum SwiftName {
     static func capitalized(_ name: String) -> String { name.prefix(1).uppercased() + name.dropFirst() }
 
     private static let keywords: Set<String> = [
-        "Any", "Protocol", "Self", "Type", "as", "associatedtype", "break", "case", "catch", "class", "continue", "default", "defer",
-        "deinit", "do", "else", "enum", "extension", "fallthrough", "false", "fileprivate", "for", "func", "guard", "if", "import",
-        "in", "init", "inout", "internal", "is", "let", "nil", "operator", "precedencegroup", "private", "protocol", "public",
-        "repeat", "rethrows", "return", "self", "static", "struct", "subscript", "super", "switch", "throw", "throws", "true", "try",
+        "Any", "Protocol", "Self", "Type", "as", "associatedtype", "break", "case", "catch", "class", "continue",
+        "default", "defer",
+        "deinit", "do", "else", "enum", "extension", "fallthrough", "false", "fileprivate", "for", "func", "guard",
+        "if", "import",
+        "in", "init", "inout", "internal", "is", "let", "nil", "operator", "precedencegroup", "private", "protocol",
+        "public",
+        "repeat", "rethrows", "return", "self", "static", "struct", "subscript", "super", "switch", "throw", "throws",
+        "true", "try",
         "typealias", "var", "where", "while",
     ]
 }
@@ -43,7 +50,9 @@ struct TypeNames {
     subscript(name: String) -> String {
         guard taken.contains(name) else { return name }
         if Self.standard.contains(name) { return "Swift.\(name)" }
-        if name == "NSManagedObject" || name == "NSFetchRequest" || name == "NSManagedObjectID" { return "CoreData.\(name)" }
+        if name == "NSManagedObject" || name == "NSFetchRequest" || name == "NSManagedObjectID" {
+            return "CoreData.\(name)"
+        }
         return "Foundation.\(name)"
     }
 

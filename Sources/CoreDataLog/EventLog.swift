@@ -68,7 +68,8 @@ struct EventLog: Sendable {
     private func write(_ faults: CoreDataEvent.Faults) {
         guard !faults.isFromCache, levels.faults >= logger.logLevel else { return }
         var metadata: Logger.Metadata = [
-            "entity": "\(faults.entityName)", "rows": "\(faults.count)", "milliseconds": "\(faults.duration.milliseconds)",
+            "entity": "\(faults.entityName)", "rows": "\(faults.count)",
+            "milliseconds": "\(faults.duration.milliseconds)",
         ]
         if let name = faults.relationshipName { metadata["relationship"] = "\(name)" }
         add(&metadata, faults.contextName, nil)
@@ -78,7 +79,9 @@ struct EventLog: Sendable {
     private func write(_ wait: CoreDataEvent.Wait) {
         let level = level(levels.wait, wait.duration, failed: !wait.isAdmitted)
         guard level >= logger.logLevel else { return }
-        var metadata: Logger.Metadata = ["for": "\(wait.purpose.rawValue)", "milliseconds": "\(wait.duration.milliseconds)"]
+        var metadata: Logger.Metadata = [
+            "for": "\(wait.purpose.rawValue)", "milliseconds": "\(wait.duration.milliseconds)",
+        ]
         if !wait.storePath.isEmpty { metadata["store"] = "\(wait.storePath)" }
         let message: Logger.Message =
             switch wait.purpose {
@@ -101,6 +104,8 @@ struct EventLog: Sendable {
 }
 
 extension Duration {
-    var milliseconds: Double { Double(components.seconds) * 1e3 + Double(components.attoseconds / 1_000_000_000_000) / 1e3 }
+    var milliseconds: Double {
+        Double(components.seconds) * 1e3 + Double(components.attoseconds / 1_000_000_000_000) / 1e3
+    }
 }
 #endif

@@ -74,7 +74,8 @@ extension ModelPackage {
     package func draft(of version: ModelVersion) throws -> SchemaDraft {
         let (bytes, path) = (try contents(of: version), version.contents.path)
         var draft =
-            try version.isCompiled ? CompiledModelReader(Data(bytes), path: path).read() : ModelFile.draft(contents: bytes, path: path)
+            try version.isCompiled
+            ? CompiledModelReader(Data(bytes), path: path).read() : ModelFile.draft(contents: bytes, path: path)
         var versions = siblings
         versions?.asking = version.name
         draft.versions = versions

@@ -163,7 +163,8 @@ extension ModelPackage {
         }
         let info = try? CompiledVersions(in: package)
         if let named = info?.current, !names.contains(named) {
-            throw ModelFileError("the current version is “\(named)”, which the package does not hold", path: package.path)
+            throw ModelFileError(
+                "the current version is “\(named)”, which the package does not hold", path: package.path)
         }
         let current = info?.current ?? last
         let versions = names.map {

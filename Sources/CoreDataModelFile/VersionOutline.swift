@@ -35,7 +35,9 @@ struct VersionOutline {
     }
 
     /// Visits each entity and composite, from its start tag to its end tag or to the next one.
-    private static func walk(_ bytes: UnsafeRawBufferPointer, _ visit: (_ isEntity: Bool, UnsafeRawBufferPointer) -> Void) {
+    private static func walk(
+        _ bytes: UnsafeRawBufferPointer, _ visit: (_ isEntity: Bool, UnsafeRawBufferPointer) -> Void
+    ) {
         var open: (start: Int, isEntity: Bool)?
         var offset = 0
         func close(_ end: Int) {

@@ -45,7 +45,8 @@ struct VersionSearch {
         for candidate in candidates() where !isRuledOut(candidate, by: wrong) {
             if accepting != nil, isRuledOut(candidate, by: inexact) { continue }
             readCount += 1
-            guard let draft = try? package.draft(of: candidate.version), let schema = try? Schema(checking: draft) else { continue }
+            guard let draft = try? package.draft(of: candidate.version), let schema = try? Schema(checking: draft)
+            else { continue }
             let found = Found(version: candidate.version, draft: draft, schema: schema)
             if schema.fitsExactly(recorded) || isTold(candidate.version) == true { return found }
             if isTold(candidate.version) == false { continue }
@@ -60,7 +61,9 @@ struct VersionSearch {
         let all = package.versions.reversed().compactMap { version -> Candidate? in
             guard let contents = try? package.contents(of: version) else { return nil }
             guard let outline = VersionOutline(contents) else {
-                return Candidate(version: version, outline: nil, surplus: told[version.name].map { abs($0.count - recorded.count) } ?? .max)
+                return Candidate(
+                    version: version, outline: nil,
+                    surplus: told[version.name].map { abs($0.count - recorded.count) } ?? .max)
             }
             guard recorded.keys.allSatisfy({ outline.blocks[$0] != nil }) else { return nil }
             return Candidate(version: version, outline: outline, surplus: outline.blocks.count - recorded.count)

@@ -25,7 +25,9 @@ final class XMLReader {
     init(_ contents: [UInt8], path: String) throws(SchemaError) {
         self.path = path
         try Self.refuseOtherEncodings(contents, path: path)
-        if contents.isEmpty { throw SchemaError("the file is empty; it should hold a model", location: Self.start(of: path)) }
+        if contents.isEmpty {
+            throw SchemaError("the file is empty; it should hold a model", location: Self.start(of: path))
+        }
         let bytes = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: max(1, contents.count))
         _ = bytes.initialize(from: contents)
         let text = UnsafeBufferPointer(start: bytes.baseAddress, count: contents.count)
@@ -33,7 +35,8 @@ final class XMLReader {
         if let tag = ahead.crowdedTag() {
             bytes.deallocate()
             throw SchemaError(
-                "the element has more than \(TagScanner.attributeLimit) attributes", location: Self.place(tag.position, path))
+                "the element has more than \(TagScanner.attributeLimit) attributes",
+                location: Self.place(tag.position, path))
         }
         var scanner = TagScanner(text)
         let first = scanner.next()

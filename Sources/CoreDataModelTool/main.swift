@@ -20,7 +20,8 @@ private func write(_ text: String, to file: URL) throws {
 /// Looks through Swift sources; the file written is for the build, which wants to see that this was done.
 private func check(_ sources: ArraySlice<String>, writing file: URL) throws -> Int32 {
     let findings = try sources.flatMap { path in
-        ManagedAttributes.findings(in: String(decoding: try Data(contentsOf: URL(fileURLWithPath: path)), as: UTF8.self), path: path)
+        ManagedAttributes.findings(
+            in: String(decoding: try Data(contentsOf: URL(fileURLWithPath: path)), as: UTF8.self), path: path)
     }
     guard findings.isEmpty else {
         findings.forEach { say($0.description) }

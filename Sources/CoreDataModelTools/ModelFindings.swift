@@ -37,7 +37,8 @@ public enum ModelFindings {
     public static func models(at url: URL) -> [URL] {
         if kinds.contains(url.pathExtension) { return [url] }
         var models: [URL] = []
-        let walk = FileManager.default.enumerator(at: url, includingPropertiesForKeys: nil, options: [.skipsHiddenFiles])
+        let walk = FileManager.default.enumerator(
+            at: url, includingPropertiesForKeys: nil, options: [.skipsHiddenFiles])
         while let file = walk?.nextObject() as? URL {
             guard kinds.contains(file.pathExtension) else { continue }
             walk?.skipDescendants()
@@ -73,7 +74,9 @@ public enum ModelFindings {
             file: warning.location?.path ?? file.path, line: warning.location?.line, column: warning.location?.column)
     }
 
-    private static func finding(_ error: any Error, _ file: URL, _ severity: ModelFinding.Severity = .error) -> ModelFinding {
+    private static func finding(_ error: any Error, _ file: URL, _ severity: ModelFinding.Severity = .error)
+        -> ModelFinding
+    {
         switch error {
         case let error as SchemaError:
             ModelFinding(
@@ -81,11 +84,13 @@ public enum ModelFindings {
                 file: error.location?.path ?? file.path, line: error.location?.line, column: error.location?.column)
         case let error as ModelFileError:
             ModelFinding(
-                severity: severity, entity: nil, property: nil, message: error.message, file: error.path, line: error.line,
+                severity: severity, entity: nil, property: nil, message: error.message, file: error.path,
+                line: error.line,
                 column: error.column)
         default:
             ModelFinding(
-                severity: severity, entity: nil, property: nil, message: String(describing: error), file: file.path, line: nil, column: nil)
+                severity: severity, entity: nil, property: nil, message: String(describing: error), file: file.path,
+                line: nil, column: nil)
         }
     }
 }

@@ -34,7 +34,9 @@ final class CheckedSite: NSManagedObject {
         return nil
     }
 
-    @Test("A class that validates by key is asked for composites as a whole, and the model's rules hold", arguments: Lab.types)
+    @Test(
+        "A class that validates by key is asked for composites as a whole, and the model's rules hold",
+        arguments: Lab.types)
     func byKey(_ type: String) throws {
         let stack = try stack(type)
         let context = stack.context
@@ -52,7 +54,9 @@ final class CheckedSite: NSManagedObject {
         site.setValue(["label": "shout"], forKey: "needed")
         try context.save()
         #expect(site.value(forKeyPath: "needed.label") as? String == "SHOUT")
-        #expect(try stack.another().existingObject(with: site.objectID).value(forKeyPath: "needed.label") as? String == "SHOUT")
+        #expect(
+            try stack.another().existingObject(with: site.objectID).value(forKeyPath: "needed.label") as? String
+                == "SHOUT")
     }
 
     @Test("validateValue of a composite checks its elements, names their keys and converts them")
@@ -106,7 +110,8 @@ final class CheckedSite: NSManagedObject {
         #expect((site.value(forKey: "location") as? [String: Any])?["label"] as? String == "old")
         context.redo()
         try context.save()
-        let stored = try stack.another().existingObject(with: site.objectID).value(forKey: "location") as? [String: Double]
+        let stored =
+            try stack.another().existingObject(with: site.objectID).value(forKey: "location") as? [String: Double]
         #expect(stored == ["latitude": 2])
     }
 }

@@ -12,11 +12,14 @@ import Testing
         (object.value(forKey: key) as? [String: Any]).map { NSDictionary(dictionary: $0) }
     }
 
-    @Test("A composite is read and written as a dictionary, nested ones too, and comes back from the store", arguments: Lab.types)
+    @Test(
+        "A composite is read and written as a dictionary, nested ones too, and comes back from the store",
+        arguments: Lab.types)
     func roundTrip(_ type: String) throws {
         let stack = try Lab.stack(type)
         let value: [String: Any] = [
-            "latitude": 52.5, "longitude": 13.25, "area": ["country": "Chile", "code": 56] as [String: Any], "label": "x",
+            "latitude": 52.5, "longitude": 13.25, "area": ["country": "Chile", "code": 56] as [String: Any],
+            "label": "x",
         ]
         let site = stack.context.make("Site", ["location": value, "label": "own"])
         let plain = stack.context.make("Site", ["origin": ["longitude": 1.0]])
@@ -49,15 +52,21 @@ import Testing
         #expect(place(site) == ["latitude": 9.0, "longitude": 2.0])
         #expect(site.changedValues().keys.sorted() == ["location"])
         #expect((site.changedValues()["location"] as? [String: Double]) == ["latitude": 9, "longitude": 2])
-        #expect((site.committedValues(forKeys: ["location"])["location"] as? [String: Double]) == ["latitude": 1, "longitude": 2])
-        #expect((site.committedValues(forKeys: nil)["location"] as? [String: Double]) == ["latitude": 1, "longitude": 2])
+        #expect(
+            (site.committedValues(forKeys: ["location"])["location"] as? [String: Double]) == [
+                "latitude": 1, "longitude": 2,
+            ])
+        #expect(
+            (site.committedValues(forKeys: nil)["location"] as? [String: Double]) == ["latitude": 1, "longitude": 2])
         #expect(site.committedValues(forKeys: nil)["location.latitude"] == nil)
         probe.setValue("Peru", forKeyPath: "site.location.area.country")
         probe.setValue(51, forKeyPath: "site.location.area.code")
         #expect(site.value(forKeyPath: "location.area.country") as? String == "Peru")
         #expect(probe.value(forKeyPath: "site.location.longitude") as? Double == 2)
         try stack.context.save()
-        #expect(try stack.another().existingObject(with: site.objectID).value(forKeyPath: "location.area.code") as? Int == 51)
+        #expect(
+            try stack.another().existingObject(with: site.objectID).value(forKeyPath: "location.area.code") as? Int
+                == 51)
         stack.context.undo()
         #expect(site.value(forKeyPath: "location.area.country") == nil)
     }
@@ -70,7 +79,9 @@ import Testing
                 index == 1 ? "SpecialSite" : "Site",
                 [
                     "name": country,
-                    "location": ["latitude": Double(index), "area": ["country": country, "code": index] as [String: Any]] as [String: Any],
+                    "location": [
+                        "latitude": Double(index), "area": ["country": country, "code": index] as [String: Any],
+                    ] as [String: Any],
                 ])
             _ = stack.context.make("Probe", ["name": country, "site": site])
         }
@@ -81,7 +92,10 @@ import Testing
             #expect(try names(Lab.request("Site", "location.latitude > 0.5", sort: ["name"])) == ["B", "C"])
             #expect(try names(Lab.request("Site", "location.area.country == 'B'")) == ["B"])
             #expect(try names(Lab.request("Site", "location.area.code IN {0, 2}", sort: ["name"])) == ["A", "C"])
-            #expect(try names(Lab.request("Site", "origin.longitude == nil", sort: ["location.latitude"])) == ["A", "B", "C"])
+            #expect(
+                try names(Lab.request("Site", "origin.longitude == nil", sort: ["location.latitude"])) == [
+                    "A", "B", "C",
+                ])
             #expect(try names(Lab.request("Probe", "site.location.latitude == 2")) == ["C"])
             #expect(try names(Lab.request("Probe", "", sort: ["site.location.area.country"])) == ["A", "B", "C"])
             #expect(try names(Lab.request("Site", "ANY probes.site.location.latitude == 1")) == ["B"])
@@ -92,13 +106,18 @@ import Testing
         try check()
         try stack.context.save()
         try check()
-        for format in ["location == nil", "location.area == nil", "location.nothing == 1", "location.area.code.x == 1"] {
-            let error = #expect(throws: CocoaError.self, "\(format)") { try stack.context.fetch(Lab.request("Site", format)) }
+        for format in ["location == nil", "location.area == nil", "location.nothing == 1", "location.area.code.x == 1"]
+        {
+            let error = #expect(throws: CocoaError.self, "\(format)") {
+                try stack.context.fetch(Lab.request("Site", format))
+            }
             #expect(error?.code.rawValue == 134060 && sentence(error).contains("location"), "\(sentence(error))")
         }
     }
 
-    @Test("Elements are validated: a required one where its composite has a value, a required composite for itself", arguments: Lab.types)
+    @Test(
+        "Elements are validated: a required one where its composite has a value, a required composite for itself",
+        arguments: Lab.types)
     func validation(_ type: String) throws {
         let stack = try Lab.stack(type)
         let site = stack.context.make("Site", ["location": ["area": ["country": "X"]]])
@@ -123,7 +142,8 @@ import Testing
     @Test("Columns bear the names of the elements, after those of all plain attributes; the hash knows the elements")
     func columns() throws {
         let stack = try Lab.stack()
-        let site = stack.context.make("SpecialSite", ["label": "own", "location": ["label": "there"], "second": ["code": 4]])
+        let site = stack.context.make(
+            "SpecialSite", ["label": "own", "location": ["label": "there"], "second": ["code": 4]])
         try stack.context.save()
         let url = stack.folder.file("store.sqlite")
         let columns = try SQLiteFile(url).texts("SELECT name FROM pragma_table_info('ZSITE')")
@@ -150,11 +170,14 @@ import Testing
         #expect(location?.versionHash.count == 32)
     }
 
-    @Test("An index and a uniqueness constraint may name elements", arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
+    @Test(
+        "An index and a uniqueness constraint may name elements", arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
     func constraints(_ type: String) throws {
         var draft = Lab.draft()
         draft.entities[0].uniquenessConstraints = [["location.latitude", "location.area.country"]]
-        draft.entities[0].indexes = [FetchIndex(name: "byCode", elements: [FetchIndex.Element(property: "location.area.code")])]
+        draft.entities[0].indexes = [
+            FetchIndex(name: "byCode", elements: [FetchIndex.Element(property: "location.area.code")])
+        ]
         let stack = try Stack(type, model: NSManagedObjectModel(draft: draft))
         let value: [String: Any] = ["latitude": 1.0, "area": ["country": "X", "code": 1] as [String: Any]]
         _ = stack.context.make("Site", ["location": value])
@@ -213,7 +236,9 @@ import Testing
         #expect((read.primitiveValue(forKey: "location") as? [String: Double]) == ["latitude": 4])
     }
 
-    @Test("3.5 changedValuesForCurrentEvent names a composite, with all its elements as they were", arguments: [false, true])
+    @Test(
+        "3.5 changedValuesForCurrentEvent names a composite, with all its elements as they were",
+        arguments: [false, true])
     func currentEvent(_ hasUndo: Bool) throws {
         let stack = try Lab.stack(Lab.types[0])
         stack.context.undoManager = hasUndo ? UndoManager() : nil

@@ -73,10 +73,14 @@ import Testing
         for (type, value) in fine {
             let stack = try Stack(model: model(type, value))
             let read = stack.context.make("E").value(forKey: "a")
-            #expect("\(read ?? "nil")" == "\(value)" || type == .boolean || type == .transformable, "\(type) \(String(describing: read))")
+            #expect(
+                "\(read ?? "nil")" == "\(value)" || type == .boolean || type == .transformable,
+                "\(type) \(String(describing: read))")
             #expect(read != nil)
         }
-        for (type, value) in [(.integer16, 70_000), (.string, 1), (.uuid, "no")] as [(NSAttributeDescription.AttributeType, Any)] {
+        for (type, value) in [(.integer16, 70_000), (.string, 1), (.uuid, "no")]
+            as [(NSAttributeDescription.AttributeType, Any)]
+        {
             #expect(throws: SchemaError.self) { try model(type, value).freeze() }
         }
     }
@@ -100,7 +104,8 @@ import Testing
     func flags() async throws {
         let attribute = NSAttributeDescription()
         attribute.name = "a"
-        #expect(!attribute.isIndexedBySpotlight && !attribute.isStoredInExternalRecord && !attribute.allowsCloudEncryption)
+        #expect(
+            !attribute.isIndexedBySpotlight && !attribute.isStoredInExternalRecord && !attribute.allowsCloudEncryption)
         attribute.isIndexedBySpotlight = true
         attribute.isStoredInExternalRecord = true
         attribute.allowsCloudEncryption = true
@@ -108,7 +113,8 @@ import Testing
         #expect(copy.isIndexedBySpotlight && copy.isStoredInExternalRecord && copy.allowsCloudEncryption)
         await #expect(processExitsWith: .failure) {
             let stack = try Lab.stack()
-            stack.coordinator.managedObjectModel.entitiesByName["Site"]?.attributesByName["name"]?.isIndexedBySpotlight = true
+            stack.coordinator.managedObjectModel.entitiesByName["Site"]?.attributesByName["name"]?
+                .isIndexedBySpotlight = true
         }
     }
 }

@@ -26,7 +26,8 @@ import Testing
         return model
     }
 
-    @Test("15.3 a fetched property is evaluated when it is read first, in the order of its request", arguments: Lab.types)
+    @Test(
+        "15.3 a fetched property is evaluated when it is read first, in the order of its request", arguments: Lab.types)
     func lazily(_ type: String) throws {
         let counted = Statements()
         let stack = try Stack(type, model: model(), options: counted.options)
@@ -72,7 +73,8 @@ import Testing
         #expect(names(site, "namesakes")?.count == 1)
     }
 
-    @Test("15.3 $FETCH_SOURCE is the object, also in key paths, and $FETCHED_PROPERTY the property", arguments: Lab.types)
+    @Test(
+        "15.3 $FETCH_SOURCE is the object, also in key paths, and $FETCHED_PROPERTY the property", arguments: Lab.types)
     func variables(_ type: String) throws {
         let stack = try Stack(type, model: model())
         let site = stack.context.make("Site", ["name": "a"])
@@ -180,7 +182,9 @@ import Testing
         request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
         model.setFetchRequestTemplate(request, forName: "ranked")
         request.fetchLimit = 3
-        for model in [model, try #require(model.copy() as? NSManagedObjectModel), NSManagedObjectModel(byMerging: [model])] {
+        for model in [
+            model, try #require(model.copy() as? NSManagedObjectModel), NSManagedObjectModel(byMerging: [model]),
+        ] {
             #expect(model?.fetchRequestTemplatesByName.keys.sorted() == ["named", "ranked"])
             let found = model?.fetchRequestFromTemplate(withName: "ranked", substitutionVariables: ["RANK": 4])
             #expect((found?.predicate as? NSComparisonPredicate)?.rightExpression.constantValue as? Int == 4)

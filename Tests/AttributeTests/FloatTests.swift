@@ -10,7 +10,8 @@ import Testing
     private static func model() -> NSManagedObjectModel {
         var sample = EntityDraft(name: "Sample")
         sample.attributes = [
-            Clinic.attribute("f", .float), Clinic.attribute("d", .double), Clinic.attribute("m", .decimal), Clinic.attribute("name", .string),
+            Clinic.attribute("f", .float), Clinic.attribute("d", .double), Clinic.attribute("m", .decimal),
+            Clinic.attribute("name", .string),
         ]
         var draft = SchemaDraft()
         draft.entities = [sample]
@@ -35,7 +36,9 @@ import Testing
         for isSaved in [false, true] {
             if isSaved { try stack.context.save() }
             let context = isSaved ? stack.another() : stack.context
-            for given in [1.1 as Any, Float(1.1), Double(Float(1.1)), NSNumber(value: 1.1), Decimal(string: "1.1") as Any] {
+            for given in [
+                1.1 as Any, Float(1.1), Double(Float(1.1)), NSNumber(value: 1.1), Decimal(string: "1.1") as Any,
+            ] {
                 #expect(try found("f == %@", [given], context) == 1, "\(given)")
                 #expect(try found("%@ == f", [given], context) == 1)
                 #expect(try found("f != %@", [given], context) == 2)
@@ -89,7 +92,9 @@ import Testing
         #expect((sample.value(forKey: "m") as? NSDecimalNumber)?.decimalValue.isNaN == true)
         sample.setValue("new", forKey: "name")
         try context.save()
-        #expect((try #require(try stack.another().all("Sample").first).value(forKey: "m") as? NSDecimalNumber)?.decimalValue.isNaN == true)
+        #expect(
+            (try #require(try stack.another().all("Sample").first).value(forKey: "m") as? NSDecimalNumber)?.decimalValue
+                .isNaN == true)
         sample.setValue(NSDecimalNumber.notANumber, forKey: "m")
         #expect(throws: CocoaError.self) { try context.save() }
     }

@@ -15,7 +15,10 @@ enum Rank: Int16, Comparable {
 class Person: NSManagedObject {
     /// As generated classes read: by slot, through the names that `_managedKeys` gives.
     override class var _managedKeys: [String]? { ["age:int", "born:double", "bits:data", "fee:decimal"] }
-    var age: Int64 { get { _int(0) } set { _setInt(0, newValue) } }
+    var age: Int64 {
+        get { _int(0) }
+        set { _setInt(0, newValue) }
+    }
     var born: Date? { _date(1) }
     var bornAt: TimeInterval { _double(1) }
     var bits: Data? { _data(2) }
@@ -101,8 +104,10 @@ enum Folk {
         person.attributes = [
             Clinic.attribute("age", .integer64), Clinic.attribute("born", .date), Clinic.attribute("bits", .binary),
             Clinic.attribute("fee", .decimal), Clinic.attribute("name", .string), Clinic.attribute("nickname", .string),
-            Clinic.attribute("isAwake", .boolean), Clinic.attribute("score", .double), Clinic.attribute("mood", .string),
-            Clinic.attribute("rank", .integer16), tags, Clinic.attribute("page", .uri), Clinic.attribute("token", .uuid),
+            Clinic.attribute("isAwake", .boolean), Clinic.attribute("score", .double),
+            Clinic.attribute("mood", .string),
+            Clinic.attribute("rank", .integer16), tags, Clinic.attribute("page", .uri),
+            Clinic.attribute("token", .uuid),
         ]
         person.relationships = [
             Clinic.toOne("father", "Person", inverse: "kids"), Clinic.toMany("kids", "Person", inverse: "father"),
@@ -127,10 +132,16 @@ enum Folk {
     /// Three people, of whom the program holds none.
     static func people(_ stack: Stack) throws {
         try autoreleased {
-            let rows: [(String, Int, Bool, Int16?)] = [("Bea", 30, true, 60), ("Adam", 7, false, 40), ("Cleo", 20, true, nil)]
+            let rows: [(String, Int, Bool, Int16?)] = [
+                ("Bea", 30, true, 60), ("Adam", 7, false, 40), ("Cleo", 20, true, nil),
+            ]
             for (name, age, isAwake, rank) in rows {
                 _ = stack.context.make(
-                    "Person", ["name": name, "age": age, "isAwake": isAwake, "rank": rank as Any, "mood": "calm", "score": Double(age)])
+                    "Person",
+                    [
+                        "name": name, "age": age, "isAwake": isAwake, "rank": rank as Any, "mood": "calm",
+                        "score": Double(age),
+                    ])
             }
             try stack.context.save()
             stack.context.reset()

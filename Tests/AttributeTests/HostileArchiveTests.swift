@@ -55,7 +55,8 @@ struct HostileArchiveTests {
                 for _ in 0..<40 { last = holder([last, last]) }
                 return archive.bytes(root: last)
             case .deepXML:
-                let arrays = [("<array>", 100_000), ("</array>", 100_000)].map { String(repeating: $0.0, count: $0.1) }.joined()
+                let arrays = [("<array>", 100_000), ("</array>", 100_000)].map { String(repeating: $0.0, count: $0.1) }
+                    .joined()
                 return Array("<plist><dict><key>$objects</key>\(arrays)<key>$top</key><dict/></dict></plist>".utf8)
             case .deep:
                 var last = archive.text("ha")
@@ -94,7 +95,9 @@ struct HostileArchiveTests {
         ValueTransformer.setValueTransformer(Careless(), forName: NSValueTransformerName("Careless"))
         ValueTransformer.setValueTransformer(ChainTransformer(), forName: NSValueTransformerName("Chains"))
         var site = EntityDraft(name: "Site")
-        site.attributes = [("plain", nil), ("secure", "Chains"), ("any", "NSUnarchiveFromData"), ("careless", "Careless")].map {
+        site.attributes = [
+            ("plain", nil), ("secure", "Chains"), ("any", "NSUnarchiveFromData"), ("careless", "Careless"),
+        ].map {
             var attribute = Clinic.attribute($0.0, .transformable)
             attribute.valueTransformerName = $0.1
             return attribute
@@ -112,10 +115,12 @@ struct HostileArchiveTests {
         try stack.context.save()
         stack.context.reset()
         var handle: OpaquePointer?
-        try #require(sqlite3_open_v2(stack.folder.file("store.sqlite").path, &handle, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK)
+        try #require(
+            sqlite3_open_v2(stack.folder.file("store.sqlite").path, &handle, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK)
         defer { sqlite3_close_v2(handle) }
         var statement: OpaquePointer?
-        try #require(sqlite3_prepare_v2(handle, "UPDATE ZSITE SET Z\(key.uppercased()) = ?", -1, &statement, nil) == SQLITE_OK)
+        try #require(
+            sqlite3_prepare_v2(handle, "UPDATE ZSITE SET Z\(key.uppercased()) = ?", -1, &statement, nil) == SQLITE_OK)
         defer { sqlite3_finalize(statement) }
         try bytes.withUnsafeBytes {
             try #require(sqlite3_bind_blob64(statement, 1, $0.baseAddress, UInt64($0.count), nil) == SQLITE_OK)
@@ -148,12 +153,15 @@ struct HostileArchiveTests {
         try expectReadError("plain", harm.bytes("NSArray", "NS.objects"), harm.clause)
     }
 
-    @Test("So is one of a class that codes itself: Foundation never sees it", arguments: Harm.allCases, ["secure", "any"])
+    @Test(
+        "So is one of a class that codes itself: Foundation never sees it", arguments: Harm.allCases, ["secure", "any"])
     func secure(_ harm: Harm, _ key: String) throws {
         try expectReadError(key, harm.bytes(Self.chain, "links"), harm.clause)
     }
 
-    @Test("A program's own transformer is not handed a property list that stands for 2^40 things, lies too deep or holds itself")
+    @Test(
+        "A program's own transformer is not handed a property list that stands for 2^40 things, lies too deep or holds itself"
+    )
     func careless() throws {
         var shared = ListBytes()
         try expectReadError("careless", shared.bytes(top: shared.shared(40)), "more than 200000 things")
@@ -168,7 +176,9 @@ struct HostileArchiveTests {
         let stack = try Stack(model: model())
         let shared = Chain(["end"])
         let numbers = (0..<90_000).map { Double($0) / 3 }
-        _ = stack.context.make("Site", ["secure": Chain([shared, shared]), "any": Chain([shared]), "plain": numbers, "careless": ["a": 1]])
+        _ = stack.context.make(
+            "Site",
+            ["secure": Chain([shared, shared]), "any": Chain([shared]), "plain": numbers, "careless": ["a": 1]])
         try stack.context.save()
         stack.context.reset()
         let site = try #require(try stack.another().all("Site").first)
@@ -202,12 +212,17 @@ struct HostileArchiveTests {
     func mutations(_ seed: Int) throws {
         var random = SplitMix(UInt64(seed))
         let transformers = [ChainTransformer(), NSSecureUnarchiveFromDataTransformer.allowing(nil)]
-        let values: [Any] = [Chain([Chain(["a"]), "b"]), ["a", Date(), URL(fileURLWithPath: "/"), NSNull(), Decimal(1.5), ["k": 1]] as [Any]]
+        let values: [Any] = [
+            Chain([Chain(["a"]), "b"]),
+            ["a", Date(), URL(fileURLWithPath: "/"), NSNull(), Decimal(1.5), ["k": 1]] as [Any],
+        ]
         for value in values {
             let sound = [UInt8](try #require(transformers[0].reverseTransformedValue(value) as? Data))
             for _ in 0..<200 {
                 var changed = sound
-                for _ in 0...random.below(3) { changed[random.below(changed.count)] = UInt8(truncatingIfNeeded: random.next()) }
+                for _ in 0...random.below(3) {
+                    changed[random.below(changed.count)] = UInt8(truncatingIfNeeded: random.next())
+                }
                 for transformer in transformers { _ = transformer.transformedValue(Data(changed)) }
             }
         }

@@ -10,7 +10,9 @@ private func ordered<Root: NSManagedObject, Value: Comparable>(by keyPath: KeyPa
     NSSortDescriptor(keyPath: keyPath, ascending: true)
 }
 
-private func ordered<Root, Value>(by keyPath: KeyPath<Root, Value>, comparator: @escaping Comparator) -> NSSortDescriptor {
+private func ordered<Root, Value>(by keyPath: KeyPath<Root, Value>, comparator: @escaping Comparator)
+    -> NSSortDescriptor
+{
     NSSortDescriptor(keyPath: keyPath, ascending: true, comparator: comparator)
 }
 
@@ -19,7 +21,9 @@ private func named<Root, Value>(_ keyPath: KeyPath<Root, Value>) -> String { NSE
 @Suite("Fetches by Swift key paths") struct KeyPathFetchTests {
     static let types = [NSSQLiteStoreType, NSInMemoryStoreType, NSBinaryStoreType]
 
-    private func names(_ stack: Stack, _ descriptors: NSSortDescriptor..., predicate: NSPredicate? = nil) throws -> [String] {
+    private func names(_ stack: Stack, _ descriptors: NSSortDescriptor..., predicate: NSPredicate? = nil) throws
+        -> [String]
+    {
         let request = NSFetchRequest<Person>(entityName: "Person")
         request.sortDescriptors = descriptors
         request.predicate = predicate
@@ -31,7 +35,8 @@ private func named<Root, Value>(_ keyPath: KeyPath<Root, Value>) -> String { NSE
         let stack = try Folk.stack(type)
         try Folk.people(stack)
         #expect(try names(stack, NSSortDescriptor(keyPath: \Person.name, ascending: true)) == ["Adam", "Bea", "Cleo"])
-        #expect(try names(stack, NSSortDescriptor(keyPath: \Person.firmName, ascending: false)) == ["Cleo", "Bea", "Adam"])
+        #expect(
+            try names(stack, NSSortDescriptor(keyPath: \Person.firmName, ascending: false)) == ["Cleo", "Bea", "Adam"])
         #expect(try names(stack, NSSortDescriptor(keyPath: \Person.age, ascending: false)) == ["Bea", "Cleo", "Adam"])
         #expect(try names(stack, ordered(by: \Person.score)) == ["Adam", "Cleo", "Bea"])
         #expect(try names(stack, ordered(by: \Person.name!)) == ["Adam", "Bea", "Cleo"])
@@ -39,7 +44,9 @@ private func named<Root, Value>(_ keyPath: KeyPath<Root, Value>) -> String { NSE
         #expect(
             try names(
                 stack, NSSortDescriptor(keyPath: \Person.isAwake, ascending: false),
-                NSSortDescriptor(keyPath: \Person.mood, ascending: true), ordered(by: \Person.age)) == ["Cleo", "Bea", "Adam"])
+                NSSortDescriptor(keyPath: \Person.mood, ascending: true), ordered(by: \Person.age)) == [
+                    "Cleo", "Bea", "Adam",
+                ])
         #expect(
             try names(
                 stack, NSSortDescriptor(keyPath: \Person.kids.count, ascending: true),
@@ -68,7 +75,9 @@ private func named<Root, Value>(_ keyPath: KeyPath<Root, Value>) -> String { NSE
     func refused(_ type: String) throws {
         let stack = try Folk.stack(type)
         try Folk.people(stack)
-        func error(_ descriptor: NSSortDescriptor) -> CocoaError? { #expect(throws: CocoaError.self) { try names(stack, descriptor) } }
+        func error(_ descriptor: NSSortDescriptor) -> CocoaError? {
+            #expect(throws: CocoaError.self) { try names(stack, descriptor) }
+        }
         let computed = error(NSSortDescriptor(keyPath: \Person.isAdult, ascending: true))
         #expect(computed?.code.rawValue == 134060 && "\(computed?.userInfo ?? [:])".contains("age"))
         #expect(error(ordered(by: \Person.name) { _, _ in .orderedSame })?.code.rawValue == 134060)
@@ -83,21 +92,29 @@ private func named<Root, Value>(_ keyPath: KeyPath<Root, Value>) -> String { NSE
         let stack = try Folk.stack(type)
         try Folk.people(stack)
         let isAwake = NSComparisonPredicate(
-            leftExpression: NSExpression(forKeyPath: \Person.isAwake), rightExpression: NSExpression(forConstantValue: true),
+            leftExpression: NSExpression(forKeyPath: \Person.isAwake),
+            rightExpression: NSExpression(forConstantValue: true),
             modifier: .direct, type: .equalTo)
         #expect(isAwake.predicateFormat == "isAwake == 1" || isAwake.predicateFormat == "isAwake == true", "\(isAwake)")
         let byAge = NSSortDescriptor(keyPath: \Person.age, ascending: true)
         #expect(try names(stack, byAge, predicate: isAwake) == ["Cleo", "Bea"])
-        #expect(try names(stack, byAge, predicate: NSPredicate(format: "%K > %d", named(\Person.age), 10)) == ["Cleo", "Bea"])
-        #expect(named(\Person.father?.name) == "father.name" && NSExpression(forKeyPath: \Person.kids.count).keyPath == "kids.@count")
+        #expect(
+            try names(stack, byAge, predicate: NSPredicate(format: "%K > %d", named(\Person.age), 10)) == [
+                "Cleo", "Bea",
+            ])
+        #expect(
+            named(\Person.father?.name) == "father.name"
+                && NSExpression(forKeyPath: \Person.kids.count).keyPath == "kids.@count")
         #expect(NSExpression(forKeyPath: \Person.name) == NSExpression(forKeyPath: "name"))
         #expect(NSExpression(forKeyPath: \Person.name).expressionType == .keyPath)
         let computed = NSComparisonPredicate(
-            leftExpression: NSExpression(forKeyPath: \Person.isAdult), rightExpression: NSExpression(forConstantValue: true),
+            leftExpression: NSExpression(forKeyPath: \Person.isAdult),
+            rightExpression: NSExpression(forConstantValue: true),
             modifier: .direct, type: .equalTo)
         let error = #expect(throws: CocoaError.self) { try names(stack, byAge, predicate: computed) }
         #expect(error?.code.rawValue == 134060)
-        let adam = try #require(try stack.context.fetch(NSFetchRequest<Person>(entityName: "Person")).first { $0.name == "Adam" })
+        let adam = try #require(
+            try stack.context.fetch(NSFetchRequest<Person>(entityName: "Person")).first { $0.name == "Adam" })
         #expect(!isAwake.evaluate(with: adam))
     }
 
@@ -105,6 +122,9 @@ private func named<Root, Value>(_ keyPath: KeyPath<Root, Value>) -> String { NSE
     func base() throws {
         let stack = try Folk.stack()
         try Folk.people(stack)
-        #expect(try names(stack, NSSortDescriptor(keyPath: \NSManagedObject["name"], ascending: true)) == ["Adam", "Bea", "Cleo"])
+        #expect(
+            try names(stack, NSSortDescriptor(keyPath: \NSManagedObject["name"], ascending: true)) == [
+                "Adam", "Bea", "Cleo",
+            ])
     }
 }

@@ -24,15 +24,19 @@ final class Ghost: NSManagedObject {
 }
 
 @Suite("Names of Swift key paths") struct KeyPathNameTests {
-    private func key<Value>(_ keyPath: KeyPath<Person, Value>) -> String? { NSSortDescriptor(keyPath: keyPath, ascending: true).key }
+    private func key<Value>(_ keyPath: KeyPath<Person, Value>) -> String? {
+        NSSortDescriptor(keyPath: keyPath, ascending: true).key
+    }
 
     @Test("A key path that hands on what one key holds has that key for its name, however the getter reads it")
     func names() throws {
         let stack = try Folk.stack()
         let named: [(AnyKeyPath, String)] = [
-            (\Person.age, "age"), (\Person.born, "born"), (\Person.bornAt, "born"), (\Person.bits, "bits"), (\Person.fee, "fee"),
+            (\Person.age, "age"), (\Person.born, "born"), (\Person.bornAt, "born"), (\Person.bits, "bits"),
+            (\Person.fee, "fee"),
             (\Person.name, "name"), (\Person.name!, "name"), (\Person.firmName, "name"), (\Person.nickname, "nickname"),
-            (\Person.nickname!, "nickname"), (\Person.isAwake, "isAwake"), (\Person.score, "score"), (\Person.mood, "mood"),
+            (\Person.nickname!, "nickname"), (\Person.isAwake, "isAwake"), (\Person.score, "score"),
+            (\Person.mood, "mood"),
             (\Person.rank, "rank"), (\Person.tags, "tags"),
             (\Person.page, "page"), (\Person.token, "token"), (\Person.father, "father"), (\Person.kids, "kids"),
             (\Person.kidSet, "kids"), (\Person.liveKids, "kids"), (\Person.pets, "pets"),
@@ -47,10 +51,13 @@ final class Ghost: NSManagedObject {
         let appended: KeyPath<Person, String?> = (\Person.father!).appending(path: \.name)
         let optional = (\Person.father).appending(path: \.?.father?.name)
         let named: [(AnyKeyPath, String)] = [
-            (\Person.father?.name, "father.name"), (\Person.father!.name!, "father.name"), (\Person.father?.father?.age, "father.father.age"),
+            (\Person.father?.name, "father.name"), (\Person.father!.name!, "father.name"),
+            (\Person.father?.father?.age, "father.father.age"),
             (\Person.fathersName, "father.name"), (appended, "father.name"), (optional, "father.father.name"),
-            (\Person.kids.count, "kids.@count"), (\Person.kidSet?.count, "kids.@count"), (\Person.pets?.count, "pets.@count"),
-            (\Person.father?.kids.count, "father.kids.@count"), (\Pet.owner?.name, "owner.name"), (\Person["name"], "name"),
+            (\Person.kids.count, "kids.@count"), (\Person.kidSet?.count, "kids.@count"),
+            (\Person.pets?.count, "pets.@count"),
+            (\Person.father?.kids.count, "father.kids.@count"), (\Pet.owner?.name, "owner.name"),
+            (\Person["name"], "name"),
             (\Person[path: "father.name"], "father.name"), (\Person[path: "kids.@count"], "kids.@count"),
         ]
         for (keyPath, name) in named { #expect(try keyPath.dottedName() == name) }
@@ -76,16 +83,20 @@ final class Ghost: NSManagedObject {
         let stack = try Folk.stack()
         let unnamed: [(AnyKeyPath, [String])] = [
             (\Person.isAdult, ["age"]), (\Person.name?.count, ["name"]), (\Person.display, ["nickname", "name"]),
-            (\Person.either, ["isAwake", "name"]), (\Person.loud, ["name"]), (\Person.plain, ["name"]), (\Person.isAsleep, ["isAwake"]),
+            (\Person.either, ["isAwake", "name"]), (\Person.loud, ["name"]), (\Person.plain, ["name"]),
+            (\Person.isAsleep, ["isAwake"]),
             (\Person.capped, ["age"]), (\Person.stranger, ["stranger"]), (\Person.oldestKid, ["kids", "age"]),
             (\Person.forefather, ["father"]),
-            (\Person.kids.isEmpty, ["kids"]), (\Person.kids.first, ["kids"]), (\Person.rank?.rawValue, ["rank"]), (\Person.stored, []), (\Person.self, []),
+            (\Person.kids.isEmpty, ["kids"]), (\Person.kids.first, ["kids"]), (\Person.rank?.rawValue, ["rank"]),
+            (\Person.stored, []), (\Person.self, []),
             (\Person.isDeleted, []), (\Person["stranger"], ["stranger"]), (\String.count, []),
         ]
         for (keyPath, seen) in unnamed {
             let error = #expect(throws: PredicateError.self) { try keyPath.dottedName() }
             for key in seen { #expect(error?.sentence.contains(key) == true, "\(error?.sentence ?? "")") }
-            if seen.isEmpty, !(keyPath is KeyPath<String, Int>) { #expect(error?.sentence.contains("no property") == true) }
+            if seen.isEmpty, !(keyPath is KeyPath<String, Int>) {
+                #expect(error?.sentence.contains("no property") == true)
+            }
         }
         #expect(key(\.isAdult) == nil && NSSortDescriptor(keyPath: \Person.display, ascending: true).key == nil)
         withExtendedLifetime(stack) {}
@@ -116,7 +127,9 @@ final class Ghost: NSManagedObject {
         var ghost = EntityDraft(name: "Ghost")
         ghost.className = "AttributeTests.Ghost"
         ghost.attributes = [Clinic.attribute("name", .string)]
-        ghost.relationships = [Clinic.toOne("other", "Ghost", inverse: "others"), Clinic.toMany("others", "Ghost", inverse: "other")]
+        ghost.relationships = [
+            Clinic.toOne("other", "Ghost", inverse: "others"), Clinic.toMany("others", "Ghost", inverse: "other"),
+        ]
         draft.entities = [ghost]
         let stack = try Stack(model: NSManagedObjectModel(draft: draft))
         #expect(try (\Ghost.other?.other?.name).dottedName() == "other.other.name")
@@ -134,18 +147,20 @@ final class Ghost: NSManagedObject {
                 // New key paths in every round, which nobody has asked for.
                 let own = "name", shared = "age"
                 for place in 0..<8 {
-                    let keyPath: AnyKeyPath = switch (thread + place) % 4 {
-                    case 0: \Person[path: String(repeating: "father.", count: round % 5) + own]
-                    case 1: \Person[path: String(repeating: "father.", count: round % 7) + shared]
-                    case 2: \Person.father?.name
-                    default: \Person.isAdult
-                    }
-                    let expected: String? = switch (thread + place) % 4 {
-                    case 0: String(repeating: "father.", count: round % 5) + own
-                    case 1: String(repeating: "father.", count: round % 7) + shared
-                    case 2: "father.name"
-                    default: nil
-                    }
+                    let keyPath: AnyKeyPath =
+                        switch (thread + place) % 4 {
+                        case 0: \Person[path: String(repeating: "father.", count: round % 5) + own]
+                        case 1: \Person[path: String(repeating: "father.", count: round % 7) + shared]
+                        case 2: \Person.father?.name
+                        default: \Person.isAdult
+                        }
+                    let expected: String? =
+                        switch (thread + place) % 4 {
+                        case 0: String(repeating: "father.", count: round % 5) + own
+                        case 1: String(repeating: "father.", count: round % 7) + shared
+                        case 2: "father.name"
+                        default: nil
+                        }
                     #expect((try? keyPath.dottedName()) == expected)
                 }
             }

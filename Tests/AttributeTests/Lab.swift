@@ -54,7 +54,9 @@ enum Lab {
         return attribute
     }
 
-    static func transient(_ name: String, _ type: CoreDataValues.AttributeType, default value: Value = .null) -> Attribute {
+    static func transient(_ name: String, _ type: CoreDataValues.AttributeType, default value: Value = .null)
+        -> Attribute
+    {
         var attribute = Clinic.attribute(name, type)
         attribute.isTransient = true
         attribute.defaultValue = value
@@ -80,7 +82,9 @@ enum Lab {
                 ]),
             Composite(
                 name: "Area",
-                attributes: [Clinic.attribute("country", .string), Clinic.attribute("code", .integer16, optional: false)]),
+                attributes: [
+                    Clinic.attribute("country", .string), Clinic.attribute("code", .integer16, optional: false),
+                ]),
         ]
         var site = EntityDraft(name: "Site")
         site.attributes = [

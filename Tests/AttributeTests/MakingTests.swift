@@ -64,14 +64,24 @@ final class Bench: NSManagedObject {
         let types: [NSManagedObject.Type] = [Seat.self, Stool.self, Bench.self]
         let stools: [Stool] = several(2, in: context)
         let seats: [NSManagedObject] =
-            [Seat(context: context), Stool(context: context), make(Seat.self, in: context), make(Stool.self, in: context)]
-            + [Seat(name: "a", in: context), Stool(legs: 3, in: context), Stool(name: "b", in: context), Bench(context: context)]
+            [
+                Seat(context: context), Stool(context: context), make(Seat.self, in: context),
+                make(Stool.self, in: context),
+            ]
+            + [
+                Seat(name: "a", in: context), Stool(legs: 3, in: context), Stool(name: "b", in: context),
+                Bench(context: context),
+            ]
             + stools + types.map { $0.init(context: context) }
         #expect(
             seats.map { "\(type(of: $0))" } == [
-                "Seat", "Stool", "Seat", "Stool", "Seat", "Stool", "Stool", "Bench", "Stool", "Stool", "Seat", "Stool", "Bench",
+                "Seat", "Stool", "Seat", "Stool", "Seat", "Stool", "Stool", "Bench", "Stool", "Stool", "Seat", "Stool",
+                "Bench",
             ])
-        #expect(seats.allSatisfy { $0.isInserted && $0.managedObjectContext === context && ($0 as? Seat)?.wasGivenContext != false })
+        #expect(
+            seats.allSatisfy {
+                $0.isInserted && $0.managedObjectContext === context && ($0 as? Seat)?.wasGivenContext != false
+            })
         #expect(seats.map { $0.entity.name } == seats.map { "\(type(of: $0))" })
         #expect((seats[5] as? Stool)?.legs == 3 && seats[5].value(forKey: "name") as? String == "stool")
         #expect((seats[7] as? Bench)?.isOwn == true)

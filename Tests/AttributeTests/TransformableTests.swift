@@ -12,7 +12,9 @@ import Testing
     func roundTrip(_ type: String) throws {
         let stack = try Lab.stack(type)
         let tags = [Tag(name: "a", weight: 0.1), Tag(name: "ß\0", weight: -3)]
-        let words: NSDictionary = ["list": ["x", 1, 2.5, Date(timeIntervalSinceReferenceDate: 9)] as [Any], "id": UUID()]
+        let words: NSDictionary = [
+            "list": ["x", 1, 2.5, Date(timeIntervalSinceReferenceDate: 9)] as [Any], "id": UUID(),
+        ]
         let markers = NSArray(array: [Marker(4), "text", Marker(5)])
         let site = stack.context.make(
             "Site", ["words": words, "tags": tags, "reversed": "abc", "markers": markers])
@@ -43,7 +45,9 @@ import Testing
     func decimals(_ type: String) throws {
         let stack = try Lab.stack(type)
         let number = try #require(Decimal(string: "12345678901234567890.25"))
-        for value in [number, NSDecimalNumber(decimal: number), [number], ["a": NSDecimalNumber(decimal: number)]] as [Any] {
+        for value in [number, NSDecimalNumber(decimal: number), [number], ["a": NSDecimalNumber(decimal: number)]]
+            as [Any]
+        {
             let site = stack.context.make("Site", ["words": value])
             try stack.context.save()
             let reader = stack.another()
@@ -69,7 +73,8 @@ import Testing
         #expect(site.hasPersistentChangedValues)
         try context.save()
         #expect(site.value(forKey: "words") as? NSMutableArray === first)
-        #expect(try stack.another().existingObject(with: site.objectID).value(forKey: "words") as? [String] == ["a", "b"])
+        #expect(
+            try stack.another().existingObject(with: site.objectID).value(forKey: "words") as? [String] == ["a", "b"])
         first.add("c")
         context.refresh(site, mergeChanges: false)
         #expect(site.value(forKey: "words") as? NSMutableArray !== first)
@@ -113,10 +118,13 @@ import Testing
         try stack.context.save()
         stack.context.undo()
         try stack.context.save()
-        #expect(try stack.another().all("Site").first?.value(forKey: "tags", as: [Tag].self) == [Tag(name: "t", weight: 1)])
+        #expect(
+            try stack.another().all("Site").first?.value(forKey: "tags", as: [Tag].self) == [Tag(name: "t", weight: 1)])
     }
 
-    @Test("A value that its transformer refuses stops the save with object, key and cause; nothing is written", arguments: Lab.types)
+    @Test(
+        "A value that its transformer refuses stops the save with object, key and cause; nothing is written",
+        arguments: Lab.types)
     func refused(_ type: String) throws {
         let refused: [(String, Any, String)] = [
             ("reversed", "refused", "Backwards"), ("tags", [Tag(name: "n", weight: .infinity)], "CodableTransformer"),
@@ -125,7 +133,8 @@ import Testing
             ("words", [Marker(1), NSDecimalNumber(string: "1.5")] as [Any], "decimal"),
             ("words", NSError(domain: "x", code: 1), "NSError"), ("words", [NSError(domain: "x", code: 1)], "NSError"),
             // Classes that the reader does not allow.
-            ("words", Marker(1), "Marker"), ("words", ["a": [Marker(1)]], "Marker"), ("words", NSOrderedSet(array: [1]), "NSOrderedSet"),
+            ("words", Marker(1), "Marker"), ("words", ["a": [Marker(1)]], "Marker"),
+            ("words", NSOrderedSet(array: [1]), "NSOrderedSet"),
         ]
         let stack = try Lab.stack(type)
         let saved = stack.context.make("Site", ["name": "kept"])
@@ -138,7 +147,8 @@ import Testing
                 let error = #expect(throws: CocoaError.self, "\(key)") { try stack.context.save() }
                 #expect(error?.code.rawValue == 1550 && error?.validationKey == key, "\(sentence(error))")
                 #expect(error?.validationObject as? NSManagedObject === object && error?.validationValue != nil)
-                #expect(sentence(error).contains(words) && sentence(error).contains("Site.\(key)"), "\(sentence(error))")
+                #expect(
+                    sentence(error).contains(words) && sentence(error).contains("Site.\(key)"), "\(sentence(error))")
                 stack.context.rollback()
             }
         }
@@ -156,9 +166,11 @@ import Testing
     @Test("Bytes that a transformer makes nothing of read as nil, and the context's next save says so; the bytes stay")
     func unreadable() throws {
         let stack = try Lab.stack()
-        let site = stack.context.make("Site", ["words": ["a"], "tags": [Tag(name: "t", weight: 1)], "markers": Marker(1)])
+        let site = stack.context.make(
+            "Site", ["words": ["a"], "tags": [Tag(name: "t", weight: 1)], "markers": Marker(1)])
         try stack.context.save()
-        try SQLiteFile(stack.folder.file("store.sqlite")).run("UPDATE ZSITE SET ZWORDS = x'0102', ZTAGS = '[', ZMARKERS = x'00'")
+        try SQLiteFile(stack.folder.file("store.sqlite")).run(
+            "UPDATE ZSITE SET ZWORDS = x'0102', ZTAGS = '[', ZMARKERS = x'00'")
         for key in ["words", "tags", "markers"] {
             let context = stack.another()
             context.stalenessInterval = 0
@@ -175,7 +187,8 @@ import Testing
 
     /// A program's incremental store sees the values, not their bytes.
     @Test(
-        "A predicate may ask whether there is a value, and for the same bytes", arguments: Lab.types.filter { $0 != ShelfStore.type })
+        "A predicate may ask whether there is a value, and for the same bytes",
+        arguments: Lab.types.filter { $0 != ShelfStore.type })
     func fetching(_ type: String) throws {
         let stack = try Lab.stack(type)
         let site = stack.context.make("Site", ["reversed": "abc"])
@@ -224,7 +237,8 @@ import Testing
         let stack = try Stack(model: NSManagedObjectModel(draft: draft))
         let site = stack.context.make("Site", ["words": Marker(6)])
         try stack.context.save()
-        #expect((try stack.another().existingObject(with: site.objectID).value(forKey: "words") as? Marker)?.number == 6)
+        #expect(
+            (try stack.another().existingObject(with: site.objectID).value(forKey: "words") as? Marker)?.number == 6)
         let plain = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel(draft: Lab.draft()))
         try plain.addPersistentStore(
             ofType: NSSQLiteStoreType, configurationName: nil, at: stack.coordinator.persistentStores.first?.url)
@@ -253,19 +267,29 @@ import Testing
         #expect(negate.transformedValue(true) as? Bool == false && negate.reverseTransformedValue(nil) as? Bool == true)
         #expect(ValueTransformer(forName: .isNilTransformerName)?.transformedValue(nil) as? Bool == true)
         #expect(ValueTransformer(forName: .isNotNilTransformerName)?.transformedValue("") as? Bool == true)
-        #expect(ValueTransformer(forName: .secureUnarchiveFromDataTransformerName) is NSSecureUnarchiveFromDataTransformer)
+        #expect(
+            ValueTransformer(forName: .secureUnarchiveFromDataTransformerName) is NSSecureUnarchiveFromDataTransformer)
         #expect(Backwards.transformedValueClass() == NSData.self && ValueTransformer.allowsReverseTransformation())
     }
 
-    private static var values: [Any] { [
-        "", "text ü 😀", 0, -1, Int64.min, UInt64.max, 2.5, -0.0, true, Date(timeIntervalSinceReferenceDate: 5.5), Data(), Data([1, 2]),
-        UUID(), URL(string: "https://a.example/b?c#d")!, [NSNull(), true] as [Any], [Any](), ["a", ["b", [1, 2]] as [Any]] as [Any],
-        ["k": ["a", 1] as [Any], "l": [String: Any]()] as [String: Any], Set(["x", "y"]), NSMutableArray(array: [1]),
-        NSMutableDictionary(dictionary: ["a": 1]), [1: "a", 2: "b"] as [Int: String], Array(repeating: "same", count: 300),
-        NSDecimalNumber(string: "-12345678901234567890.0625"), NSDecimalNumber(string: "0"), ["d": NSDecimalNumber(string: "1e30")],
-    ] }
+    private static var values: [Any] {
+        [
+            "", "text ü 😀", 0, -1, Int64.min, UInt64.max, 2.5, -0.0, true, Date(timeIntervalSinceReferenceDate: 5.5),
+            Data(), Data([1, 2]),
+            UUID(), URL(string: "https://a.example/b?c#d")!, [NSNull(), true] as [Any], [Any](),
+            ["a", ["b", [1, 2]] as [Any]] as [Any],
+            ["k": ["a", 1] as [Any], "l": [String: Any]()] as [String: Any], Set(["x", "y"]),
+            NSMutableArray(array: [1]),
+            NSMutableDictionary(dictionary: ["a": 1]), [1: "a", 2: "b"] as [Int: String],
+            Array(repeating: "same", count: 300),
+            NSDecimalNumber(string: "-12345678901234567890.0625"), NSDecimalNumber(string: "0"),
+            ["d": NSDecimalNumber(string: "1e30")],
+        ]
+    }
 
-    @Test("Archives of property list classes are read back equal, and Foundation reads them too", arguments: values.indices)
+    @Test(
+        "Archives of property list classes are read back equal, and Foundation reads them too",
+        arguments: values.indices)
     func archives(_ index: Int) throws {
         let value = Self.values[index]
         let transformer = NSSecureUnarchiveFromDataTransformer()
@@ -286,7 +310,8 @@ import Testing
     @Test("What Foundation archived is read")
     func foreign() throws {
         let value: [String: Any] = [
-            "a": [Date(timeIntervalSinceReferenceDate: 1), UUID(), URL(string: "x:y")!, Data([9]), 1.5, true, NSNull()] as [Any],
+            "a": [Date(timeIntervalSinceReferenceDate: 1), UUID(), URL(string: "x:y")!, Data([9]), 1.5, true, NSNull()]
+                as [Any],
             "s": Set(["q"]), "n": "ü",
         ]
         let data = try NSKeyedArchiver.archivedData(withRootObject: value, requiringSecureCoding: true)
@@ -296,7 +321,9 @@ import Testing
 
     @Test("No damaged archive ends the process: each is read as something or refused")
     func damage() throws {
-        let value: [String: Any] = ["a": ["x", 1, Date(), UUID(), ["n": Data([1])]] as [Any], "url": URL(string: "a:b")!]
+        let value: [String: Any] = [
+            "a": ["x", 1, Date(), UUID(), ["n": Data([1])]] as [Any], "url": URL(string: "a:b")!,
+        ]
         let transformer = MarkerTransformer()
         let sound = try #require(transformer.reverseTransformedValue(value) as? Data)
         var refused = 0

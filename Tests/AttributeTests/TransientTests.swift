@@ -8,7 +8,9 @@ import Testing
 @testable import CoreData
 
 @Suite("Transient properties") struct TransientTests {
-    @Test("1.13 a transient attribute is reset to its default by refreshAllObjects, refresh without merging, and reset", arguments: StoreMaker.types)
+    @Test(
+        "1.13 a transient attribute is reset to its default by refreshAllObjects, refresh without merging, and reset",
+        arguments: StoreMaker.types)
     func reset(_ type: String) throws {
         let stack = try Lab.stack(type)
         let context = stack.context
@@ -35,7 +37,9 @@ import Testing
         #expect(context.object(with: id).int("speed") == 7)
     }
 
-    @Test("1.13 a transient attribute is not affected by refresh with merging, be the object changed or not", arguments: StoreMaker.types)
+    @Test(
+        "1.13 a transient attribute is not affected by refresh with merging, be the object changed or not",
+        arguments: StoreMaker.types)
     func merged(_ type: String) throws {
         let stack = try Lab.stack(type)
         let site = stack.context.make("Site", ["name": "a", "speed": 50])
@@ -50,7 +54,9 @@ import Testing
         #expect(site.int("speed") == 51 && site.text("name") == "b")
     }
 
-    @Test("1.13 changing a transient attribute changes the object, but nothing that would be saved", arguments: StoreMaker.types)
+    @Test(
+        "1.13 changing a transient attribute changes the object, but nothing that would be saved",
+        arguments: StoreMaker.types)
     func changes(_ type: String) throws {
         let stack = try Lab.stack(type)
         let site = stack.context.make("Site", ["name": "a"])
@@ -67,7 +73,9 @@ import Testing
         #expect(try stack.another().existingObject(with: site.objectID).text("note") == nil)
     }
 
-    @Test("1.13 a transient attribute is never usable in a predicate or a sort order of a fetch", arguments: StoreMaker.types)
+    @Test(
+        "1.13 a transient attribute is never usable in a predicate or a sort order of a fetch",
+        arguments: StoreMaker.types)
     func fetching(_ type: String) throws {
         let stack = try Lab.stack(type)
         for pending in [false, true] {
@@ -125,7 +133,9 @@ import Testing
         }
     }
 
-    @Test("An attribute of undefined type holds whatever it is given, one of type ObjectID an object ID", arguments: StoreMaker.types)
+    @Test(
+        "An attribute of undefined type holds whatever it is given, one of type ObjectID an object ID",
+        arguments: StoreMaker.types)
     func untyped(_ type: String) throws {
         let stack = try Lab.stack(type)
         let site = stack.context.make("Site")
@@ -172,11 +182,14 @@ import Testing
         #expect((probe.value(forKey: "showers") as? Set<NSManagedObject>) == [site, second])
         let other = stack.another()
         #expect(try other.existingObject(with: site.objectID).value(forKey: "shown") == nil)
-        #expect((try other.existingObject(with: probe.objectID).value(forKey: "showers") as? Set<NSManagedObject>) == [])
+        #expect(
+            (try other.existingObject(with: probe.objectID).value(forKey: "showers") as? Set<NSManagedObject>) == [])
         stack.context.undo()
     }
 
-    @Test("4.1 A refresh that drops a transient target drops the other side too, and one of the other side keeps it", arguments: StoreMaker.types)
+    @Test(
+        "4.1 A refresh that drops a transient target drops the other side too, and one of the other side keeps it",
+        arguments: StoreMaker.types)
     func refreshedRelationships(_ type: String) throws {
         let stack = try Lab.stack(type)
         let context = stack.context
@@ -193,7 +206,9 @@ import Testing
     /// A value, of an object its ID.
     private func plain(_ value: Any?) -> NSObject? { (value as? NSManagedObject)?.objectID ?? value as? NSObject }
 
-    @Test("1.13 A transient value that was undone and done again is a change, and reaches the parent", arguments: ["speed", "note", "anything", "shown"])
+    @Test(
+        "1.13 A transient value that was undone and done again is a change, and reaches the parent",
+        arguments: ["speed", "note", "anything", "shown"])
     func undoneAndRedone(_ key: String) throws {
         let stack = try Lab.stack(NSInMemoryStoreType)
         let probes = ["p", "q"].map { stack.context.make("Probe", ["name": $0]) }
@@ -205,10 +220,12 @@ import Testing
             context.undoManager = UndoManager()
             let site = context.object(with: twin.objectID)
             let objects = probes.map { context.object(with: $0.objectID) }
-            let values: [Any] = ["speed": [20, 30], "note": ["x", "y"], "anything": [[1], [2]], "shown": objects][key] ?? []
+            let values: [Any] =
+                ["speed": [20, 30], "note": ["x", "y"], "anything": [[1], [2]], "shown": objects][key] ?? []
             func number(_ object: NSManagedObject) -> Int? {
                 let found = plain(object.value(forKey: key))
-                for probe in objects where object.managedObjectContext === probe.managedObjectContext && key == "shown" {
+                for probe in objects where object.managedObjectContext === probe.managedObjectContext && key == "shown"
+                {
                     let showers = probe.value(forKey: "showers") as? Set<NSManagedObject>
                     #expect(showers == (plain(probe) == found ? [object] : []))
                 }
@@ -221,7 +238,8 @@ import Testing
                 context.undo()
                 #expect(number(site) == (place == 0 ? present : 0) && !site.hasChanges)
                 context.redo()
-                #expect(number(site) == place && site.hasChanges && context.hasChanges && !site.hasPersistentChangedValues)
+                #expect(
+                    number(site) == place && site.hasChanges && context.hasChanges && !site.hasPersistentChangedValues)
                 try context.save()
                 #expect(!site.hasChanges && number(twin) == place)
             }

@@ -9,13 +9,18 @@ import CoreData
 @Suite("Unknown and additional keys") struct UnknownKeyTests {
     static let types = [NSSQLiteStoreType, NSInMemoryStoreType, NSBinaryStoreType]
     static let predicates = [
-        "stranger == 1", "stranger.name == 'x'", "name.stranger == 1", "father.stranger == nil", "ANY kids.stranger == 1",
-        "kids.stranger.@count > 1", "kids.@sum.stranger > 1", "kids.@stranger > 1", "stranger IN {1, 2}", "name IN stranger",
-        "SUBQUERY(kids, $kid, $kid.stranger == 1).@count > 0", "stranger.@count == 0", "stranger[0] == 1", "isGrown == YES",
+        "stranger == 1", "stranger.name == 'x'", "name.stranger == 1", "father.stranger == nil",
+        "ANY kids.stranger == 1",
+        "kids.stranger.@count > 1", "kids.@sum.stranger > 1", "kids.@stranger > 1", "stranger IN {1, 2}",
+        "name IN stranger",
+        "SUBQUERY(kids, $kid, $kid.stranger == 1).@count > 0", "stranger.@count == 0", "stranger[0] == 1",
+        "isGrown == YES",
         "stranger CONTAINS 'x'", "NOT stranger BEGINSWITH 'x'", "pets.stranger.name == 'x'", "self.stranger == 1",
     ]
 
-    @Test("A fetch by an unknown key throws 134060 in every kind of store, also when there are no rows", arguments: types, [true, false])
+    @Test(
+        "A fetch by an unknown key throws 134060 in every kind of store, also when there are no rows", arguments: types,
+        [true, false])
     func fetch(_ type: String, _ isEmpty: Bool) throws {
         let stack = try Folk.stack(type)
         if !isEmpty { try Folk.people(stack) }
@@ -55,7 +60,9 @@ import CoreData
         }
     }
 
-    @Test("In memory an unknown key is nil to a predicate and to a sort order, and a value only by value(forKey:) of its own")
+    @Test(
+        "In memory an unknown key is nil to a predicate and to a sort order, and a value only by value(forKey:) of its own"
+    )
     func evaluation() throws {
         let stack = try Folk.stack()
         let person = stack.context.make("Person", ["name": "Bea", "age": 30])
@@ -78,7 +85,9 @@ import CoreData
 
     /// Answers for one key that the model lacks.
     final class Open: NSManagedObject {
-        override func value(forUndefinedKey key: String) -> Any? { key == "answer" ? 42 : super.value(forUndefinedKey: key) }
+        override func value(forUndefinedKey key: String) -> Any? {
+            key == "answer" ? 42 : super.value(forUndefinedKey: key)
+        }
     }
 
     @Test("A class that answers for undefined keys is asked, and what it leaves to its superclass is nil")
@@ -93,13 +102,17 @@ import CoreData
         #expect(NSPredicate(format: "stranger == nil").evaluate(with: open))
     }
 
-    @Test("Additional keys are reached by value(forKey:), predicates and sort orders in memory, also those of the superclass")
+    @Test(
+        "Additional keys are reached by value(forKey:), predicates and sort orders in memory, also those of the superclass"
+    )
     func additional() throws {
         let stack = try Folk.stack()
         try Folk.people(stack)
         let worker = stack.context.make("Worker", ["name": "Will", "age": 40, "wage": 120.0, "rank": 60])
         #expect(worker.value(forKey: "isRich") as? Bool == true && worker.value(forKey: "isGrown") as? Bool == true)
-        #expect(worker.value(forKey: "greeting") as? String == "Hello Will" && worker.value(forKey: "bestRank") as? Int16 == 60)
+        #expect(
+            worker.value(forKey: "greeting") as? String == "Hello Will"
+                && worker.value(forKey: "bestRank") as? Int16 == 60)
         #expect(worker["isRich"] is NSNumber && worker.value(forKeyPath: "kids.greeting") is NSSet)
         let people = try stack.context.fetch(NSFetchRequest<Person>(entityName: "Person")) as NSArray
         func names(_ objects: [Any]) -> [String] { objects.compactMap { ($0 as? Person)?.name } }
@@ -107,12 +120,15 @@ import CoreData
         #expect(names(people.filtered(using: NSPredicate(format: "isRich == YES"))) == ["Will"])
         #expect(names(people.filtered(using: NSPredicate(format: "bestRank == 40"))) == ["Adam"])
         #expect(
-            names(people.sortedArray(using: [NSSortDescriptor(key: "greeting", ascending: true)])) == ["Adam", "Bea", "Cleo", "Will"])
+            names(people.sortedArray(using: [NSSortDescriptor(key: "greeting", ascending: true)])) == [
+                "Adam", "Bea", "Cleo", "Will",
+            ])
         #expect(NSSortDescriptor(keyPath: \Person.isGrown, ascending: true).key == "isGrown")
         #expect(NSExpression(forKeyPath: \Worker.isRich).keyPath == "isRich")
         #expect(
             NSComparisonPredicate(
-                leftExpression: NSExpression(forKeyPath: \Person.isGrown), rightExpression: NSExpression(forConstantValue: true),
+                leftExpression: NSExpression(forKeyPath: \Person.isGrown),
+                rightExpression: NSExpression(forConstantValue: true),
                 modifier: .direct, type: .equalTo
             ).evaluate(with: worker))
     }

@@ -102,7 +102,9 @@ import Testing
         }
     }
 
-    @Test("The same edits, made through a child or a grandchild, save the same and leave nothing behind", arguments: 0..<60)
+    @Test(
+        "The same edits, made through a child or a grandchild, save the same and leave nothing behind",
+        arguments: 0..<60)
     func agree(_ seed: Int) throws {
         let remains = Remains()
         try agree(seed, remains)

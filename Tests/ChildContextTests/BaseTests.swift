@@ -55,7 +55,8 @@ import Testing
             let theirs = try other.existingObject(with: id)
             theirs.age = age
             try other.save()
-            return Notification(name: .NSManagedObjectContextDidSave, object: other, userInfo: [NSUpdatedObjectsKey: Set([theirs])])
+            return Notification(
+                name: .NSManagedObjectContextDidSave, object: other, userInfo: [NSUpdatedObjectsKey: Set([theirs])])
         }
 
         func take(_ way: Way, _ told: Notification) throws {
@@ -128,11 +129,15 @@ import Testing
         #expect(conflict.persistedSnapshot == nil)
     }
 
-    @Test("6.1 A pushed deletion of a row that another writer has changed is a conflict", arguments: Line.kinds, Way.allCases)
+    @Test(
+        "6.1 A pushed deletion of a row that another writer has changed is a conflict", arguments: Line.kinds,
+        Way.allCases)
     func deletion(_ kind: Line.Kind, _ way: Way) throws {
         for (origin, isPushedFirst) in Origin.allCases.flatMap({ [($0, false), ($0, true)] }) {
             let ward = try Ward(kind, origin)
-            if way == .holding { ward.kept += try ward.line.first.fetch(NSFetchRequest<NSManagedObject>(entityName: "Patient")) }
+            if way == .holding {
+                ward.kept += try ward.line.first.fetch(NSFetchRequest<NSManagedObject>(entityName: "Patient"))
+            }
             ward.line.last.delete(try ward.mine())
             let told = try ward.write(1001)
             if isPushedFirst { try ward.line.push() }
@@ -143,7 +148,9 @@ import Testing
         }
     }
 
-    @Test("6.1 A pushed order is compared, an owner whose members merely came is not", arguments: Line.kinds, [false, true])
+    @Test(
+        "6.1 A pushed order is compared, an owner whose members merely came is not", arguments: Line.kinds,
+        [false, true])
     func order(_ kind: Line.Kind, _ isRearranged: Bool) throws {
         let ward = try Ward(kind)
         let maker = ward.stack.another()
@@ -169,7 +176,9 @@ import Testing
         #expect(notes == (isRearranged ? ["1", "2", "3"] : ["1", "2", "3", "4"]))
     }
 
-    @Test("7.1 An object that a child edits a thousand times, each time saved into the store, meets no conflict", arguments: Line.kinds)
+    @Test(
+        "7.1 An object that a child edits a thousand times, each time saved into the store, meets no conflict",
+        arguments: Line.kinds)
     func longLived(_ kind: Line.Kind) throws {
         for origin in Origin.allCases {
             for isSavedBetween in [false, true] {
@@ -191,7 +200,9 @@ import Testing
         }
     }
 
-    @Test("7.1 An object that members came to or left in a child stands where the save has left its row", arguments: Line.kinds)
+    @Test(
+        "7.1 An object that members came to or left in a child stands where the save has left its row",
+        arguments: Line.kinds)
     func members(_ kind: Line.Kind) throws {
         let ward = try Ward(kind)
         let mine = try ward.mine()
@@ -202,7 +213,11 @@ import Testing
             mine.age = round
             doctor.setValue(round, forKey: "code")
             try ward.line.save()
-            if round % 2 == 0 { ward.line.last.delete(doctor) } else { mine.mutableSetValue(forKey: "doctors").remove(doctor) }
+            if round % 2 == 0 {
+                ward.line.last.delete(doctor)
+            } else {
+                mine.mutableSetValue(forKey: "doctors").remove(doctor)
+            }
             try ward.line.save()
             mine.setValue("name \(round)", forKey: "name")
             try ward.line.save()
@@ -210,7 +225,9 @@ import Testing
         #expect(try ward.stored() == 10)
     }
 
-    @Test("6.4 Between siblings, and against the parent's own changes, a child's values win without conflict", arguments: Line.kinds)
+    @Test(
+        "6.4 Between siblings, and against the parent's own changes, a child's values win without conflict",
+        arguments: Line.kinds)
     func siblings(_ kind: Line.Kind) throws {
         let ward = try Ward(kind)
         let sibling = Line(ward.line.first, generations: kind.generations)
@@ -233,7 +250,9 @@ import Testing
         #expect(conflict(of: ward.line.first) != nil)
     }
 
-    @Test("5.2 A base goes with the changes: by rollback, by undo and by a refresh that drops them", arguments: Line.kinds, [0, 1, 2])
+    @Test(
+        "5.2 A base goes with the changes: by rollback, by undo and by a refresh that drops them",
+        arguments: Line.kinds, [0, 1, 2])
     func dropped(_ kind: Line.Kind, _ way: Int) throws {
         let ward = try Ward(kind)
         let first = ward.line.first
@@ -255,7 +274,9 @@ import Testing
         #expect(try ward.stored() == 1002)
     }
 
-    @Test("5.6 A refresh of the child's object, not one of the parent's, takes the row that is there now", arguments: Line.kinds)
+    @Test(
+        "5.6 A refresh of the child's object, not one of the parent's, takes the row that is there now",
+        arguments: Line.kinds)
     func refreshed(_ kind: Line.Kind) throws {
         let ward = try Ward(kind)
         let mine = try ward.mine()
@@ -267,10 +288,12 @@ import Testing
         #expect(try ward.stored() == 1010)
     }
 
-    @Test("6.3 Policies settle the conflict by what the child had read", arguments: Line.kinds, [
-        NSMergePolicyType.mergeByPropertyStoreTrumpMergePolicyType, .mergeByPropertyObjectTrumpMergePolicyType,
-        .rollbackMergePolicyType, .overwriteMergePolicyType,
-    ])
+    @Test(
+        "6.3 Policies settle the conflict by what the child had read", arguments: Line.kinds,
+        [
+            NSMergePolicyType.mergeByPropertyStoreTrumpMergePolicyType, .mergeByPropertyObjectTrumpMergePolicyType,
+            .rollbackMergePolicyType, .overwriteMergePolicyType,
+        ])
     func policies(_ kind: Line.Kind, _ type: NSMergePolicyType) throws {
         let ward = try Ward(kind)
         ward.line.first.mergePolicy = NSMergePolicy(merge: type)

@@ -29,7 +29,8 @@ import Testing
 
     @Test("4.4 A rule that denies the deletion refuses the child's save; parent and child stay as they were")
     func deny() throws {
-        let doctor = parent.make("Doctor", ["name": "Who"]), badge = parent.make("Badge", ["code": "1", "doctor": doctor])
+        let doctor = parent.make("Doctor", ["name": "Who"]),
+            badge = parent.make("Badge", ["code": "1", "doctor": doctor])
         try parent.save()
         let mine = child.same(doctor)
         child.delete(mine)
@@ -91,9 +92,11 @@ import Testing
         #expect(try stack.another().all("Doctor").count == 1)
     }
 
-    @Test("6.4 A child's own policy is not asked: its values win over the parent's", arguments: [
-        NSMergePolicyType.errorMergePolicyType, .mergeByPropertyStoreTrumpMergePolicyType, .rollbackMergePolicyType,
-    ])
+    @Test(
+        "6.4 A child's own policy is not asked: its values win over the parent's",
+        arguments: [
+            NSMergePolicyType.errorMergePolicyType, .mergeByPropertyStoreTrumpMergePolicyType, .rollbackMergePolicyType,
+        ])
     func ownPolicy(_ type: NSMergePolicyType) throws {
         child.mergePolicy = NSMergePolicy(merge: type)
         let patient = parent.make("Patient", ["name": "Ada", "age": 1])
@@ -175,7 +178,8 @@ import Testing
     }
 
     @Test(
-        "What a child made of a row that another writer has deleted is refused, not dropped", arguments: ["delete", "ward", "name"])
+        "What a child made of a row that another writer has deleted is refused, not dropped",
+        arguments: ["delete", "ward", "name"])
     func deletedElsewhere(_ change: String) throws {
         let patient = parent.make("Patient", ["name": "Ada"]), ward = parent.make("Ward", ["name": "W", "beds": 1])
         try parent.save()
@@ -200,7 +204,9 @@ import Testing
         #expect(try stack.another().all("Ward").first?.value(forKey: "beds") as? Int == 3)
     }
 
-    @Test("A row deleted elsewhere that a child's delete rules let go of is no reason to refuse a save", arguments: [false, true])
+    @Test(
+        "A row deleted elsewhere that a child's delete rules let go of is no reason to refuse a save",
+        arguments: [false, true])
     func nullifiedElsewhere(_ isMerged: Bool) throws {
         let ward = parent.make("Ward", ["name": "W"]), patient = parent.make("Patient", ["name": "Ada", "ward": ward])
         try parent.save()
@@ -209,7 +215,10 @@ import Testing
         let other = stack.another()
         other.delete(other.same(patient))
         try other.save()
-        if isMerged { NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSDeletedObjectIDsKey: [patient.objectID]], into: [parent]) }
+        if isMerged {
+            NSManagedObjectContext.mergeChanges(
+                fromRemoteContextSave: [NSDeletedObjectIDsKey: [patient.objectID]], into: [parent])
+        }
         parent.refreshAllObjects()
         child.delete(room)
         try child.save()

@@ -30,7 +30,8 @@ import Testing
         #expect(stack.context.same(new).value(forKey: "mood") as? Int == 7)
         let sibling = stack.context.child(), grandchild = stack.context.child()
         try stack.context.save()
-        #expect(try sibling.named("Ada")?.value(forKey: "mood") as? Int == 50, "the parent has it though it has no changes")
+        #expect(
+            try sibling.named("Ada")?.value(forKey: "mood") as? Int == 50, "the parent has it though it has no changes")
         #expect(grandchild.same(patient).value(forKey: "mood") as? Int == 50)
     }
 

@@ -13,7 +13,8 @@ import Testing
     private static let environment = ProcessInfo.processInfo.environment
     /// `CHILD_INCREMENTS` and `CHILD_SAVES` ask for longer runs; without them one line of contexts counts up to 10,000.
     private static func increments(_ kind: Line.Kind) -> Int {
-        Int(environment["CHILD_INCREMENTS"] ?? "") ?? (kind.type == NSSQLiteStoreType && kind.generations == 2 ? 10_000 : 2_000)
+        Int(environment["CHILD_INCREMENTS"] ?? "")
+            ?? (kind.type == NSSQLiteStoreType && kind.generations == 2 ? 10_000 : 2_000)
     }
     static let saves = Int(environment["CHILD_SAVES"] ?? "") ?? 3_000
 
@@ -43,7 +44,8 @@ import Testing
     }
 
     @Test(
-        "6.1 Increments of four threads, each with its own parent and a new child an edit, add up", .timeLimit(.minutes(30)),
+        "6.1 Increments of four threads, each with its own parent and a new child an edit, add up",
+        .timeLimit(.minutes(30)),
         arguments: Line.kinds)
     func sum(_ kind: Line.Kind) throws {
         let stack = try stack(kind.type)
@@ -91,14 +93,17 @@ import Testing
     }
 
     @Test(
-        "7.1 Saves through children while other threads merge what was saved meet no row that is gone", .timeLimit(.minutes(30)),
+        "7.1 Saves through children while other threads merge what was saved meet no row that is gone",
+        .timeLimit(.minutes(30)),
         arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
     func merged(_ type: String) throws {
         let stack = try stack(type)
         let ids = try rows(stack, 2)
         let (parent, other) = (stack.context, stack.another())
         let inbox = Inbox()
-        let observer = NotificationCenter.default.addObserver(forName: .NSManagedObjectContextDidSave, object: parent, queue: nil) {
+        let observer = NotificationCenter.default.addObserver(
+            forName: .NSManagedObjectContextDidSave, object: parent, queue: nil
+        ) {
             inbox.put($0)
         }
         defer { NotificationCenter.default.removeObserver(observer) }

@@ -23,7 +23,9 @@ struct Line {
     }
 
     /// Saves all but the first, so that it has the changes.
-    func push() throws { for context in below where context.hasChanges { try context.performAndWait { try context.save() } } }
+    func push() throws {
+        for context in below where context.hasChanges { try context.performAndWait { try context.save() } }
+    }
 
     func save() throws {
         try push()
@@ -40,7 +42,9 @@ struct Line {
         }
     }
 
-    static let kinds = [NSSQLiteStoreType, NSInMemoryStoreType].flatMap { type in [2, 3].map { Kind(type: type, generations: $0) } }
+    static let kinds = [NSSQLiteStoreType, NSInMemoryStoreType].flatMap { type in
+        [2, 3].map { Kind(type: type, generations: $0) }
+    }
 
     struct Kind: Sendable, CustomStringConvertible {
         let type: String

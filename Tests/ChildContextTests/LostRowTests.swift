@@ -27,7 +27,10 @@ import Testing
         ward.setValue(1001, forKey: "beds")
         try other.save()
         child.object(with: id).setValue(beds + 10, forKey: "beds")
-        #expect(code { try child.save(); try parent.save() } == 133020)  // 0 where nothing is held; 1010 is stored
+        #expect(
+            code {
+                try child.save(); try parent.save()
+            } == 133020)  // 0 where nothing is held; 1010 is stored
         withExtendedLifetime(held) {}
     }
 
@@ -51,12 +54,17 @@ import Testing
         visit.setValue("written by another", forKey: "note")
         try other.save()
         child.delete(child.object(with: id))
-        #expect(code { try child.save(); try parent.save() } == 133020)  // 0 where nothing is held
+        #expect(
+            code {
+                try child.save(); try parent.save()
+            } == 133020)  // 0 where nothing is held
         #expect((try? stack.another().existingObject(with: visitID)) != nil)
         withExtendedLifetime(held) {}
     }
 
-    @Test("A child's pair with a row that another writer has deleted is refused, whether the parent holds it or not", arguments: [false, true], [false, true])
+    @Test(
+        "A child's pair with a row that another writer has deleted is refused, whether the parent holds it or not",
+        arguments: [false, true], [false, true])
     func childPair(_ parentHolds: Bool, _ isNew: Bool) throws {
         let stack = try Stack(NSSQLiteStoreType, undo: false)
         let other = stack.another()
@@ -71,15 +79,21 @@ import Testing
         other.delete(ward)
         try other.save()
         // 0 where the parent does not hold the ward: the patient is stored without one.
-        #expect(code { try child.save(); try parent.save() } != 0)
+        #expect(
+            code {
+                try child.save(); try parent.save()
+            } != 0)
         withExtendedLifetime((held, mine, member)) {}
     }
 
-    @Test("A row that was read and is gone when it is written or deleted is a conflict, held or not", arguments: [false, true], [false, true])
+    @Test(
+        "A row that was read and is gone when it is written or deleted is a conflict, held or not",
+        arguments: [false, true], [false, true])
     func gone(_ holds: Bool, _ deletes: Bool) throws {
         let stack = try Stack(NSSQLiteStoreType, undo: false)
         let other = stack.another(), context = stack.another()
-        let ward = other.make("Ward", ["name": "S", "beds": 1000]), second = other.make("Ward", ["name": "T", "beds": 0])
+        let ward = other.make("Ward", ["name": "S", "beds": 1000]),
+            second = other.make("Ward", ["name": "T", "beds": 0])
         try other.save()
         let (id, secondID) = (ward.objectID, second.objectID)
         var held: NSManagedObject? = try context.existingObject(with: id)
@@ -88,7 +102,11 @@ import Testing
         other.delete(ward)
         try other.save()
         // What belongs together: beds go from one ward to the other.
-        if deletes { context.delete(context.object(with: id)) } else { context.object(with: id).setValue(beds - 10, forKey: "beds") }
+        if deletes {
+            context.delete(context.object(with: id))
+        } else {
+            context.object(with: id).setValue(beds - 10, forKey: "beds")
+        }
         context.object(with: secondID).setValue(10, forKey: "beds")
         #expect(code { try context.save() } == 133020)  // 0 where it was let go; the second half is stored
         withExtendedLifetime(held) {}
@@ -122,7 +140,9 @@ import Testing
         #expect(try reader.all("Patient").isEmpty)  // one, without a ward
     }
 
-    @Test("A policy of the parent settles a deletion of a row that is gone, whether the parent holds it or not", arguments: [false, true], [false, true])
+    @Test(
+        "A policy of the parent settles a deletion of a row that is gone, whether the parent holds it or not",
+        arguments: [false, true], [false, true])
     func policy(_ parentHolds: Bool, _ merges: Bool) throws {
         let stack = try Stack(NSSQLiteStoreType, undo: false)
         let other = stack.another()
@@ -140,7 +160,10 @@ import Testing
         Thread.sleep(forTimeInterval: 0.05)
         parent.performAndWait {}
         child.delete(mine)
-        #expect(code { try child.save(); try parent.save() } == 0)  // 133000 but where the parent holds it and does not merge
+        #expect(
+            code {
+                try child.save(); try parent.save()
+            } == 0)  // 133000 but where the parent holds it and does not merge
         withExtendedLifetime(held) {}
     }
 

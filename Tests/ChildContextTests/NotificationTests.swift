@@ -79,7 +79,8 @@ import Testing
         }
     }
 
-    @Test("10.3 A merge tells of new objects always, of deleted ones that are held, and of updated ones that have values")
+    @Test(
+        "10.3 A merge tells of new objects always, of deleted ones that are held, and of updated ones that have values")
     func told() throws {
         let loaded = context.make("Patient", ["name": "loaded"]), fault = context.make("Patient", ["name": "fault"])
         let absent = context.make("Patient", ["name": "absent"]), doomed = context.make("Patient", ["name": "doomed"])
@@ -117,7 +118,9 @@ import Testing
         try context.save()
         #expect(changes.objects(0, NSInsertedObjectsKey) == [patient])
         #expect(saves.objects(0, NSInsertedObjectsKey) == [patient])
-        #expect(saves.infos[0].count == 2 && saves.infos[0][NSManagedObjectContextQueryGenerationKey] is NSQueryGenerationToken)
+        #expect(
+            saves.infos[0].count == 2
+                && saves.infos[0][NSManagedObjectContextQueryGenerationKey] is NSQueryGenerationToken)
     }
 }
 
@@ -128,7 +131,9 @@ final class NoteBox: @unchecked Sendable {
 
     init(_ name: Notification.Name, of context: NSManagedObjectContext) {
         let box = Box(self)
-        observer = NotificationCenter.default.addObserver(forName: name, object: context, queue: nil) { box.note?.last = $0 }
+        observer = NotificationCenter.default.addObserver(forName: name, object: context, queue: nil) {
+            box.note?.last = $0
+        }
     }
 
     deinit { if let observer { NotificationCenter.default.removeObserver(observer) } }

@@ -43,7 +43,8 @@ private final class Mirror: ValueTransformer {
         child = parent.child()
     }
 
-    @Test("1.13 Transient values of every kind reach the parent, and later children, before and after the parent's save")
+    @Test(
+        "1.13 Transient values of every kind reach the parent, and later children, before and after the parent's save")
     func transients() throws {
         let patient = parent.make("Patient", ["name": "Ada"])
         try parent.save()
@@ -146,7 +147,9 @@ private final class Mirror: ValueTransformer {
         #expect(parent.same(mine).value(forKey: "mood") as? Int == 3)
     }
 
-    @Test("5.3 Undoing a deletion in a child brings back transient values of every kind", arguments: [false, true], [false, true])
+    @Test(
+        "5.3 Undoing a deletion in a child brings back transient values of every kind", arguments: [false, true],
+        [false, true])
     func deletion(_ isRead: Bool, _ goesUp: Bool) throws {
         let patient = parent.make("Patient", ["name": "Ada", "mood": 3, "remark": "brief", "anything": "loose"])
         try parent.save()
@@ -167,7 +170,8 @@ private final class Mirror: ValueTransformer {
         check(parent.same(mine))
     }
 
-    @Test("1.13 A default that was never replaced is the parent's value too when the undo of a deletion is pushed",
+    @Test(
+        "1.13 A default that was never replaced is the parent's value too when the undo of a deletion is pushed",
         arguments: [false, true])
     func defaults(_ goesUp: Bool) throws {
         let patient = parent.make("Patient", ["name": "Ada"])

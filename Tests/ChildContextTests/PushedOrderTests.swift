@@ -24,7 +24,9 @@ import Testing
     }
 
     private func codes(_ object: NSManagedObject, _ key: String) -> [Int] {
-        (object.value(forKey: key) as? NSOrderedSet)?.compactMap { ($0 as? NSManagedObject)?.value(forKey: "code") as? Int } ?? []
+        (object.value(forKey: key) as? NSOrderedSet)?.compactMap {
+            ($0 as? NSManagedObject)?.value(forKey: "code") as? Int
+        } ?? []
     }
 
     private func storedNotes() throws -> [String]? {
@@ -55,7 +57,8 @@ import Testing
     @Test("7.1 Saved members come in the order in which the child took them in", arguments: [false, true])
     func moved(read: Bool) throws {
         let patient = try patient(saved: true), other = parent.make("Patient", ["name": "Bo"])
-        other.setValue(NSOrderedSet(array: ["c", "d", "e"].map { parent.make("Visit", ["note": $0]) }), forKey: "visits")
+        other.setValue(
+            NSOrderedSet(array: ["c", "d", "e"].map { parent.make("Visit", ["note": $0]) }), forKey: "visits")
         try parent.save()
         let child = parent.child()
         let mine = child.same(patient), visits = try child.all("Visit")
@@ -93,7 +96,8 @@ import Testing
         let child = parent.child()
         let new = child.make("Doctor", ["code": 3]), mine = child.same(patient)
         new.mutableOrderedSetValue(forKey: "patients").add(mine)
-        child.make("Patient", ["name": "Bo", "code": 2]).mutableOrderedSetValue(forKey: "doctors").add(child.same(doctors[0]))
+        child.make("Patient", ["name": "Bo", "code": 2]).mutableOrderedSetValue(forKey: "doctors").add(
+            child.same(doctors[0]))
         try child.save()
         #expect(codes(patient, "doctors") == [1, 2, 3])
         #expect(codes(parent.same(new), "patients") == [1])
@@ -123,7 +127,9 @@ import Testing
         #expect(try storedNotes() == ["a", "b", "c", "d"])
     }
 
-    @Test("7.1 A member that was unsaved in the parent when it was read, and left there since, is taken in once", arguments: [false, true])
+    @Test(
+        "7.1 A member that was unsaved in the parent when it was read, and left there since, is taken in once",
+        arguments: [false, true])
     func returned(bothOrdered: Bool) throws {
         let (entity, key, back) = bothOrdered ? ("Doctor", "doctors", "patients") : ("Visit", "visits", "patient")
         let patient = parent.make("Patient", ["name": "Ada", "code": 1]), member = parent.make(entity, ["code": 2])
@@ -150,7 +156,9 @@ import Testing
         #expect(codes(reader.same(patient), key).sorted() == [2, 3])
     }
 
-    @Test("7.1 A new member of a to-many that nobody has read costs the parent the row of its owner and no look at the others")
+    @Test(
+        "7.1 A new member of a to-many that nobody has read costs the parent the row of its owner and no look at the others"
+    )
     func statements() throws {
         let count = StatementCount()
         let stack = try Stack(undo: false, options: count.options)

@@ -6,7 +6,9 @@ import Foundation
 import Testing
 
 @Suite struct PushedPairTests {
-    @Test("A pair of a saved object and one that is unsaved in the parent can be taken apart from either side", arguments: [false, true])
+    @Test(
+        "A pair of a saved object and one that is unsaved in the parent can be taken apart from either side",
+        arguments: [false, true])
     func takeApart(fromOther: Bool) throws {
         let stack = try Stack(undo: false)
         let parent = stack.context

@@ -32,7 +32,8 @@ import Testing
     /// Everything that the patient of a context has, as a text.
     private func story(_ context: NSManagedObjectContext) throws -> String {
         try context.all("Patient").map { patient in
-            let doctors = patient.members("doctors").compactMap(\.name), bed = patient.value(forKey: "bed") as? NSManagedObject
+            let doctors = patient.members("doctors").compactMap(\.name),
+                bed = patient.value(forKey: "bed") as? NSManagedObject
             let isPaired = bed?.value(forKey: "patient") as? NSManagedObject === patient
             return "\(patient.objectID == id) \(patient.name ?? "") \(patient.value(forKey: "age") ?? "") "
                 + "\((patient.value(forKey: "ward") as? NSManagedObject)?.name ?? "") \(doctors) \(isPaired) \(patient.notes())"
@@ -165,7 +166,9 @@ import Testing
         #expect(try stack.another().all("Patient").count == 2)
     }
 
-    @Test("5.3 An insertion that went up, its deletion and the undo of that are one object in the parent", arguments: [false, true], [false, true])
+    @Test(
+        "5.3 An insertion that went up, its deletion and the undo of that are one object in the parent",
+        arguments: [false, true], [false, true])
     func returned(_ isLinked: Bool, _ hasID: Bool) throws {
         let mine = child.make("Patient", ["name": "Bo", "code": 7])
         if hasID { try child.obtainPermanentIDs(for: [mine]) }
@@ -239,7 +242,8 @@ import Testing
         #expect(try stack.another().all("Patient").count == 2)
     }
 
-    @Test("5.3 An object that nobody saved comes back as the same one in every context above", arguments: [false, true])
+    @Test(
+        "5.3 An object that nobody saved comes back as the same one in every context above", arguments: [false, true])
     func returnedBelow(_ pushesOn: Bool) throws {
         let grandchild = child.child()
         grandchild.undoManager = UndoManager()
@@ -267,7 +271,8 @@ import Testing
         let source = parent.make(entity)
         if entity == "Patient" { source.setValue("Bo", forKey: "name") }
         try parent.save()
-        let mine = child.same(source), name = try #require(mine.entity.relationshipsByName[key]?.destinationEntity?.name)
+        let mine = child.same(source),
+            name = try #require(mine.entity.relationshipsByName[key]?.destinationEntity?.name)
         let target = child.make(name)
         if name == "Patient" { target.setValue("Cy", forKey: "name") }
         try child.save()

@@ -18,10 +18,13 @@ import Testing
         scan.allowsExternalBinaryDataStorage = true
         item.attributes = [Clinic.attribute("name", .string), Clinic.attribute("note", .string), rank, scan]
         item.relationships = [
-            Clinic.toOne("box", "Box", inverse: "items"), Clinic.toOne("owner", "Box", inverse: "owned", rule: .noAction),
+            Clinic.toOne("box", "Box", inverse: "items"),
+            Clinic.toOne("owner", "Box", inverse: "owned", rule: .noAction),
         ]
         var box = EntityDraft(name: "Box")
-        box.relationships = [Clinic.toMany("items", "Item", inverse: "box"), Clinic.toMany("owned", "Item", inverse: "owner")]
+        box.relationships = [
+            Clinic.toMany("items", "Item", inverse: "box"), Clinic.toMany("owned", "Item", inverse: "owner"),
+        ]
         var draft = SchemaDraft()
         draft.entities = [item, box]
         stack = try Stack(NSSQLiteStoreType, model: NSManagedObjectModel(draft: draft), undo: false)
@@ -40,7 +43,8 @@ import Testing
         }
     }
 
-    @Test("1.8 An object that is inserted again after its deletion was saved has the values that it had, here, above and stored",
+    @Test(
+        "1.8 An object that is inserted again after its deletion was saved has the values that it had, here, above and stored",
         arguments: [false, true], [false, true])
     func values(_ isChild: Bool, _ refreshes: Bool) throws {
         let context = isChild ? parent.child() : parent
@@ -90,7 +94,9 @@ import Testing
         #expect(try items(stack.another()) == ["keep - 9 true"])
     }
 
-    @Test("1.8 Without an undo manager a value in a file goes with the deletion, and the save after the insertion says so")
+    @Test(
+        "1.8 Without an undo manager a value in a file goes with the deletion, and the save after the insertion says so"
+    )
     func missingFile() throws {
         let item = parent.make("Item", ["name": "keep", "rank": 9, "scan": Self.scan])
         try parent.save()

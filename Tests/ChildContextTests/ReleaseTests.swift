@@ -10,7 +10,9 @@ import Testing
     private let remains = Remains()
 
     /// Runs a body over a parent and a child, and tells what is left once both are let go.
-    private func left(_ body: (_ parent: NSManagedObjectContext, _ child: NSManagedObjectContext) throws -> Void) throws -> [String] {
+    private func left(_ body: (_ parent: NSManagedObjectContext, _ child: NSManagedObjectContext) throws -> Void) throws
+        -> [String]
+    {
         try withExtendedLifetime(Stack(NSInMemoryStoreType, undo: false)) { stack in
             let parent = stack.another()
             let child = parent.child()

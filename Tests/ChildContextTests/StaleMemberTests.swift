@@ -24,11 +24,13 @@ import Testing
         let owner = try #require(try child.named("owner", "Hub"))
         let member = try #require(try child.named("member", "Hub"))
         let (first, last) = reading.ownerFirst ? (owner, member) : (member, owner)
-        #expect(first.hubs(reading.ownerFirst ? reading.way.key : reading.way.inverse).count == (reading.wasPair ? 1 : 0))
+        #expect(
+            first.hubs(reading.ownerFirst ? reading.way.key : reading.way.inverse).count == (reading.wasPair ? 1 : 0))
         their.write(reading.way, other, isPair: !reading.wasPair)
         try parent.save()
         child.refresh(last, mergeChanges: false)
-        #expect(last.hubs(reading.ownerFirst ? reading.way.inverse : reading.way.key).count == (reading.wasPair ? 0 : 1))
+        #expect(
+            last.hubs(reading.ownerFirst ? reading.way.inverse : reading.way.key).count == (reading.wasPair ? 0 : 1))
         owner.write(reading.way, member, isPair: reading.isPair)
         #expect(owner.pairing(reading.way, member) == pairs(reading.isPair))
         child.processPendingChanges()

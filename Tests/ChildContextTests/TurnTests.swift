@@ -63,7 +63,8 @@ import Testing
         #expect(try stack.another().all("Patient").count == 200)
     }
 
-    @Test("A parent that waits for its child and a child that waits for its parent never hang", .timeLimit(.minutes(30)))
+    @Test(
+        "A parent that waits for its child and a child that waits for its parent never hang", .timeLimit(.minutes(30)))
     func turns() throws {
         let (parent, child, grandchild) = (parent, child, child.child())
         let failures = Mutex<[String]>([])
@@ -86,7 +87,9 @@ import Testing
         run { round in
             try parent.performAndWait {
                 _ = parent.make("Patient", ["name": "p\(round)"])
-                try child.performAndWait { _ = try child.count(for: NSFetchRequest<NSManagedObject>(entityName: "Patient")) }
+                try child.performAndWait {
+                    _ = try child.count(for: NSFetchRequest<NSManagedObject>(entityName: "Patient"))
+                }
                 try parent.save()
             }
         }

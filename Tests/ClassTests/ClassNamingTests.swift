@@ -35,7 +35,8 @@ import CoreData
         for context in contexts { context.performAndWait { _ = context.insertedObjects } }
         #expect(CoreDataClassesNorth.Ketch.entity().managedObjectClassName == "CoreDataClassesNorth.Ketch")
         #expect(CoreDataClassesSouth.Ketch.entity().managedObjectClassName == "CoreDataClassesSouth.Ketch")
-        #expect(CoreDataClassesNorth.Ketch.fetchRequest().entity?.managedObjectClassName == "CoreDataClassesNorth.Ketch")
+        #expect(
+            CoreDataClassesNorth.Ketch.fetchRequest().entity?.managedObjectClassName == "CoreDataClassesNorth.Ketch")
         withExtendedLifetime(contexts) {}
     }
 

@@ -59,8 +59,12 @@ import Testing
     @Test("A warning goes to standard error, once for each name")
     func warning() throws {
         let run = try run(executable, ["Crane", "Crane", "Yard.Crane"])
-        #expect(run.lines.last == "Yard.Crane CoreDataClassesSouth.Yard.Crane Crane" && run.lines.first == "Crane Crane NSManagedObject")
+        #expect(
+            run.lines.last == "Yard.Crane CoreDataClassesSouth.Yard.Crane Crane"
+                && run.lines.first == "Crane Crane NSManagedObject")
         let told = run.errors.split(separator: "\n")
-        #expect(told.count == 1 && told[0].hasPrefix("warning: The class Crane of a model can be CoreDataClassesNorth.Dock.Crane or "))
+        #expect(
+            told.count == 1
+                && told[0].hasPrefix("warning: The class Crane of a model can be CoreDataClassesNorth.Dock.Crane or "))
     }
 }

@@ -42,7 +42,8 @@ func thingContext(_ className: String?) throws -> NSManagedObjectContext {
 }
 
 /// The class that an inserted and a fetched object of the entity have, and what the entity calls it.
-func foundClass(_ className: String) throws -> (made: NSManagedObject.Type, fetched: NSManagedObject.Type, name: String) {
+func foundClass(_ className: String) throws -> (made: NSManagedObject.Type, fetched: NSManagedObject.Type, name: String)
+{
     let context = try thingContext(className)
     return try context.performAndWait {
         let made = type(of: NSEntityDescription.insertNewObject(forEntityName: "Thing", into: context))
@@ -67,7 +68,9 @@ final class Warnings: @unchecked Sendable {
         }
     }
 
-    func about(_ name: String) -> [String] { lock.withLock { sentences.filter { $0.hasPrefix("The class \(name) of") } } }
+    func about(_ name: String) -> [String] {
+        lock.withLock { sentences.filter { $0.hasPrefix("The class \(name) of") } }
+    }
 }
 
 @Suite struct ClassSearchTests {
@@ -93,8 +96,10 @@ final class Warnings: @unchecked Sendable {
         arguments: [
             ("Tug", "CoreDataClassesNorth.Fleet.Tug"), ("Fleet.Tug", "CoreDataClassesNorth.Fleet.Tug"),
             ("CoreDataClassesNorth.Fleet.Tug", "CoreDataClassesNorth.Fleet.Tug"),
-            ("Sloop", "CoreDataClassesNorth.Fleet.Reserve.Sloop"), (".Reserve.Sloop", "CoreDataClassesNorth.Fleet.Reserve.Sloop"),
-            ("Yard.Crane", "CoreDataClassesSouth.Yard.Crane"), ("CoreDataClassesNorth.Crane", "CoreDataClassesNorth.Dock.Crane"),
+            ("Sloop", "CoreDataClassesNorth.Fleet.Reserve.Sloop"),
+            (".Reserve.Sloop", "CoreDataClassesNorth.Fleet.Reserve.Sloop"),
+            ("Yard.Crane", "CoreDataClassesSouth.Yard.Crane"),
+            ("CoreDataClassesNorth.Crane", "CoreDataClassesNorth.Dock.Crane"),
             // Before the nested one of the other module.
             ("Ferry", "CoreDataClassesSouth.Ferry"), ("CoreDataClassesNorth.Ferry", "CoreDataClassesNorth.Fleet.Ferry"),
         ])

@@ -7,7 +7,8 @@ import Testing
 import CoreData
 
 @Suite struct ForeignProgramTests {
-    @Test("Notes: two threads write into one folder with shared, unique tags, and find, move and delete what they wrote")
+    @Test(
+        "Notes: two threads write into one folder with shared, unique tags, and find, move and delete what they wrote")
     func notebook() async throws {
         let stack = try ForeignStack(notebookModel)
         try stack.step { CoreDataForeign.Folder(context: $0).title = "Inbox" }
@@ -29,8 +30,11 @@ import CoreData
             #expect(try context.count(for: Note.fetchRequest()) == 80)
             #expect(try context.fetch(Tag.fetchRequest()).compactMap(\.name).sorted() == (0..<4).map { "tag \($0)" })
             let request = Note.fetchRequest()
-            request.predicate = NSPredicate(format: "stars >= 3 AND ANY tags.name == %@ AND folder.title ==[c] 'inbox'", "tag 1")
-            request.sortDescriptors = [NSSortDescriptor(key: "stars", ascending: false), NSSortDescriptor(key: "text", ascending: true)]
+            request.predicate = NSPredicate(
+                format: "stars >= 3 AND ANY tags.name == %@ AND folder.title ==[c] 'inbox'", "tag 1")
+            request.sortDescriptors = [
+                NSSortDescriptor(key: "stars", ascending: false), NSSortDescriptor(key: "text", ascending: true),
+            ]
             let found = try context.fetch(request)
             #expect(found.count == 8 && found.allSatisfy { $0.tags.first?.name == "tag 1" && $0.created != nil })
             #expect(found.map(\.stars) == found.map(\.stars).sorted(by: >))
@@ -80,21 +84,29 @@ import CoreData
         try stack.step { context in
             let request = NSFetchRequest<Shop.Order>(entityName: "Order")
             request.predicate = NSPredicate(format: "customer.email BEGINSWITH 'ada' AND total > 20")
-            request.sortDescriptors = [NSSortDescriptor(key: "total", ascending: false), NSSortDescriptor(key: "number", ascending: true)]
+            request.sortDescriptors = [
+                NSSortDescriptor(key: "total", ascending: false), NSSortDescriptor(key: "number", ascending: true),
+            ]
             let orders = try context.fetch(request)
             #expect(orders.count == 20 && orders[0].total == Decimal(295) / 10)
-            for order in orders { #expect(order.lines.map(\.article) == ["first", "article 0", "article 1", "article 2"]) }
+            for order in orders {
+                #expect(order.lines.map(\.article) == ["first", "article 0", "article 1", "article 2"])
+            }
             #expect(orders.first?.customer?.orders.count == 60)
         }
         for (code, deed) in Self.refused {
-            #expect("code \(code)") { try stack.step(deed) } throws: { ($0 as NSError).code == code && !"\($0)".contains("(null)") }
+            #expect("code \(code)") { try stack.step(deed) } throws: {
+                ($0 as NSError).code == code && !"\($0)".contains("(null)")
+            }
         }
         try stack.step { context in
             for order in try context.fetch(NSFetchRequest<Shop.Order>(entityName: "Order")) { context.delete(order) }
         }
         try stack.step { context in
             #expect(try context.count(for: NSFetchRequest<Shop.Line>(entityName: "Line")) == 0)
-            for customer in try context.fetch(NSFetchRequest<Shop.Customer>(entityName: "Customer")) { context.delete(customer) }
+            for customer in try context.fetch(NSFetchRequest<Shop.Customer>(entityName: "Customer")) {
+                context.delete(customer)
+            }
         }
         #expect(try stack.step { try $0.count(for: NSFetchRequest<Shop.Customer>(entityName: "Customer")) } == 0)
     }
@@ -104,9 +116,14 @@ import CoreData
         (1570, { Shop.Order(context: $0).number = 7 }),
         (1670, { Shop.Customer(context: $0).email = "a" }),
         (1620, { Shop.Line(context: $0).pieces = 0 }),
-        (1600, { context in
-            for customer in try context.fetch(NSFetchRequest<Shop.Customer>(entityName: "Customer")) { context.delete(customer) }
-        }),
+        (
+            1600,
+            { context in
+                for customer in try context.fetch(NSFetchRequest<Shop.Customer>(entityName: "Customer")) {
+                    context.delete(customer)
+                }
+            }
+        ),
     ]
 
     @Test("Vehicles: objects are of their entities' classes, and a context that merges sees what another thread did")

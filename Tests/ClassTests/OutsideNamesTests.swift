@@ -4,16 +4,16 @@ import CoreData
 import Testing
 
 final class RStation: NSManagedObject {
-    var name: String { value(forKey: "name") as! String }       // `name` is not optional in the model
+    var name: String { value(forKey: "name") as! String }  // `name` is not optional in the model
     var members: Set<RMember> { value(forKey: "members") as! Set<RMember> }
     var shown: String? { members.isEmpty ? nil : name }
 }
 final class RMember: NSManagedObject {
-    var age: Int16 { value(forKey: "age") as! Int16 }           // not optional, scalar
+    var age: Int16 { value(forKey: "age") as! Int16 }  // not optional, scalar
     var name: String { value(forKey: "name") as! String }
     var station: RStation? { value(forKey: "station") as? RStation }
-    var greeting: String { age < 18 ? "child" : name }          // a branch
-    var audited: String { _ = age; return name }                // asks two keys of one object
+    var greeting: String { age < 18 ? "child" : name }  // a branch
+    var audited: String { _ = age; return name }  // asks two keys of one object
 }
 private let xml = """
     <?xml version="1.0" encoding="UTF-8"?>
@@ -70,9 +70,10 @@ private func context() throws -> NSManagedObjectContext {
         nonisolated(unsafe) var told: [[String]] = []
         nonisolated(unsafe) let owner = station
         let token = NotificationCenter.default.addObserver(
-            forName: .NSManagedObjectContextObjectsDidChange, object: context, queue: nil) { _ in
-                told.append(owner.changedValuesForCurrentEvent().keys.sorted())
-            }
+            forName: .NSManagedObjectContextObjectsDidChange, object: context, queue: nil
+        ) { _ in
+            told.append(owner.changedValuesForCurrentEvent().keys.sorted())
+        }
         defer { NotificationCenter.default.removeObserver(token) }
         for _ in 0..<2 {
             RMember(context: context).setValue(station, forKey: "station")
@@ -87,7 +88,9 @@ private func context() throws -> NSManagedObjectContext {
             _ = NSPredicate(format: "%K == 1", "$x").evaluate(with: ["a": 1])
         }
         await #expect(processExitsWith: .success) {
-            _ = NSPredicate(format: "SUBQUERY(list, $m, $m.%K == 1).@count > 0", "@bogus").evaluate(with: ["list": [["a": 1]]])
+            _ = NSPredicate(format: "SUBQUERY(list, $m, $m.%K == 1).@count > 0", "@bogus").evaluate(with: [
+                "list": [["a": 1]]
+            ])
         }
     }
 }

@@ -43,7 +43,9 @@ struct ActiveBlocksTests {
         await blocks.expect([])
     }
 
-    @Test("A block that is cancelled while it waits is given up, and takes nobody's place", arguments: [ActiveBlocks.Kind.reading, .any])
+    @Test(
+        "A block that is cancelled while it waits is given up, and takes nobody's place",
+        arguments: [ActiveBlocks.Kind.reading, .any])
     func cancelled(_ kind: ActiveBlocks.Kind) async throws {
         let blocks = HeldBlocks(limit: 1)
         blocks.start(kind, "first")
@@ -68,7 +70,9 @@ struct ActiveBlocksTests {
         let blocks = ActiveBlocks(limit: 1, threadName: "Test")
         let seen = Mutex<[(name: String, thread: pthread_t)]>([])
         let (begun, end, over) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
-        @Sendable func block(_ name: String, _ follower: AwaitedBlock? = nil, then: @escaping @Sendable () -> Void = {}) -> AwaitedBlock {
+        @Sendable func block(_ name: String, _ follower: AwaitedBlock? = nil, then: @escaping @Sendable () -> Void = {})
+            -> AwaitedBlock
+        {
             AwaitedBlock(AwaitedCall(endsWhenCancelled: true), .any, follower: { follower }) { admission in
                 seen.withLock { $0.append((admission == .admitted ? name : "no " + name, pthread_self())) }
                 then()
@@ -103,7 +107,9 @@ struct ActiveBlocksTests {
         }
     }
 
-    @Test("256 callers of one context take no place from another, whoever has the one", arguments: ["awaited", "waited for", "queued"])
+    @Test(
+        "256 callers of one context take no place from another, whoever has the one",
+        arguments: ["awaited", "waited for", "queued"])
     func oneContext(_ holder: String) async throws {
         let (busy, other) = (context(), context())
         let (held, end) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))

@@ -63,7 +63,9 @@ struct ActiveBlocksWaitTests {
             _ = try context.all("Ward")
             return Weak(context)
         }
-        while found.object != nil, ActiveBlocks.shared.idleCount > 0 || ActiveBlocks.shared.counts.running > 0 { await Task.yield() }
+        while found.object != nil, ActiveBlocks.shared.idleCount > 0 || ActiveBlocks.shared.counts.running > 0 {
+            await Task.yield()
+        }
         #expect(found.object == nil)
     }
 
@@ -76,7 +78,8 @@ struct ActiveBlocksWaitTests {
         let seen = Mutex<[String]>([])
         func run(_ name: String, patience: UInt64?, _ then: @escaping @Sendable () -> Void = {}) {
             blocks.run(
-                AwaitedBlock(AwaitedCall(endsWhenCancelled: true, patience: patience), .any, telling: observers) { admission in
+                AwaitedBlock(AwaitedCall(endsWhenCancelled: true, patience: patience), .any, telling: observers) {
+                    admission in
                     seen.withLock { $0.append("\(name) \(admission)") }
                     then()
                 })
@@ -116,7 +119,9 @@ struct ActiveBlocksWaitTests {
         }
         await wait(for: held)
         let error = await #expect(throws: CocoaError.self) { try await coordinator.write { _ in } }
-        #expect(error?.code.rawValue == 134090 && error?.localizedDescription.contains("SQLiteConnectionTimeoutOption") == true)
+        #expect(
+            error?.code.rawValue == 134090
+                && error?.localizedDescription.contains("SQLiteConnectionTimeoutOption") == true)
         #expect(events.names.last == "wait turn refused")
         let cancelled = Task { try await coordinator.write { _ in } }
         cancelled.cancel()
@@ -127,7 +132,9 @@ struct ActiveBlocksWaitTests {
         #expect(try await untilAdmitted { try await coordinator.read { try $0.all("Ward").count } } == 2)
     }
 
-    @Test("Reads beyond the connections of a store wait without a place, suspended, and are refused, cancelled or read in turn")
+    @Test(
+        "Reads beyond the connections of a store wait without a place, suspended, and are refused, cancelled or read in turn"
+    )
     func readers() async throws {
         let stack = try filled([SQLiteReaderLimitOption: 1, SQLiteConnectionTimeoutOption: 0.02])
         let coordinator = stack.coordinator
@@ -150,7 +157,9 @@ struct ActiveBlocksWaitTests {
         await withTaskGroup(of: Int?.self) { group in
             for _ in 0..<64 {
                 group.addTask {
-                    do { return try await coordinator.read { _ in 0 } } catch { return (error as? CocoaError)?.code.rawValue }
+                    do { return try await coordinator.read { _ in 0 } } catch {
+                        return (error as? CocoaError)?.code.rawValue
+                    }
                 }
             }
             for await code in group { #expect(code == 134090) }
@@ -165,8 +174,12 @@ struct ActiveBlocksWaitTests {
     @Test("Contexts that plain blocks keep busy take no place from another one, however many callers await theirs")
     func flooded() async throws {
         let stack = try filled()
-        let (idle, busy) = (context(stack), (0..<NSManagedObjectContext.maximumActiveContexts + 2).map { _ in context(stack) })
-        let (begun, release, end) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let (idle, busy) = (
+            context(stack), (0..<NSManagedObjectContext.maximumActiveContexts + 2).map { _ in context(stack) }
+        )
+        let (begun, release, end) = (
+            DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
+        )
         let done = await withTaskGroup(of: Int.self) { group in
             for context in busy {
                 leave(to: context) {
@@ -229,12 +242,16 @@ struct ActiveBlocksWaitTests {
     }
 
     /// Nobody awaits the block.
-    private func leave(to context: NSManagedObjectContext, _ block: @escaping @Sendable () -> Void) { context.perform(block) }
+    private func leave(to context: NSManagedObjectContext, _ block: @escaping @Sendable () -> Void) {
+        context.perform(block)
+    }
 
     /// The result of a call that may be refused for having waited, on a machine that is busy with other tests.
     private func untilAdmitted<Result: Sendable>(_ call: @Sendable () async throws -> Result) async throws -> Result {
         while true {
-            do { return try await call() } catch let error as CocoaError where error.code.rawValue == 134090 { await Task.yield() }
+            do { return try await call() } catch let error as CocoaError where error.code.rawValue == 134090 {
+                await Task.yield()
+            }
         }
     }
 

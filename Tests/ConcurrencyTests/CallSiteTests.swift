@@ -20,7 +20,8 @@ struct CallSiteTests {
         var found: Set<CallSite> = []
         for _ in 0..<100 { if let site = first(sites) { found.insert(site) } }
         let one = try #require(found.first)
-        #expect(found.count == 1 && one.function.contains("first") && one.file?.hasSuffix("CallSiteTests.swift") == true)
+        #expect(
+            found.count == 1 && one.function.contains("first") && one.file?.hasSuffix("CallSiteTests.swift") == true)
         #expect(sites.lookupCount == 1)
         for _ in 0..<100 { if let site = second(sites) { found.insert(site) } }
         #expect(found.count == 2 && sites.lookupCount == 2)
@@ -41,7 +42,9 @@ struct CallSiteTests {
             let run = try child.run(["faults"])
             #expect(run.exitCode == 0 && run.lines.first == "counted 20", "\(run)")
             let told = try #require(run.lines.last)
-            #expect(told.hasPrefix("20 reads of Street.houses, at ") && told.hasSuffix(": prefetch \"houses\" with Street."), "\(told)")
+            #expect(
+                told.hasPrefix("20 reads of Street.houses, at ")
+                    && told.hasSuffix(": prefetch \"houses\" with Street."), "\(told)")
             #expect(told.contains(place) && told.contains("main.swift") == (place == "main.swift:"), "\(told)")
         }
     }

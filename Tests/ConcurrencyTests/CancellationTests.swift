@@ -28,7 +28,9 @@ struct CancellationTests {
         deinit { sqlite3_close(handle) }
     }
 
-    @Test("Cancelling the task interrupts the statement; the fetch throws CancellationError and the store goes on", .timeLimit(.minutes(30)))
+    @Test(
+        "Cancelling the task interrupts the statement; the fetch throws CancellationError and the store goes on",
+        .timeLimit(.minutes(30)))
     func statement() async throws {
         let context = stack.context
         try await context.perform {
@@ -38,10 +40,11 @@ struct CancellationTests {
         }
         let request = NSFetchRequest<NSManagedObject>(entityName: "Ward")
         // 2,000 × 2,000 × 2,000 rows to look at, whichever comes first: no order of the three finds its rows by an index.
-        request.predicate = NSPredicate(format: """
-            SUBQUERY(patients, $a, SUBQUERY($a.ward.patients, $b, SUBQUERY($b.ward.patients, $c, \
-            $a.name > $b.name AND $b.name > $c.name AND $c.name > $a.name).@count > 0).@count > 0).@count > 0
-            """)
+        request.predicate = NSPredicate(
+            format: """
+                SUBQUERY(patients, $a, SUBQUERY($a.ward.patients, $b, SUBQUERY($b.ward.patients, $c, \
+                $a.name > $b.name AND $b.name > $c.name AND $c.name > $a.name).@count > 0).@count > 0).@count > 0
+                """)
         nonisolated(unsafe) let asked = request
         let other = stack.another()
         let before = stack.coordinator.counters.statements
@@ -53,10 +56,13 @@ struct CancellationTests {
         #expect(try await other.perform { try other.all("Patient").count } == 2000)
     }
 
-    @Test("Cancelling ends the wait for the writer and for another process; nothing is written, and the next save works", .timeLimit(.minutes(30)))
+    @Test(
+        "Cancelling ends the wait for the writer and for another process; nothing is written, and the next save works",
+        .timeLimit(.minutes(30)))
     func waits() async throws {
         // Left alone, both would wait for an hour, longer than the test may take.
-        let stack = try Stack(undo: false, options: [NSPersistentStoreTimeoutOption: 3600, SQLiteConnectionTimeoutOption: 3600])
+        let stack = try Stack(
+            undo: false, options: [NSPersistentStoreTimeoutOption: 3600, SQLiteConnectionTimeoutOption: 3600])
         let (first, second) = (stack.context, stack.another())
         let rival = try Rival(stack.folder.file("store.sqlite"))
         let tasks = [first, second].map { context in
@@ -104,7 +110,9 @@ struct CancellationTests {
         let task = Task {
             while !Task.isCancelled { await Task.yield() }
             let value = await context.perform { 7 }
-            await #expect(throws: CancellationError.self) { try await context.perform { try context.all("Doctor") }.count }
+            await #expect(throws: CancellationError.self) {
+                try await context.perform { try context.all("Doctor") }.count
+            }
             return value
         }
         task.cancel()

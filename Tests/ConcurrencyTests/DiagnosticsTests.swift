@@ -60,8 +60,12 @@ struct DiagnosticsTests {
             }
         }
         var found = coordinator.diagnostics()
-        while found.stores[0].waiting.isEmpty || !found.contexts.contains(where: \.isBusy) { found = coordinator.diagnostics() }
-        #expect(found.stores[0].connections.map(\.purpose) == [.write] && found.stores[0].waiting.map(\.purpose) == [.write])
+        while found.stores[0].waiting.isEmpty || !found.contexts.contains(where: \.isBusy) {
+            found = coordinator.diagnostics()
+        }
+        #expect(
+            found.stores[0].connections.map(\.purpose) == [.write] && found.stores[0].waiting.map(\.purpose) == [.write]
+        )
         leaving.signal()
         try writer.join()
         try second.join()

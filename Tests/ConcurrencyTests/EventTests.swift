@@ -29,7 +29,9 @@ struct EventTests {
         try stack.coordinator.inContext { context in
             for number in 0..<2 {
                 let ward = context.make("Ward", ["name": "w\(number)"])
-                for place in 0..<3 { context.make("Patient", ["name": "p\(number).\(place)"]).setValue(ward, forKey: "ward") }
+                for place in 0..<3 {
+                    context.make("Patient", ["name": "p\(number).\(place)"]).setValue(ward, forKey: "ward")
+                }
             }
             try context.save()
         }
@@ -78,7 +80,9 @@ struct EventTests {
         observation.end()
         let statement = try #require(found.withLock { $0.first })
         #expect(found.withLock { $0.count } == 1, "the plan's own statement is not told")
-        #expect(statement.sql.hasPrefix("SELECT ") && statement.bindingCount == 2 && statement.rows == 1 && statement.duration > .zero)
+        #expect(
+            statement.sql.hasPrefix("SELECT ") && statement.bindingCount == 2 && statement.rows == 1
+                && statement.duration > .zero)
         #expect(statement.storePath.hasSuffix("/store.sqlite"))
         #expect(plans.withLock { $0.first?.isEmpty } == false)
         #expect(statement.queryPlan().isEmpty)
@@ -124,9 +128,11 @@ struct EventTests {
         #expect(told == ["wait read refused", "fetch Doctor objects 0 failed"])
     }
 
-    @Test("A save that fails is told with its error, a save to a parent as such; stores without statements tell the rest", arguments: [
-        NSSQLiteStoreType, NSInMemoryStoreType,
-    ])
+    @Test(
+        "A save that fails is told with its error, a save to a parent as such; stores without statements tell the rest",
+        arguments: [
+            NSSQLiteStoreType, NSInMemoryStoreType,
+        ])
     func failures(_ type: String) throws {
         let stack = try filled(type)
         let events = Events()
@@ -151,13 +157,17 @@ struct EventTests {
     func carriers() async throws {
         let hospital = try await WardHospital(2)
         let seen = Mutex<[String]>([])
-        let observation = hospital.container.persistentStoreCoordinator.observe(carrying: CoreDataCarrier(Self.$request)) { event in
+        let observation = hospital.container.persistentStoreCoordinator.observe(
+            carrying: CoreDataCarrier(Self.$request)
+        ) { event in
             if case .fetch = event { seen.withLock { $0.append(Self.request ?? "none") } }
         }
         await withTaskGroup(of: Void.self) { group in
             for number in 0..<8 {
                 group.addTask {
-                    await Self.$request.withValue("r\(number)") { _ = try? await hospital.container.read { try $0.all("Ward").count } }
+                    await Self.$request.withValue("r\(number)") {
+                        _ = try? await hospital.container.read { try $0.all("Ward").count }
+                    }
                 }
             }
         }
@@ -201,10 +211,13 @@ struct EventTests {
 extension CoreDataEvent {
     /// Without what differs from run to run.
     fileprivate var name: String {
-        func ended(_ error: (any Error)?, _ name: String?) -> String { error == nil ? name.map { " \($0)" } ?? "" : " failed" }
+        func ended(_ error: (any Error)?, _ name: String?) -> String {
+            error == nil ? name.map { " \($0)" } ?? "" : " failed"
+        }
         switch self {
         case .statement(let event): return "statement \(event.rows)"
-        case .fetch(let event): return "fetch \(event.entityName) \(event.kind) \(event.results)" + ended(event.error, event.contextName)
+        case .fetch(let event):
+            return "fetch \(event.entityName) \(event.kind) \(event.results)" + ended(event.error, event.contextName)
         case .save(let event):
             return "save \(event.inserted) \(event.updated) \(event.deleted)" + (event.isToParent ? " to parent" : "")
                 + ended(event.error, event.contextName)

@@ -27,7 +27,8 @@ struct FaultReportTests {
         let line = #line + 3
         let count = try await report.collecting {
             try await hospital.container.read { context in
-                try context.all("Ward").map { ($0.value(forKey: "patients") as? Set<NSManagedObject>)?.count ?? 0 }.reduce(0, +)
+                try context.all("Ward").map { ($0.value(forKey: "patients") as? Set<NSManagedObject>)?.count ?? 0 }
+                    .reduce(0, +)
             }
         }
         #expect(count == 10)
@@ -35,7 +36,9 @@ struct FaultReportTests {
         #expect(report.findings.count == 1 && finding.count == 5)
         #expect(finding.entityName == "Ward" && finding.relationshipName == "patients")
         #expect(finding.prefetchKeyPath == "patients" && finding.prefetchEntityName == "Ward")
-        #expect(finding.sites.count == 1 && finding.sites[0].line == line && finding.sites[0].count == 5, "\(finding.sites)")
+        #expect(
+            finding.sites.count == 1 && finding.sites[0].line == line && finding.sites[0].count == 5, "\(finding.sites)"
+        )
         #expect(finding.sites[0].file?.hasSuffix("FaultReportTests.swift") == true)
         #expect("\(report)".hasPrefix("5 reads of Ward.patients, at "), "\(report)")
         #expect("\(report)".hasSuffix("FaultReportTests.swift:\(line): prefetch \"patients\" with Ward."), "\(report)")
@@ -48,7 +51,9 @@ struct FaultReportTests {
         let read: @Sendable (NSManagedObjectContext) throws -> Bool = { context in
             let request = NSFetchRequest<NSManagedObject>(entityName: "Ward")
             request.relationshipKeyPathsForPrefetching = ["patients"]
-            for ward in try context.fetch(request) { _ = (ward.value(forKey: "patients") as? Set<NSManagedObject>)?.count }
+            for ward in try context.fetch(request) {
+                _ = (ward.value(forKey: "patients") as? Set<NSManagedObject>)?.count
+            }
             return context.isTracing
         }
         #expect(try await report.collecting { try await hospital.container.read(read) })
@@ -67,7 +72,9 @@ struct FaultReportTests {
                     try await report.collecting {
                         try await shared.perform {
                             shared.reset()
-                            for ward in try shared.all("Ward").prefix(number % 3) { _ = (ward.value(forKey: "patients") as? Set<NSManagedObject>)?.count }
+                            for ward in try shared.all("Ward").prefix(number % 3) {
+                                _ = (ward.value(forKey: "patients") as? Set<NSManagedObject>)?.count
+                            }
                         }
                     }
                     #expect(report.findings.map(\.count) == (number % 3 == 0 ? [] : [number % 3]))

@@ -12,7 +12,9 @@ struct ManyTasksTests {
     /// Those that run blocks, or wait for one.
     private static var threads: Int {
         let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
-        return tasks.count { (try? String(contentsOfFile: "/proc/self/task/\($0)/comm", encoding: .utf8)) == "CoreData\n" }
+        return tasks.count {
+            (try? String(contentsOfFile: "/proc/self/task/\($0)/comm", encoding: .utf8)) == "CoreData\n"
+        }
     }
 
     @Test(

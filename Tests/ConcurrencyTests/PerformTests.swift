@@ -13,7 +13,9 @@ struct PerformTests {
     private struct Refusal: Error, Equatable {}
 
     /// `perform` as a caller that is not async has it.
-    private func later(_ context: NSManagedObjectContext, _ block: @escaping @Sendable () -> Void) { context.perform(block) }
+    private func later(_ context: NSManagedObjectContext, _ block: @escaping @Sendable () -> Void) {
+        context.perform(block)
+    }
 
     @Test("3.2 pending changes are processed at the end of perform and of await perform, not of performAndWait")
     func pending() async throws {
@@ -22,7 +24,9 @@ struct PerformTests {
         let told = Mutex<[Int]>([])
         let observer = NotificationCenter.default.addObserver(
             forName: .NSManagedObjectContextObjectsDidChange, object: context, queue: nil
-        ) { note in told.withLock { $0.append((note.userInfo?[NSInsertedObjectsKey] as? Set<NSManagedObject>)?.count ?? 0) } }
+        ) { note in
+            told.withLock { $0.append((note.userInfo?[NSInsertedObjectsKey] as? Set<NSManagedObject>)?.count ?? 0) }
+        }
         defer { NotificationCenter.default.removeObserver(observer) }
         context.performAndWait {
             _ = context.make("Doctor")
@@ -45,7 +49,9 @@ struct PerformTests {
         let (a, b) = (stack.context, stack.another())
         let thread = pthread_self()
         let value = a.performAndWait {
-            b.performAndWait { a.performAndWait { b.performAndWait { pthread_equal(pthread_self(), thread) != 0 ? 7 : 0 } } }
+            b.performAndWait {
+                a.performAndWait { b.performAndWait { pthread_equal(pthread_self(), thread) != 0 ? 7 : 0 } }
+            }
         }
         #expect(value == 7)
         #expect(throws: Refusal()) { try a.performAndWait { try b.performAndWait { throw Refusal() } } }
@@ -93,7 +99,9 @@ struct PerformTests {
             let overlaps = Atomic<Int>(0)
             DispatchQueue.concurrentPerform(iterations: 8) { index in
                 let block: @Sendable () -> Void = {
-                    if inside.wrappingAdd(1, ordering: .relaxed).oldValue != 0 { overlaps.wrappingAdd(1, ordering: .relaxed) }
+                    if inside.wrappingAdd(1, ordering: .relaxed).oldValue != 0 {
+                        overlaps.wrappingAdd(1, ordering: .relaxed)
+                    }
                     count += 1
                     inside.wrappingSubtract(1, ordering: .relaxed)
                 }
@@ -167,15 +175,20 @@ struct PerformTests {
     @Test("11.2 a main-queue context works in a plain script: inline, by performAndWait from a child, by perform")
     func script() throws {
         let run = try ChildProgram(name: "CoreDataScript").run(["script", "-com.apple.CoreData.ConcurrencyDebug", "1"])
-        #expect(run.lines == ["inline 1", "saved 2", "perform false"] || run.lines == ["inline 1", "saved 2", "perform true"])
+        #expect(
+            run.lines == ["inline 1", "saved 2", "perform false"]
+                || run.lines == ["inline 1", "saved 2", "perform true"])
         #expect(run.exitCode == 0, "\(run.errors)")
     }
 
     @Test(
-        "11.1 Blocks nest through a main-queue context whose thread has a run loop: children save, nobody hangs", .timeLimit(.minutes(30)),
+        "11.1 Blocks nest through a main-queue context whose thread has a run loop: children save, nobody hangs",
+        .timeLimit(.minutes(30)),
         arguments: ["0", "1"])
     func runLoop(_ isChecked: String) throws {
-        let run = try ChildProgram(name: "CoreDataScript").run(["loop", "-com.apple.CoreData.ConcurrencyDebug", isChecked])
+        let run = try ChildProgram(name: "CoreDataScript").run([
+            "loop", "-com.apple.CoreData.ConcurrencyDebug", isChecked,
+        ])
         #expect(run.lines == ["will save 1", "nested 1", "coordinator true", "read through 1"], "\(run.errors)")
         #expect(run.exitCode == 0)
     }
@@ -183,11 +196,14 @@ struct PerformTests {
     @Test("11.2 a main-queue context works in an async main, before and after a suspension")
     func asyncMain() throws {
         let run = try ChildProgram(name: "CoreDataAsyncMain").run(["-com.apple.CoreData.ConcurrencyDebug", "1"])
-        #expect(run.lines.prefix(5) == ["before 1", "after 2", "immediate 0", "enqueued 1", "detached 5"], "\(run.errors)")
+        #expect(
+            run.lines.prefix(5) == ["before 1", "after 2", "immediate 0", "enqueued 1", "detached 5"], "\(run.errors)")
         #expect(run.exitCode == 0)
     }
 
-    @Test("3.2 A main-queue context's event ends with the turn of the main queue, once and as one undo; the turn holds no context")
+    @Test(
+        "3.2 A main-queue context's event ends with the turn of the main queue, once and as one undo; the turn holds no context"
+    )
     func mainTurn() throws {
         let run = try ChildProgram(name: "CoreDataAsyncMain").run(["-com.apple.CoreData.ConcurrencyDebug", "1"])
         let expected = ["in the turn []", "in the turn [2]", "after the turns [2, 1]", "undone 2", "held false"]
@@ -201,7 +217,9 @@ struct PerformTests {
         #expect(run.exitCode == 0)
     }
 
-    @Test("11.3 while a reader is in the middle of its rows, others read and save; saves of many threads follow each other")
+    @Test(
+        "11.3 while a reader is in the middle of its rows, others read and save; saves of many threads follow each other"
+    )
     func pool() throws {
         let stack = try Stack(undo: false)
         let context = stack.context

@@ -10,11 +10,15 @@ import Testing
 struct ReadTests {
     private struct Refusal: Error, Equatable {}
 
-    @Test("read answers what its block does; a block that leaves changes behind throws, and nothing is saved", .timeLimit(.minutes(30)))
+    @Test(
+        "read answers what its block does; a block that leaves changes behind throws, and nothing is saved",
+        .timeLimit(.minutes(30)))
     func read() async throws {
         let hospital = try await WardHospital(2)
         let ward = hospital.wards[0]
-        #expect(try await hospital.container.read { try $0.existingObject(with: ward).value(forKey: "name") as? String } == "0")
+        #expect(
+            try await hospital.container.read { try $0.existingObject(with: ward).value(forKey: "name") as? String }
+                == "0")
         let error = await #expect(throws: CocoaError.self) {
             try await hospital.container.read { context in
                 _ = context.make("Doctor")
@@ -61,14 +65,17 @@ struct ReadTests {
         }
     }
 
-    @Test("Both are called from actors, from the main actor and from nowhere; a block that throws nothing is one as well")
+    @Test(
+        "Both are called from actors, from the main actor and from nowhere; a block that throws nothing is one as well")
     @MainActor
     func isolation() async throws {
         let hospital = try await WardHospital()
         #expect(try await Service(hospital.container).admit("Eve") == "Eve")
         try await hospital.container.write { context in _ = context.make("Patient", ["name": "Abel"]) }
         let names = try await Task.detached {
-            try await hospital.container.read { try $0.all("Patient").compactMap { $0.value(forKey: "name") as? String }.sorted() }
+            try await hospital.container.read {
+                try $0.all("Patient").compactMap { $0.value(forKey: "name") as? String }.sorted()
+            }
         }.value
         #expect(names == ["Abel", "Eve"])
         #expect(try await hospital.container.read { context in context.hasChanges } == false)

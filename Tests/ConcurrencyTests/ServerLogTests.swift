@@ -33,7 +33,8 @@ struct ServerLogTests {
         }
     }
 
-    @Test("A log that grew beside a reader that stays open is emptied when the reader ends, and stays short from then on")
+    @Test(
+        "A log that grew beside a reader that stays open is emptied when the reader ends, and stays short from then on")
     func longReader() throws {
         let stack = try filled()
         let url = stack.folder.file("store.sqlite")

@@ -16,7 +16,8 @@ struct ServerMemoryTests {
     }
 
     private func isDevice() throws -> Bool {
-        try FileManager.default.attributesOfItem(atPath: "/dev/null")[.type] as? FileAttributeType == .typeCharacterSpecial
+        try FileManager.default.attributesOfItem(atPath: "/dev/null")[.type] as? FileAttributeType
+            == .typeCharacterSpecial
     }
 
     private func filesBeside() throws -> [String] {
@@ -104,11 +105,13 @@ struct ServerMemoryTests {
         }
         let store = coordinator.persistentStores[0]
         let (doctor, patient) = (
-            try #require(store.rows.schema.entity(named: "Doctor")), try #require(store.rows.schema.entity(named: "Patient"))
+            try #require(store.rows.schema.entity(named: "Doctor")),
+            try #require(store.rows.schema.entity(named: "Patient"))
         )
         func rename(_ name: String) throws -> Int {
             try store.rows.apply(
-                SetChange(.update(FetchPlan(entity: doctor.index), [.init("name", .constant(.text(name)))]))).count
+                SetChange(.update(FetchPlan(entity: doctor.index), [.init("name", .constant(.text(name)))]))
+            ).count
         }
         var renamed = 0
         try store.rows.fetch(FetchPlan(entity: patient.index), .latest) { _ in

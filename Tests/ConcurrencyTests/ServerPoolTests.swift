@@ -107,7 +107,9 @@ struct ServerPoolTests {
     func options(_ name: String) throws {
         #expect(code { _ = try Stack(options: [name: -1]) } == 134060)
         #expect(code { _ = try Stack(options: [name: "many"]) } == 134060)
-        if [SQLiteReaderLimitOption, SQLitePinnedViewLimitOption].contains(name) { #expect(code { _ = try Stack(options: [name: 0]) } == 134060) }
+        if [SQLiteReaderLimitOption, SQLitePinnedViewLimitOption].contains(name) {
+            #expect(code { _ = try Stack(options: [name: 0]) } == 134060)
+        }
         _ = try Stack(options: [name: NSNumber(value: 7)])
     }
 

@@ -6,7 +6,8 @@ import Foundation
 import Testing
 
 @Suite struct StressTests {
-    @Test("Eight contexts that link, save, merge, delete and fault leave the store as the sum of what they committed",
+    @Test(
+        "Eight contexts that link, save, merge, delete and fault leave the store as the sum of what they committed",
         .timeLimit(.minutes(30)))
     func eightContexts() async throws {
         let folder = Folder()

@@ -14,7 +14,9 @@ struct WriteCancellationTests {
 
     init() throws { stack = try Stack(undo: false) }
 
-    @Test("A writer that is cancelled in the line leaves it, and its block never runs; the others keep their order", .timeLimit(.minutes(30)))
+    @Test(
+        "A writer that is cancelled in the line leaves it, and its block never runs; the others keep their order",
+        .timeLimit(.minutes(30)))
     @MainActor
     func line() async throws {
         let coordinator = self.coordinator

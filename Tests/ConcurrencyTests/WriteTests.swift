@@ -12,7 +12,9 @@ import Testing
 struct WriteTests {
     private struct Refusal: Error, Equatable {}
 
-    @Test("Increments of many tasks through two coordinators of one file are all there; nothing is held", .timeLimit(.minutes(30)))
+    @Test(
+        "Increments of many tasks through two coordinators of one file are all there; nothing is held",
+        .timeLimit(.minutes(30)))
     func increments() async throws {
         let first = try await WardHospital(3)
         let second = try await WardHospital(at: first)
@@ -59,9 +61,13 @@ struct WriteTests {
         #expect(try await hospital.beds() == [3000])
     }
 
-    private var threadCount: Int { (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count) ?? 0 }
+    private var threadCount: Int {
+        (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count) ?? 0
+    }
 
-    @Test("A block that always meets a conflict runs 11 times, each in a new context; then the conflict is thrown", .timeLimit(.minutes(30)))
+    @Test(
+        "A block that always meets a conflict runs 11 times, each in a new context; then the conflict is thrown",
+        .timeLimit(.minutes(30)))
     func limit() async throws {
         let hospital = try await WardHospital()
         let container = try #require(hospital.container as? CountedContainer)
@@ -141,7 +147,9 @@ struct WriteTests {
         // Who finds the other one gone the next time comes through.
         attempts.store(0, ordering: .relaxed)
         try await hospital.container.write { context in
-            if attempts.wrappingAdd(1, ordering: .relaxed).newValue == 3 { try context.all("Doctor").forEach(context.delete) }
+            if attempts.wrappingAdd(1, ordering: .relaxed).newValue == 3 {
+                try context.all("Doctor").forEach(context.delete)
+            }
             _ = context.make("Doctor", ["name": "Eve", "code": 2])
         }
         #expect(try await hospital.container.read { try $0.all("Doctor").count } == 1)
@@ -151,7 +159,9 @@ struct WriteTests {
     func blockErrors() async throws {
         let hospital = try await WardHospital()
         let attempts = Atomic<Int>(0)
-        for error in [Refusal(), CocoaError(.managedObjectMerge), CocoaError(.managedObjectConstraintMerge)] as [any Error] {
+        for error in [Refusal(), CocoaError(.managedObjectMerge), CocoaError(.managedObjectConstraintMerge)]
+            as [any Error]
+        {
             await #expect(throws: (any Error).self) {
                 try await hospital.container.write { context in
                     attempts.wrappingAdd(1, ordering: .relaxed)
@@ -172,7 +182,9 @@ struct WriteTests {
         #expect(try await hospital.container.read { try $0.all("Doctor").count } == 0)
     }
 
-    @Test("A save inside the block counts: its conflict is tried again, and once it is through the block does not run again")
+    @Test(
+        "A save inside the block counts: its conflict is tried again, and once it is through the block does not run again"
+    )
     func ownSave() async throws {
         let hospital = try await WardHospital(2)
         let attempts = Atomic<Int>(0)
@@ -212,7 +224,8 @@ struct WriteTests {
         let attempts = Atomic<Int>(0)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel(draft: draft))
         for name in ["One", "Two"] {
-            _ = try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: name, at: folder.file(name))
+            _ = try coordinator.addPersistentStore(
+                ofType: NSSQLiteStoreType, configurationName: name, at: folder.file(name))
         }
         try await coordinator.write { _ = $0.make("Second", ["name": "taken"]) }
         await #expect(throws: CocoaError.self) {

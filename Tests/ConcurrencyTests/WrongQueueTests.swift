@@ -15,9 +15,9 @@ struct WrongQueueTests {
     /// The processes run with Swift's backtraces off: they take seconds.
     private static let quiet = ["SWIFT_BACKTRACE": "enable=no"]
     #if arch(x86_64)
-        private static let trap = ExitTest.Condition.signal(SIGILL)
+    private static let trap = ExitTest.Condition.signal(SIGILL)
     #else
-        private static let trap = ExitTest.Condition.signal(SIGTRAP)
+    private static let trap = ExitTest.Condition.signal(SIGTRAP)
     #endif
 
     @Test("11.1 a context used from the wrong queue traps at once with the context, its queue and the cure")
@@ -56,7 +56,9 @@ struct WrongQueueTests {
         #expect(run.errors.contains("was touched from the wrong queue"))
     }
 
-    @Test("11.1 any thread may describe an object, as printing the error of a save does; its values are told where its context is held")
+    @Test(
+        "11.1 any thread may describe an object, as printing the error of a save does; its values are told where its context is held"
+    )
     func description() throws {
         let run = try script.run(["describe"] + Self.on, environment: Self.quiet)
         #expect(run.exitCode == 0, "\(run.errors)")
@@ -65,7 +67,9 @@ struct WrongQueueTests {
         #expect(run.lines.count { $0.contains("Eve") } == 1 && run.lines.count > 2)
     }
 
-    @Test("11.1 the launch argument and the environment variable switch the trap off and on", arguments: ["fetch", "read", "fetched"])
+    @Test(
+        "11.1 the launch argument and the environment variable switch the trap off and on",
+        arguments: ["fetch", "read", "fetched"])
     func switches(_ deed: String) throws {
         func traps(_ arguments: [String], _ environment: [String: String] = [:]) throws -> Bool {
             let run = try script.run([deed] + arguments, environment: Self.quiet.merging(environment) { $1 })
@@ -77,16 +81,18 @@ struct WrongQueueTests {
         #expect(try traps([], [Self.name: "1"]))
         #expect(try traps(Self.on, [Self.name: "0"]), "The argument is nearer than the environment.")
         #if DEBUG
-            #expect(try traps([]), "A debug build checks.")
+        #expect(try traps([]), "A debug build checks.")
         #else
-            #expect(try !traps([]), "A release build does not.")
+        #expect(try !traps([]), "A release build does not.")
         #endif
     }
 
     /// Each call of a context or object that must be refused.
     enum Touch: String, CaseIterable, Codable, Sendable {
-        case fetch, count, save, insert, delete, hasChanges, registered, object, existing, refresh, rollback, reset, undo
-        case pending, obtain, read, write, primitive, changed, isFault, set, ordered, slot, text, setSlot, toOne, members
+        case fetch, count, save, insert, delete, hasChanges, registered, object, existing, refresh, rollback, reset,
+            undo
+        case pending, obtain, read, write, primitive, changed, isFault, set, ordered, slot, text, setSlot, toOne,
+            members
         case faultingState, relationshipFault, relatedIDs, detect, willAccess, willChange, didChange, event, committed
         case orderedSlot, insertMember, removeMember, replaceMember
 
@@ -183,7 +189,9 @@ struct WrongQueueTests {
                     try parent.save()
                     parent.undo()
                     parent.redo()
-                    try child.performAndWait { _ = try child.all("Patient").map { $0.value(forKeyPath: "doctors.name") } }
+                    try child.performAndWait {
+                        _ = try child.all("Patient").map { $0.value(forKeyPath: "doctors.name") }
+                    }
                     parent.delete(try parent.all("Doctor")[0])
                     try parent.save()
                     parent.refreshAllObjects()

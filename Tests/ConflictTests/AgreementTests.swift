@@ -48,7 +48,9 @@ import Testing
         #expect(!rivals.mine.hasChanges)
     }
 
-    @Test("6.3 A member that was moved there leaves and joins on both sides", arguments: RelationshipMergeTests.merging, Rivalry.allCases)
+    @Test(
+        "6.3 A member that was moved there leaves and joins on both sides", arguments: RelationshipMergeTests.merging,
+        Rivalry.allCases)
     func member(_ type: NSMergePolicyType, _ rivalry: Rivalry) throws {
         for changed in [0, 1] {
             for isRead in [false, true] {
@@ -73,7 +75,9 @@ import Testing
         }
     }
 
-    @Test("6.3 What a renewed end leads to is renewed as well", arguments: RelationshipMergeTests.merging, Rivalry.allCases)
+    @Test(
+        "6.3 What a renewed end leads to is renewed as well", arguments: RelationshipMergeTests.merging,
+        Rivalry.allCases)
     func further(_ type: NSMergePolicyType, _ rivalry: Rivalry) throws {
         let rivals = try Rivals(rivalry)
         rivals.mine.mergePolicy = NSMergePolicy(merge: type)
@@ -93,7 +97,9 @@ import Testing
         #expect(!rivals.mine.hasChanges)
     }
 
-    @Test("6.3 An object that no merge has to do with keeps the values that it was read with", arguments: RelationshipMergeTests.merging)
+    @Test(
+        "6.3 An object that no merge has to do with keeps the values that it was read with",
+        arguments: RelationshipMergeTests.merging)
     func stranger(_ type: NSMergePolicyType) throws {
         let rivals = try Rivals(.sqlite)
         rivals.mine.mergePolicy = NSMergePolicy(merge: type)

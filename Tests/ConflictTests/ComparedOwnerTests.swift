@@ -39,7 +39,8 @@ import Testing
 
     enum Reordering: CaseIterable { case move, insertFirst, replace }
 
-    @Test("An order that changed otherwise than at its end is compared", arguments: Rivalry.touching, Reordering.allCases)
+    @Test(
+        "An order that changed otherwise than at its end is compared", arguments: Rivalry.touching, Reordering.allCases)
     func reordered(_ rivalry: Rivalry, _ reordering: Reordering) throws {
         let rivals = try Rivals.shared(rivalry, clinic(ordered: true))
         try rivals.mine.admit("a")
@@ -54,7 +55,8 @@ import Testing
         case .replace: ward.set("patients", NSOrderedSet(array: ward.ordered("patients").reversed()))
         }
         #expect(code { try rivals.mine.save() } == 133020)
-        #expect(try rivals.reader().named("North").ordered("patients").compactMap { $0.text("name") } == ["a", "b", "c"])
+        #expect(
+            try rivals.reader().named("North").ordered("patients").compactMap { $0.text("name") } == ["a", "b", "c"])
     }
 
     @Test("An owner with a value or a to-one of its own among the changes is compared", arguments: Rivalry.touching)
@@ -67,7 +69,9 @@ import Testing
         #expect(code { try rivals.mine.save() } == 133020)
     }
 
-    @Test("Members that come under a maximum or leave under a minimum have their owner compared", arguments: Rivalry.touching)
+    @Test(
+        "Members that come under a maximum or leave under a minimum have their owner compared",
+        arguments: Rivalry.touching)
     func bounded(_ rivalry: Rivalry) throws {
         let rivals = try Rivals.shared(rivalry, clinic(min: 1, max: 2))
         rivals.mine.make("Patient", ["name": "a"]).set("ward", try rivals.mine.named("North"))
@@ -131,7 +135,9 @@ import Testing
 
     // MARK: Core Data's way
 
-    @Test("With comparesRelationshipOwners, and in programs' own stores, owners are compared", arguments: Rivalry.allCases)
+    @Test(
+        "With comparesRelationshipOwners, and in programs' own stores, owners are compared", arguments: Rivalry.allCases
+    )
     func compared(_ rivalry: Rivalry) throws {
         let rivals = try Rivals.shared(rivalry)
         if !Rivalry.foreign.contains(rivalry) { rivals.mine.comparesRelationshipOwners = true }
@@ -157,7 +163,9 @@ import Testing
         #expect(read?.comparesRelationshipOwners == true)
     }
 
-    @Test("A member that a child context gives to an owner touches it in the save of the parent", arguments: Rivalry.touching)
+    @Test(
+        "A member that a child context gives to an owner touches it in the save of the parent",
+        arguments: Rivalry.touching)
     func child(_ rivalry: Rivalry) throws {
         let rivals = try Rivals.shared(rivalry)
         let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)

@@ -15,7 +15,9 @@ import Testing
         var draft = Clinic.draft()
         for index in draft.entities.indices {
             if draft.entities[index].name == "Doctor" { draft.entities[index].uniquenessConstraints = [["name"]] }
-            if draft.entities[index].name == "Patient" { draft.entities[index].uniquenessConstraints = [["name", "code"]] }
+            if draft.entities[index].name == "Patient" {
+                draft.entities[index].uniquenessConstraints = [["name", "code"]]
+            }
         }
         return draft
     }
@@ -43,10 +45,14 @@ import Testing
         }
 
         func doctors() throws -> [NSManagedObject] { try rivals.reader().all("Doctor") }
-        func badges(_ doctor: NSManagedObject) -> [String] { doctor.many("badges").compactMap { $0.text("code") }.sorted() }
+        func badges(_ doctor: NSManagedObject) -> [String] {
+            doctor.many("badges").compactMap { $0.text("code") }.sorted()
+        }
     }
 
-    @Test("6.9 A save that a constraint refuses leaves the object that has the values as it was read", arguments: stores, [false, true])
+    @Test(
+        "6.9 A save that a constraint refuses leaves the object that has the values as it was read", arguments: stores,
+        [false, true])
     func clean(_ rivalry: Rivalry, _ isFault: Bool) throws {
         let rivals = try Rivals(rivalry, draft: Self.draft())
         let doctor = rivals.theirs.make("Doctor", ["name": "Bo", "code": 1])
@@ -82,14 +88,18 @@ import Testing
 
     @Test(
         "6.5 A policy leaves alone what a subclass has given other values", arguments: stores,
-        [NSMergePolicyType.mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType, .mergeByPropertyStoreTrumpMergePolicyType])
+        [
+            NSMergePolicyType.mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType,
+            .mergeByPropertyStoreTrumpMergePolicyType,
+        ])
     func renamed(_ rivalry: Rivalry, _ type: NSMergePolicyType) throws {
         let twins = try Twins(rivalry, Renaming(merge: type))
         try twins.rivals.mine.save()
         let reader = twins.rivals.reader()
         let doctors = try reader.all("Doctor")
         #expect(doctors.compactMap { $0.text("name") }.sorted() == ["Bo", "free"])
-        #expect(doctors.first { $0.text("name") == "Bo" }?.objectID.uriRepresentation() == twins.row.uriRepresentation())
+        #expect(
+            doctors.first { $0.text("name") == "Bo" }?.objectID.uriRepresentation() == twins.row.uriRepresentation())
         #expect(doctors.map { twins.badges($0) }.sorted { $0[0] < $1[0] } == [["new"], ["old"]])
         let rivals = try Rivals(rivalry, draft: Self.draft())
         rivals.mine.mergePolicy = Renaming(merge: type)
@@ -210,7 +220,9 @@ import Testing
         }
     }
 
-    @Test("6.5 A changed row that takes another row's value: it stays where memory wins, else it is taken back", arguments: stores)
+    @Test(
+        "6.5 A changed row that takes another row's value: it stays where memory wins, else it is taken back",
+        arguments: stores)
     func updated(_ rivalry: Rivalry) throws {
         for type in RelationshipMergeTests.merging {
             let rivals = try Rivals(rivalry, draft: ConstraintTests.draft())
@@ -239,7 +251,9 @@ import Testing
 
     @Test("6.5 What joined the other row on both sides meanwhile moves with the rest", arguments: stores)
     func joinedMeanwhile(_ rivalry: Rivalry) throws {
-        for (policy, joinsHere) in [(NSMergePolicy.mergeByPropertyObjectTrump, false), (.overwrite, false), (.overwrite, true)] {
+        for (policy, joinsHere) in [
+            (NSMergePolicy.mergeByPropertyObjectTrump, false), (.overwrite, false), (.overwrite, true),
+        ] {
             let rivals = try Rivals(rivalry, draft: ConstraintTests.draft())
             rivals.mine.mergePolicy = policy
             let bo = rivals.mine.make("Doctor", ["name": "Bo"])
@@ -255,7 +269,9 @@ import Testing
             #expect(rivals.stored(bo) == nil)
             let stored = try #require(rivals.stored(eve))
             let expected = badges.prefix(joinsHere ? 3 : 2)
-            #expect(stored.many("badges").compactMap { $0.text("code") }.sorted() == expected.compactMap { $0.text("code") }.sorted())
+            #expect(
+                stored.many("badges").compactMap { $0.text("code") }.sorted()
+                    == expected.compactMap { $0.text("code") }.sorted())
             #expect(eve.many("badges") == Set(expected) && expected.allSatisfy { $0.one("doctor") === eve })
         }
     }
@@ -279,7 +295,9 @@ import Testing
         }
     }
 
-    @Test("6.5 A value that a row gets back, since it cannot have another's, is taken from the object that wanted it", arguments: stores)
+    @Test(
+        "6.5 A value that a row gets back, since it cannot have another's, is taken from the object that wanted it",
+        arguments: stores)
     func returned(_ rivalry: Rivalry) throws {
         for type in RelationshipMergeTests.merging {
             let rivals = try Rivals(rivalry, draft: ConstraintTests.draft())
@@ -293,7 +311,8 @@ import Testing
             try rivals.mine.save()
             let stored = try rivals.reader().all("Doctor").map { "\($0.text("name") ?? "") \($0.int("code") ?? 0)" }
             switch type {
-            case .mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType: #expect(stored.sorted() == ["Bo 4", "Eve 3"])
+            case .mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType:
+                #expect(stored.sorted() == ["Bo 4", "Eve 3"])
             case .mergeByPropertyStoreTrumpMergePolicyType: #expect(stored.sorted() == ["Bo 3", "Eve 2"])
             case .rollbackMergePolicyType: #expect(stored.sorted() == ["Bo 1", "Eve 2"])
             case .errorMergePolicyType: break
@@ -326,7 +345,9 @@ import Testing
         let names = ["é", "e\u{301}", "é", "e\u{301}"]
         for name in names { _ = rivals.mine.make("Doctor", ["name": name]) }
         try rivals.mine.save()
-        let stored = try rivals.reader().all("Doctor").compactMap { $0.text("name").map { Array($0.unicodeScalars).count } }
+        let stored = try rivals.reader().all("Doctor").compactMap {
+            $0.text("name").map { Array($0.unicodeScalars).count }
+        }
         #expect(stored.sorted() == [1, 2])
     }
 

@@ -14,7 +14,10 @@ private final class GreaterAge: NSMergePolicy {
     override func resolve(mergeConflicts list: [Any]) throws {
         calls.append("merge \(list.count)")
         let ages = list.compactMap { $0 as? NSMergeConflict }.map { conflict in
-            (conflict.sourceObject, conflict.sourceObject.int("age") ?? 0, conflict.persistedSnapshot?["age"] as? Int ?? 0)
+            (
+                conflict.sourceObject, conflict.sourceObject.int("age") ?? 0,
+                conflict.persistedSnapshot?["age"] as? Int ?? 0
+            )
         }
         try super.resolve(mergeConflicts: list)
         for (object, mine, theirs) in ages { object.set("age", max(mine, theirs)) }
@@ -101,7 +104,8 @@ final class Resettable: NSManagedObject {
         #expect(try rivals.reader().all("Bed").isEmpty)
     }
 
-    @Test("A policy that settles nothing fails the save with 133020 after one more attempt", arguments: Rivalry.allCases)
+    @Test(
+        "A policy that settles nothing fails the save with 133020 after one more attempt", arguments: Rivalry.allCases)
     func idle(_ rivalry: Rivalry) throws {
         let rivals = try Rivals(rivalry)
         let policy = Scripted(merge: .overwriteMergePolicyType)
@@ -115,7 +119,9 @@ final class Resettable: NSManagedObject {
         #expect(patient.text("name") == "Bo" && patient.isUpdated)
     }
 
-    @Test("A writer that comes first again and again is met again and again", arguments: [Rivalry.sqlite, .otherCoordinator])
+    @Test(
+        "A writer that comes first again and again is met again and again",
+        arguments: [Rivalry.sqlite, .otherCoordinator])
     func persistent(_ rivalry: Rivalry) throws {
         let rivals = try Rivals(rivalry)
         let policy = Scripted(merge: .mergeByPropertyObjectTrumpMergePolicyType)

@@ -56,7 +56,9 @@ import Testing
         #expect(made.objectSnapshot?["age"] as? Int == 30)
     }
 
-    @Test("6.2 Updated and deleted objects are compared; unchanged ones only after detectConflicts", arguments: Rivalry.allCases)
+    @Test(
+        "6.2 Updated and deleted objects are compared; unchanged ones only after detectConflicts",
+        arguments: Rivalry.allCases)
     func unchanged(_ rivalry: Rivalry) throws {
         let rivals = try Rivals(rivalry)
         let patient = try rivals.patient()

@@ -10,7 +10,9 @@ import Testing
 
 @Suite("Expected versions")
 struct ExpectedVersionTests {
-    @Test("A version rises with each save that writes the row, for members too, and is nil for an object without one", arguments: Rivalry.allCases)
+    @Test(
+        "A version rises with each save that writes the row, for members too, and is nil for an object without one",
+        arguments: Rivalry.allCases)
     func rises(_ rivalry: Rivalry) throws {
         let rivals = try Rivals(rivalry)
         let ward = rivals.mine.make("Ward", ["name": "North"])
@@ -37,7 +39,9 @@ struct ExpectedVersionTests {
     /// What the save does with the object.
     enum Use: CaseIterable, Sendable { case change, touch, delete, nothing }
 
-    @Test("A row in another version is refused whatever the save does with it, and no policy is asked", arguments: Rivalry.allCases, Use.allCases)
+    @Test(
+        "A row in another version is refused whatever the save does with it, and no policy is asked",
+        arguments: Rivalry.allCases, Use.allCases)
     func refuses(_ rivalry: Rivalry, _ use: Use) throws {
         let rivals = try Rivals(rivalry)
         let ward = rivals.mine.make("Ward", ["name": "North"])
@@ -67,7 +71,9 @@ struct ExpectedVersionTests {
         #expect(refusal { try rivals.mine.save() } == nil)
     }
 
-    @Test("A row in the expected version is written, once and without a second expectation", arguments: Rivalry.allCases, Use.allCases)
+    @Test(
+        "A row in the expected version is written, once and without a second expectation", arguments: Rivalry.allCases,
+        Use.allCases)
     func meets(_ rivalry: Rivalry, _ use: Use) throws {
         let rivals = try Rivals(rivalry)
         var shown = 0
@@ -99,7 +105,9 @@ struct ExpectedVersionTests {
         try rivals.mine.save()
     }
 
-    @Test("A stale object whose row is in the expected version is an ordinary conflict, which write runs again", arguments: [Rivalry.otherCoordinator])
+    @Test(
+        "A stale object whose row is in the expected version is an ordinary conflict, which write runs again",
+        arguments: [Rivalry.otherCoordinator])
     func staleObject(_ rivalry: Rivalry) async throws {
         let rivals = try Rivals(rivalry)
         let ward = rivals.mine.make("Ward", ["name": "North"])
@@ -119,7 +127,9 @@ struct ExpectedVersionTests {
         #expect(try rivals.reader().named("West", "Ward").rowVersion == shown + 1)
     }
 
-    @Test("Of two writers with one version exactly one comes through, a thousand times", arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
+    @Test(
+        "Of two writers with one version exactly one comes through, a thousand times",
+        arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
     func race(_ type: String) async throws {
         let folder = Folder()
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel(draft: Clinic.draft()))
@@ -141,7 +151,9 @@ struct ExpectedVersionTests {
                                 let ward = try context.existingObject(with: id)
                                 context.expect(version, of: ward)
                                 // One changes the row, the other only gives it a member.
-                                if writer == 0 { ward.setValue("\(round)", forKey: "name") } else {
+                                if writer == 0 {
+                                    ward.setValue("\(round)", forKey: "name")
+                                } else {
                                     _ = context.make("Patient", ["name": "p", "code": round, "ward": ward])
                                 }
                             }

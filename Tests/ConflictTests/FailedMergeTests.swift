@@ -49,7 +49,8 @@ private final class SecondThoughts: NSMergePolicy {
             let wards = ["North", "South", "East"].map { context.make("Ward", ["name": $0]) }
             let doctors = ["a", "b", "c"].map { context.make("Doctor", ["name": $0]) }
             let badges = ["x", "y"].map { context.make("Badge", ["code": $0, "doctor": doctors[0]]) }
-            ada = context.make("Patient", ["name": "Ada", "age": 30, "photo": Data([1]), "fee": Decimal(3), "tag": UUID()])
+            ada = context.make(
+                "Patient", ["name": "Ada", "age": 30, "photo": Data([1]), "fee": Decimal(3), "tag": UUID()])
             let bob = context.make("Patient", ["name": "Bob", "age": 31])
             for patient in [ada, bob] {
                 patient.set("ward", wards[0])
@@ -132,7 +133,9 @@ private final class SecondThoughts: NSMergePolicy {
         }
     }
 
-    @Test("6.9 A merged object that validation refuses fails the save and nothing has changed", arguments: Rivalry.allCases)
+    @Test(
+        "6.9 A merged object that validation refuses fails the save and nothing has changed",
+        arguments: Rivalry.allCases)
     func invalid(_ rivalry: Rivalry) throws {
         let rivals = try Rivals(rivalry)
         let ward = rivals.mine.make("Ward", ["name": "North"])
@@ -144,7 +147,9 @@ private final class SecondThoughts: NSMergePolicy {
         let policy = Nameless(merge: .mergeByPropertyObjectTrumpMergePolicyType)
         rivals.mine.mergePolicy = policy
         #expect(refusal { try rivals.mine.save() }?.code.rawValue == 1570)
-        #expect(patient.text("name") == "Ada" && patient.int("age") == 40 && patient.changedValues().keys.sorted() == ["age"])
+        #expect(
+            patient.text("name") == "Ada" && patient.int("age") == 40
+                && patient.changedValues().keys.sorted() == ["age"])
         #expect(rivals.stored(ward)?.text("name") == "North")
     }
 

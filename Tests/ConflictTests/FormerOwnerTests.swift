@@ -15,7 +15,8 @@ import Testing
 
     /// Saves a visit of no patient, gives it to a new patient there, and here, with a policy that wins, to another one.
     private func moved(_ rivals: Rivals, _ type: NSMergePolicyType) throws -> (
-        visit: NSManagedObject, same: NSManagedObject, owner: NSManagedObject, former: NSManagedObject, saved: Notification
+        visit: NSManagedObject, same: NSManagedObject, owner: NSManagedObject, former: NSManagedObject,
+        saved: Notification
     ) {
         rivals.mine.mergePolicy = NSMergePolicy(merge: type)
         let owner = rivals.mine.make("Patient", ["name": "owner"]), visit = rivals.mine.make("Visit", ["note": "v"])
@@ -31,12 +32,16 @@ import Testing
         let log = NotificationLog(rivals.mine)
         try rivals.mine.save()
         let info = try #require(log.entries.last { $0.name == "didSave:" }?.info)
-        return (visit, same, owner, former, Notification(name: .NSManagedObjectContextDidSave, object: rivals.mine, userInfo: info))
+        return (
+            visit, same, owner, former,
+            Notification(name: .NSManagedObjectContextDidSave, object: rivals.mine, userInfo: info)
+        )
     }
 
     @Test(
         "10.4 A member that was given to another owner leaves the one it had here, and a deletion of that one leaves it alone",
-        arguments: [NSMergePolicyType.mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType], Hearing.allCases)
+        arguments: [NSMergePolicyType.mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType],
+        Hearing.allCases)
     func leaves(_ type: NSMergePolicyType, _ hearing: Hearing) throws {
         let rivals = try Rivals(.sqlite)
         let (visit, same, owner, former, saved) = try moved(rivals, type)
@@ -56,17 +61,22 @@ import Testing
             _ = try rivals.theirs.fetch(request)
         }
         #expect(same.one("patient") === (try rivals.their(owner)))
-        #expect(former.ordered("visits").compactMap { $0.text("note") } == (hearing == .mergeBelowChanges ? ["new", "kept"] : ["kept"]))
+        #expect(
+            former.ordered("visits").compactMap { $0.text("note") }
+                == (hearing == .mergeBelowChanges ? ["new", "kept"] : ["kept"]))
         rivals.theirs.delete(former)
         try rivals.theirs.save()
         #expect(rivals.stored(visit)?.one("patient")?.text("name") == "owner")
         #expect(try rivals.reader().all("Visit").count == 1)
     }
-    @Test("4.5 Cascade leaves a member alone that has another owner in the store, though its former owner was not told", arguments: Rivalry.allCases)
+    @Test(
+        "4.5 Cascade leaves a member alone that has another owner in the store, though its former owner was not told",
+        arguments: Rivalry.allCases)
     func untold(_ rivalry: Rivalry) throws {
         let rivals = try Rivals(rivalry)
         rivals.theirs.stalenessInterval = 0
-        let former = rivals.theirs.make("Patient", ["name": "former"]), owner = rivals.theirs.make("Patient", ["name": "owner"])
+        let former = rivals.theirs.make("Patient", ["name": "former"]),
+            owner = rivals.theirs.make("Patient", ["name": "owner"])
         former.set("visits", NSOrderedSet(array: [rivals.theirs.make("Visit", ["note": "v"])]))
         try rivals.theirs.save()
         #expect(rivals.theirs.registeredObjects == [former, owner])

@@ -11,7 +11,9 @@ import Testing
         UnsafeMutableRawPointer(bitPattern: 0x10000 + 16 * number).unsafelyUnwrapped
     }
 
-    @Test("6.2 A table remembers the versions of rows whose few objects went one by one, in their order or not", arguments: [1, 7])
+    @Test(
+        "6.2 A table remembers the versions of rows whose few objects went one by one, in their order or not",
+        arguments: [1, 7])
     func few(_ stride: Int) {
         var table = IdentityTable()
         for start in [0, 500] {
@@ -31,7 +33,9 @@ import Testing
         #expect(other == nil)
     }
 
-    @Test("6.2 What was read last counts where several objects of one row went, and one whose row was not read says nothing")
+    @Test(
+        "6.2 What was read last counts where several objects of one row went, and one whose row was not read says nothing"
+    )
     func again() {
         var table = IdentityTable()
         for (version, known) in [(1, 1), (4, 4), (IdentityTable.noVersion, 4), (2, 2), (300, 300)] as [(Int32, Int32)] {
@@ -74,7 +78,9 @@ import Testing
         #expect(version == 6)
     }
 
-    @Test("6.2 A table of few or of many objects knows what a dictionary knows", arguments: [2, 12, 40, 200], 0..<UInt64(4))
+    @Test(
+        "6.2 A table of few or of many objects knows what a dictionary knows", arguments: [2, 12, 40, 200],
+        0..<UInt64(4))
     func walk(_ most: Int, _ seed: UInt64) {
         var random = SplitMix(seed)
         var table = IdentityTable()
@@ -90,8 +96,10 @@ import Testing
                 table.add(number, object(step))
             case 50..<94:
                 guard !living.isEmpty else { continue }
-                let gone = living.remove(at: Bool.random(using: &random) ? 0 : Int.random(in: 0..<living.count, using: &random))
-                let version: Int32 = [IdentityTable.noVersion, -1, 1, 2, 252, 253, 70_000].randomElement(using: &random) ?? 0
+                let gone = living.remove(
+                    at: Bool.random(using: &random) ? 0 : Int.random(in: 0..<living.count, using: &random))
+                let version: Int32 =
+                    [IdentityTable.noVersion, -1, 1, 2, 252, 253, 70_000].randomElement(using: &random) ?? 0
                 table.remove(gone.number, gone.object, version)
                 if version != IdentityTable.noVersion { known[gone.number] = version }
             case 94..<96:

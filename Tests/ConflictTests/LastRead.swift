@@ -58,7 +58,9 @@ final class LastRead {
     /// One to many, ordered, one to one, many to many, ordered; with cascade and with nullify.
     static let kinds: [Kind] = [DeleteRule.cascade, .nullify].flatMap { rule in
         let suffix = rule == .cascade ? "C" : "N"
-        return [("items", "owner"), ("list", "holder"), ("mate", "mated"), ("links", "allLinked"), ("tops", "allTopped")].map {
+        return [
+            ("items", "owner"), ("list", "holder"), ("mate", "mated"), ("links", "allLinked"), ("tops", "allTopped"),
+        ].map {
             Kind(key: $0 + suffix, inverse: $1 + suffix, rule: rule)
         }
     }
@@ -109,7 +111,9 @@ final class LastRead {
     }
 
     /// An owner with two members, another owner and what leads to both, which only the store knows.
-    private func rows(_ kind: Kind) throws -> (owner: NSManagedObjectID, other: NSManagedObjectID, root: NSManagedObjectID) {
+    private func rows(_ kind: Kind) throws -> (
+        owner: NSManagedObjectID, other: NSManagedObjectID, root: NSManagedObjectID
+    ) {
         mine.reset()
         theirs.reset()
         let writer = stack.another()
@@ -198,7 +202,9 @@ final class LastRead {
         }
     }
 
-    private func pass(_ between: Between, _ owner: NSManagedObjectID, _ other: NSManagedObjectID, _ written: [URL]) throws {
+    private func pass(_ between: Between, _ owner: NSManagedObjectID, _ other: NSManagedObjectID, _ written: [URL])
+        throws
+    {
         switch between {
         case .nothing: break
         case .save:
@@ -217,16 +223,24 @@ final class LastRead {
         var (owner, item, root) = (EntityDraft(name: "Owner"), EntityDraft(name: "Item"), EntityDraft(name: "Root"))
         for place in [0, 1, 2] {
             let name = Clinic.attribute("name", .string)
-            if place == 0 { owner.attributes = [name] } else if place == 1 { item.attributes = [name] } else { root.attributes = [name] }
+            if place == 0 {
+                owner.attributes = [name]
+            } else if place == 1 {
+                item.attributes = [name]
+            } else {
+                root.attributes = [name]
+            }
         }
         owner.relationships = [Clinic.toOne("root", "Root", inverse: "owners")]
         root.relationships = [Clinic.toMany("owners", "Owner", inverse: "root")]
         for kind in kinds {
             owner.relationships.append(
-                kind.isToOne ? Clinic.toOne(kind.key, "Item", inverse: kind.inverse, rule: kind.rule)
+                kind.isToOne
+                    ? Clinic.toOne(kind.key, "Item", inverse: kind.inverse, rule: kind.rule)
                     : Clinic.toMany(kind.key, "Item", inverse: kind.inverse, ordered: kind.isOrdered, rule: kind.rule))
             item.relationships.append(
-                kind.isManyToMany ? Clinic.toMany(kind.inverse, "Owner", inverse: kind.key)
+                kind.isManyToMany
+                    ? Clinic.toMany(kind.inverse, "Owner", inverse: kind.key)
                     : Clinic.toOne(kind.inverse, "Owner", inverse: kind.key))
         }
         var draft = SchemaDraft()

@@ -17,7 +17,9 @@ import Testing
         var wrong: [String] = []
         for item in cases {
             let answers = try LastRead.Holding.allCases.map { try run.answer(item, $0) }
-            if Set(answers).count > 1 || item.mustBeRefused && answers[0] != .refused { wrong.append("\(item): \(answers)") }
+            if Set(answers).count > 1 || item.mustBeRefused && answers[0] != .refused {
+                wrong.append("\(item): \(answers)")
+            }
         }
         #expect(wrong.isEmpty, "\(wrong.count) of \(cases.count):\n\(wrong.prefix(40).joined(separator: "\n"))")
     }
@@ -57,7 +59,9 @@ import Testing
         #expect(rivals.reader().object(with: id).int("age") == 40)
     }
 
-    @Test("6.2 A deletion that was refused and rolled back goes through once the rows were read again", arguments: [false, true])
+    @Test(
+        "6.2 A deletion that was refused and rolled back goes through once the rows were read again",
+        arguments: [false, true])
     func again(_ isHeld: Bool) throws {
         let rivals = try Rivals(.memory)
         let visit = rivals.theirs.make("Visit", ["note": "a"])
@@ -82,7 +86,8 @@ import Testing
         withExtendedLifetime(held) {}
     }
 
-    @Test("6.2 A merge policy settles a deletion of a member that was let go", arguments: RelationshipMergeTests.merging)
+    @Test(
+        "6.2 A merge policy settles a deletion of a member that was let go", arguments: RelationshipMergeTests.merging)
     func settled(_ type: NSMergePolicyType) throws {
         let rivals = try Rivals(.memory)
         rivals.mine.mergePolicy = NSMergePolicy(merge: type)
@@ -191,7 +196,9 @@ import Testing
         #expect(numbers.allSatisfy { table[$0] == nil })
     }
 
-    @Test("A context that lets go of many objects remembers their versions after their pages went", arguments: [20, 30_000])
+    @Test(
+        "A context that lets go of many objects remembers their versions after their pages went",
+        arguments: [20, 30_000])
     func many(_ count: Int) throws {
         let stack = try Stack(NSInMemoryStoreType, undo: false)
         let writer = stack.another()

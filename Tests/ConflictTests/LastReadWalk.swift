@@ -102,7 +102,8 @@ final class LastReadWalk {
         guard others.count > 1 else { return }
         let (a, b) = (others[random.below(others.count)], others[random.below(others.count)])
         let key = LastReadWalk.keys[random.below(LastReadWalk.keys.count)]
-        trace.append("they write \(random.below(2) == 0 ? "name" : key) of \(number(a.objectID)), \(number(b.objectID))")
+        trace.append(
+            "they write \(random.below(2) == 0 ? "name" : key) of \(number(a.objectID)), \(number(b.objectID))")
         if trace.last?.contains("name") == true {
             a.setValue("theirs \(trace.count)", forKey: "name")
         } else if let way = Hub.ways.first(where: { $0.key == key && $0.writing == .change }) {
@@ -181,5 +182,7 @@ final class LastReadWalk {
         held.removeAll { $0.managedObjectContext == nil }
     }
 
-    private func failure(_ text: String) -> Failure { Failure(description: text + "\n" + trace.suffix(40).joined(separator: "\n")) }
+    private func failure(_ text: String) -> Failure {
+        Failure(description: text + "\n" + trace.suffix(40).joined(separator: "\n"))
+    }
 }

@@ -82,7 +82,9 @@ import Testing
         try expect(rivals, patient, name: "Bo", age: 40, code: 2)
     }
 
-    @Test("6.3 overwrite, row updated by both: the whole object is written, stale values too", arguments: Rivalry.allCases)
+    @Test(
+        "6.3 overwrite, row updated by both: the whole object is written, stale values too", arguments: Rivalry.allCases
+    )
     func overwriteUpdated(_ rivalry: Rivalry) throws {
         let (rivals, patient) = try conflict(rivalry, .overwrite)
         try rivals.mine.save()
@@ -137,7 +139,9 @@ import Testing
         #expect(try rivals.mine.all("Patient").isEmpty)
     }
 
-    @Test("6.3 object trump, row deleted meanwhile: the object is written again with all its values", arguments: Rivalry.allCases)
+    @Test(
+        "6.3 object trump, row deleted meanwhile: the object is written again with all its values",
+        arguments: Rivalry.allCases)
     func objectTrumpDeleted(_ rivalry: Rivalry) throws {
         let (rivals, patient) = try deletion(rivalry, .mergeByPropertyObjectTrump)
         let id = patient.objectID
@@ -146,7 +150,9 @@ import Testing
         try expect(rivals, patient, name: "Bo", age: 30, code: 1)
     }
 
-    @Test("6.3 overwrite, row deleted meanwhile: the object is written again with all its values", arguments: Rivalry.allCases)
+    @Test(
+        "6.3 overwrite, row deleted meanwhile: the object is written again with all its values",
+        arguments: Rivalry.allCases)
     func overwriteDeleted(_ rivalry: Rivalry) throws {
         let (rivals, patient) = try deletion(rivalry, .overwrite)
         try rivals.mine.save()
@@ -157,8 +163,10 @@ import Testing
 
     @Test(
         "6.3 deleted here, updated there: the trumping object stays deleted, else the store's row comes back",
-        arguments: [NSMergePolicyType.mergeByPropertyStoreTrumpMergePolicyType, .mergeByPropertyObjectTrumpMergePolicyType,
-            .overwriteMergePolicyType, .rollbackMergePolicyType], Rivalry.allCases)
+        arguments: [
+            NSMergePolicyType.mergeByPropertyStoreTrumpMergePolicyType, .mergeByPropertyObjectTrumpMergePolicyType,
+            .overwriteMergePolicyType, .rollbackMergePolicyType,
+        ], Rivalry.allCases)
     func deletedHere(_ type: NSMergePolicyType, _ rivalry: Rivalry) throws {
         let rivals = try Rivals(rivalry)
         rivals.mine.mergePolicy = NSMergePolicy(merge: type)
@@ -193,7 +201,9 @@ import Testing
 
     @Test("Deleted on both sides: every policy but error lets the save pass", arguments: Rivalry.allCases)
     func deletedTwice(_ rivalry: Rivalry) throws {
-        for policy in [NSMergePolicy.error, .mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump, .overwrite, .rollback] {
+        for policy in [
+            NSMergePolicy.error, .mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump, .overwrite, .rollback,
+        ] {
             let rivals = try Rivals(rivalry)
             rivals.mine.mergePolicy = policy
             let patient = try rivals.patient()

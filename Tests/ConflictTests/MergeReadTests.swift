@@ -42,7 +42,8 @@ import Testing
         let (mine, theirs) = (stack.another(), stack.another())
         mine.mergePolicy = NSMergePolicy(merge: type)
         mine.comparesRelationshipOwners = true
-        let ward = try mine.named("North"), doctor = try mine.named("Ida", "Doctor"), old = try mine.named("p7", "Patient")
+        let ward = try mine.named("North"), doctor = try mine.named("Ida", "Doctor"),
+            old = try mine.named("p7", "Patient")
         try theirs.named("Ida", "Doctor").set("code", 7)
         try theirs.named("North").set("code", 7)
         try theirs.save()
@@ -55,15 +56,22 @@ import Testing
         #expect(doctor.hasFault(forRelationshipNamed: "patients") && ward.hasFault(forRelationshipNamed: "patients"))
         let isDropped = type == .rollbackMergePolicyType
         #expect(doctor.many("patients").count == Self.members)
-        #expect(doctor.many("patients").contains(new) == !isDropped && doctor.many("patients").contains(old) == isDropped)
-        #expect(ward.many("patients").count == Self.members + 1 && doctor.int("code") == (type == .overwriteMergePolicyType ? nil : 7))
+        #expect(
+            doctor.many("patients").contains(new) == !isDropped && doctor.many("patients").contains(old) == isDropped)
+        #expect(
+            ward.many("patients").count == Self.members + 1
+                && doctor.int("code") == (type == .overwriteMergePolicyType ? nil : 7))
         let reader = stack.another()
         #expect(try reader.named("Ida", "Doctor").many("patients").count == Self.members)
         #expect(try reader.named("North").many("patients").count == Self.members + 1)
-        if isOrdered, !isDropped { #expect(doctor.ordered("patients").last === new && ward.ordered("patients").last === new) }
+        if isOrdered, !isDropped {
+            #expect(doctor.ordered("patients").last === new && ward.ordered("patients").last === new)
+        }
     }
 
-    @Test("Members of the row that has a unique value already are not read for a new object that claims it", arguments: RelationshipMergeTests.merging)
+    @Test(
+        "Members of the row that has a unique value already are not read for a new object that claims it",
+        arguments: RelationshipMergeTests.merging)
     func unique(_ type: NSMergePolicyType) throws {
         var draft = clinic()
         for entity in draft.entities.indices where ["Place", "Doctor"].contains(draft.entities[entity].name) {
@@ -85,7 +93,9 @@ import Testing
         #expect(try mine.named("North").many("patients").count == Self.members + (moves ? 1 : 0))
     }
 
-    @Test("An order that was changed here is read whole and kept", arguments: [NSMergePolicyType.mergeByPropertyObjectTrumpMergePolicyType])
+    @Test(
+        "An order that was changed here is read whole and kept",
+        arguments: [NSMergePolicyType.mergeByPropertyObjectTrumpMergePolicyType])
     func order(_ type: NSMergePolicyType) throws {
         let stack = try stack(clinic(ordered: true))
         let mine = stack.another()

@@ -46,7 +46,9 @@ struct MergeRun {
         }
         for entity in Self.entities { for number in 0..<3 { _ = Self.make(entity, number, rivals.mine) } }
         try rivals.mine.save()
-        for context in contexts { for entity in Self.entities { for object in try context.all(entity) { _ = object.int("code") } } }
+        for context in contexts {
+            for entity in Self.entities { for object in try context.all(entity) { _ = object.int("code") } }
+        }
         var story: [String] = []
         for (index, step) in steps.enumerated() {
             let context = contexts[step.place]
@@ -124,7 +126,10 @@ struct MergeRun {
         case 0: members = other.map { [$0] } ?? []
         case 1: members.reverse()
         case 2: if let last = members.popLast(), let other, other !== last { members.append(other) }
-        default: if let other, !members.contains(other) { members.insert(other, at: Int.random(in: 0...members.count, using: &dice)) }
+        default:
+            if let other, !members.contains(other) {
+                members.insert(other, at: Int.random(in: 0...members.count, using: &dice))
+            }
         }
         object.set(key, isOrdered ? NSOrderedSet(array: members) : NSSet(array: members))
         return "\(object.name).\(key) = \(members.map(\.name))"
@@ -218,7 +223,8 @@ private struct MergeSave {
         return object._state.info.entity.slots.enumerated().compactMap { slot, property in
             let isSame =
                 property.kind == .toOne
-                ? object.target(at: slot)?.name == stored.target(at: slot)?.name : object.value(at: slot) == stored.value(at: slot)
+                ? object.target(at: slot)?.name == stored.target(at: slot)?.name
+                : object.value(at: slot) == stored.value(at: slot)
             return isSame ? nil : "\(object.name).\(property.name) differs from its row"
         }
     }
@@ -229,7 +235,9 @@ private struct MergeSave {
         let names = Set(merged.map(\.name))
         for object in context.registeredObjects where object.managedObjectContext != nil {
             guard let stored = rows[object.name] else {
-                if merged.contains(object), !object.isDeleted { flaws.append("\(object.name) was merged and is not stored") }
+                if merged.contains(object), !object.isDeleted {
+                    flaws.append("\(object.name) was merged and is not stored")
+                }
                 continue
             }
             if merged.contains(object) { flaws += differences(object, stored) }
@@ -250,7 +258,9 @@ private struct MergeSave {
 
 extension NSManagedObject {
     /// Whether an attribute or a to-one is among the changes.
-    fileprivate var hasChangedSlot: Bool { changedValues().keys.contains { entity.relationshipsByName[$0]?.isToMany != true } }
+    fileprivate var hasChangedSlot: Bool {
+        changedValues().keys.contains { entity.relationshipsByName[$0]?.isToMany != true }
+    }
 
     /// `Patient/p1`
     fileprivate var name: String {

@@ -51,14 +51,17 @@ import Testing
     private func dangling(_ entity: String, _ key: String, _ rivals: Rivals) throws -> Int {
         let reader = rivals.reader()
         return try reader.all(entity).filter { object in
-            guard case .slot(let slot)? = object.place(of: key), let id = object.committedTargetKey(at: slot) else { return false }
+            guard case .slot(let slot)? = object.place(of: key), let id = object.committedTargetKey(at: slot) else {
+                return false
+            }
             return try reader.read(id) == nil
         }.count
     }
 
     /// Deletes an owner after another writer has added a member to the two that were read.
     private func delete(
-        _ owner: NSManagedObject, _ key: String, late entity: String, _ inverse: String, _ values: [String: Any], _ rivals: Rivals,
+        _ owner: NSManagedObject, _ key: String, late entity: String, _ inverse: String, _ values: [String: Any],
+        _ rivals: Rivals,
         _ reading: Reading
     ) throws {
         rivals.mine.stalenessInterval = 0
@@ -71,7 +74,8 @@ import Testing
     }
 
     @Test(
-        "4.3 Nullify reaches a member that another writer has added since the members were read", arguments: Rivalry.allCases,
+        "4.3 Nullify reaches a member that another writer has added since the members were read",
+        arguments: Rivalry.allCases,
         Reading.allCases)
     func nullify(_ rivalry: Rivalry, _ reading: Reading) throws {
         let rivals = try Rivals(rivalry)
@@ -81,7 +85,8 @@ import Testing
     }
 
     @Test(
-        "4.5 Cascade reaches a member that another writer has added since the members were read", arguments: Rivalry.allCases,
+        "4.5 Cascade reaches a member that another writer has added since the members were read",
+        arguments: Rivalry.allCases,
         Reading.allCases)
     func cascade(_ rivalry: Rivalry, _ reading: Reading) throws {
         let rivals = try Rivals(rivalry)
@@ -90,7 +95,8 @@ import Testing
         #expect(try reader.all("Visit").isEmpty && reader.all("Patient").map { $0.text("name") } == ["b"])
     }
 
-    @Test("6.2 A late member that is known here as it was before is a conflict, or is parted", arguments: [false, true])
+    @Test(
+        "6.2 A late member that is known here as it was before is a conflict, or is parted", arguments: [false, true])
     func known(_ isRead: Bool) throws {
         let rivals = try Rivals(.sqlite)
         rivals.mine.stalenessInterval = 0
@@ -200,10 +206,19 @@ import Testing
         let mine = wards.map { context.object(with: $0.objectID) }
         _ = mine[0].text("name")
         _ = mine[0].many("patients")
-        #expect(trace.selects { context.delete(mine[0]); context.processPendingChanges() } == 0)
-        #expect(trace.selects { context.delete(mine[1]); context.processPendingChanges() } == 2)
+        #expect(
+            trace.selects {
+                context.delete(mine[0]); context.processPendingChanges()
+            } == 0)
+        #expect(
+            trace.selects {
+                context.delete(mine[1]); context.processPendingChanges()
+            } == 2)
         #expect(trace.selects { _ = mine[2].many("patients") } == 2)
-        #expect(trace.selects { context.delete(mine[2]); context.processPendingChanges() } == 0)
+        #expect(
+            trace.selects {
+                context.delete(mine[2]); context.processPendingChanges()
+            } == 0)
     }
 }
 

@@ -51,7 +51,9 @@ import Testing
     }
 
     /// Reads the doctor and, unless they are to stay unread, its members.
-    private static func read(_ id: NSManagedObjectID, _ holding: Holding, in context: NSManagedObjectContext) -> [NSManagedObject] {
+    private static func read(_ id: NSManagedObjectID, _ holding: Holding, in context: NSManagedObjectContext)
+        -> [NSManagedObject]
+    {
         let doctor = context.object(with: id)
         _ = doctor.text("name")
         guard holding != .membersUnread else { return [doctor] }
@@ -71,10 +73,13 @@ import Testing
             for holding in Holding.allCases {
                 let rivals = try Rivals(rivalry, draft: Self.draft(rule))
                 let maker = rivals.theirs.make("Doctor", ["name": "Who"])
-                for code in 0..<Self.count(rule) { _ = rivals.theirs.make("Badge", ["code": "\(code)", "doctor": maker]) }
+                for code in 0..<Self.count(rule) {
+                    _ = rivals.theirs.make("Badge", ["code": "\(code)", "doctor": maker])
+                }
                 try rivals.theirs.save()
                 let url = maker.objectID.uriRepresentation()
-                let id = try #require(rivals.mine.persistentStoreCoordinator?.managedObjectID(forURIRepresentation: url))
+                let id = try #require(
+                    rivals.mine.persistentStoreCoordinator?.managedObjectID(forURIRepresentation: url))
                 let context: NSManagedObjectContext
                 if inChild {
                     context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)

@@ -12,7 +12,8 @@ import Testing
     /// Which seeds are tried in memory: `MERGE_SEEDS=2000` makes a longer search, `MERGE_SEEDS=500-1000` a part of it. A file
     /// costs more and is tried with a tenth.
     private static let seeds: Range<Int> = {
-        let ends = ProcessInfo.processInfo.environment["MERGE_SEEDS"]?.split(separator: "-").compactMap { Int($0) } ?? [15]
+        let ends =
+            ProcessInfo.processInfo.environment["MERGE_SEEDS"]?.split(separator: "-").compactMap { Int($0) } ?? [15]
         return (ends.count == 2 ? ends[0] : 0)..<(ends.last ?? 0)
     }()
 
@@ -27,7 +28,9 @@ import Testing
         try search(type, rivalry, Clinic.draft())
     }
 
-    @Test("6.3 The same with orders on both sides of pairs", arguments: RelationshipMergeTests.merging, [Rivalry.sqlite, .memory])
+    @Test(
+        "6.3 The same with orders on both sides of pairs", arguments: RelationshipMergeTests.merging,
+        [Rivalry.sqlite, .memory])
     func ordered(_ type: NSMergePolicyType, _ rivalry: Rivalry) throws {
         try search(type, rivalry, Clinic.orderedDraft(), salt: 1)
     }
@@ -66,7 +69,8 @@ import Testing
                     steps.append(MergeStep(place: place, dice: dice.next(), isSave: false))
                 }
             }
-            steps.append(MergeStep(place: [0, 0, 0, 1, 1, 1, 2].randomElement(using: &dice) ?? 0, dice: 0, isSave: true))
+            steps.append(
+                MergeStep(place: [0, 0, 0, 1, 1, 1, 2].randomElement(using: &dice) ?? 0, dice: 0, isSave: true))
         }
         return steps
     }

@@ -38,10 +38,12 @@ import Testing
 
     private func write(_ change: Change, _ objects: [String: NSManagedObject]) throws {
         let patient = try #require(objects["Patient1"])
-        let doctors = patient.mutableSetValue(forKey: "doctors"), visits = patient.mutableOrderedSetValue(forKey: "visits")
+        let doctors = patient.mutableSetValue(forKey: "doctors"),
+            visits = patient.mutableOrderedSetValue(forKey: "visits")
         switch change {
         case .nothing: break
-        case .value: for object in objects.values { object.setValue(7, forKey: object.entity.name == "Ward" ? "beds" : "code") }
+        case .value:
+            for object in objects.values { object.setValue(7, forKey: object.entity.name == "Ward" ? "beds" : "code") }
         case .target: patient.setValue(objects["Ward2"], forKey: "ward")
         case .noTarget: patient.setValue(nil, forKey: "ward")
         case .oneToOne: patient.setValue(objects["Bed2"], forKey: "bed")
@@ -78,7 +80,8 @@ import Testing
         try rivals.theirs.save()
         switch refresh {
         case .all: context.refreshAllObjects()
-        case .merging: for object in objects.values where !object.isInserted { context.refresh(object, mergeChanges: true) }
+        case .merging:
+            for object in objects.values where !object.isInserted { context.refresh(object, mergeChanges: true) }
         case .dropping: for object in objects.values { context.refresh(object, mergeChanges: false) }
         case .fetching: break
         }

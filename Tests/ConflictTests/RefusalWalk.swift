@@ -75,7 +75,8 @@ final class RefusalWalk {
         let all = object.entity.relationshipsByName.values.sorted { $0.name < $1.name }
         guard let relationship = all.randomElement(using: &random), let destination = relationship.destinationEntity
         else { return }
-        let targets = present.filter { $0.entity.isKindOf(entity: destination) }.shuffled(using: &random).prefix(random.below(5))
+        let targets = present.filter { $0.entity.isKindOf(entity: destination) }.shuffled(using: &random).prefix(
+            random.below(5))
         trace.append("\(number(object)).\(relationship.name) = \(targets.map(number))")
         let value: Any? =
             if !relationship.isToMany {
@@ -103,14 +104,18 @@ final class RefusalWalk {
         guard expected.isEmpty else { throw failure("was saved in spite of \(expected.sorted())") }
         if context !== stack.context { try stack.context.save() }
         let shown = try lines(context)
-        guard try lines(stack.another()) == shown else { throw failure("the store holds something else than the context") }
+        guard try lines(stack.another()) == shown else {
+            throw failure("the store holds something else than the context")
+        }
     }
 
     private func lines(_ context: NSManagedObjectContext) throws -> [String] {
         try context.all("Node").map { object in
             let values = ["name", "rank"].map { "\(object.value(forKey: $0) ?? "nil")" }
             let related = object.entity.relationshipsByName.values.map { relationship in
-                let numbers = object.objectIDs(forRelationshipNamed: relationship.name).map { number(context.object(with: $0)) }
+                let numbers = object.objectIDs(forRelationshipNamed: relationship.name).map {
+                    number(context.object(with: $0))
+                }
                 return "\(relationship.name) \(relationship.isOrdered ? numbers : numbers.sorted())"
             }
             return "\(number(object)) \(values) \(related.sorted())"
@@ -125,7 +130,9 @@ final class RefusalWalk {
             throw failure("has the code \(error.code) for \(expected.count) errors")
         }
         let differences = try Picture(context, rows: stack.another()).differences(from: before)
-        guard differences.isEmpty else { throw failure("the refused save has changed\n" + differences.joined(separator: "\n")) }
+        guard differences.isEmpty else {
+            throw failure("the refused save has changed\n" + differences.joined(separator: "\n"))
+        }
         if random.below(2) == 0 {
             trace.append("rollback")
             context.rollback()
@@ -136,7 +143,9 @@ final class RefusalWalk {
     private func errors(_ error: NSError) -> Set<String> {
         if error.code == 1560 { return Set((error.userInfo[NSDetailedErrorsKey] as? [NSError] ?? []).flatMap(errors)) }
         let object = error.userInfo[NSValidationObjectErrorKey] as? NSManagedObject
-        return ["\(object.map(number) ?? -1) \(error.userInfo[NSValidationKeyErrorKey] as? String ?? "-") \(error.code)"]
+        return [
+            "\(object.map(number) ?? -1) \(error.userInfo[NSValidationKeyErrorKey] as? String ?? "-") \(error.code)"
+        ]
     }
 
     private func expectedErrors() -> Set<String> {
@@ -171,7 +180,9 @@ final class RefusalWalk {
 
     private func number(_ object: NSManagedObject) -> Int { object.value(forKey: "n") as? Int ?? -1 }
 
-    private func failure(_ text: String) -> Failure { Failure(description: text + "\n" + trace.joined(separator: "\n")) }
+    private func failure(_ text: String) -> Failure {
+        Failure(description: text + "\n" + trace.joined(separator: "\n"))
+    }
 
     // MARK: The model
 
@@ -193,9 +204,12 @@ final class RefusalWalk {
         var node = EntityDraft(name: "Node")
         node.attributes = [Clinic.attribute("n", .integer32), name, rank]
         node.relationships = [
-            kids, Clinic.toOne("boss", "Node", inverse: "kids"), team, Clinic.toOne("captain", "Node", inverse: "team"), links,
-            Clinic.toMany("backs", "Node", inverse: "links"), Clinic.toMany("badges", "Node", inverse: "wearer", rule: .deny),
-            Clinic.toOne("wearer", "Node", inverse: "badges"), Clinic.toMany("parts", "Part", inverse: "whole", rule: .cascade),
+            kids, Clinic.toOne("boss", "Node", inverse: "kids"), team, Clinic.toOne("captain", "Node", inverse: "team"),
+            links,
+            Clinic.toMany("backs", "Node", inverse: "links"),
+            Clinic.toMany("badges", "Node", inverse: "wearer", rule: .deny),
+            Clinic.toOne("wearer", "Node", inverse: "badges"),
+            Clinic.toMany("parts", "Part", inverse: "whole", rule: .cascade),
         ]
         var part = EntityDraft(name: "Part")
         part.parentName = "Node"

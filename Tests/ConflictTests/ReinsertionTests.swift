@@ -8,7 +8,9 @@ import Testing
 @testable import CoreData
 
 @Suite struct ReinsertionTests {
-    private static let trumping: [NSMergePolicyType] = [.mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType]
+    private static let trumping: [NSMergePolicyType] = [
+        .mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType,
+    ]
 
     @Test(
         "6.3 A row written again keeps its ordered pairs with an object that is changed in the same save",
@@ -37,14 +39,17 @@ import Testing
         }
     }
 
-    @Test("6.3 Two rows that were deleted together and are written again together stay a pair", arguments: trumping, Rivalry.allCases)
+    @Test(
+        "6.3 Two rows that were deleted together and are written again together stay a pair", arguments: trumping,
+        Rivalry.allCases)
     func together(_ type: NSMergePolicyType, _ rivalry: Rivalry) throws {
         let rivals = try Rivals(rivalry)
         rivals.mine.mergePolicy = NSMergePolicy(merge: type)
         let ward = rivals.mine.make("Ward", ["name": "North"])
         let doctor = rivals.mine.make("Doctor", ["name": "u"])
         let bed = rivals.mine.make("Bed", ["number": 1])
-        let patient = rivals.mine.make("Patient", ["name": "a", "ward": ward, "bed": bed, "doctors": NSSet(array: [doctor])])
+        let patient = rivals.mine.make(
+            "Patient", ["name": "a", "ward": ward, "bed": bed, "doctors": NSSet(array: [doctor])])
         try rivals.mine.save()
         let all = [ward, doctor, bed, patient]
         _ = patient.many("doctors")
@@ -56,12 +61,16 @@ import Testing
             #expect(object.one("ward")?.text("name") == "North" && object.one("bed")?.int("number") == 1)
             #expect(object.names("doctors") == ["u"])
         }
-        #expect(ward.many("patients") == [patient] && doctor.many("patients") == [patient] && bed.one("patient") === patient)
+        #expect(
+            ward.many("patients") == [patient] && doctor.many("patients") == [patient] && bed.one("patient") === patient
+        )
         #expect(all.map { rivals.stored($0)?.int("code") } == [0, 1, 2, 3])
         #expect(rivals.stored(bed)?.one("patient")?.text("name") == "a" && !rivals.mine.hasChanges)
     }
 
-    @Test("6.3 A member written again stands in its owner's order, in memory as in the store", arguments: trumping, Rivalry.allCases)
+    @Test(
+        "6.3 A member written again stands in its owner's order, in memory as in the store", arguments: trumping,
+        Rivalry.allCases)
     func orderedMember(_ type: NSMergePolicyType, _ rivalry: Rivalry) throws {
         for isReordered in [false, true] {
             let rivals = try Rivals(rivalry)
@@ -122,7 +131,9 @@ import Testing
         return (patient, policy)
     }
 
-    @Test("6.3 A row that two contexts write again at once is merged like any other", arguments: trumping, Rivalry.allCases)
+    @Test(
+        "6.3 A row that two contexts write again at once is merged like any other", arguments: trumping,
+        Rivalry.allCases)
     func twice(_ type: NSMergePolicyType, _ rivalry: Rivalry) throws {
         let rivals = try Rivals(rivalry)
         let (patient, policy) = try overtaken(rivals, type)

@@ -9,12 +9,15 @@ import Testing
 
 @Suite struct RelationshipMergeTests {
     static let merging: [NSMergePolicyType] = [
-        .mergeByPropertyStoreTrumpMergePolicyType, .mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType,
+        .mergeByPropertyStoreTrumpMergePolicyType, .mergeByPropertyObjectTrumpMergePolicyType,
+        .overwriteMergePolicyType,
         .rollbackMergePolicyType,
     ]
 
     /// A patient in the ward Old; here it moves to Mine, there to Theirs.
-    private func moved(_ rivalry: Rivalry, _ type: NSMergePolicyType) throws -> (Rivals, NSManagedObject, [String: NSManagedObject]) {
+    private func moved(_ rivalry: Rivalry, _ type: NSMergePolicyType) throws -> (
+        Rivals, NSManagedObject, [String: NSManagedObject]
+    ) {
         let rivals = try Rivals(rivalry)
         rivals.mine.mergePolicy = NSMergePolicy(merge: type)
         var wards: [String: NSManagedObject] = [:]
@@ -28,7 +31,9 @@ import Testing
         return (rivals, patient, wards)
     }
 
-    @Test("6.3 A to-one that both moved goes where the policy says, and every to-many agrees", arguments: merging, Rivalry.allCases)
+    @Test(
+        "6.3 A to-one that both moved goes where the policy says, and every to-many agrees", arguments: merging,
+        Rivalry.allCases)
     func toOne(_ type: NSMergePolicyType, _ rivalry: Rivalry) throws {
         let (rivals, patient, wards) = try moved(rivalry, type)
         try rivals.mine.save()
@@ -47,7 +52,9 @@ import Testing
         #expect(rivals.stored(patient)?.one("ward")?.text("name") == "Old")
     }
 
-    @Test("6.3 A to-one that only the other writer moved follows the store unless it is overwritten", arguments: merging, Rivalry.allCases)
+    @Test(
+        "6.3 A to-one that only the other writer moved follows the store unless it is overwritten", arguments: merging,
+        Rivalry.allCases)
     func toOneThere(_ type: NSMergePolicyType, _ rivalry: Rivalry) throws {
         let (rivals, patient, wards) = try moved(rivalry, type)
         patient.set("ward", wards["Old"])
@@ -87,7 +94,9 @@ import Testing
         #expect(!rivals.mine.hasChanges)
     }
 
-    @Test("6.3 Members added on both sides of a to-many with a to-one inverse are all there", arguments: merging, Rivalry.allCases)
+    @Test(
+        "6.3 Members added on both sides of a to-many with a to-one inverse are all there", arguments: merging,
+        Rivalry.allCases)
     func oneToMany(_ type: NSMergePolicyType, _ rivalry: Rivalry) throws {
         let rivals = try Rivals(rivalry)
         rivals.mine.comparesRelationshipOwners = true
@@ -110,7 +119,9 @@ import Testing
         #expect(first.one("ward") === ward && mine.one("ward") === ward)
     }
 
-    @Test("6.3 An order that both changed: the trumping side's order, everybody's members", arguments: merging, Rivalry.allCases)
+    @Test(
+        "6.3 An order that both changed: the trumping side's order, everybody's members", arguments: merging,
+        Rivalry.allCases)
     func ordered(_ type: NSMergePolicyType, _ rivalry: Rivalry) throws {
         let rivals = try Rivals(rivalry)
         rivals.mine.mergePolicy = NSMergePolicy(merge: type)
@@ -130,7 +141,9 @@ import Testing
         #expect(patient.ordered("visits").map { $0.text("note") ?? "" } == expected)
     }
 
-    @Test("6.3 A one-to-one that both changed agrees on both sides, in memory and in the store", arguments: merging, Rivalry.allCases)
+    @Test(
+        "6.3 A one-to-one that both changed agrees on both sides, in memory and in the store", arguments: merging,
+        Rivalry.allCases)
     func oneToOne(_ type: NSMergePolicyType, _ rivalry: Rivalry) throws {
         let rivals = try Rivals(rivalry)
         rivals.mine.mergePolicy = NSMergePolicy(merge: type)
@@ -153,7 +166,9 @@ import Testing
         }
     }
 
-    @Test("An object written again brings its to-ones and the pairs that it is known to have", arguments: Rivalry.allCases)
+    @Test(
+        "An object written again brings its to-ones and the pairs that it is known to have", arguments: Rivalry.allCases
+    )
     func writtenAgain(_ rivalry: Rivalry) throws {
         let rivals = try Rivals(rivalry)
         rivals.mine.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
@@ -174,7 +189,9 @@ import Testing
         #expect(!rivals.mine.hasChanges)
     }
 
-    @Test("An object is written again although the merge has settled all that was changed of it", arguments: Rivalry.allCases)
+    @Test(
+        "An object is written again although the merge has settled all that was changed of it",
+        arguments: Rivalry.allCases)
     func writtenAgainUnchanged(_ rivalry: Rivalry) throws {
         for policy in [NSMergePolicy.mergeByPropertyObjectTrump, .overwrite] {
             let rivals = try Rivals(rivalry)
@@ -189,7 +206,9 @@ import Testing
             patient.set("doctors", NSSet(array: [doctors[0]]))
             try rivals.mine.save()
             #expect(rivals.stored(patient)?.names("doctors") == ["a"])
-            #expect(patient.names("doctors") == ["a"] && doctors[0].many("patients") == [patient] && doctors[1].many("patients") == [])
+            #expect(
+                patient.names("doctors") == ["a"] && doctors[0].many("patients") == [patient]
+                    && doctors[1].many("patients") == [])
             #expect(!rivals.mine.hasChanges)
         }
     }
@@ -213,7 +232,8 @@ import Testing
         #expect(stored.text("name") == "Ada" && stored.int("age") == 40)
     }
 
-    @Test("Members that a deletion released stay released when their owner is written again", arguments: Rivalry.allCases)
+    @Test(
+        "Members that a deletion released stay released when their owner is written again", arguments: Rivalry.allCases)
     func released(_ rivalry: Rivalry) throws {
         let rivals = try Rivals(rivalry)
         rivals.mine.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump

@@ -77,12 +77,16 @@ final class Rivals {
 
     static func same(_ object: NSManagedObject, in context: NSManagedObjectContext) -> NSManagedObject? {
         let url = object.objectID.uriRepresentation()
-        guard let id = context.persistentStoreCoordinator?.managedObjectID(forURIRepresentation: url) else { return nil }
+        guard let id = context.persistentStoreCoordinator?.managedObjectID(forURIRepresentation: url) else {
+            return nil
+        }
         return try? context.existingObject(with: id)
     }
 
     /// A saved patient that both sides know.
-    func patient(_ values: [String: Any] = ["name": "Ada", "age": 30, "code": 1, "weight": 1.5]) throws -> NSManagedObject {
+    func patient(_ values: [String: Any] = ["name": "Ada", "age": 30, "code": 1, "weight": 1.5]) throws
+        -> NSManagedObject
+    {
         let patient = mine.make("Patient", values)
         try mine.save()
         _ = try their(patient).value(forKey: "name")

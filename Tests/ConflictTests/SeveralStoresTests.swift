@@ -53,7 +53,9 @@ import Testing
             #expect(!new.objectID.isTemporaryID && !new.hasChanges && !old.hasChanges)
             if policy === NSMergePolicy.error {
                 #expect(error?.code.rawValue == 133021)
-                #expect(context.insertedObjects == [twin] && context.updatedObjects.isEmpty && context.deletedObjects.isEmpty)
+                #expect(
+                    context.insertedObjects == [twin] && context.updatedObjects.isEmpty
+                        && context.deletedObjects.isEmpty)
                 twin.set("name", "free")
                 try context.save()
                 #expect(try names(context, "Second") == ["free", "taken"])

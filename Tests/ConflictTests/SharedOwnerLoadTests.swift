@@ -16,7 +16,8 @@ import Testing
     private let log = StatementLog()
 
     private func stack(_ isOrdered: Bool) throws -> Stack {
-        let stack = try Stack(model: NSManagedObjectModel(draft: clinic(ordered: isOrdered)), undo: false, options: log.options)
+        let stack = try Stack(
+            model: NSManagedObjectModel(draft: clinic(ordered: isOrdered)), undo: false, options: log.options)
         let context = stack.another()
         let ward = context.make("Ward", ["name": "North"]), doctor = context.make("Doctor", ["name": "Ida"])
         for number in 0..<Self.members { Self.admit("p\(number)", ward, doctor) }
@@ -40,7 +41,9 @@ import Testing
         try context.save()
     }
 
-    @Test("A save that gives a member to two owners writes three rows, reads none, and touches each owner with one statement", arguments: [false, true])
+    @Test(
+        "A save that gives a member to two owners writes three rows, reads none, and touches each owner with one statement",
+        arguments: [false, true])
     func cost(_ isOrdered: Bool) throws {
         let stack = try stack(isOrdered)
         // Statements that are prepared once and numbers that are taken by the block are paid for.
@@ -60,7 +63,9 @@ import Testing
         #expect(!statements.contains { $0.contains("JOIN") })
     }
 
-    @Test("Up to eight owners of one entity are touched a statement each, one more for who was overtaken; more go together", arguments: [3, 8, 9])
+    @Test(
+        "Up to eight owners of one entity are touched a statement each, one more for who was overtaken; more go together",
+        arguments: [3, 8, 9])
     func severalOwners(_ count: Int) throws {
         let stack = try stack(false)
         let first = stack.another()
@@ -77,10 +82,14 @@ import Testing
         #expect(touches.count == (count <= 8 ? count + 1 : 1), "\(touches)")
         #expect(touches.count { $0.contains("RETURNING") } == 1)
         let versions = try stack.another().all("Doctor").map { $0.heldVersion }
-        #expect(doctors.count == count && versions.count { $0 == 2 } == count - 1 && versions.count { $0 == 3 } == 1, "\(versions)")
+        #expect(
+            doctors.count == count && versions.count { $0 == 2 } == count - 1 && versions.count { $0 == 3 } == 1,
+            "\(versions)")
     }
 
-    @Test("32 tasks that give members to the same owners are never refused, and cost what one alone does", arguments: policies, [false, true])
+    @Test(
+        "32 tasks that give members to the same owners are never refused, and cost what one alone does",
+        arguments: policies, [false, true])
     func together(_ type: NSMergePolicyType, _ isOrdered: Bool) async throws {
         let stack = try stack(isOrdered)
         let coordinator = stack.coordinator
@@ -110,7 +119,8 @@ import Testing
         #expect(!statements.contains { $0.hasPrefix("ROLLBACK") })
         let reader = stack.another()
         let ward = try reader.named("North"), doctor = try reader.named("Ida", "Doctor")
-        #expect(ward.many("patients").count == Self.members + 320 && doctor.many("patients").count == Self.members + 320)
+        #expect(
+            ward.many("patients").count == Self.members + 320 && doctor.many("patients").count == Self.members + 320)
         #expect(ward.heldVersion == 321 && doctor.heldVersion == 321)
     }
 }

@@ -11,7 +11,9 @@ import Testing
 @Suite struct SharedOwnerTests {
     // MARK: What is touched
 
-    @Test("A member may come to an owner that another writer has changed, whose change is seen at the next one here", arguments: Rivalry.touching)
+    @Test(
+        "A member may come to an owner that another writer has changed, whose change is seen at the next one here",
+        arguments: Rivalry.touching)
     func renamed(_ rivalry: Rivalry) throws {
         let rivals = try Rivals.shared(rivalry)
         let ward = try rivals.mine.named("North")
@@ -30,7 +32,9 @@ import Testing
         #expect(rivals.stored(ward)?.names("patients") == ["a"])
     }
 
-    @Test("An owner that nobody else has changed is not out of date after a save that touched it", arguments: Rivalry.allCases)
+    @Test(
+        "An owner that nobody else has changed is not out of date after a save that touched it",
+        arguments: Rivalry.allCases)
     func adopted(_ rivalry: Rivalry) throws {
         let rivals = try Rivals.shared(rivalry)
         let ward = try rivals.mine.named("North")
@@ -44,7 +48,9 @@ import Testing
         #expect(rivals.stored(ward)?.text("name") == "A")
     }
 
-    @Test("Two writers give members to one owner, to-many with to-one and many-to-many, and both are there", arguments: Rivalry.touching)
+    @Test(
+        "Two writers give members to one owner, to-many with to-one and many-to-many, and both are there",
+        arguments: Rivalry.touching)
     func both(_ rivalry: Rivalry) throws {
         let rivals = try Rivals.shared(rivalry)
         for (context, name) in [(rivals.mine, "a"), (rivals.theirs, "b")] {
@@ -62,7 +68,9 @@ import Testing
         for name in ["a", "b"] { #expect(try reader.named(name, "Patient").names("doctors") == ["Ida", "Jo"]) }
     }
 
-    @Test("Both ends of a new pair are touched, and a pair that both writers made is there once", arguments: Rivalry.touching)
+    @Test(
+        "Both ends of a new pair are touched, and a pair that both writers made is there once",
+        arguments: Rivalry.touching)
     func samePair(_ rivalry: Rivalry) throws {
         let rivals = try Rivals.shared(rivalry)
         try rivals.mine.admit("a")
@@ -77,7 +85,8 @@ import Testing
         #expect(try reader.named("Ida", "Doctor").names("patients") == ["a"])
         for context in [rivals.mine, rivals.theirs] {
             context.refreshAllObjects()
-            try context.named("Ida", "Doctor").mutableSetValue(forKey: "patients").remove(try context.named("a", "Patient"))
+            try context.named("Ida", "Doctor").mutableSetValue(forKey: "patients").remove(
+                try context.named("a", "Patient"))
         }
         try rivals.mine.save()
         try rivals.theirs.save()
@@ -106,7 +115,8 @@ import Testing
     func noVersion(_ rivalry: Rivalry) throws {
         let rivals = try Rivals.shared(rivalry)
         var handle: OpaquePointer?
-        try #require(sqlite3_open_v2(rivals.folder.file("store.sqlite").path, &handle, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK)
+        try #require(
+            sqlite3_open_v2(rivals.folder.file("store.sqlite").path, &handle, SQLITE_OPEN_READWRITE, nil) == SQLITE_OK)
         try #require(sqlite3_exec(handle, "UPDATE ZPLACE SET Z_OPT = NULL", nil, nil, nil) == SQLITE_OK)
         sqlite3_close_v2(handle)
         let context = rivals.reader(), late = rivals.reader()
@@ -126,7 +136,8 @@ import Testing
         #expect(rivals.stored(ward)?.heldVersion == 3)
     }
 
-    @Test("An owner that is gone is a conflict if a member came, none if members only left", arguments: Rivalry.touching)
+    @Test(
+        "An owner that is gone is a conflict if a member came, none if members only left", arguments: Rivalry.touching)
     func gone(_ rivalry: Rivalry) throws {
         let rivals = try Rivals.shared(rivalry)
         try rivals.mine.admit("a")
@@ -154,7 +165,9 @@ import Testing
         #expect(rivals.stored(doctor) == nil && rivals.stored(patient)?.many("doctors") == [])
     }
 
-    @Test("Members that several writers put at the end of an order are all there, each writer's in its order", arguments: Rivalry.touching)
+    @Test(
+        "Members that several writers put at the end of an order are all there, each writer's in its order",
+        arguments: Rivalry.touching)
     func appended(_ rivalry: Rivalry) throws {
         let rivals = try Rivals.shared(rivalry, clinic(ordered: true))
         try rivals.mine.admit("a")
@@ -232,7 +245,9 @@ import Testing
 
     // MARK: Many writers
 
-    @Test("Two threads give 400 members to the same owners, holding nothing, and no save is refused", arguments: Rivalry.touching.prefix(2))
+    @Test(
+        "Two threads give 400 members to the same owners, holding nothing, and no save is refused",
+        arguments: Rivalry.touching.prefix(2))
     func threads(_ rivalry: Rivalry) async throws {
         let rivals = try Rivals.shared(rivalry, clinic(ordered: true))
         let coordinator = try #require(rivals.mine.persistentStoreCoordinator)
@@ -243,8 +258,12 @@ import Testing
                         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
                         context.persistentStoreCoordinator = coordinator
                         try await context.perform {
-                            let doctors = NSOrderedSet(array: [try context.named("Ida", "Doctor"), try context.named("Jo", "Doctor")])
-                            _ = context.make("Patient", ["name": "\(writer)-\(number)", "ward": try context.named("North"), "doctors": doctors])
+                            let doctors = NSOrderedSet(array: [
+                                try context.named("Ida", "Doctor"), try context.named("Jo", "Doctor"),
+                            ])
+                            _ = context.make(
+                                "Patient",
+                                ["name": "\(writer)-\(number)", "ward": try context.named("North"), "doctors": doctors])
                             try context.save()
                         }
                     }

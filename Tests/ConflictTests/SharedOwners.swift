@@ -64,5 +64,9 @@ final class StatementLog: Sendable {
     var options: [AnyHashable: Any] {
         [SQLTraceOption: SQLTrace { statement in self.statements.withLock { $0.append(statement.sql) } }]
     }
-    func take() -> [String] { statements.withLock { let taken = $0; $0 = []; return taken } }
+    func take() -> [String] {
+        statements.withLock {
+            let taken = $0; $0 = []; return taken
+        }
+    }
 }

@@ -8,7 +8,9 @@ import Testing
 @testable import CoreData
 
 @Suite struct StaleEndTests {
-    @Test("5.6 A one-to-one that was moved there and here is left there by a refresh that merges", arguments: RelationshipMergeTests.merging)
+    @Test(
+        "5.6 A one-to-one that was moved there and here is left there by a refresh that merges",
+        arguments: RelationshipMergeTests.merging)
     func movedTwice(_ type: NSMergePolicyType) throws {
         let rivals = try Rivals(.memory)
         rivals.mine.mergePolicy = NSMergePolicy(merge: type)
@@ -26,7 +28,9 @@ import Testing
         #expect(beds.map { $0.one("patient") } == [nil, patient] && !rivals.mine.hasChanges)
     }
 
-    @Test("4.12 A pair made with an object whose row turns out to be gone is not saved", arguments: RelationshipMergeTests.merging)
+    @Test(
+        "4.12 A pair made with an object whose row turns out to be gone is not saved",
+        arguments: RelationshipMergeTests.merging)
     func lost(_ type: NSMergePolicyType) throws {
         let rivals = try Rivals(.memory)
         rivals.mine.mergePolicy = NSMergePolicy(merge: type)
@@ -62,7 +66,9 @@ import Testing
         if comesBack { #expect(patient.ordered("visits") == []) }
     }
 
-    @Test("6.2 A pair that is made and parted again here, and was made there, is parted", arguments: RelationshipMergeTests.merging)
+    @Test(
+        "6.2 A pair that is made and parted again here, and was made there, is parted",
+        arguments: RelationshipMergeTests.merging)
     func parted(_ type: NSMergePolicyType) throws {
         let rivals = try Rivals(.memory)
         rivals.mine.mergePolicy = NSMergePolicy(merge: type)
@@ -79,7 +85,9 @@ import Testing
         #expect(patient.one("bed") == nil && bed.one("patient") == nil && !rivals.mine.hasChanges)
     }
 
-    @Test("6.2 A member that joined there and here leaves an owner that is refreshed and deleted", arguments: RelationshipMergeTests.merging)
+    @Test(
+        "6.2 A member that joined there and here leaves an owner that is refreshed and deleted",
+        arguments: RelationshipMergeTests.merging)
     func ownerDeleted(_ type: NSMergePolicyType) throws {
         let rivals = try Rivals(.memory)
         rivals.mine.mergePolicy = NSMergePolicy(merge: type)
@@ -98,7 +106,9 @@ import Testing
         #expect(rivals.stored(ward) == nil && patient.one("ward") == nil && !rivals.mine.hasChanges)
     }
 
-    @Test("6.2 A row that was deleted and written again by an older writer is not taken for the one that was read", arguments: Rivalry.allCases)
+    @Test(
+        "6.2 A row that was deleted and written again by an older writer is not taken for the one that was read",
+        arguments: Rivalry.allCases)
     func anotherRow(_ rivalry: Rivalry) throws {
         let rivals = try Rivals(rivalry)
         let patient = try rivals.patient()

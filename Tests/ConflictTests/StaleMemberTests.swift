@@ -9,7 +9,9 @@ import Testing
 
 @Suite struct StaleMemberTests {
     /// A pair of which the one side was read before, the other after a save of the other writer.
-    private func stale(_ reading: Hub.Reading, _ rivalry: Rivalry = .memory) throws -> (Rivals, NSManagedObject, NSManagedObject) {
+    private func stale(_ reading: Hub.Reading, _ rivalry: Rivalry = .memory) throws -> (
+        Rivals, NSManagedObject, NSManagedObject
+    ) {
         let rivals = try Rivals(rivalry, draft: Hub.draft(), undo: true)
         rivals.mine.stalenessInterval = 0
         let their = (rivals.theirs.make("Hub", ["name": "owner"]), rivals.theirs.make("Hub", ["name": "member"]))
@@ -30,7 +32,9 @@ import Testing
 
     private func pairs(_ isPair: Bool) -> [Int] { Array(repeating: isPair ? 1 : 0, count: 3) }
 
-    @Test("4.1 Both sides of a pair agree once it is written, although they were read at different times", arguments: Hub.readings)
+    @Test(
+        "4.1 Both sides of a pair agree once it is written, although they were read at different times",
+        arguments: Hub.readings)
     func agreement(_ reading: Hub.Reading) throws {
         let (rivals, owner, member) = try stale(reading)
         owner.write(reading.way, member, isPair: reading.isPair)
@@ -45,7 +49,9 @@ import Testing
         #expect(owner.pairing(reading.way, member) == pairs(!reading.isPair))
     }
 
-    @Test("6.2 A pair that was written although its sides were read at different times is saved or refused", arguments: Hub.readings)
+    @Test(
+        "6.2 A pair that was written although its sides were read at different times is saved or refused",
+        arguments: Hub.readings)
     func isNotLost(_ reading: Hub.Reading) throws {
         let (rivals, owner, member) = try stale(reading)
         owner.write(reading.way, member, isPair: reading.isPair)

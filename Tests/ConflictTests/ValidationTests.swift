@@ -82,7 +82,8 @@ final class Consistent: NSManagedObject {
         var code = Clinic.attribute("code", .string)
         code.pattern = "[a-z]+|[0-9]+"
         thing.attributes = [
-            size, big, weight, price, born, word, code, Clinic.attribute("link", .uri), Clinic.attribute("flag", .boolean),
+            size, big, weight, price, born, word, code, Clinic.attribute("link", .uri),
+            Clinic.attribute("flag", .boolean),
             Clinic.attribute("name", .string, optional: false), Clinic.attribute("small", .integer16),
         ]
         var few = Clinic.toMany("few", "Part", inverse: "thing")
@@ -128,11 +129,14 @@ final class Consistent: NSManagedObject {
     static let refused: [(key: String, value: any Sendable, code: Int)] = [
         ("size", 11, 1610), ("size", 0, 1620), ("big", 9_007_199_254_740_992 as Int64, 1620), ("weight", 1.6, 1610),
         ("weight", 0.4, 1620), ("price", Decimal(3), 1610), ("price", Decimal(0), 1620),
-        ("born", Date(timeIntervalSinceReferenceDate: 1001), 1630), ("born", Date(timeIntervalSinceReferenceDate: -1), 1640),
+        ("born", Date(timeIntervalSinceReferenceDate: 1001), 1630),
+        ("born", Date(timeIntervalSinceReferenceDate: -1), 1640),
         ("word", "abcde", 1660), ("word", "a", 1670), ("code", "ab1", 1680), ("code", "ab\n", 1680), ("code", "", 1680),
     ]
 
-    @Test("4.9 Each broken rule is its code with object, key, value and predicate, at the save and by validateValue", arguments: refused)
+    @Test(
+        "4.9 Each broken rule is its code with object, key, value and predicate, at the save and by validateValue",
+        arguments: refused)
     func rules(_ key: String, _ value: any Sendable, _ code: Int) throws {
         for type in ValidationTests.stores {
             let shop = try Shop(type)
@@ -159,7 +163,8 @@ final class Consistent: NSManagedObject {
     func bounds() throws {
         let shop = try Shop(NSSQLiteStoreType)
         let allowed: [(String, [Any])] = [
-            ("size", [1, 10]), ("big", [9_007_199_254_740_993 as Int64]), ("weight", [0.5, 1.5]), ("price", [Decimal(1), Decimal(2)]),
+            ("size", [1, 10]), ("big", [9_007_199_254_740_993 as Int64]), ("weight", [0.5, 1.5]),
+            ("price", [Decimal(1), Decimal(2)]),
             ("born", [Date(timeIntervalSinceReferenceDate: 0), Date(timeIntervalSinceReferenceDate: 1000)]),
             ("word", ["ab", "abcd", "🙂"]), ("code", ["abc", "12"]), ("small", [Int(Int16.max), Int(Int16.min)]),
         ]
@@ -214,7 +219,8 @@ final class Consistent: NSManagedObject {
         #expect(shop.save() == nil)
     }
 
-    @Test("4.8 validateValue converts, checks, and calls the class's own check; nil is refused where a value is required")
+    @Test(
+        "4.8 validateValue converts, checks, and calls the class's own check; nil is refused where a value is required")
     func conversion() throws {
         let shop = try Shop()
         var value: AnyObject? = NSNumber(value: 3.0)
@@ -231,7 +237,8 @@ final class Consistent: NSManagedObject {
         try shop.thing.validateValue(&value, forKey: "word")
         #expect(value == nil)
         let wrong: [(String, AnyObject, Int)] = [
-            ("size", NSString(string: "3"), 1550), ("size", NSNumber(value: 3.5), 1550), ("small", NSNumber(value: 40000), 1610),
+            ("size", NSString(string: "3"), 1550), ("size", NSNumber(value: 3.5), 1550),
+            ("small", NSNumber(value: 40000), 1610),
             ("small", NSNumber(value: -40000), 1620), ("word", NSNumber(value: 3), 1550), ("chief", shop.thing, 1550),
             ("few", NSSet(array: [shop.thing]), 1550), ("few", NSString(string: "x"), 1550),
         ]
@@ -242,7 +249,9 @@ final class Consistent: NSManagedObject {
         }
     }
 
-    @Test("4.8 All failures of an object are collected: one is thrown as it is, several as 1560 with all", arguments: stores)
+    @Test(
+        "4.8 All failures of an object are collected: one is thrown as it is, several as 1560 with all",
+        arguments: stores)
     func collected(_ type: String) throws {
         let shop = try Shop(type)
         shop.thing.set("size", 11)
@@ -259,7 +268,9 @@ final class Consistent: NSManagedObject {
         #expect(details(direct).count == 4)
     }
 
-    @Test("4.8 Failures of several objects are one 1560 with all errors in one list, and no sentence twice", arguments: stores)
+    @Test(
+        "4.8 Failures of several objects are one 1560 with all errors in one list, and no sentence twice",
+        arguments: stores)
     func severalObjects(_ type: String) throws {
         let shop = try Shop(type)
         var things = [shop.thing]
@@ -272,13 +283,17 @@ final class Consistent: NSManagedObject {
         let error = try #require(shop.save())
         #expect(error.code.rawValue == 1560)
         #expect(details(error).count == 6)
-        #expect(Set(details(error).compactMap { ($0.validationObject as? NSManagedObject).map(ObjectIdentifier.init) }).count == 5)
+        #expect(
+            Set(details(error).compactMap { ($0.validationObject as? NSManagedObject).map(ObjectIdentifier.init) })
+                .count == 5)
         let text = error.localizedDescription
         #expect(text.components(separatedBy: "Thing.size").count == 2, "\(text)")
         #expect(text.components(separatedBy: "Thing.word").count == 2)
     }
 
-    @Test("4.4 Deny is refused at the save by validateForDelete, not at delete(); an empty relationship passes", arguments: stores)
+    @Test(
+        "4.4 Deny is refused at the save by validateForDelete, not at delete(); an empty relationship passes",
+        arguments: stores)
     func deny(_ type: String) throws {
         let stack = try Stack(type)
         let doctor = stack.context.make("Doctor", ["name": "Bo"])
@@ -316,7 +331,9 @@ final class Consistent: NSManagedObject {
         try shop.context.save()
     }
 
-    @Test("4.9 Validation predicates of the program: a text is the error's sentence, a number its code", arguments: stores)
+    @Test(
+        "4.9 Validation predicates of the program: a text is the error's sentence, a number its code", arguments: stores
+    )
     func predicates(_ type: String) throws {
         let shop = try Shop(type) { model in
             let thing = model.entitiesByName["Thing"]

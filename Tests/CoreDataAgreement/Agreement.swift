@@ -55,7 +55,9 @@ package struct Agreement {
         let sides = round % 5 == 0 ? [file[0], file[1 + round / 5 % 4]] : [file[0]]
         for side in sides {
             let found = side.evaluated(side === file[0] ? predicate : try side.predicate(text))
-            if found != wanted { differences.append("objects, \(side.name): \(found), SQLite finds \(wanted); \(place)") }
+            if found != wanted {
+                differences.append("objects, \(side.name): \(found), SQLite finds \(wanted); \(place)")
+            }
         }
     }
 
@@ -64,7 +66,8 @@ package struct Agreement {
         var format = text.format
         for _ in 0..<Int.random(in: 1...2, using: &random) { format = DamagedText.damaged(format, &random) }
         damaged.asked += 1
-        let damagedText = RandomPredicate.Text(format: format, arguments: Array(text.arguments.prefix(format.count { $0 == "%" })))
+        let damagedText = RandomPredicate.Text(
+            format: format, arguments: Array(text.arguments.prefix(format.count { $0 == "%" })))
         guard let predicate = try? file[0].valid(damagedText) else { return }
         damaged.taken += 1
         let wanted = file[0].fetched(predicate)

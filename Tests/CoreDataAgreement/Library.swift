@@ -16,13 +16,17 @@ package enum Library {
 
     package static func model() -> NSManagedObjectModel {
         var draft = SchemaDraft()
-        draft.entities = [work, below("Book", "pages", .integer32), below("Song", "length", .double), person, chapter, tag]
+        draft.entities = [
+            work, below("Book", "pages", .integer32), below("Song", "length", .double), person, chapter, tag,
+        ]
         return NSManagedObjectModel(draft: draft)
     }
 
     private static func entity(_ name: String, _ attributes: [(String, AttributeType)]) -> EntityDraft {
         var entity = EntityDraft(name: name)
-        entity.attributes = ([("serial", .integer64), ("touch", .integer32)] + attributes).map { Clinic.attribute($0.0, $0.1) }
+        entity.attributes = ([("serial", .integer64), ("touch", .integer32)] + attributes).map {
+            Clinic.attribute($0.0, $0.1)
+        }
         // Every other attribute has an index, so that rows are found in both ways.
         entity.indexes = attributes.enumerated().filter { $0.offset % 2 == 0 }.map {
             FetchIndex(name: "by" + $0.element.0, elements: [FetchIndex.Element(property: $0.element.0)])
@@ -41,7 +45,8 @@ package enum Library {
         var work = entity(
             "Work",
             [
-                ("i16", .integer16), ("i32", .integer32), ("i64", .integer64), ("b", .boolean), ("d", .double), ("f", .float),
+                ("i16", .integer16), ("i32", .integer32), ("i64", .integer64), ("b", .boolean), ("d", .double),
+                ("f", .float),
                 ("dec", .decimal), ("date", .date), ("s", .string), ("t", .string), ("uuid", .uuid), ("url", .uri),
             ])
         work.relationships = [
@@ -64,9 +69,11 @@ package enum Library {
 
     private static var chapter: EntityDraft {
         var chapter = entity(
-            "Chapter", [("title", .string), ("pos", .integer32), ("score", .double), ("cost", .decimal), ("fl", .float)])
+            "Chapter",
+            [("title", .string), ("pos", .integer32), ("score", .double), ("cost", .decimal), ("fl", .float)])
         chapter.relationships = [
-            Clinic.toOne("work", "Work", inverse: "chapters"), Clinic.toMany("topics", "Tag", inverse: "chapters", ordered: true),
+            Clinic.toOne("work", "Work", inverse: "chapters"),
+            Clinic.toMany("topics", "Tag", inverse: "chapters", ordered: true),
         ]
         return chapter
     }
@@ -80,11 +87,14 @@ package enum Library {
     }
 
     package static let texts = [
-        "", "a", "A", "ab", "Ab", "b", "é", "e\u{301}", "É", "ß", "SS", "ss", "😀", "\u{ffff}", "z", "İ", "i", "ﬁ", "fi", "a*b", "10", "9",
+        "", "a", "A", "ab", "Ab", "b", "é", "e\u{301}", "É", "ß", "SS", "ss", "😀", "\u{ffff}", "z", "İ", "i", "ﬁ", "fi",
+        "a*b", "10", "9",
         "a\nb", "it's", "\u{1F468}\u{200D}\u{1F469}",
         "a\u{0}b", "\u{0}",
     ]
-    package static func uuid(_ number: Int) -> UUID { UUID(uuid: (UInt8(number), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) }
+    package static func uuid(_ number: Int) -> UUID {
+        UUID(uuid: (UInt8(number), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0))
+    }
     package static func url(_ number: Int) -> URL { URL(string: "x:\(number)")! }
 }
 
@@ -122,13 +132,16 @@ struct LibraryFilling {
         return object
     }
 
-    private mutating func some(_ tags: [NSManagedObject]) -> [NSManagedObject] { (0..<int(0...3)).map { _ in pick(tags) } }
+    private mutating func some(_ tags: [NSManagedObject]) -> [NSManagedObject] {
+        (0..<int(0...3)).map { _ in pick(tags) }
+    }
 
     private mutating func people() -> [NSManagedObject] {
         var people: [NSManagedObject] = []
         for _ in 0..<8 {
             let values: [(String, Any?)] = [
-                ("name", maybe(Library.texts)), ("age", maybe(Self.small)), ("money", maybe(Self.decimals)), ("born", maybe(Self.dates)),
+                ("name", maybe(Library.texts)), ("age", maybe(Self.small)), ("money", maybe(Self.decimals)),
+                ("born", maybe(Self.dates)),
             ]
             people.append(make("Person", values))
         }
@@ -139,7 +152,8 @@ struct LibraryFilling {
     private mutating func tags() -> [NSManagedObject] {
         (0..<10).map { _ in
             let values: [(String, Any?)] = [
-                ("name", maybe(Library.texts)), ("rank", maybe(Self.small)), ("weight", maybe(Self.doubles)), ("since", maybe(Self.dates)),
+                ("name", maybe(Library.texts)), ("rank", maybe(Self.small)), ("weight", maybe(Self.doubles)),
+                ("since", maybe(Self.dates)),
             ]
             return make("Tag", values)
         }
@@ -149,8 +163,10 @@ struct LibraryFilling {
         var works: [NSManagedObject] = []
         for number in 0..<36 {
             let values: [(String, Any?)] = [
-                ("i16", maybe(Self.small)), ("i32", maybe(Self.small)), ("i64", maybe(Self.wide)), ("b", maybe([true, false])),
-                ("d", maybe(Self.doubles)), ("f", maybe(Self.floats)), ("dec", maybe(Self.decimals)), ("date", maybe(Self.dates)),
+                ("i16", maybe(Self.small)), ("i32", maybe(Self.small)), ("i64", maybe(Self.wide)),
+                ("b", maybe([true, false])),
+                ("d", maybe(Self.doubles)), ("f", maybe(Self.floats)), ("dec", maybe(Self.decimals)),
+                ("date", maybe(Self.dates)),
                 ("s", maybe(Library.texts)), ("t", maybe(Library.texts)), ("uuid", maybe((0...3).map(Library.uuid))),
                 ("url", maybe((0...3).map(Library.url))), ("author", maybe(people)), ("editor", maybe(people)),
                 ("tags", NSSet(array: some(tags))),
@@ -164,7 +180,8 @@ struct LibraryFilling {
     private mutating func chapters(_ works: [NSManagedObject], _ tags: [NSManagedObject]) {
         for _ in 0..<60 {
             let values: [(String, Any?)] = [
-                ("title", maybe(Library.texts)), ("pos", maybe(Self.small)), ("score", maybe(Self.doubles)), ("cost", maybe(Self.decimals)),
+                ("title", maybe(Library.texts)), ("pos", maybe(Self.small)), ("score", maybe(Self.doubles)),
+                ("cost", maybe(Self.decimals)),
                 ("fl", maybe(Array(Self.floats[..<3]))), ("topics", NSOrderedSet(array: some(tags))),
             ]
             let chapter = make("Chapter", values)

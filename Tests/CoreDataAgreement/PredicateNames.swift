@@ -51,7 +51,8 @@ struct PredicateNames {
 
     private static func family(_ type: NSAttributeType) -> Family? {
         switch type {
-        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .decimalAttributeType, .doubleAttributeType,
+        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .decimalAttributeType,
+            .doubleAttributeType,
             .floatAttributeType, .booleanAttributeType, .dateAttributeType:
             .number
         case .stringAttributeType: .text

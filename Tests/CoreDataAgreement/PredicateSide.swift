@@ -24,7 +24,9 @@ package final class PredicateSide {
     let serials: [String: [Int]]
     private let folder: Folder
 
-    private init(_ name: String, _ world: PredicateWorld, _ folder: Folder, _ context: NSManagedObjectContext, _ state: State) throws {
+    private init(
+        _ name: String, _ world: PredicateWorld, _ folder: Folder, _ context: NSManagedObjectContext, _ state: State
+    ) throws {
         (self.name, self.world, self.folder, self.context) = (name, world, folder, context)
         if state == .allInserted { world.fill(context) }
         var (objects, serials): ([Int: NSManagedObject], [String: [Int]]) = ([:], [:])
@@ -34,11 +36,12 @@ package final class PredicateSide {
             serials[entity] = found.compactMap { $0.value(forKey: "serial") as? Int }.sorted()
         }
         (self.objects, self.serials) = (objects, serials)
-        let touched = switch state {
-        case .clean, .allInserted: [Int]()
-        case .fewUnsaved: objects.keys.filter { $0 % 9 == 3 }
-        case .allUnsaved: Array(objects.keys)
-        }
+        let touched =
+            switch state {
+            case .clean, .allInserted: [Int]()
+            case .fewUnsaved: objects.keys.filter { $0 % 9 == 3 }
+            case .allUnsaved: Array(objects.keys)
+            }
         for serial in touched { objects[serial]?.setValue(7, forKey: "touch") }
     }
 
@@ -61,9 +64,12 @@ package final class PredicateSide {
         ]
     }
 
-    private static func open(_ type: String, _ file: String, _ world: PredicateWorld, _ folder: Folder) throws -> NSPersistentStoreCoordinator {
+    private static func open(_ type: String, _ file: String, _ world: PredicateWorld, _ folder: Folder) throws
+        -> NSPersistentStoreCoordinator
+    {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: world.model)
-        _ = try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: folder.file(file), options: nil)
+        _ = try coordinator.addPersistentStore(
+            ofType: type, configurationName: nil, at: folder.file(file), options: nil)
         return coordinator
     }
 

@@ -22,7 +22,8 @@ package struct PredicateTally: Sendable {
 
     /// One line.
     package var summary: String {
-        let each = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
+        let each = counts.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\($0.key) \($0.value)" }.joined(
+            separator: ", ")
         return "refused \(refused), telling \(telling); \(each)"
     }
 
@@ -50,13 +51,22 @@ package struct PredicateTally: Sendable {
     /// Those that came less often than they should.
     private func rare(below least: Int) -> [String: Int] {
         let functions = [
-            "add:to:", "from:subtract:", "multiply:by:", "divide:by:", "modulus:by:", "raise:toPower:", "bitwiseAnd:with:", "bitwiseOr:with:",
-            "bitwiseXor:with:", "leftshift:by:", "rightshift:by:", "onesComplement:", "sum:", "average:", "min:", "max:", "count:", "abs:", "floor:",
-            "ceiling:", "trunc:", "sqrt:", "ln:", "length:", "uppercase:", "lowercase:", "canonical:", "castObject:toType:", "FUNCTION",
+            "add:to:", "from:subtract:", "multiply:by:", "divide:by:", "modulus:by:", "raise:toPower:",
+            "bitwiseAnd:with:", "bitwiseOr:with:",
+            "bitwiseXor:with:", "leftshift:by:", "rightshift:by:", "onesComplement:", "sum:", "average:", "min:",
+            "max:", "count:", "abs:", "floor:",
+            "ceiling:", "trunc:", "sqrt:", "ln:", "length:", "uppercase:", "lowercase:", "canonical:",
+            "castObject:toType:", "FUNCTION",
             "objectFrom:withIndex:", "FIRST", "LAST", "SIZE", "log:", "exp:", "noindex:",
         ]
-        let wanted = functions + Comparison.Operator.allCases.map { "\($0)" } + ["[c]", "[d]", "[n]", "[l]", "any", "all", "and", "or", "not"]
-            + (1...6).map { "depth \($0)" } + ["TERNARY", "SUBQUERY", "constant", "@unionOfObjects", "@distinctUnionOfObjects", "@count", "@sum", "@avg", "@min", "@max", "nil", "transformable", "element of a composite"]
+        let wanted =
+            functions + Comparison.Operator.allCases.map { "\($0)" } + [
+                "[c]", "[d]", "[n]", "[l]", "any", "all", "and", "or", "not",
+            ]
+            + (1...6).map { "depth \($0)" } + [
+                "TERNARY", "SUBQUERY", "constant", "@unionOfObjects", "@distinctUnionOfObjects", "@count", "@sum",
+                "@avg", "@min", "@max", "nil", "transformable", "element of a composite",
+            ]
         return Dictionary(wanted.map { ($0, counts[$0] ?? 0) }) { old, _ in old }.filter { $0.value < least }
     }
 
@@ -78,7 +88,8 @@ package struct PredicateTally: Sendable {
             note("\(comparison.op)")
             if comparison.modifier != .direct { note("\(comparison.modifier)") }
             for (option, name) in [
-                (Comparison.Options.caseInsensitive, "[c]"), (.diacriticInsensitive, "[d]"), (.normalized, "[n]"), (.localeSensitive, "[l]"),
+                (Comparison.Options.caseInsensitive, "[c]"), (.diacriticInsensitive, "[d]"), (.normalized, "[n]"),
+                (.localeSensitive, "[l]"),
             ] where comparison.options.contains(option) { note(name) }
             note(comparison.left)
             note(comparison.right)

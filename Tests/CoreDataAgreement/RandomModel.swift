@@ -25,11 +25,13 @@ struct RandomModel {
 
     /// Words of SQL, of the format language and of tables.
     private static let names = [
-        "order", "group", "select", "where", "limit", "value", "key", "table", "like", "in", "all", "not", "any", "first", "size", "count", "Z_PK",
+        "order", "group", "select", "where", "limit", "value", "key", "table", "like", "in", "all", "not", "any",
+        "first", "size", "count", "Z_PK",
         "_a", "b1", "name", "from", "null", "true", "between", "self1", "z",
     ]
     private static let types: [AttributeType] = [
-        .integer16, .integer32, .integer64, .boolean, .double, .float, .decimal, .date, .string, .uuid, .uri, .binary, .string, .integer32,
+        .integer16, .integer32, .integer64, .boolean, .double, .float, .decimal, .date, .string, .uuid, .uri, .binary,
+        .string, .integer32,
     ]
 
     private mutating func below(_ limit: Int) -> Int { random.below(limit) }
@@ -37,7 +39,9 @@ struct RandomModel {
 
     private mutating func make() {
         var place = Composite(name: "Place", attributes: [])
-        place.attributes = [Clinic.attribute("lat", .double), Clinic.attribute("label", .string), Clinic.attribute("floor", .integer16)]
+        place.attributes = [
+            Clinic.attribute("lat", .double), Clinic.attribute("label", .string), Clinic.attribute("floor", .integer16),
+        ]
         draft.composites = [place]
         var bases = ["Root", "Second", "Third"]
         if below(2) == 0 { bases.append("Fourth") }
@@ -59,7 +63,9 @@ struct RandomModel {
         var free = Self.names.map { parent == nil ? $0 : $0 + name }
         if parent == nil {
             entity.attributes = [Clinic.attribute("serial", .integer64), Clinic.attribute("touch", .integer32)]
-            entity.attributes += [Clinic.attribute("number", pick([.integer16, .integer32, .double])), Clinic.attribute("text", .string)]
+            entity.attributes += [
+                Clinic.attribute("number", pick([.integer16, .integer32, .double])), Clinic.attribute("text", .string),
+            ]
             entity.indexes = [FetchIndex(name: "byText", elements: [FetchIndex.Element(property: "text")])]
         }
         for _ in 0..<2 + below(5) {
@@ -67,7 +73,9 @@ struct RandomModel {
             var attribute = Clinic.attribute(key, pick(Self.types), optional: below(4) > 0)
             attribute.allowsExternalBinaryDataStorage = attribute.type == .binary && below(2) == 0
             entity.attributes.append(attribute)
-            if below(3) == 0 { entity.indexes.append(FetchIndex(name: "by" + key, elements: [FetchIndex.Element(property: key)])) }
+            if below(3) == 0 {
+                entity.indexes.append(FetchIndex(name: "by" + key, elements: [FetchIndex.Element(property: key)]))
+            }
         }
         if below(3) == 0 {
             var attribute = Clinic.attribute(parent == nil ? "words" : "words" + name, .transformable)
@@ -91,11 +99,15 @@ struct RandomModel {
         add(isToMany ? Clinic.toMany(key, destination, inverse: back, ordered: below(3) == 0) : one, to: source)
         guard isInverted else { return }
         add(
-            isBackToMany ? Clinic.toMany(back, source, inverse: key, ordered: below(3) == 0) : Clinic.toOne(back, source, inverse: key),
+            isBackToMany
+                ? Clinic.toMany(back, source, inverse: key, ordered: below(3) == 0)
+                : Clinic.toOne(back, source, inverse: key),
             to: destination)
     }
 
     private mutating func add(_ relationship: Relationship, to name: String) {
-        for place in draft.entities.indices where draft.entities[place].name == name { draft.entities[place].relationships.append(relationship) }
+        for place in draft.entities.indices where draft.entities[place].name == name {
+            draft.entities[place].relationships.append(relationship)
+        }
     }
 }

@@ -8,11 +8,14 @@ extension RandomPredicate {
         switch int(0...17) {
         case 0: return "\(many(entity, prefix).path).@count"
         case 1, 2: return ofMembers(entity, prefix) { "\($0).@\($1.pick($1.aggregates($2, "avg"))).\($2)" }
-        case 3: return ofMembers(entity, prefix) { "\($1.pick($1.aggregates($2, "average") + ["count"])):(\($0).\($2))" }
+        case 3:
+            return ofMembers(entity, prefix) { "\($1.pick($1.aggregates($2, "average") + ["count"])):(\($0).\($2))" }
         case 4: return "(\(value) \(pick(["+", "-", "*", "/"])) \(scalar(entity, prefix, .number).path))"
         case 5: return "\(scalar(entity, prefix, .text).path).length"
         case 6: return "length:(\(scalar(entity, prefix, .text).path))"
-        case 7, 17: return "\(pick(["abs", "floor", "ceiling", "trunc", "sqrt", "ln", "log", "exp", "sum", "noindex"])):(\(value))"
+        case 7, 17:
+            return
+                "\(pick(["abs", "floor", "ceiling", "trunc", "sqrt", "ln", "log", "exp", "sum", "noindex"])):(\(value))"
         case 8: return "modulus:by:(\(value), \(pick(["2", "3", "0"])))"
         case 9:
             var found = many(entity, prefix, isDeep: false)
@@ -28,10 +31,15 @@ extension RandomPredicate {
             return "\(subquery(found, depth: depth)).@\(pick(aggregates(path, "avg"))).\(path)"
         case 12, 13:
             let condition = predicate(entity, prefix, depth: max(0, depth - 1))
-            return "TERNARY(\(condition), \(value), \(int(0...1) == 0 ? number() : scalar(entity, prefix, .number).path))"
+            return
+                "TERNARY(\(condition), \(value), \(int(0...1) == 0 ? number() : scalar(entity, prefix, .number).path))"
         case 14: return "(\(value) \(pick(["&", "|", "^", "<<", ">>"])) \(int(-2...66)))"
         case 15: return "(\(value) ** \(pick(["2", "0", "-1", "0.5", "3"])))"
-        case 10, 11, 16: return pick(["-(\(value))", "~(\(value))", "CAST(\(value), 'NSNumber')", "CAST(\(value), 'NSDate')", "FUNCTION(\(value), 'pow:', 2)"])
+        case 10, 11, 16:
+            return pick([
+                "-(\(value))", "~(\(value))", "CAST(\(value), 'NSNumber')", "CAST(\(value), 'NSDate')",
+                "FUNCTION(\(value), 'pow:', 2)",
+            ])
         default: return value
         }
     }
@@ -46,7 +54,9 @@ extension RandomPredicate {
         }
     }
 
-    mutating func ofMembers(_ entity: String, _ prefix: String, _ write: (String, inout RandomPredicate, String) -> String) -> String {
+    mutating func ofMembers(
+        _ entity: String, _ prefix: String, _ write: (String, inout RandomPredicate, String) -> String
+    ) -> String {
         let found = many(entity, prefix)
         let path = scalar(found.entity, "", .number).path
         return write(found.path, &self, path)
@@ -54,7 +64,8 @@ extension RandomPredicate {
 
     /// An average of numbers beyond 53 bits depends on the order of its members, and those of a set have none.
     func aggregates(_ path: String, _ average: String) -> [String] {
-        names.wide.contains((path.split(separator: ".").last.map(String.init) ?? "").replacing("#", with: "")) ? ["sum", "min", "max"] : ["sum", average, "min", "max"]
+        names.wide.contains((path.split(separator: ".").last.map(String.init) ?? "").replacing("#", with: ""))
+            ? ["sum", "min", "max"] : ["sum", average, "min", "max"]
     }
 
     mutating func subquery(_ found: Many, depth: Int) -> String {

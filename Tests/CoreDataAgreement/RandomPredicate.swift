@@ -66,7 +66,9 @@ package struct RandomPredicate {
         return (entity, prefix)
     }
 
-    mutating func scalar(_ entity: String, _ prefix: String, _ family: PredicateNames.Family? = nil) -> (path: String, family: PredicateNames.Family) {
+    mutating func scalar(_ entity: String, _ prefix: String, _ family: PredicateNames.Family? = nil) -> (
+        path: String, family: PredicateNames.Family
+    ) {
         // Inside a sub-query the names without a variable are those of the row that is asked about.
         let isOuter = prefix.hasPrefix("$") && int(0...7) == 0
         let (owner, path) = isOuter ? hops(root, "") : hops(entity, prefix)
@@ -126,10 +128,12 @@ package struct RandomPredicate {
         switch int(0...7) {
         case 0: return "\(left) IN {\((0..<int(1...5)).map { _ in constant(family) }.joined(separator: ", "))}"
         case 1 where family == .number && int(0...1) == 0: return "\(left) BETWEEN {\(int(-3...0)), \(int(0...3))}"
-        case 1 where family != .address && family != .transformed: return "\(left) BETWEEN {\(constant(family)), \(constant(family))}"
+        case 1 where family != .address && family != .transformed:
+            return "\(left) BETWEEN {\(constant(family)), \(constant(family))}"
         case 2...4 where family == .text: return textTest(left)
         case 5 where family == .text: return "\(left) \(sign(family))\(options()) \(constant(family))"
-        case 6 where family == .text: return "\(left) \(pick(["IN", "BETWEEN"]))\(options()) {\(constant(family)), \(constant(family))}"
+        case 6 where family == .text:
+            return "\(left) \(pick(["IN", "BETWEEN"]))\(options()) {\(constant(family)), \(constant(family))}"
         default: return "\(left) \(sign(family)) \(constant(family))"
         }
     }
@@ -182,7 +186,9 @@ package struct RandomPredicate {
             case 1: return "\(value) BETWEEN {\(int(-3...0)), \(int(0...3))}"
             default: return "\(value) \(pick(["<", "<=", ">", ">=", "!=", "=="])) \(int(-2...2))"
             }
-        case 4: return "\(computed(entity, prefix, depth: depth)) \(sign(.number)) \(computed(entity, prefix, depth: depth))"
+        case 4:
+            return
+                "\(computed(entity, prefix, depth: depth)) \(sign(.number)) \(computed(entity, prefix, depth: depth))"
         case 5, 6: return quantified(entity, prefix)
         case 7: return target(entity, prefix)
         case 8: return members(entity, prefix)
@@ -194,7 +200,8 @@ package struct RandomPredicate {
             }
             return int(0...1) == 0 ? "\(own) \(sign(.object)) \(object(entity))" : "\(own) IN \(objects(entity))"
         case 10, 19: return test(computedText(entity, prefix, depth: depth), .text)
-        case 11 where depth > 0: return "\(subquery(many(entity, prefix), depth: depth)).@count \(sign(.number)) \(int(0...1))"
+        case 11 where depth > 0:
+            return "\(subquery(many(entity, prefix), depth: depth)).@count \(sign(.number)) \(int(0...1))"
         case 12: return int(0...9) == 0 ? pick(["TRUEPREDICATE", "FALSEPREDICATE"]) : chain(entity, prefix)
         default:
             let (path, family) = scalar(entity, prefix)
@@ -205,11 +212,16 @@ package struct RandomPredicate {
     /// Of two or three properties.
     mutating func ofColumns(_ entity: String, _ prefix: String) -> String {
         let family = pick([PredicateNames.Family.number, .number, .text])
-        let (a, b, c) = (scalar(entity, prefix, family).path, scalar(entity, prefix, family).path, scalar(entity, prefix, family).path)
+        let (a, b, c) = (
+            scalar(entity, prefix, family).path, scalar(entity, prefix, family).path,
+            scalar(entity, prefix, family).path
+        )
         switch int(0...6) {
         case 0: return "\(a) BETWEEN {\(b), \(c)}"
         case 1: return "\(a) IN {\(b), \(constant(family)), \(c)}"
-        case 2 where family == .number: return "\(pick(["max", "min", "sum", "average", "count"])):(\(a), \(b), \(c)) \(sign(.number)) \(int(-1...2))"
+        case 2 where family == .number:
+            return
+                "\(pick(["max", "min", "sum", "average", "count"])):(\(a), \(b), \(c)) \(sign(.number)) \(int(-1...2))"
         case 2 where family == .text, 3 where family == .text:
             return "\(a) \(pick(["CONTAINS", "BEGINSWITH", "ENDSWITH", "LIKE", "MATCHES", "IN"]))\(options()) \(b)"
         case 4 where family == .text: return "\(a) \(sign(.text))\(options()) \(b)"
@@ -222,7 +234,9 @@ package struct RandomPredicate {
         let found = many(entity, prefix)
         let (path, family) = scalar(found.entity, "")
         switch int(0...4) {
-        case 4: return "\(word) \(test("\(found.path).\(pick(["@unionOfObjects", "@distinctUnionOfObjects"])).\(path)", family))"
+        case 4:
+            return
+                "\(word) \(test("\(found.path).\(pick(["@unionOfObjects", "@distinctUnionOfObjects"])).\(path)", family))"
         case 0: return "\(word) \(constant(family)) \(sign(family)) \(found.path).\(path)"
         case 1 where family == .number || family == .text:
             return "\(word) \(found.path).\(path) \(sign(family)) \(scalar(entity, prefix, family).path)"

@@ -27,7 +27,8 @@ struct RandomRows {
 
     /// The last ones lie in files, where an attribute allows it.
     static let bytes: [Data] = [
-        Data(), Data([0]), Data([0, 1]), Data([1]), Data([255]), Data("a".utf8), Data(repeating: 1, count: 103_000), Data(repeating: 2, count: 110_000),
+        Data(), Data([0]), Data([0, 1]), Data([1]), Data([255]), Data("a".utf8), Data(repeating: 1, count: 103_000),
+        Data(repeating: 2, count: 110_000),
     ]
     /// Values of transformable attributes.
     static let words: [[String]] = [["a"], ["a", "b"], ["b", "a"], [], ["é"], ["\u{0}"], ["a"]]
@@ -61,12 +62,16 @@ struct RandomRows {
     }
 
     private mutating func fill(_ model: NSManagedObjectModel) {
-        for family in model.entities.filter({ $0.superentity == nil }).sorted(by: { ($0.name ?? "") < ($1.name ?? "") }) {
-            let concrete = model.entities.filter { $0.isKindOf(entity: family) && !$0.isAbstract }.sorted { ($0.name ?? "") < ($1.name ?? "") }
+        for family in model.entities.filter({ $0.superentity == nil }).sorted(by: { ($0.name ?? "") < ($1.name ?? "") })
+        {
+            let concrete = model.entities.filter { $0.isKindOf(entity: family) && !$0.isAbstract }.sorted {
+                ($0.name ?? "") < ($1.name ?? "")
+            }
             for number in 0..<(family.name == "Root" ? 36 : 12) { make(concrete[number % concrete.count]) }
         }
         for entity in model.entities.sorted(by: { ($0.name ?? "") < ($1.name ?? "") }) {
-            for (key, relationship) in entity.relationshipsByName.sorted(by: { $0.key < $1.key }) where relationship.entity === entity {
+            for (key, relationship) in entity.relationshipsByName.sorted(by: { $0.key < $1.key })
+            where relationship.entity === entity {
                 relate(entity, key, relationship)
             }
         }
@@ -86,7 +91,9 @@ struct RandomRows {
     }
 
     /// One side of each pair: a to-many whose inverse is a to-one is filled from there.
-    private mutating func relate(_ entity: NSEntityDescription, _ key: String, _ relationship: NSRelationshipDescription) {
+    private mutating func relate(
+        _ entity: NSEntityDescription, _ key: String, _ relationship: NSRelationshipDescription
+    ) {
         if let inverse = relationship.inverseRelationship {
             if relationship.isToMany, !inverse.isToMany, !relationship.isOrdered { return }
             if relationship.isToMany == inverse.isToMany, key.hasSuffix("Back") { return }

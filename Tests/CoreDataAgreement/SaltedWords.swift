@@ -20,6 +20,7 @@ final class SaltedWords: ValueTransformer {
 
     private static let registered: Void = {
         ValueTransformer.setValueTransformer(SaltedWords(), forName: NSValueTransformerName("AgreementSalted"))
-        ValueTransformer.setValueTransformer(CodableTransformer<[String]>(), forName: NSValueTransformerName("AgreementWords"))
+        ValueTransformer.setValueTransformer(
+            CodableTransformer<[String]>(), forName: NSValueTransformerName("AgreementWords"))
     }()
 }

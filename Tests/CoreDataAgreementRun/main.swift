@@ -13,7 +13,8 @@ let first = ProcessInfo.processInfo.environment["AGREEMENT_FIRST_SEED"].flatMap(
 let perModel = 250
 let models = (count + perModel - 1) / perModel
 let start = Date()
-let found = Mutex<(tally: PredicateTally, differences: [String], refusals: [String], damaged: [Int])>((PredicateTally(), [], [], [0, 0, 0]))
+let found = Mutex<(tally: PredicateTally, differences: [String], refusals: [String], damaged: [Int])>(
+    (PredicateTally(), [], [], [0, 0, 0]))
 DispatchQueue.concurrentPerform(iterations: models) { number in
     let seed = first + UInt64(number)
     do {
@@ -24,7 +25,9 @@ DispatchQueue.concurrentPerform(iterations: models) { number in
             $0.differences += agreement.differences
             $0.refusals += agreement.refusals.prefix(1)
             let damaged = agreement.damaged
-            for (place, count) in [damaged.asked, damaged.taken, damaged.answered].enumerated() { $0.damaged[place] += count }
+            for (place, count) in [damaged.asked, damaged.taken, damaged.answered].enumerated() {
+                $0.damaged[place] += count
+            }
         }
     } catch { found.withLock { $0.differences.append("seed \(seed): \(error)") } }
 }
@@ -36,5 +39,7 @@ let faults = tally.total < 50_000 ? [] : tally.faults
 for refusal in refusals.prefix(3) { print("for example, \(refusal)") }
 for difference in differences.prefix(20) { print(difference) }
 for fault in faults { print(fault) }
-print("damaged texts: \(damaged[0]), of which \(damaged[1]) can be read and \(damaged[2]) are answered; \(differences.count) differences")
+print(
+    "damaged texts: \(damaged[0]), of which \(damaged[1]) can be read and \(damaged[2]) are answered; \(differences.count) differences"
+)
 exit(differences.isEmpty && faults.isEmpty ? 0 : 1)

@@ -28,7 +28,9 @@ public enum Shop {
             get { (value(forKey: "lines") as? NSOrderedSet)?.array as? [Line] ?? [] }
             set { setValue(NSOrderedSet(array: newValue), forKey: "lines") }
         }
-        public func insertIntoLines(_ line: Line, at index: Int) { mutableOrderedSetValue(forKey: "lines").insert(line, at: index) }
+        public func insertIntoLines(_ line: Line, at index: Int) {
+            mutableOrderedSetValue(forKey: "lines").insert(line, at: index)
+        }
     }
 
     public final class Line: NSManagedObject {

@@ -39,7 +39,9 @@ import Testing
         let (plain, foundation): ([String: Any], NSDictionary) = (["a": 1, "b": 2], ["a": 1, "b": 2])
         for dictionary in [plain, foundation] as [Any] {
             #expect(KeyValue.value(of: dictionary, forKeyPath: "@count") as? Int == 2)
-            #expect(NSPredicate(format: "@count == 1 AND map.@count == 2 AND count:(map) == 2 AND map[SIZE] == 2").evaluate(with: ["map": dictionary]))
+            #expect(
+                NSPredicate(format: "@count == 1 AND map.@count == 2 AND count:(map) == 2 AND map[SIZE] == 2").evaluate(
+                    with: ["map": dictionary]))
             #expect(NSPredicate(format: "@count == 2").evaluate(with: dictionary))
             #expect(NSPredicate(format: "maps.@count == 1").evaluate(with: ["maps": [dictionary]]))
         }

@@ -68,7 +68,9 @@ struct PlainSubjects {
         case .keyPath(let path):
             let keys = path.filter { !$0.hasPrefix("@") }
             inner.formUnion(keys.dropLast())
-            if path.contains("@allKeys") || path.contains("@allValues") || path.first == "@count" { asksForEntries = true }
+            if path.contains("@allKeys") || path.contains("@allValues") || path.first == "@count" {
+                asksForEntries = true
+            }
             for (key, next) in zip(path, path.dropFirst()) where next == "@count" { counted.insert(key) }
             guard let key = keys.last else { break }
             switch path.last {
@@ -82,7 +84,8 @@ struct PlainSubjects {
             if name.hasPrefix("random") { isRandom = true }
             let isOfMembers = name == "valueForKeyPath:" && items[0].isSubquery
             for item in items where !isOfMembers || item != .keyPath(["@count"]) { note(item) }
-            if name == "objectFrom:withIndex:", let key = items[0].lastKey, case .constant(.text(let entry)) = items[1] {
+            if name == "objectFrom:withIndex:", let key = items[0].lastKey, case .constant(.text(let entry)) = items[1]
+            {
                 inner.insert(key)
                 last.insert(entry)
             }
@@ -102,7 +105,8 @@ struct PlainSubjects {
         if case .keyPath(let path) = comparison.left, path.contains(where: { $0.hasPrefix("@") }) { return [0, 1, 2] }
         return switch comparison.op {
         case .beginsWith, .endsWith, .like, .matches, .contains: ["a", "bc", "Abc"]
-        case .less, .lessOrEqual, .greater, .greaterOrEqual: [1, 2, 0.5, "bc", Date(timeIntervalSinceReferenceDate: 30)]
+        case .less, .lessOrEqual, .greater, .greaterOrEqual:
+            [1, 2, 0.5, "bc", Date(timeIntervalSinceReferenceDate: 30)]
         case .equal, .notEqual, .between, .in: nil
         }
     }
@@ -112,7 +116,9 @@ struct PlainSubjects {
     /// What stands for the variables.
     mutating func variableValues() -> [String: Any] {
         for name in variables.sorted() {
-            values[name] = lists.contains(name) ? [leaf(), leaf(), leaf()] : bounds.contains(name) ? [0, 3] : value(ofVariable: name)
+            values[name] =
+                lists.contains(name)
+                ? [leaf(), leaf(), leaf()] : bounds.contains(name) ? [0, 3] : value(ofVariable: name)
         }
         return values
     }
@@ -140,7 +146,8 @@ struct PlainSubjects {
             switch Int.random(in: 0..<10, using: &random) {
             case 0: break
             case 1: result[key] = [leaf(ofKey: key), leaf()]
-            case 2... where gathered.contains(key): result[key] = (0..<Int.random(in: 1...3, using: &random)).map { _ in leaf(ofKey: key) }
+            case 2... where gathered.contains(key):
+                result[key] = (0..<Int.random(in: 1...3, using: &random)).map { _ in leaf(ofKey: key) }
             default: result[key] = leaf(ofKey: key)
             }
         }
@@ -161,7 +168,9 @@ struct PlainSubjects {
 
     /// What the key is compared with, or near it; or any value.
     private mutating func leaf(ofKey key: String) -> Any {
-        guard Int.random(in: 0..<4, using: &random) > 0, let other = beside[key]?.randomElement(using: &random) else { return leaf() }
+        guard Int.random(in: 0..<4, using: &random) > 0, let other = beside[key]?.randomElement(using: &random) else {
+            return leaf()
+        }
         let known = known(other)
         guard let value = known.randomElement(using: &random) else { return leaf() }
         return Bool.random(using: &random) ? value.object ?? NSNull() : near(value) ?? leaf()
@@ -172,14 +181,21 @@ struct PlainSubjects {
         case .constant(let value): [value]
         case .list(let items): items.flatMap(known)
         case .variable(let name):
-            if let list = values[name] as? [Any] { list.compactMap { Value(any: $0) } } else { Value(any: values[name]).map { [$0] } ?? [] }
+            if let list = values[name] as? [Any] {
+                list.compactMap { Value(any: $0) }
+            } else {
+                Value(any: values[name]).map { [$0] } ?? []
+            }
         case .this, .keyPath, .function, .subquery, .conditional: []
         }
     }
 
     /// One of the constants of the predicate, or near it; or any value.
     private mutating func leaf() -> Any {
-        let any: [Any] = [0, 1, 2, 4, -1, 0.5, true, "", "a", "bc", "Abc", Date(timeIntervalSinceReferenceDate: 30), Data([1]), NSNull()]
+        let any: [Any] = [
+            0, 1, 2, 4, -1, 0.5, true, "", "a", "bc", "Abc", Date(timeIntervalSinceReferenceDate: 30), Data([1]),
+            NSNull(),
+        ]
         guard Int.random(in: 0..<4, using: &random) > 0, let constant = constants.randomElement(using: &random) else {
             return any.randomElement(using: &random) ?? 0
         }
@@ -189,11 +205,15 @@ struct PlainSubjects {
     /// Something like the value; nil where nothing is.
     private mutating func near(_ value: Value) -> Any? {
         switch value {
-        case .int(let number): return number.addingReportingOverflow(Int64.random(in: -1...1, using: &random)).partialValue
+        case .int(let number):
+            return number.addingReportingOverflow(Int64.random(in: -1...1, using: &random)).partialValue
         case .double(let number): return number + Double.random(in: 0...1, using: &random).rounded()
         case .bool(let flag): return flag
-        case .text(let text): return [text, text.uppercased(), text + "x", text.replacing("*", with: "z")].randomElement(using: &random) ?? text
-        case .date(let seconds): return Date(timeIntervalSinceReferenceDate: seconds + Double.random(in: -1...1, using: &random).rounded())
+        case .text(let text):
+            return [text, text.uppercased(), text + "x", text.replacing("*", with: "z")].randomElement(using: &random)
+                ?? text
+        case .date(let seconds):
+            return Date(timeIntervalSinceReferenceDate: seconds + Double.random(in: -1...1, using: &random).rounded())
         case .null: return NSNull()
         case .decimal, .data, .uuid, .uri, .key: return nil
         }

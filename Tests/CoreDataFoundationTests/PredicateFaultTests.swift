@@ -11,14 +11,20 @@ import class CoreDataFoundation.NSExpression
 @Suite("Wrong format texts") struct PredicateFaultTests {
     static let told: [(text: String, words: [String])] = [
         ("name CONATINS 'x'", ["character 6", "a comparison operator", "“CONATINS”", "CONTAINS is near"]),
-        ("name BEGINWITH 'x'", ["BEGINSWITH is near"]), ("name LKIE 'x'", ["LIKE is near"]), ("age BETWEN {1, 2}", ["BETWEEN is near"]),
+        ("name BEGINWITH 'x'", ["BEGINSWITH is near"]), ("name LKIE 'x'", ["LIKE is near"]),
+        ("age BETWEN {1, 2}", ["BETWEEN is near"]),
         ("age === 25", ["character 7", "a value", "write =="]), ("a == 1 ADN b == 2", ["character 8", "AND is near"]),
         ("a == 1 ORR b == 2", ["OR is near"]), ("a ≠ 1", ["character 3", "write !="]), ("a ≤ 1", ["write <="]),
-        ("a == @\"x\"", ["character 6", "no @ before its quotes"]), ("a == “x”", ["write \""]), ("uppercse:(a) == 'A'", ["uppercase: is near"]),
-        ("a IN (1, 2", ["character 11", "ends", "“)”"]), ("a == 'x", ["character 6", "no closing '"]), ("a LIKE[x] 'b'", ["“x” is no option", "c, d, n and l"]),
-        ("a == in", ["#in"]), ("self isKindOfClass: %@", ["isKindOfClass:", "a block"]), ("isDone", ["ends", "a comparison operator"]), ("a == 1 b", ["character 8", "AND, OR", "“b”"]),
-        ("a =! 1", ["write !="]), ("a NOT IN {1}", ["a comparison operator", "“NOT”"]), ("a == 1 && & b == 2", ["write AND"]),
-        ("CAST(a) == 1", ["CAST needs a value and a text"]), ("FETCH(a, b) == 1", ["FETCH needs"]), ("a ? 1 : 2", ["TERNARY"]),
+        ("a == @\"x\"", ["character 6", "no @ before its quotes"]), ("a == “x”", ["write \""]),
+        ("uppercse:(a) == 'A'", ["uppercase: is near"]),
+        ("a IN (1, 2", ["character 11", "ends", "“)”"]), ("a == 'x", ["character 6", "no closing '"]),
+        ("a LIKE[x] 'b'", ["“x” is no option", "c, d, n and l"]),
+        ("a == in", ["#in"]), ("self isKindOfClass: %@", ["isKindOfClass:", "a block"]),
+        ("isDone", ["ends", "a comparison operator"]), ("a == 1 b", ["character 8", "AND, OR", "“b”"]),
+        ("a =! 1", ["write !="]), ("a NOT IN {1}", ["a comparison operator", "“NOT”"]),
+        ("a == 1 && & b == 2", ["write AND"]),
+        ("CAST(a) == 1", ["CAST needs a value and a text"]), ("FETCH(a, b) == 1", ["FETCH needs"]),
+        ("a ? 1 : 2", ["TERNARY"]),
         ("SUBQUERY(a, b, c == 1).@count > 0", ["a $variable", "“b”"]), ("a == %", ["“%” opens no placeholder"]),
         ("a == %%", ["character 6", "belongs in quotes"]),
     ]
@@ -34,26 +40,40 @@ import class CoreDataFoundation.NSExpression
     @Test("A wrong text in a program ends the process with the sentence, and so do arguments of the wrong kind")
     func traps() async {
         expect(
-            await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = NSPredicate(format: "name CONATINS 'x'") },
+            await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                _ = NSPredicate(format: "name CONATINS 'x'")
+            },
             ["character 6", "CONTAINS is near"])
         expect(
-            await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = NSPredicate(format: "age == %d", "12") },
+            await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                _ = NSPredicate(format: "age == %d", "12")
+            },
             ["“%d” needs a number; argument 1 is of type String"])
         expect(
-            await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = NSPredicate(format: "a == %@ AND b == %@", 1) },
+            await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                _ = NSPredicate(format: "a == %@ AND b == %@", 1)
+            },
             ["There is no argument 2"])
         expect(
-            await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = NSPredicate(format: "%K == 1", 5) },
+            await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                _ = NSPredicate(format: "%K == 1", 5)
+            },
             ["“%K” needs a text"])
         expect(
-            await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = NSPredicate(format: "a == $x").evaluate(with: ["a": 1]) },
+            await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                _ = NSPredicate(format: "a == $x").evaluate(with: ["a": 1])
+            },
             ["without a value for $x"])
         expect(
-            await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { _ = NSExpression(format: "nosuch(a)") },
+            await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+                _ = NSExpression(format: "nosuch(a)")
+            },
             ["no function “nosuch”"])
     }
 
-    private func expect(_ result: ExitTest.Result?, _ words: [String], at place: Testing.SourceLocation = #_sourceLocation) {
+    private func expect(
+        _ result: ExitTest.Result?, _ words: [String], at place: Testing.SourceLocation = #_sourceLocation
+    ) {
         let told = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
         for word in ["CoreData misuse"] + words { #expect(told.contains(word), "\(told)", sourceLocation: place) }
     }
@@ -70,20 +90,29 @@ import class CoreDataFoundation.NSExpression
             #expect(throws: CocoaError.self) { _ = try NSPredicate(validating: "a MATCHES '('") }
             #expect(try NSPredicate(validating: "age > %d", 1).evaluate(with: ["age": 2]))
             #expect(try NSPredicate(validating: "age > %f", NSNumber(value: 1.5)).evaluate(with: ["age": 2]))
-            #expect(try NSPredicate(validating: "%K IN %@", argumentArray: ["age", [1, 2]]).evaluate(with: ["age": 2]))
+            #expect(
+                try NSPredicate(validating: "%K IN %@", argumentArray: ["age", [1, 2]]).evaluate(with: ["age": 2]))
         }
     }
 
-    @Test("Ten thousand damaged texts are refused or answered, and never end the process", arguments: [1, 2, 3, 4] as [UInt64])
+    @Test(
+        "Ten thousand damaged texts are refused or answered, and never end the process",
+        arguments: [1, 2, 3, 4] as [UInt64])
     func damaged(seed: UInt64) throws {
         var random = SplitMix(seed)
-        let own = Self.told.map(\.text) + [
-            "name CONTAINS[cd] %@ AND age BETWEEN {%d, %d}", "SUBQUERY(items, $i, $i.n > age AND $i.t != nil).@count >= 1", "%K == %@ OR NOT tags.@count < 3",
-            "TERNARY(age > 3, price, 0) * 2 >= price ** 2", "ANY items.n IN {1, 2, 3}", "CAST(price, 'NSString') LIKE '1*'", "(age + 1) << 2 == 4 / age",
-            "median({1, age, 9}) == tags[FIRST].length", "name MATCHES '[A-Z].*'",
-        ]
+        let own =
+            Self.told.map(\.text) + [
+                "name CONTAINS[cd] %@ AND age BETWEEN {%d, %d}",
+                "SUBQUERY(items, $i, $i.n > age AND $i.t != nil).@count >= 1", "%K == %@ OR NOT tags.@count < 3",
+                "TERNARY(age > 3, price, 0) * 2 >= price ** 2", "ANY items.n IN {1, 2, 3}",
+                "CAST(price, 'NSString') LIKE '1*'", "(age + 1) << 2 == 4 / age",
+                "median({1, age, 9}) == tags[FIRST].length", "name MATCHES '[A-Z].*'",
+            ]
         let real = SharedTable.rows("predicates/formats.tsv")?.map { $0[0] } ?? []
-        let arguments: [Any] = ["age", 3, 2.5, [1, "x"], Date(), Optional<Int>.none as Any, NSNull(), Data([1]), ["a": 1], Decimal(1), UUID()]
+        let arguments: [Any] = [
+            "age", 3, 2.5, [1, "x"], Date(), Optional<Int>.none as Any, NSNull(), Data([1]), ["a": 1], Decimal(1),
+            UUID(),
+        ]
         let subject = PredicateEvaluationTests.subject()
         var (taken, refused) = (0, 0)
         for round in 0..<2_500 {

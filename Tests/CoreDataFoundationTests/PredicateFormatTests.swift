@@ -40,7 +40,9 @@ import class CoreDataFoundation.NSExpression
         #expect(checked == 41)
     }
 
-    @Test("A text that was read before takes the arguments of each call, key paths too, and misses those that are not there")
+    @Test(
+        "A text that was read before takes the arguments of each call, key paths too, and misses those that are not there"
+    )
     func again() throws {
         let text = "again > %d AND again < %@"
         for low in 0..<3 {
@@ -67,7 +69,8 @@ import class CoreDataFoundation.NSExpression
         arguments: [
             "", "a ==", "== 1", "a == 'x", "a == 1 AND", "(a == 1", "a == 1)", "a = %", "a LIKE[x] 'b'", "ANY a",
             "unknown(a) == 1", "a == 1 b", "SUBQUERY(a, b, c == 1).@count > 0", "$", "#", "@", "0xZZ == a", "a == AND",
-            "%K == 1", "FETCH(a, b) == 1", "TERNARY(a, 1, 2) == 1", String(repeating: "(", count: 100_000), String(repeating: "!", count: 9_999),
+            "%K == 1", "FETCH(a, b) == 1", "TERNARY(a, 1, 2) == 1", String(repeating: "(", count: 100_000),
+            String(repeating: "!", count: 9_999),
             "\u{0}", "a[0 == 1", "{1, 2", String(repeating: "-", count: 5_000) + "1 == 1",
         ])
     func faults(text: String) {
@@ -84,8 +87,10 @@ import class CoreDataFoundation.NSExpression
     @Test("Random bytes never trap the parser")
     func noise() {
         var random = SplitMix(7)
-        let parts = ["a", "ANY", "(", ")", "{", "}", "==", "[c]", "'", "%@", "%K", "$x", "SUBQUERY(", ",", ".", "@count", "1",
-            "-", "NOT", "AND", "abs:(", "IN", "[", "]", "#", "FIRST", "0x", "1e", "\\", "é", "CAST("]
+        let parts = [
+            "a", "ANY", "(", ")", "{", "}", "==", "[c]", "'", "%@", "%K", "$x", "SUBQUERY(", ",", ".", "@count", "1",
+            "-", "NOT", "AND", "abs:(", "IN", "[", "]", "#", "FIRST", "0x", "1e", "\\", "é", "CAST(",
+        ]
         for _ in 0..<5_000 {
             let count = Int.random(in: 0..<14, using: &random)
             let text = (0..<count).map { _ in parts.randomElement(using: &random)! }.joined(separator: " ")
@@ -152,14 +157,17 @@ enum RandomPredicate {
         case 0: return .constant(.int(Int64.random(in: -1_000...1_000, using: &random)))
         case 1: return .constant(.double(Double.random(in: -10...10, using: &random)))
         case 2: return .constant(.text(["", "a\"b", "it's", "\\", "ü\n\t", "%@ $x"].randomElement(using: &random)!))
-        case 3: return .keyPath([["a"], ["size"], ["a", "b"], ["in", "x"], ["a", "@count"]].randomElement(using: &random)!)
+        case 3:
+            return .keyPath(
+                [["a"], ["size"], ["a", "b"], ["in", "x"], ["a", "@count"]].randomElement(using: &random)!)
         case 4: return [.this, .variable("v"), .constant(.null)].randomElement(using: &random)!
         case 5: return .constant([.date(12.5), .data(Data([0, 255])), .uri("x:y")].randomElement(using: &random)!)
         case 6: return .list([term(depth - 1, &random), term(depth - 1, &random)])
         case 7:
             let name = PredicateFunctions.infix.keys.sorted().randomElement(using: &random)!
             return .function(name, [term(depth - 1, &random), term(depth - 1, &random)])
-        case 8: return .function(["sum:", "abs:", "uppercase:"].randomElement(using: &random)!, [term(depth - 1, &random)])
+        case 8:
+            return .function(["sum:", "abs:", "uppercase:"].randomElement(using: &random)!, [term(depth - 1, &random)])
         case 9: return .function("valueForKeyPath:", [.variable("v"), .keyPath(["a", "b"])])
         default:
             let predicate = condition(0, &random)

@@ -19,7 +19,9 @@ import Testing
     /// What is not evaluated, and why.
     private static let refused = ["distanceToLocation:fromLocation:(location, %@) < %f": "there are no locations here"]
 
-    @Test("Dictionaries, objects with keys, values and lists answer every predicate of real programs, alike and as its printed text does")
+    @Test(
+        "Dictionaries, objects with keys, values and lists answer every predicate of real programs, alike and as its printed text does"
+    )
     func evaluate() throws {
         guard let rows = SharedTable.rows("predicates/formats.tsv") else { return }
         var tally = Tally()
@@ -32,7 +34,9 @@ import Testing
             count += 1
             try ask(row[0], read, seed: UInt64(count), &tally)
         }
-        print("formats.tsv without a model: \(tally.evaluated) of \(count) evaluated, \(tally.telling) of them telling, \(tally.compared) alike of objects; refused \(tally.refused)")
+        print(
+            "formats.tsv without a model: \(tally.evaluated) of \(count) evaluated, \(tally.telling) of them telling, \(tally.compared) alike of objects; refused \(tally.refused)"
+        )
         #expect(count == 3_945)
         #expect(tally.evaluated + tally.refused.count == count)
         #expect(Set(tally.refused) == Set(Self.refused.keys))
@@ -57,14 +61,20 @@ import Testing
             answers.insert(answer)
             guard !subjects.isRandom else { continue }
             #expect(negated.evaluate(with: dictionary) == !answer, "\(text)")
-            if let printed { #expect(printed.evaluate(with: dictionary) == answer, "\(text), as \(predicate), of \(dictionary)") }
-            if subjects.meansTheSameOfObjects { #expect(predicate.evaluate(with: dictionary.asThing) == answer, "\(text), of \(dictionary)") }
+            if let printed {
+                #expect(printed.evaluate(with: dictionary) == answer, "\(text), as \(predicate), of \(dictionary)")
+            }
+            if subjects.meansTheSameOfObjects {
+                #expect(predicate.evaluate(with: dictionary.asThing) == answer, "\(text), of \(dictionary)")
+            }
         }
         for _ in 0..<(subjects.asksForItself ? 24 : 4) {
             let bare = subjects.bare()
             let answer = predicate.evaluate(with: bare)
             answers.insert(answer)
-            if let printed, !subjects.isRandom { #expect(printed.evaluate(with: bare) == answer, "\(text), as \(predicate), of \(bare)") }
+            if let printed, !subjects.isRandom {
+                #expect(printed.evaluate(with: bare) == answer, "\(text), as \(predicate), of \(bare)")
+            }
         }
         tally.evaluated += 1
         if subjects.meansTheSameOfObjects { tally.compared += 1 }

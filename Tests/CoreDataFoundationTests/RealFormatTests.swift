@@ -47,7 +47,9 @@ import Testing
         }
     }
 
-    @Test("Every literal text is read, prints, and reads back as the same tree, but for the few that break a rule which is named")
+    @Test(
+        "Every literal text is read, prints, and reads back as the same tree, but for the few that break a rule which is named"
+    )
     func literals() throws {
         guard let rows = SharedTable.rows("predicates/formats.tsv") else { return }
         var counts: [String: [Outcome: Int]] = [:]
@@ -86,7 +88,8 @@ extension CoreDataValues.Predicate {
         case .comparison(let comparison):
             .comparison(
                 Comparison(
-                    comparison.left.withoutBooleans, comparison.op, comparison.right.withoutBooleans, modifier: comparison.modifier,
+                    comparison.left.withoutBooleans, comparison.op, comparison.right.withoutBooleans,
+                    modifier: comparison.modifier,
                     options: comparison.options))
         }
     }

@@ -22,7 +22,10 @@ import Testing
 
     @Test("A case-insensitive order keeps the order of equal texts")
     func caseless() {
-        #expect(names(NSSortDescriptor(key: "n", ascending: true, selector: "caseInsensitiveCompare:")) == ["-", "A", "a", "b", "É"])
+        #expect(
+            names(NSSortDescriptor(key: "n", ascending: true, selector: "caseInsensitiveCompare:")) == [
+                "-", "A", "a", "b", "É",
+            ])
     }
 
     @Test("Key paths of optional and of boolean values make descriptors")

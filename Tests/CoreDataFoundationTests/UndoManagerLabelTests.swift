@@ -84,7 +84,9 @@ import Testing
         return log.names
     }
 
-    @Test("A group announces its opening and its closing, and that it is discardable; one inside another is preceded by a check")
+    @Test(
+        "A group announces its opening and its closing, and that it is discardable; one inside another is preceded by a check"
+    )
     func groupNotifications() {
         manager.groupsByEvent = false
         let names = posted {

@@ -61,12 +61,17 @@ extension NSManagedObjectContext {
         }
         try context.step { context in
             let patient = try context.only(NSFetchRequest<Outpatient>(entityName: "Outpatient"))
-            #expect(patient.id == id && patient.admitted == Date(timeIntervalSinceReferenceDate: 5) && patient.seconds == 7)
-            #expect(patient.age == -41 && patient.small == 3 && patient.mid == 4 && patient.number == 5 && patient.in == 6)
+            #expect(
+                patient.id == id && patient.admitted == Date(timeIntervalSinceReferenceDate: 5) && patient.seconds == 7)
+            #expect(
+                patient.age == -41 && patient.small == 3 && patient.mid == 4 && patient.number == 5 && patient.in == 6)
             #expect(patient.flag && patient.flagNumber == true && patient.weight == 1.25 && patient.height == 2.5)
-            #expect(patient.name == "Ada" && patient.note == nil && patient.photo == Data([1, 2]) && patient.fee == 1.1)
+            #expect(
+                patient.name == "Ada" && patient.note == nil && patient.photo == Data([1, 2]) && patient.fee == 1.1)
             #expect(patient.site?.absoluteString == "https://example.org" && patient.tags == ["a", "b"])
-            #expect(patient.blob == NSArray(array: [1]) && patient.default == "d" && patient.`with-dash` == "w" && patient.triage == 2)
+            #expect(
+                patient.blob == NSArray(array: [1]) && patient.default == "d" && patient.`with-dash` == "w"
+                    && patient.triage == 2)
             #expect(patient.place?["lat"] as? Double == 1.5 && patient.injuryCount == 0)
             patient.number = nil
             patient.flagNumber = nil
@@ -75,7 +80,8 @@ extension NSManagedObjectContext {
         }
         try context.step { context in
             let patient = try context.only(Registered.fetchRequest() as NSFetchRequest<Registered>) as? Outpatient
-            #expect(patient?.number == nil && patient?.flagNumber == nil && patient?.fee == nil && patient?.place == nil)
+            #expect(
+                patient?.number == nil && patient?.flagNumber == nil && patient?.fee == nil && patient?.place == nil)
         }
     }
 
@@ -112,12 +118,15 @@ extension NSManagedObjectContext {
             let patient = Outpatient(context: context)
             (patient.id, patient.admitted, patient.name) = (UUID(), Date(), "Ada")
             let visits = (0..<8).map { _ in Callout(context: context) }
-            func order() -> [Int] { patient.visits?.compactMap { visit in visits.firstIndex { $0 === visit as? Callout } } ?? [] }
+            func order() -> [Int] {
+                patient.visits?.compactMap { visit in visits.firstIndex { $0 === visit as? Callout } } ?? []
+            }
             patient.addToVisits(visits[0])
             patient.addToVisits(NSOrderedSet(array: [visits[1], visits[2]]))
             patient.insertIntoVisits(visits[3], at: 0)
             #expect(order() == [3, 0, 1, 2])
-            patient.insertIntoVisits([visits[4], visits[5]], at: NSIndexSet(indexesIn: NSRange(location: 1, length: 2)))
+            patient.insertIntoVisits(
+                [visits[4], visits[5]], at: NSIndexSet(indexesIn: NSRange(location: 1, length: 2)))
             #expect(order() == [3, 4, 5, 0, 1, 2])
             patient.replaceVisits(at: 0, with: visits[6])
             patient.replaceVisits(at: NSIndexSet(index: 5), with: [visits[7]])
@@ -133,7 +142,9 @@ extension NSManagedObjectContext {
         }
     }
 
-    @Test("A model that has more than the classes were made for moves their slots, and every property is still right", arguments: [0, 1])
+    @Test(
+        "A model that has more than the classes were made for moves their slots, and every property is still right",
+        arguments: [0, 1])
     func otherSlots(_ kept: Int) throws {
         let context = try stack("Clinic") { model in
             let extra = NSAttributeDescription()
@@ -159,7 +170,9 @@ extension NSManagedObjectContext {
         }
         try context.step { context in
             let patient = try context.only(NSFetchRequest<Outpatient>(entityName: "Outpatient"))
-            #expect(patient.name == "Ada" && patient.age == 41 && patient.visits?.count == 2 && patient.injuries?.count == 1)
+            #expect(
+                patient.name == "Ada" && patient.age == 41 && patient.visits?.count == 2 && patient.injuries?.count == 1
+            )
             #expect(patient.value(forKey: "aaa") as? String == "extra")
         }
     }
@@ -170,7 +183,8 @@ extension NSManagedObjectContext {
         let id = UUID()
         try context.step { context in
             let sloop = Barque(context: context), port = Roadstead(context: context)
-            #expect(sloop.name.isEmpty && sloop.crew == 2 && sloop.rig == .gaff && sloop.flag == nil && sloop.price == 0)
+            #expect(
+                sloop.name.isEmpty && sloop.crew == 2 && sloop.rig == .gaff && sloop.flag == nil && sloop.price == 0)
             (sloop.id, sloop.name, sloop.crew, sloop.rig, sloop.flag) = (id, "Spray", 1, .bermuda, .red)
             (sloop.price, sloop.site, sloop.draught) = (12.5, URL(fileURLWithPath: "/s"), 1.5)
             port.name = "Boston"
@@ -187,8 +201,12 @@ extension NSManagedObjectContext {
         }
         try context.step { context in
             let sloop = try context.only(NSFetchRequest<Barque>(entityName: "Barque"))
-            #expect(sloop.id == id && sloop.name == "Spray" && sloop.crew == 1 && sloop.rig == .bermuda && sloop.flag == .red)
-            #expect(sloop.price == 12.5 && sloop.site == URL(fileURLWithPath: "/s") && sloop.draught == 1.5 && sloop.built == nil)
+            #expect(
+                sloop.id == id && sloop.name == "Spray" && sloop.crew == 1 && sloop.rig == .bermuda
+                    && sloop.flag == .red)
+            #expect(
+                sloop.price == 12.5 && sloop.site == URL(fileURLWithPath: "/s") && sloop.draught == 1.5
+                    && sloop.built == nil)
             #expect(sloop.port?.vessels == [sloop] && sloop.port?.size == 1 && sloop.calls.map(\.number) == [2, 1, 0])
             sloop.calls.remove(at: 0)
             sloop.setValue(9, forKey: "rig")

@@ -10,7 +10,9 @@ import Testing
 /// The classes of a model given as the entities of its file.
 func classes(_ entities: String, _ options: GenerationOptions = GenerationOptions()) throws -> ModelClasses {
     let text = "<model type=\"com.apple.IDECoreDataModeler.DataModel\">\n\(entities)\n</model>"
-    return try ModelClasses(Schema(checking: ModelFile.draft(contents: Array(text.utf8), path: "Model/contents")), model: "M", options: options)
+    return try ModelClasses(
+        Schema(checking: ModelFile.draft(contents: Array(text.utf8), path: "Model/contents")), model: "M",
+        options: options)
 }
 
 private func entity(_ name: String, _ attributes: String = "", _ inside: String = "") -> String {
@@ -24,8 +26,12 @@ private func attribute(_ name: String, _ type: String, _ more: String = "") -> S
 @Suite struct GeneratedTextTests {
     @Test("A class and its accessors, the whole text")
     func whole() throws {
-        let text = try classes(entity("Patient", "", attribute("age", "Integer 64", "usesScalarValueType=\"YES\"") + attribute("name", "String")))
-            .source
+        let text = try classes(
+            entity(
+                "Patient", "",
+                attribute("age", "Integer 64", "usesScalarValueType=\"YES\"") + attribute("name", "String"))
+        )
+        .source
         #expect(
             text == """
                 // Made from the model M: its classes. Made again when the model changes; do not edit.
@@ -71,8 +77,10 @@ private func attribute(_ name: String, _ type: String, _ more: String = "") -> S
     @Test("Types as Xcode has them, and as Swift has them")
     func types() throws {
         let kinds = [
-            ("Integer 16", "Int16"), ("Integer 32", "Int32"), ("Integer 64", "Int64"), ("Float", "Float"), ("Double", "Double"),
-            ("Boolean", "Bool"), ("String", "String"), ("Date", "Date"), ("Binary", "Data"), ("UUID", "UUID"), ("URI", "URL"),
+            ("Integer 16", "Int16"), ("Integer 32", "Int32"), ("Integer 64", "Int64"), ("Float", "Float"),
+            ("Double", "Double"),
+            ("Boolean", "Bool"), ("String", "String"), ("Date", "Date"), ("Binary", "Data"), ("UUID", "UUID"),
+            ("URI", "URL"),
             ("Decimal", "Decimal"), ("Transformable", "NSObject"),
         ]
         for (kind, type) in kinds {
@@ -81,7 +89,9 @@ private func attribute(_ name: String, _ type: String, _ more: String = "") -> S
                 func declared(_ style: GenerationOptions.Style, _ more: String) throws -> String {
                     let inside = attribute("a", kind, more + (isOptional ? " optional=\"YES\"" : ""))
                     let text = try classes(entity("E", "", inside), GenerationOptions(style: style)).source
-                    return String(try #require(text.split(separator: "\n").first { $0.contains("var a:") }).trimmingPrefix("    public var a: "))
+                    return String(
+                        try #require(text.split(separator: "\n").first { $0.contains("var a:") }).trimmingPrefix(
+                            "    public var a: "))
                 }
                 let boxed = isNumber ? "NSNumber?" : type == "Decimal" ? "NSDecimalNumber?" : type + "?"
                 #expect(try declared(.xcode, "") == boxed + " {")
@@ -93,29 +103,43 @@ private func attribute(_ name: String, _ type: String, _ more: String = "") -> S
         }
     }
 
-    @Test("Category/Extension makes accessors only, Manual/None nothing, and all is made where the file beside the model says so")
+    @Test(
+        "Category/Extension makes accessors only, Manual/None nothing, and all is made where the file beside the model says so"
+    )
     func codeGeneration() throws {
         let text = """
             <entity name="A" representedClassName=".A" codeGenerationType="category"/>
             <entity name="B" representedClassName="Shop.B"/><entity name="C" codeGenerationType="class"/>
             """
         let chosen = try classes(text).source
-        #expect(!chosen.contains("class A") && chosen.contains("extension A {") && !chosen.contains("B") && !chosen.contains("extension C"))
+        #expect(
+            !chosen.contains("class A") && chosen.contains("extension A {") && !chosen.contains("B")
+                && !chosen.contains("extension C"))
         let all = try classes(text, GenerationOptions(scope: .all, access: .internal)).source
-        #expect(all.contains("\nnonisolated class B: NSManagedObject {}") && all.contains("named: \"Shop.B\"") && !all.contains("extension C"))
+        #expect(
+            all.contains("\nnonisolated class B: NSManagedObject {}") && all.contains("named: \"Shop.B\"")
+                && !all.contains("extension C"))
         #expect(!all.contains("public") && !all.contains("class A"))
     }
 
     @Test("A subclass declares its own properties, and those of ancestors that have no class")
     func inheritance() throws {
         let text = try classes(
-            "<entity name=\"Root\">\(attribute("id", "UUID"))</entity>" + entity("Middle", "parentEntity=\"Root\"", attribute("m", "String"))
-                + entity("Leaf", "parentEntity=\"Middle\"", attribute("l", "String"))).source
+            "<entity name=\"Root\">\(attribute("id", "UUID"))</entity>"
+                + entity("Middle", "parentEntity=\"Root\"", attribute("m", "String"))
+                + entity("Leaf", "parentEntity=\"Middle\"", attribute("l", "String"))
+        ).source
         #expect(text.contains("class Middle: NSManagedObject {}") && text.contains("class Leaf: Middle {}"))
-        #expect(text.components(separatedBy: "var id: UUID?").count == 2 && text.components(separatedBy: "var m:").count == 2)
-        #expect(text.contains("get { _uuid(0) }") && text.contains("get { _text(1) }") && text.contains("get { _text(2) }"))
+        #expect(
+            text.components(separatedBy: "var id: UUID?").count == 2
+                && text.components(separatedBy: "var m:").count == 2)
+        #expect(
+            text.contains("get { _uuid(0) }") && text.contains("get { _text(1) }") && text.contains("get { _text(2) }"))
         #expect(text.contains("extension Middle: Identifiable {}") && !text.contains("extension Leaf: Identifiable"))
-        #expect(text.contains("_GeneratedClass(Leaf.self, named: \"Leaf\") {\n                    [\n                        \"id:uuid\",\n"))
+        #expect(
+            text.contains(
+                "_GeneratedClass(Leaf.self, named: \"Leaf\") {\n                    [\n                        \"id:uuid\",\n"
+            ))
     }
 
     @Test("A class that an entity shares with a parent under Manual/None has the properties of both")
@@ -123,14 +147,22 @@ private func attribute(_ name: String, _ type: String, _ more: String = "") -> S
         let parent = "<entity name=\"P\" representedClassName=\"C\">\(attribute("p", "String"))</entity>"
         let child = "<entity name=\"Q\" representedClassName=\"C\" parentEntity=\"P\" codeGenerationType=\"class\">"
         let text = try classes(parent + child + attribute("q", "String") + "</entity>").source
-        #expect(text.contains("class C: NSManagedObject {}") && text.contains("get { _text(0) }") && text.contains("get { _text(1) }"))
+        #expect(
+            text.contains("class C: NSManagedObject {}") && text.contains("get { _text(0) }")
+                && text.contains("get { _text(1) }"))
     }
 
     @Test("Words of Swift stand in backticks, and types that a class or property hides are named with their module")
     func names() throws {
         let text = try classes(
-            entity("Date", "", attribute("default", "String") + attribute("when", "Date") + attribute("a b", "String", "optional=\"YES\""))).source
-        #expect(text.contains("var `default`: String?") && text.contains("var when: Foundation.Date?") && text.contains("var `a b`: String?"))
+            entity(
+                "Date", "",
+                attribute("default", "String") + attribute("when", "Date")
+                    + attribute("a b", "String", "optional=\"YES\""))
+        ).source
+        #expect(
+            text.contains("var `default`: String?") && text.contains("var when: Foundation.Date?")
+                && text.contains("var `a b`: String?"))
     }
 
     @Test("What no class can have is told at its place in the file")
@@ -142,19 +174,26 @@ private func attribute(_ name: String, _ type: String, _ more: String = "") -> S
         #expect(
             refusal("\n" + entity("E", "", attribute("isProxy", "String"))).hasPrefix("Model/contents:3:")
                 || refusal(entity("E", "", attribute("isProxy", "String"))).contains("NSObject"))
-        let shared = refusal("<entity name=\"A\" representedClassName=\"A\" codeGenerationType=\"class\"/>\n"
-            + "<entity name=\"B\" representedClassName=\"A\" codeGenerationType=\"class\">\(attribute("b", "String"))</entity>")
+        let shared = refusal(
+            "<entity name=\"A\" representedClassName=\"A\" codeGenerationType=\"class\"/>\n"
+                + "<entity name=\"B\" representedClassName=\"A\" codeGenerationType=\"class\">\(attribute("b", "String"))</entity>"
+        )
         #expect(shared.hasPrefix("Model/contents:3:1: error: “B” and “A” both name the class A"))
         #expect(refusal(entity("E", "", attribute("`", "String"))).contains("is no name that Swift can declare"))
-        #expect(refusal("<entity name=\"E\" representedClassName=\"a-b\" codeGenerationType=\"class\"/>").contains("Rename the class"))
+        #expect(
+            refusal("<entity name=\"E\" representedClassName=\"a-b\" codeGenerationType=\"class\"/>").contains(
+                "Rename the class"))
     }
 
     @Test("Accessors and classes stand in files of their own where they are written into the sources")
     func files() throws {
-        let sources = try classes(entity("A") + "<entity name=\"B\" representedClassName=\"B\" codeGenerationType=\"category\"/>").sources
+        let sources = try classes(
+            entity("A") + "<entity name=\"B\" representedClassName=\"B\" codeGenerationType=\"category\"/>"
+        ).sources
         #expect(
             sources.map(\.name) == [
-                "A+CoreDataClass.swift", "A+CoreDataProperties.swift", "B+CoreDataProperties.swift", "M+CoreDataClasses.swift",
+                "A+CoreDataClass.swift", "A+CoreDataProperties.swift", "B+CoreDataProperties.swift",
+                "M+CoreDataClasses.swift",
             ])
         #expect(sources.map(\.isOwned) == [true, false, false, false])
         let below = try classes(entity("A") + entity("B", "parentEntity=\"A\"")).sources
@@ -172,7 +211,9 @@ private func attribute(_ name: String, _ type: String, _ more: String = "") -> S
         #expect(try GenerationOptions(besideModel: model) == GenerationOptions())
         let file = folder.appendingPathComponent(GenerationOptions.fileName)
         try Data("{ \"style\": \"swift\", \"classes\": \"all\", \"access\": \"internal\" }".utf8).write(to: file)
-        #expect(try GenerationOptions(besideModel: model) == GenerationOptions(style: .swift, scope: .all, access: .internal))
+        #expect(
+            try GenerationOptions(besideModel: model)
+                == GenerationOptions(style: .swift, scope: .all, access: .internal))
         for text in ["[]", "{ \"style\": \"C\" }", "{ \"styles\": \"swift\" }", "{ \"access\": 1 }"] {
             try Data(text.utf8).write(to: file)
             let error = #expect(throws: ModelFileError.self) { try GenerationOptions(besideModel: model) }
@@ -183,15 +224,20 @@ private func attribute(_ name: String, _ type: String, _ more: String = "") -> S
     private static let models = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("shared/corpus/models")
 
-    @Test("Classes are made of the current version of every model of other projects that loads", .enabled(if: FileManager.default.fileExists(atPath: models.path)))
+    @Test(
+        "Classes are made of the current version of every model of other projects that loads",
+        .enabled(if: FileManager.default.fileExists(atPath: models.path)))
     func corpus() throws {
-        let paths = try FileManager.default.subpathsOfDirectory(atPath: Self.models.path).filter { $0.hasSuffix(".xcdatamodeld") }
+        let paths = try FileManager.default.subpathsOfDirectory(atPath: Self.models.path).filter {
+            $0.hasSuffix(".xcdatamodeld")
+        }
         var classes = 0
         for path in paths.sorted() {
             // Some are broken, or of the days before models were XML.
             guard let schema = try? ModelFile.load(Self.models.appendingPathComponent(path)) else { continue }
             for style in GenerationOptions.Style.allCases {
-                let made = try ModelClasses(schema, model: "Model", options: GenerationOptions(style: style, scope: .all))
+                let made = try ModelClasses(
+                    schema, model: "Model", options: GenerationOptions(style: style, scope: .all))
                 classes += made.sources.filter { $0.isOwned }.count
                 #expect(!made.source.isEmpty)
             }

@@ -56,7 +56,9 @@ import Testing
 
     @Test("Broken ends of a text end the search")
     func ends() {
-        for text in ["", "@", "@NSManage", "/*", "/", "\"", "\"\"\"", "#", "#\"", "\"\\", "\"\"\"\\", "\"\\(", "#\"\\#"] {
+        for text in [
+            "", "@", "@NSManage", "/*", "/", "\"", "\"\"\"", "#", "#\"", "\"\\", "\"\"\"\\", "\"\\(", "#\"\\#",
+        ] {
             #expect(places(text) == [])
         }
         #expect(places("@NSManaged") == ["1:1"])
@@ -67,7 +69,8 @@ import Testing
         let message = try #require(ManagedAttributes.findings(in: "@NSManaged", path: "/a/P.swift").first).description
         #expect(message.hasPrefix("/a/P.swift:1:1: error: @NSManaged "))
         let page = try #require(message.split(separator: " ").last)
-        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
         #expect(FileManager.default.fileExists(atPath: root.appendingPathComponent(String(page)).path))
     }
 

@@ -197,12 +197,14 @@ struct BrokenFilesTests {
         ),
     ]
 
-    @Test("A message quotes at most 120 characters of a text in the file", arguments: [
-        "<fetchRequest name=\"t\" entity=\"E\" predicateString=\"LONG ==\"/>",
-        "<fetchRequest name=\"t\" entity=\"E\" resultType=\"LONG\"/>",
-        "<entity name=\"F\"><attribute name=\"d\" derived=\"YES\" derivationExpression=\"LONG\"/></entity>",
-        "<entity name=\"F\"><attribute name=\"d\" attributeType=\"LONG\"/></entity>",
-    ])
+    @Test(
+        "A message quotes at most 120 characters of a text in the file",
+        arguments: [
+            "<fetchRequest name=\"t\" entity=\"E\" predicateString=\"LONG ==\"/>",
+            "<fetchRequest name=\"t\" entity=\"E\" resultType=\"LONG\"/>",
+            "<entity name=\"F\"><attribute name=\"d\" derived=\"YES\" derivationExpression=\"LONG\"/></entity>",
+            "<entity name=\"F\"><attribute name=\"d\" attributeType=\"LONG\"/></entity>",
+        ])
     func quotes(_ element: String) throws {
         let long = element.replacingOccurrences(of: "LONG", with: String(repeating: "a", count: 200_000))
         let error = try #require(

@@ -12,13 +12,19 @@ struct SchemaDiffCorpusTests {
     private static func packages() throws -> [ModelPackage] {
         guard Corpus.isPresent else { return [] }
         let root = Corpus.root.appendingPathComponent("models")
-        let paths = try FileManager.default.subpathsOfDirectory(atPath: root.path).filter { $0.hasSuffix(".xcdatamodeld") }
-        return paths.sorted().compactMap { try? ModelPackage(at: root.appendingPathComponent($0)) }.filter { $0.versions.count > 1 }
+        let paths = try FileManager.default.subpathsOfDirectory(atPath: root.path).filter {
+            $0.hasSuffix(".xcdatamodeld")
+        }
+        return paths.sorted().compactMap { try? ModelPackage(at: root.appendingPathComponent($0)) }.filter {
+            $0.versions.count > 1
+        }
     }
 
     private static func schemas(_ package: ModelPackage) -> [(name: String, schema: Schema)] {
         package.versions.compactMap { version in
-            guard let draft = try? package.draft(of: version), let schema = try? Schema(checking: draft) else { return nil }
+            guard let draft = try? package.draft(of: version), let schema = try? Schema(checking: draft) else {
+                return nil
+            }
             return (version.name, schema)
         }
     }
@@ -38,7 +44,9 @@ struct SchemaDiffCorpusTests {
                     #expect(entersHash == !isSame, "\(title): \(entity.name)")
                     changed += isSame ? 0 : 1
                 }
-                #expect(diff.hashedSentences.isEmpty == (former.schema.versionHashes == later.schema.versionHashes), "\(title)")
+                #expect(
+                    diff.hashedSentences.isEmpty == (former.schema.versionHashes == later.schema.versionHashes),
+                    "\(title)")
                 told += diff.sentences.count
                 pairs += 1
             }
@@ -47,12 +55,14 @@ struct SchemaDiffCorpusTests {
         #expect(packages.isEmpty || pairs > 50 && changed > 100)
     }
 
-    @Test("The version that wrote a store is found by reading few, in the largest packages", arguments: [
-        "StepicOrg+stepik-ios/Stepic/Legacy/Model/Model.xcdatamodeld",
-        "wireapp+wire-ios-data-model/Resources/zmessaging.xcdatamodeld",
-        // With derived attributes, whose hashes need not be comparable.
-        "threema-ch+threema-ios/ThreemaFramework/Persistence/Model/ThreemaData/ThreemaData.xcdatamodeld",
-    ])
+    @Test(
+        "The version that wrote a store is found by reading few, in the largest packages",
+        arguments: [
+            "StepicOrg+stepik-ios/Stepic/Legacy/Model/Model.xcdatamodeld",
+            "wireapp+wire-ios-data-model/Resources/zmessaging.xcdatamodeld",
+            // With derived attributes, whose hashes need not be comparable.
+            "threema-ch+threema-ios/ThreemaFramework/Persistence/Model/ThreemaData/ThreemaData.xcdatamodeld",
+        ])
     func search(_ path: String) throws {
         guard Corpus.isPresent else { return }
         let package = try ModelPackage(at: Corpus.root.appendingPathComponent("models/" + path))

@@ -40,7 +40,9 @@ struct VersionSearchTests {
         let parents = ["String", "Date"].map { Self.entity("Parent", Self.attribute("a", $0)) + child }
         #expect(try search(parents).map(\.name) == ["M0", "M1"])
         let owner = Self.entity("Owner", Self.attribute("size", "Composite", "composite=\"Size\""))
-        let composites = ["Double", "Float"].map { "<composite name=\"Size\">\(Self.attribute("height", $0))</composite>" + owner }
+        let composites = ["Double", "Float"].map {
+            "<composite name=\"Size\">\(Self.attribute("height", $0))</composite>" + owner
+        }
         #expect(try search(composites).map(\.name) == ["M0", "M1"])
     }
 

@@ -171,7 +171,9 @@ final class Live {
 
     /// Throws the first object that is not as the reference says, and if anything is pending.
     func compareGraph(_ reference: Reference) throws {
-        for id in reference.graph.keys.sorted() { try equal(view(object(id), number), reference.view(id), "object \(id) after a merge") }
+        for id in reference.graph.keys.sorted() {
+            try equal(view(object(id), number), reference.view(id), "object \(id) after a merge")
+        }
         try equal(context.hasChanges, false, "hasChanges after a merge")
     }
 

@@ -78,7 +78,8 @@ package final class PushWalk: @unchecked Sendable {
             draft.entities[entity].relationships[0].isOptional = false
         }
         stack = try Stack(
-            type, model: NSManagedObjectModel(draft: draft), undo: false, options: ["NSSQLitePragmasOption": ["synchronous": "OFF"]])
+            type, model: NSManagedObjectModel(draft: draft), undo: false,
+            options: ["NSSQLitePragmasOption": ["synchronous": "OFF"]])
         let maker = stack.context
         for number in 0..<3 { _ = maker.make("Ward", ["name": "ward \(number)", "beds": 0]) }
         for number in 0..<2 { _ = maker.make("Doctor", ["name": "doctor \(number)", "code": 0]) }
@@ -150,7 +151,10 @@ package final class PushWalk: @unchecked Sendable {
         let context = parent.context
         do {
             switch walker.below(8) {
-            case 0: for entity in ["Patient", "Ward", "Doctor"] { for object in try context.all(entity) { _ = object.value(forKey: "name") } }
+            case 0:
+                for entity in ["Patient", "Ward", "Doctor"] {
+                    for object in try context.all(entity) { _ = object.value(forKey: "name") }
+                }
             case 1: context.refreshAllObjects()
             case 2:
                 for saved in parent.inbox.withLock({ inbox in
@@ -213,7 +217,9 @@ package final class PushWalk: @unchecked Sendable {
         // A merge drops what is pending of a patient that is gone elsewhere. Its ward changes with it each time, so that the rest is
         // refused.
         let former = patient?.value(forKey: "ward") as? NSManagedObject
-        if let patient, kind == .discharge || kind == .cancel { walker.touched += PushWalk.visits(patient).map(\.objectID) }
+        if let patient, kind == .discharge || kind == .cancel {
+            walker.touched += PushWalk.visits(patient).map(\.objectID)
+        }
         if let former, [.move, .discharge, .visit, .cancel, .pair].contains(kind) { add(1, to: former, "code") }
         var (counted, change) = (0, 0)
         switch kind {
@@ -272,7 +278,9 @@ package final class PushWalk: @unchecked Sendable {
             let (doctors, patients) = (try context.all("Doctor"), try context.all("Patient"))
             let sum = doctors.map { $0.value(forKey: "code") as? Int ?? 0 }.reduce(0, +)
             if sum != found.counted { fail("\(found.counted) were counted, the store has \(sum)") }
-            if patients.count != found.patients { fail("\(found.patients) patients were left, the store has \(patients.count)") }
+            if patients.count != found.patients {
+                fail("\(found.patients) patients were left, the store has \(patients.count)")
+            }
             for ward in try context.all("Ward") {
                 let members = ward.value(forKey: "patients") as? Set<NSManagedObject> ?? []
                 let beds = ward.value(forKey: "beds") as? Int ?? 0
@@ -285,7 +293,8 @@ package final class PushWalk: @unchecked Sendable {
                 let codes = PushWalk.visits(patient).map { $0.value(forKey: "code") as? Int ?? 0 }
                 let age = patient.value(forKey: "age") as? Int ?? 0
                 if codes.count != age || codes != codes.sorted() { fail("a patient of \(age) visits has \(codes)") }
-                for doctor in doctors where doctor.mutableSetValue(forKey: "patients").contains(patient)
+                for doctor in doctors
+                where doctor.mutableSetValue(forKey: "patients").contains(patient)
                     != patient.mutableSetValue(forKey: "doctors").contains(doctor)
                 { fail("a pair is there on one side only") }
             }

@@ -140,7 +140,8 @@ struct Reference {
         else { return false }
         switch interruption {
         case .number(_, let number):
-            return saved.role.numberKey != nil && saved.number != number && states.allSatisfy { $0[id]?.number == saved.number }
+            return saved.role.numberKey != nil && saved.number != number
+                && states.allSatisfy { $0[id]?.number == saved.number }
         // Nothing goes with it.
         case .delete: return states.allSatisfy { $0[id]?.visits.isEmpty ?? true }
         }
@@ -224,7 +225,9 @@ struct Reference {
     }
 
     private mutating func rollback() {
-        (graph, weights, deleting, done, undone, touched, isHollow) = (committed, committedWeights, [], [], [], [], false)
+        (graph, weights, deleting, done, undone, touched, isHollow) = (
+            committed, committedWeights, [], [], [], [], false
+        )
         close()
     }
 

@@ -22,17 +22,20 @@ package enum Oracle {
     /// One context with undo: sequences of 20 to 60 actions, one for each seed.
     package static func searchOne(_ type: String, seeds: ClosedRange<UInt64>) throws -> SearchReport {
         try search(
-            type, seeds, kinds: Deed.allCases.map(\.rawValue), sequence: Step.sequence, name: \.deed.rawValue, run: run(_:on:), describe: describe(_:))
+            type, seeds, kinds: Deed.allCases.map(\.rawValue), sequence: Step.sequence, name: \.deed.rawValue,
+            run: run(_:on:), describe: describe(_:))
     }
 
     /// Two contexts and a child of the first: sequences of 20 to 200 moves, one for each seed.
     package static func searchThree(_ type: String, seeds: ClosedRange<UInt64>) throws -> SearchReport {
         try search(
-            type, seeds, kinds: Turn.kinds, sequence: Turn.sequence, name: \.name, run: run(_:on:), describe: describe(_:))
+            type, seeds, kinds: Turn.kinds, sequence: Turn.sequence, name: \.name, run: run(_:on:),
+            describe: describe(_:))
     }
 
     private static func search<Element>(
-        _ type: String, _ seeds: ClosedRange<UInt64>, kinds: [String], sequence: (UInt64) -> [Element], name: (Element) -> String,
+        _ type: String, _ seeds: ClosedRange<UInt64>, kinds: [String], sequence: (UInt64) -> [Element],
+        name: (Element) -> String,
         run: ([Element], Stack) -> String?, describe: ([Element]) -> String
     ) throws -> SearchReport {
         StoreMaker.registerSamples()

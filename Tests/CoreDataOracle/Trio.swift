@@ -49,8 +49,11 @@ struct Trio {
     /// Whether both sides change something, and all that they name is there.
     private func isApplicable(_ clash: Clash) -> Bool {
         guard let old = second.graph[clash.id] else { return false }
-        let named = [clash.ours, clash.theirs].compactMap { $0 }.flatMap { Array($0.doctors.keys) + [$0.ward ?? nil].compactMap { $0 } }
-        return clash.changes(old) && named.allSatisfy { second.graph[$0] != nil } && (clash.ours != nil || old.partners.isEmpty)
+        let named = [clash.ours, clash.theirs].compactMap { $0 }.flatMap {
+            Array($0.doctors.keys) + [$0.ward ?? nil].compactMap { $0 }
+        }
+        return clash.changes(old) && named.allSatisfy { second.graph[$0] != nil }
+            && (clash.ours != nil || old.partners.isEmpty)
     }
 
     /// This state once the child has started anew, if it must.
@@ -125,7 +128,8 @@ struct Trio {
         switch (clash.policy, ours) {
         case (.error, _), (.rollback, _), (.storeTrump, nil): break
         case (.storeTrump, let ours?):
-            graph[clash.id] = old.writing(clash.theirs).writing(clash.ours, over: ours, from: old).joining(ours, clash.theirs)
+            graph[clash.id] = old.writing(clash.theirs).writing(clash.ours, over: ours, from: old).joining(
+                ours, clash.theirs)
         case (.objectTrump, let ours?):
             graph[clash.id] = ours.writing(clash.theirs.changed(from: old)).joining(ours, clash.theirs)
         case (.overwrite, let ours?): graph[clash.id] = old.writing(clash.theirs).joining(ours, clash.theirs)

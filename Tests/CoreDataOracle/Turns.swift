@@ -20,7 +20,8 @@ extension Turn {
 
     /// What is counted: the actions of single contexts, and what happens between contexts.
     static let kinds =
-        Deed.allCases.filter(isShared).map(\.rawValue) + ["push", "reset", "interrupt"] + Policy.allCases.map { "clash \($0.rawValue)" }
+        Deed.allCases.filter(isShared).map(\.rawValue) + ["push", "reset", "interrupt"]
+        + Policy.allCases.map { "clash \($0.rawValue)" }
 
     /// What is written without registration is in no event, so that a push could not be undone exactly; with three contexts
     /// `reset` is what reads everything anew.
@@ -52,7 +53,8 @@ extension Turn {
     private static func interruption(_ trio: Trio, _ random: inout SplitMix) -> Turn? {
         let site: Site = Bool.random(using: &random) ? .first : .second
         guard let id = trio[site].committed.keys.sorted().randomElement(using: &random) else { return nil }
-        let interruption: Interruption = Int.random(in: 0..<3, using: &random) == 0
+        let interruption: Interruption =
+            Int.random(in: 0..<3, using: &random) == 0
             ? .delete(id) : .number(id, Int.random(in: 0..<1000, using: &random))
         return Turn(name: "interrupt", move: .interrupt(site, interruption))
     }
@@ -63,7 +65,8 @@ extension Turn {
             let role = trio.second.graph[id]?.role, let policy = Policy.allCases.randomElement(using: &random)
         else { return nil }
         // An object that others point at would take them into the conflict.
-        let isAlone = trio.second.graph.values.allSatisfy { !$0.partners.contains(id) }
+        let isAlone =
+            trio.second.graph.values.allSatisfy { !$0.partners.contains(id) }
             && trio.second.graph[id]?.partners.isEmpty == true
         let deletes = isAlone && Int.random(in: 0..<4, using: &random) == 0
         let clash = Clash(
@@ -83,7 +86,9 @@ extension Turn {
         func one(_ role: Role) -> Int? {
             state.graph.filter { $0.value.role == role }.keys.sorted().randomElement(using: &random)
         }
-        if Int.random(in: 0..<3, using: &random) == 0 { fields.ward = .some(Bool.random(using: &random) ? one(.ward) : nil) }
+        if Int.random(in: 0..<3, using: &random) == 0 {
+            fields.ward = .some(Bool.random(using: &random) ? one(.ward) : nil)
+        }
         if Int.random(in: 0..<3, using: &random) == 0, let doctor = one(.doctor) {
             fields.doctors = [doctor: state.graph[id]?.doctors.contains(doctor) == false]
         }

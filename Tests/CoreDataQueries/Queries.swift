@@ -4,19 +4,29 @@ import CoreData
 import Foundation
 
 private func compare<Root: NSManagedObject, Value>(
-    _ path: KeyPath<Root, Value>, _ type: NSComparisonPredicate.Operator, _ value: Any?, _ options: NSComparisonPredicate.Options = []
+    _ path: KeyPath<Root, Value>, _ type: NSComparisonPredicate.Operator, _ value: Any?,
+    _ options: NSComparisonPredicate.Options = []
 ) -> NSPredicate {
     NSComparisonPredicate(
-        leftExpression: NSExpression(forKeyPath: path), rightExpression: NSExpression(forConstantValue: value), modifier: .direct, type: type,
+        leftExpression: NSExpression(forKeyPath: path), rightExpression: NSExpression(forConstantValue: value),
+        modifier: .direct, type: type,
         options: options)
 }
 
 // MARK: Comparisons
 
-public func == <Root: NSManagedObject, Value: Equatable>(lhs: KeyPath<Root, Value>, rhs: Value) -> NSPredicate { compare(lhs, .equalTo, rhs) }
-public func != <Root: NSManagedObject, Value: Equatable>(lhs: KeyPath<Root, Value>, rhs: Value) -> NSPredicate { compare(lhs, .notEqualTo, rhs) }
-public func < <Root: NSManagedObject, Value: Comparable>(lhs: KeyPath<Root, Value>, rhs: Value) -> NSPredicate { compare(lhs, .lessThan, rhs) }
-public func > <Root: NSManagedObject, Value: Comparable>(lhs: KeyPath<Root, Value>, rhs: Value) -> NSPredicate { compare(lhs, .greaterThan, rhs) }
+public func == <Root: NSManagedObject, Value: Equatable>(lhs: KeyPath<Root, Value>, rhs: Value) -> NSPredicate {
+    compare(lhs, .equalTo, rhs)
+}
+public func != <Root: NSManagedObject, Value: Equatable>(lhs: KeyPath<Root, Value>, rhs: Value) -> NSPredicate {
+    compare(lhs, .notEqualTo, rhs)
+}
+public func < <Root: NSManagedObject, Value: Comparable>(lhs: KeyPath<Root, Value>, rhs: Value) -> NSPredicate {
+    compare(lhs, .lessThan, rhs)
+}
+public func > <Root: NSManagedObject, Value: Comparable>(lhs: KeyPath<Root, Value>, rhs: Value) -> NSPredicate {
+    compare(lhs, .greaterThan, rhs)
+}
 public func <= <Root: NSManagedObject, Value: Comparable>(lhs: KeyPath<Root, Value>, rhs: Value) -> NSPredicate {
     compare(lhs, .lessThanOrEqualTo, rhs)
 }
@@ -27,10 +37,12 @@ public func > <Root: NSManagedObject, Value: Comparable>(lhs: KeyPath<Root, Valu
     compare(lhs, .greaterThan, rhs)
 }
 
-infix operator <-: ComparisonPrecedence
+infix operator <- : ComparisonPrecedence
 
 /// Whether a value is one of a list.
-public func <- <Root: NSManagedObject, Value>(lhs: KeyPath<Root, Value>, rhs: [Value]) -> NSPredicate { compare(lhs, .in, rhs) }
+public func <- <Root: NSManagedObject, Value>(lhs: KeyPath<Root, Value>, rhs: [Value]) -> NSPredicate {
+    compare(lhs, .in, rhs)
+}
 
 /// Whether a text begins with another, in any case.
 public func ~= <Root: NSManagedObject>(lhs: KeyPath<Root, String>, rhs: String) -> NSPredicate {
@@ -39,9 +51,15 @@ public func ~= <Root: NSManagedObject>(lhs: KeyPath<Root, String>, rhs: String) 
 
 // MARK: Logic
 
-public func && (lhs: NSPredicate, rhs: NSPredicate) -> NSPredicate { NSCompoundPredicate(andPredicateWithSubpredicates: [lhs, rhs]) }
-public func || (lhs: NSPredicate, rhs: NSPredicate) -> NSPredicate { NSCompoundPredicate(orPredicateWithSubpredicates: [lhs, rhs]) }
-public prefix func ! (predicate: NSPredicate) -> NSPredicate { NSCompoundPredicate(notPredicateWithSubpredicate: predicate) }
+public func && (lhs: NSPredicate, rhs: NSPredicate) -> NSPredicate {
+    NSCompoundPredicate(andPredicateWithSubpredicates: [lhs, rhs])
+}
+public func || (lhs: NSPredicate, rhs: NSPredicate) -> NSPredicate {
+    NSCompoundPredicate(orPredicateWithSubpredicates: [lhs, rhs])
+}
+public prefix func ! (predicate: NSPredicate) -> NSPredicate {
+    NSCompoundPredicate(notPredicateWithSubpredicate: predicate)
+}
 
 // MARK: Requests
 
@@ -72,7 +90,9 @@ public struct Query<Object: NSManagedObject> {
     }
 
     /// The sum of a property, by an expression on its key path.
-    public func sum<Value: Numeric>(_ path: KeyPath<Object, Value>, _ entityName: String, _ context: NSManagedObjectContext) throws -> Double {
+    public func sum<Value: Numeric>(
+        _ path: KeyPath<Object, Value>, _ entityName: String, _ context: NSManagedObjectContext
+    ) throws -> Double {
         let description = NSExpressionDescription()
         description.name = "sum"
         description.expression = NSExpression(forFunction: "sum:", arguments: [NSExpression(forKeyPath: path)])
@@ -85,7 +105,9 @@ public struct Query<Object: NSManagedObject> {
     }
 
     /// The values of a property by the name that its expression has.
-    public func values<Value>(of path: KeyPath<Object, Value>, _ entityName: String, _ context: NSManagedObjectContext) throws -> [Value] {
+    public func values<Value>(of path: KeyPath<Object, Value>, _ entityName: String, _ context: NSManagedObjectContext)
+        throws -> [Value]
+    {
         let name = NSExpression(forKeyPath: path).keyPath
         let request = NSFetchRequest<NSDictionary>(entityName: entityName)
         request.predicate = NSCompoundPredicate(andPredicateWithSubpredicates: predicates)

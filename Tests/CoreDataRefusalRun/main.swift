@@ -21,7 +21,8 @@ private struct Version {
     let store: URL
 }
 
-private let names = try FileManager.default.contentsOfDirectory(atPath: path).filter { $0.hasSuffix(".xcdatamodel") }.sorted()
+private let names = try FileManager.default.contentsOfDirectory(atPath: path).filter { $0.hasSuffix(".xcdatamodel") }
+    .sorted()
 private let versions = try names.enumerated().map { number, name in
     Version(
         name: name, model: try NSManagedObjectModel(loading: URL(fileURLWithPath: path).appendingPathComponent(name)),
@@ -61,15 +62,20 @@ for old in versions {
         } catch {
             times.append((clock.now - start) / .milliseconds(1))
             processorTimes.append(processorTime() - processorStart)
-            if fits || (error as? CocoaError)?.code.rawValue != 134100 { wrong.append("\(old.name), \(new.name): \(error)") }
+            if fits || (error as? CocoaError)?.code.rawValue != 134100 {
+                wrong.append("\(old.name), \(new.name): \(error)")
+            }
         }
     }
 }
 private func show(_ title: String, _ times: [Double]) {
     guard let longest = times.max() else { return }
     let sorted = times.sorted()
-    print(title + String(
-        format: ": median %.1f ms, 99 %% within %.1f ms, longest %.1f ms", sorted[times.count / 2], sorted[times.count * 99 / 100], longest))
+    print(
+        title
+            + String(
+                format: ": median %.1f ms, 99 %% within %.1f ms, longest %.1f ms", sorted[times.count / 2],
+                sorted[times.count * 99 / 100], longest))
 }
 print("\(versions.count) versions, \(times.count) refusals; \(opened) opened, whose hashes are the same")
 show("clock", times)

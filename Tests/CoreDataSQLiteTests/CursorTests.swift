@@ -54,7 +54,9 @@ struct CursorTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["Model.sqlite"])
     }
 
-    @Test("Who holds a paused cursor reads beside it, whatever the limit, and writes; the cursor goes on with the rows of its beginning")
+    @Test(
+        "Who holds a paused cursor reads beside it, whatever the limit, and writes; the cursor goes on with the rows of its beginning"
+    )
     func paused() throws {
         let store = try folder.store { ($0.readerLimit, $0.connectionTimeout) = (1, 0.2) }
         let cursor = try store.open(plan(store), .latest)

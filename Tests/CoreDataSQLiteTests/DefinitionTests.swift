@@ -119,7 +119,8 @@ struct DefinitionTests {
     ) throws -> [String] {
         var pin = EntityDraft(name: "Pin")
         pin.attributes = [
-            Triage.attribute("latitude", .double), Triage.attribute("longitude", .double), Triage.attribute("title", .string),
+            Triage.attribute("latitude", .double), Triage.attribute("longitude", .double),
+            Triage.attribute("title", .string),
             Triage.attribute("kind", .integer16), Triage.attribute("isMine", .boolean), Triage.attribute("at", .date),
         ]
         pin.relationships = [Triage.toMany("parts", "Pin", "whole"), Triage.toOne("whole", "Pin", "parts")]
@@ -127,7 +128,9 @@ struct DefinitionTests {
         var draft = SchemaDraft()
         draft.entities = [pin]
         let definitions = Definitions(try StoreMap(schema: Schema(checking: draft), configuration: nil))
-        return try definitions.statements(withoutSpatial: missing).filter { $0.contains("Z_Pin_i") || $0.contains("Z_RT_") }
+        return try definitions.statements(withoutSpatial: missing).filter {
+            $0.contains("Z_Pin_i") || $0.contains("Z_RT_")
+        }
     }
 
     @Test(
@@ -169,7 +172,9 @@ struct DefinitionTests {
                 "CREATE TRIGGER Z_RT_Pin_i_DELETE AFTER DELETE ON ZPIN FOR EACH ROW BEGIN DELETE FROM Z_RT_Pin_i WHERE "
                     + "Z_PK = OLD.Z_PK ; END",
             ])
-        let error = #expect(throws: StoreError.self) { try statements(elements, withoutSpatial: "there are no R-trees") }
+        let error = #expect(throws: StoreError.self) {
+            try statements(elements, withoutSpatial: "there are no R-trees")
+        }
         #expect(error?.code == 134060 && error?.sentence.hasPrefix("unsupported: the fetch index i of Pin") == true)
     }
 
@@ -187,7 +192,8 @@ struct DefinitionTests {
         "A fetch index without a form in SQLite is refused by name",
         arguments: [
             ("whole.title == nil", "no column"), ("title BEGINSWITH 'a'", "text other than for equality"),
-            ("title ==[c] 'a'", "options"), ("kind == latitude", "constant on its right"), ("ANY parts.kind == 1", "ANY"),
+            ("title ==[c] 'a'", "options"), ("kind == latitude", "constant on its right"),
+            ("ANY parts.kind == 1", "ANY"),
             ("kind + 1 == 2", "on its left"),
         ])
     func refusedCondition(_ condition: (text: String, why: String)) throws {
@@ -201,7 +207,8 @@ struct DefinitionTests {
         let number = FetchIndex.Element(property: "kind", isRTree: true)
         let cases: [([FetchIndex.Element], String?, String)] = [
             ([.init(property: "title", isRTree: true)], nil, "no number"),
-            (Array(repeating: number, count: 6), nil, "more than five"), ([number], "kind == 1", "an R-tree with a condition"),
+            (Array(repeating: number, count: 6), nil, "more than five"),
+            ([number], "kind == 1", "an R-tree with a condition"),
             ([.init(property: nil, expression: "kind + 1")], nil, "a computed element"),
         ]
         for (elements, condition, why) in cases {

@@ -34,7 +34,9 @@ struct FetchIndexTests {
     func tree() throws {
         let store = try folder.store(schema)
         var rows: [(key: Int64, values: [String: Value])] = []
-        for key in Int64(1)...30 { rows.append((key, ["latitude": Value.double(Double(key)), "longitude": .double(7)])) }
+        for key in Int64(1)...30 {
+            rows.append((key, ["latitude": Value.double(Double(key)), "longitude": .double(7)]))
+        }
         try store.insert("Pin", rows)
         #expect(try store.scalar("SELECT COUNT(*) FROM Z_RT_Pin_where") == "30")
         let near = "SELECT group_concat(Z_PK) FROM Z_RT_Pin_where WHERE ZLATITUDE_MIN >= 4 AND ZLATITUDE_MAX <= 5"
@@ -68,15 +70,21 @@ struct FetchIndexTests {
 
     /// Numbers that 32 bits do not hold, none, and ones beyond all that they hold.
     private static let numbers: [Value] = [
-        .null, .double(0), .double(-0.0), .double(0.1), .double(0.1.nextUp), .double(0.1.nextDown), .double(16_777_217), .double(1e300),
-        .double(-1e300), .double(3.4e38), .double(3.5e38), .double(.infinity), .double(-.infinity), .double(.leastNonzeroMagnitude), .double(-7.25),
+        .null, .double(0), .double(-0.0), .double(0.1), .double(0.1.nextUp), .double(0.1.nextDown), .double(16_777_217),
+        .double(1e300),
+        .double(-1e300), .double(3.4e38), .double(3.5e38), .double(.infinity), .double(-.infinity),
+        .double(.leastNonzeroMagnitude), .double(-7.25),
     ]
 
     private func pins(_ store: any RowStore) throws {
         var rows: [(key: Int64, values: [String: Value])] = []
         for (a, latitude) in Self.numbers.enumerated() {
             for (b, longitude) in Self.numbers.enumerated() {
-                rows.append((Int64(a * Self.numbers.count + b + 1), ["latitude": latitude, "longitude": longitude, "state": .int(Int64(b % 4))]))
+                rows.append(
+                    (
+                        Int64(a * Self.numbers.count + b + 1),
+                        ["latitude": latitude, "longitude": longitude, "state": .int(Int64(b % 4))]
+                    ))
             }
         }
         var batch = ChangeBatch()
@@ -105,18 +113,26 @@ struct FetchIndexTests {
         try pins(store)
         try pins(memory)
         for text in [
-            "latitude BETWEEN {0, 0.1} AND longitude BETWEEN {-8, 1}", "latitude >= 0.1 AND latitude <= 0.1", "latitude > 0.1 AND longitude < 0.1",
-            "latitude == 16777217", "latitude == 16777216", "latitude > 3e38 AND longitude < -3e38", "latitude <= 2e300 AND latitude >= 1e300",
-            "latitude >= -2e300 AND latitude < -1e299 AND state == 1", "latitude BETWEEN {-1e-300, 1e-300}", "latitude < 3.4e38 AND longitude > -3.4e38",
+            "latitude BETWEEN {0, 0.1} AND longitude BETWEEN {-8, 1}", "latitude >= 0.1 AND latitude <= 0.1",
+            "latitude > 0.1 AND longitude < 0.1",
+            "latitude == 16777217", "latitude == 16777216", "latitude > 3e38 AND longitude < -3e38",
+            "latitude <= 2e300 AND latitude >= 1e300",
+            "latitude >= -2e300 AND latitude < -1e299 AND state == 1", "latitude BETWEEN {-1e-300, 1e-300}",
+            "latitude < 3.4e38 AND longitude > -3.4e38",
             "indexed:by:(latitude, 'where') BETWEEN {0, 1} AND indexed:by:(longitude, 'where') BETWEEN {0, 1}",
             "(latitude > 0 AND longitude > 0) AND NOT (state == 2)",
         ] {
             let plan = try plan(text)
             let told = try #require(try store.explanation(of: plan, counts: false, .latest))
-            #expect(told.indexes == ["Z_RT_Pin_where"] && told.missing.isEmpty && told.steps.contains { $0.contains("SEARCH") }, "\(text): \(told)")
+            #expect(
+                told.indexes == ["Z_RT_Pin_where"] && told.missing.isEmpty
+                    && told.steps.contains { $0.contains("SEARCH") }, "\(text): \(told)")
             #expect(try keys(store, plan) == keys(memory, plan), "\(text)")
         }
-        for text in ["latitude > 1", "latitude > 0 OR longitude > 0", "NOT (latitude BETWEEN {0, 1})", "latitude == nil", "latitude + 0 BETWEEN {0, 1}"] {
+        for text in [
+            "latitude > 1", "latitude > 0 OR longitude > 0", "NOT (latitude BETWEEN {0, 1})", "latitude == nil",
+            "latitude + 0 BETWEEN {0, 1}",
+        ] {
             let plan = try plan(text)
             #expect(try store.explanation(of: plan, counts: false, .latest)?.indexes == [], "\(text)")
             #expect(try keys(store, plan) == keys(memory, plan), "\(text)")
@@ -129,7 +145,8 @@ struct FetchIndexTests {
         try pins(store)
         let near = try plan("latitude BETWEEN {0, 1} AND longitude BETWEEN {0, 1}")
         let count = try keys(store, near).count
-        let moved = try store.apply(SetChange(.update(near, [SetChange.Assignment("latitude", .constant(.double(-7)))])))
+        let moved = try store.apply(
+            SetChange(.update(near, [SetChange.Assignment("latitude", .constant(.double(-7)))])))
         #expect(count > 20 && moved.count == count)
         #expect(try keys(store, near).isEmpty)
         let gone = try plan("latitude BETWEEN {-7.1, -6.9} AND longitude <= 1")
@@ -156,9 +173,14 @@ struct FetchIndexTests {
     @Test("indexed:by: with an index that is not there, or not of the attribute, is refused by every store")
     func unknownIndexes() throws {
         let stores: [any RowStore] = [try folder.store(schema), try MemoryStore(schema: schema)]
-        for text in ["indexed:by:(latitude, 'nope') > 1", "indexed:by:(state, 'where') > 1", "indexed:by:(latitude + 1, 'where') > 1"] {
+        for text in [
+            "indexed:by:(latitude, 'nope') > 1", "indexed:by:(state, 'where') > 1",
+            "indexed:by:(latitude + 1, 'where') > 1",
+        ] {
             let plan = try plan(text)
-            let words = stores.map { store in #expect(throws: StoreError.self) { try store.count(plan, .latest) }?.sentence ?? "" }
+            let words = stores.map { store in
+                #expect(throws: StoreError.self) { try store.count(plan, .latest) }?.sentence ?? ""
+            }
             #expect(words[0] == words[1] && words[0].contains("indexed:by:"), "\(words)")
         }
     }

@@ -12,7 +12,8 @@ struct HostMemoryTests {
     func blocks() throws {
         let folder = try Folder()
         let path = folder.url.appendingPathComponent("memory.sqlite").path
-        let connection = try Connection(path: path, access: .create, options: SQLiteOptions(), counter: StatementCounter())
+        let connection = try Connection(
+            path: path, access: .create, options: SQLiteOptions(), counter: StatementCounter())
         try connection.run("CREATE TABLE t(id INTEGER PRIMARY KEY)")
         for size in [40, 100, 1000, 2040] {
             let block = try #require(sqlite3_malloc(Int32(size)))

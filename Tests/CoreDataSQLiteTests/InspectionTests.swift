@@ -24,7 +24,8 @@ struct InspectionTests {
 
     private func files() throws -> [String: Data] {
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
-        return try Dictionary(uniqueKeysWithValues: names.map { ($0, try Data(contentsOf: folder.url.appendingPathComponent($0))) })
+        return try Dictionary(
+            uniqueKeysWithValues: names.map { ($0, try Data(contentsOf: folder.url.appendingPathComponent($0))) })
     }
 
     @Test("A model that does not fit is an answer, which opening throws in the same words; the file stays as it is")
@@ -42,14 +43,17 @@ struct InspectionTests {
         let found = try inspect(other)
         #expect(found.content == .store && found.metadata?.uuid == uuid)
         let mismatch = try #require(found.mismatch)
-        #expect(mismatch.changed == ["Injury", "Place", "Station"] && mismatch.onlyInModel == ["Zone"] && mismatch.onlyInStore == [])
+        #expect(
+            mismatch.changed == ["Injury", "Place", "Station"] && mismatch.onlyInModel == ["Zone"]
+                && mismatch.onlyInStore == [])
         #expect(mismatch.writer() == nil, "the schema lies in no package")
         let error = #expect(throws: StoreError.self) { try folder.store(other) }
         #expect(error?.code == 134100 && error?.sentence == mismatch.refusal(at: folder.file.path).sentence)
-        #expect(error?.sentence == """
-            The model does not fit the store at \(folder.file.path). Entities that differ: Injury, Place, Station. Only in the model: \
-            Zone. Open the store with the model that wrote it, or migrate it.
-            """)
+        #expect(
+            error?.sentence == """
+                The model does not fit the store at \(folder.file.path). Entities that differ: Injury, Place, Station. Only in the model: \
+                Zone. Open the store with the model that wrote it, or migrate it.
+                """)
         #expect(try inspect().mismatch == nil)
         #expect(try files()["Model.sqlite"] == before["Model.sqlite"])
     }
@@ -57,8 +61,11 @@ struct InspectionTests {
     @Test("A renamed entity is one that only the model has and one that only the store has")
     func renamed() throws {
         try folder.store().close()
-        let other = try schema { $0.entities[0].name = "Triage"; $0.entities[1].relationships[2].destinationName = "Triage"
-            $0.entities[1].relationships[2].inverseEntityName = "Triage"; $0.entities[3].relationships[1].destinationName = "Triage" }
+        let other = try schema {
+            $0.entities[0].name = "Triage"; $0.entities[1].relationships[2].destinationName = "Triage"
+            $0.entities[1].relationships[2].inverseEntityName = "Triage";
+            $0.entities[3].relationships[1].destinationName = "Triage"
+        }
         let mismatch = try #require(try inspect(other).mismatch)
         #expect(mismatch.onlyInModel == ["Triage"] && mismatch.onlyInStore == ["Assessment"])
         #expect(mismatch.changed == ["Casualty", "Place", "Station"])

@@ -35,7 +35,9 @@ struct LogTests {
         // did not fit the cache. Nothing of ours uses one.
         for _ in 0..<40 {
             // Now and then somebody else writes, or empties the log.
-            if random.below(8) == 0 { try other.run("PRAGMA wal_checkpoint(\(["PASSIVE", "TRUNCATE"][random.below(2)]))") }
+            if random.below(8) == 0 {
+                try other.run("PRAGMA wal_checkpoint(\(["PASSIVE", "TRUNCATE"][random.below(2)]))")
+            }
             let database = random.below(6) == 0 ? other : writer
             try database.run("BEGIN IMMEDIATE")
             var changed = rows
@@ -135,7 +137,9 @@ private final class Database {
 
     private func forEachRow(_ sql: String, _ body: (OpaquePointer) -> Void) throws {
         var prepared: OpaquePointer?
-        guard sqlite3_prepare_v2(handle, sql, -1, &prepared, nil) == SQLITE_OK, let statement = prepared else { throw failure(sql) }
+        guard sqlite3_prepare_v2(handle, sql, -1, &prepared, nil) == SQLITE_OK, let statement = prepared else {
+            throw failure(sql)
+        }
         defer { sqlite3_finalize(statement) }
         var code = sqlite3_step(statement)
         while code == SQLITE_ROW {
@@ -145,5 +149,7 @@ private final class Database {
         guard code == SQLITE_DONE else { throw failure(sql) }
     }
 
-    private func failure(_ sql: String) -> Failure { Failure(message: "\(sql): \(String(cString: sqlite3_errmsg(handle)))") }
+    private func failure(_ sql: String) -> Failure {
+        Failure(message: "\(sql): \(String(cString: sqlite3_errmsg(handle)))")
+    }
 }

@@ -118,7 +118,9 @@ struct MemberPositionsTests {
         #expect((0..<100_000).map { Int64($0) }.longestAscent().count == 100_000)
     }
 
-    @Test("Members that moved get positions between their neighbours, wherever and however often, and few others are asked for")
+    @Test(
+        "Members that moved get positions between their neighbours, wherever and however often, and few others are asked for"
+    )
     func movedAlone() throws {
         var asked = 0
         for seed in 0..<200 as Range<UInt64> {

@@ -51,13 +51,15 @@ struct OrderTests {
             batch.inserts = inserts
             if !added.isEmpty || !removed.isEmpty {
                 batch.links = [
-                    LinkChange(relationship: relationship, owner: try owner(), added: keys(added), removed: keys(removed))
+                    LinkChange(
+                        relationship: relationship, owner: try owner(), added: keys(added), removed: keys(removed))
                 ]
             }
             if !deletes.isEmpty {
                 batch.deletes = [
                     DeleteGroup(
-                        entity: store.schema[relationship].destination, numbers: deletes, expected: deletes.map { _ in 1 })
+                        entity: store.schema[relationship].destination, numbers: deletes,
+                        expected: deletes.map { _ in 1 })
                 ]
             }
             batch.orders = [try order(numbers)]
@@ -172,16 +174,20 @@ struct OrderTests {
         func key(_ entity: String, _ number: Int64) throws -> RowKey { try subject.store.key(entity, number) }
         var batch = ChangeBatch()
         batch.links = [
-            LinkChange(relationship: subject.relationship, owner: try subject.owner(1), added: subject.keys([1, 2, 3]), removed: []),
+            LinkChange(
+                relationship: subject.relationship, owner: try subject.owner(1), added: subject.keys([1, 2, 3]),
+                removed: []),
             LinkChange(relationship: lists, owner: try key("Song", 1), added: [try key("List", 2)], removed: []),
-            LinkChange(relationship: subject.relationship, owner: try subject.owner(2), added: subject.keys([3]), removed: []),
+            LinkChange(
+                relationship: subject.relationship, owner: try subject.owner(2), added: subject.keys([3]), removed: []),
         ]
         #expect(try subject.store.commit(batch).conflicts.isEmpty)
         #expect(try subject.members(of: 1) == [1, 2, 3] && subject.members(of: 2) == [1, 3])
         batch = ChangeBatch()
         batch.orders = [
             try subject.order([3, 1, 2]), try subject.order([3, 1], owner: 2),
-            OrderChange(relationship: lists, owner: try key("Song", 1), members: try [2, 1].map { try key("List", $0) }),
+            OrderChange(
+                relationship: lists, owner: try key("Song", 1), members: try [2, 1].map { try key("List", $0) }),
         ]
         #expect(try subject.store.commit(batch).conflicts.isEmpty)
         #expect(try subject.members(of: 1) == [3, 1, 2] && subject.members(of: 2) == [3, 1])
@@ -198,11 +204,14 @@ struct OrderTests {
         #expect(try subject.members() == [4, 2, 3, 1])
         var batch = ChangeBatch()
         batch.links = [
-            LinkChange(relationship: subject.relationship, owner: try subject.owner(4), added: subject.keys([3]), removed: [])
+            LinkChange(
+                relationship: subject.relationship, owner: try subject.owner(4), added: subject.keys([3]), removed: [])
         ]
         batch.orders = [try subject.order([3, 1], owner: 4)]
         #expect(try subject.store.commit(batch).conflicts.isEmpty)
-        #expect(try subject.members(of: 4) == [3, 1] && subject.members(of: 3) == [1, 4] && subject.members() == [4, 2, 3, 1])
+        #expect(
+            try subject.members(of: 4) == [3, 1] && subject.members(of: 3) == [1, 4]
+                && subject.members() == [4, 2, 3, 1])
     }
 
     @Test("2,000 additions at one place of a list, each saved, keep the order and write few others")
@@ -221,7 +230,9 @@ struct OrderTests {
 
     @Test(
         "Equal, missing and negative positions of another writer: a new order comes out whole",
-        arguments: ["NULL", "7", "Z_PK % 3", "-Z_PK", "9223372036854775807 - Z_PK", "CASE WHEN Z_PK > 10 THEN Z_PK * 16 END"])
+        arguments: [
+            "NULL", "7", "Z_PK % 3", "-Z_PK", "9223372036854775807 - Z_PK", "CASE WHEN Z_PK > 10 THEN Z_PK * 16 END",
+        ])
     func foreign(_ position: String) throws {
         let subject = try wounds(20)
         try subject.alter("UPDATE ZINJURY SET Z_FOK_CASUALTY = \(position)")
@@ -242,7 +253,8 @@ struct OrderTests {
         let subject = try songs(4)
         for position in ["NULL", "9223372036854775807", "-5"] {
             #expect(try subject.write([1, 2], links: [1, 2]) <= 2)
-            let join = try #require(try StoreMap(schema: subject.store.schema, configuration: nil).positions(of: subject.relationship))
+            let join = try #require(
+                try StoreMap(schema: subject.store.schema, configuration: nil).positions(of: subject.relationship))
             try subject.alter("UPDATE \(join.table) SET \(join.position) = \(position)")
             _ = try subject.write([4, 2, 1, 3], links: [3, 4])
             #expect(try subject.members() == [4, 2, 1, 3])
@@ -271,7 +283,9 @@ struct OrderTests {
             let writes = WriteCompiler(map)
             for sql in [writes.positions(columns), writes.lastPosition(columns)] {
                 let plan = try subject.plan(sql)
-                #expect(plan.contains { $0.contains("SEARCH") && $0.contains(read) } && !plan.joined().contains("SCAN"), "\(plan)")
+                #expect(
+                    plan.contains { $0.contains("SEARCH") && $0.contains(read) } && !plan.joined().contains("SCAN"),
+                    "\(plan)")
             }
             let plan = try subject.plan(writes.order(columns))
             #expect(plan.count == 1 && plan[0].contains(written), "\(plan)")

@@ -17,14 +17,18 @@ struct PlanSample {
     static var schema: Schema {
         get throws {
             let types: [(String, AttributeType)] = [
-                ("text", .string), ("int", .integer32), ("big", .integer64), ("double", .double), ("float", .float), ("date", .date),
-                ("flag", .boolean), ("decimal", .decimal), ("uuid", .uuid), ("uri", .uri), ("bytes", .binary), ("free", .string),
+                ("text", .string), ("int", .integer32), ("big", .integer64), ("double", .double), ("float", .float),
+                ("date", .date),
+                ("flag", .boolean), ("decimal", .decimal), ("uuid", .uuid), ("uri", .uri), ("bytes", .binary),
+                ("free", .string),
             ]
             var thing = entity("Thing", types)
-            thing.indexes.append(FetchIndex(name: "both", elements: [.init(property: "flag"), .init(property: "date")]))
+            thing.indexes.append(
+                FetchIndex(name: "both", elements: [.init(property: "flag"), .init(property: "date")]))
             thing.relationships = [
                 Triage.toOne("owner", "Owner", "things"), Triage.toMany("marks", "Mark", "things"),
-                Triage.toMany("labels", "Label", "things", ordered: true), Triage.toMany("parts", "Part", "thing", ordered: true),
+                Triage.toMany("labels", "Label", "things", ordered: true),
+                Triage.toMany("parts", "Part", "thing", ordered: true),
                 Triage.toMany("visits", "Visit", "thing"),
             ]
             var book = entity("Book", [("pages", .integer32)])
@@ -34,7 +38,8 @@ struct PlanSample {
             (volume.parentName, disc.parentName) = ("Book", "Thing")
             var owner = entity("Owner", [("name", .string), ("code", .integer32), ("free", .string)])
             owner.relationships = [
-                Triage.toMany("things", "Thing", "owner"), Triage.toMany("books", "Book", "keeper"), Triage.toOne("city", "City", "owners"),
+                Triage.toMany("things", "Thing", "owner"), Triage.toMany("books", "Book", "keeper"),
+                Triage.toOne("city", "City", "owners"),
             ]
             var city = entity("City", [("name", .string)])
             city.relationships = [Triage.toMany("owners", "Owner", "city"), Triage.toOne("land", "Land", "cities")]
@@ -98,7 +103,8 @@ struct PlanSample {
     }
 
     func steps(_ sql: String, _ values: [Value]) throws -> String {
-        let connection = try Connection(path: folder.file.path, access: .read, options: SQLiteOptions(), counter: StatementCounter())
+        let connection = try Connection(
+            path: folder.file.path, access: .read, options: SQLiteOptions(), counter: StatementCounter())
         let statement = try connection.statement("EXPLAIN QUERY PLAN " + sql)
         defer { statement.finish() }
         try statement.bind(values)
@@ -112,9 +118,13 @@ struct PlanSample {
     }
 
     /// Expects these words in the plan, and that no table is read from its first row to its last.
-    func expect(_ entity: String, _ text: String, _ words: [String], _ location: Testing.SourceLocation = #_sourceLocation) throws {
+    func expect(
+        _ entity: String, _ text: String, _ words: [String], _ location: Testing.SourceLocation = #_sourceLocation
+    ) throws {
         let plan = try plan(entity, asking: text)
         for word in words { #expect(plan.contains(word), "\(entity): \(text): \(plan)", sourceLocation: location) }
-        #expect(!plan.contains("SCAN t") && !plan.contains("Z_ENT_INDEX"), "\(entity): \(text): \(plan)", sourceLocation: location)
+        #expect(
+            !plan.contains("SCAN t") && !plan.contains("Z_ENT_INDEX"), "\(entity): \(text): \(plan)",
+            sourceLocation: location)
     }
 }

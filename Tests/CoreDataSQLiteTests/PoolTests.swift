@@ -78,7 +78,9 @@ struct PoolTests {
         try store.pool.read { _ in try read(store, inside: depth - 1) }
     }
 
-    @Test("Stores of one plan have their own identities, and one of another model is refused although the plan knows a store that fits")
+    @Test(
+        "Stores of one plan have their own identities, and one of another model is refused although the plan knows a store that fits"
+    )
     func plan() throws {
         let plan = try StorePlan(schema: Triage.schema, configuration: nil)
         func open(_ file: URL, _ plan: StorePlan) throws -> SQLiteStore {
@@ -136,7 +138,8 @@ struct PoolTests {
         #expect(try next.allocateKeys(5000, in: root).count == 5000)
     }
 
-    @Test("A pool that somebody closes while another has it alone stays closed when that fails, and closing waits for it")
+    @Test(
+        "A pool that somebody closes while another has it alone stays closed when that fails, and closing waits for it")
     func closedWhileAlone() throws {
         let store = try folder.store()
         let pool = store.pool

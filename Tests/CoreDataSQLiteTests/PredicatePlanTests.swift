@@ -18,20 +18,26 @@ struct PredicatePlanTests {
         ("text == 'x'", ["INDEX Z_Thing_bytext (ZTEXT=?)"]), ("'x' == text", ["INDEX Z_Thing_bytext (ZTEXT=?)"]),
         ("text == nil", ["INDEX Z_Thing_bytext (ZTEXT=?)"]), ("text IN {'a', 'b'}", ["INDEX Z_Thing_bytext (ZTEXT=?)"]),
         ("text IN {'a', nil}", ["INDEX Z_Thing_bytext (ZTEXT=?)"]),
-        ("text > 'x'", ["INDEX Z_Thing_bytext (ZTEXT>?)"]), ("text BETWEEN {'a', 'b'}", ["INDEX Z_Thing_bytext (ZTEXT>? AND ZTEXT<?)"]),
+        ("text > 'x'", ["INDEX Z_Thing_bytext (ZTEXT>?)"]),
+        ("text BETWEEN {'a', 'b'}", ["INDEX Z_Thing_bytext (ZTEXT>? AND ZTEXT<?)"]),
         ("text BEGINSWITH 'x'", ["INDEX Z_Thing_bytext (ZTEXT>? AND ZTEXT<?)"]),
         ("text == 'a' OR text == 'b' OR text == 'c'", ["INDEX Z_Thing_bytext (ZTEXT=?)"]),
         ("text == 'x' OR int == 3", ["MULTI-INDEX OR", "Z_Thing_bytext", "Z_Thing_byint"]),
         ("text == 'x' AND free CONTAINS 'y'", ["INDEX Z_Thing_bytext (ZTEXT=?)"]),
         ("text == 'x' AND NOT (free LIKE 'y*')", ["INDEX Z_Thing_bytext (ZTEXT=?)"]),
         ("int == 3", ["INDEX Z_Thing_byint (ZINT=?)"]), ("int < 3", ["INDEX Z_Thing_byint (ZINT<?)"]),
-        ("int BETWEEN {1, 3}", ["INDEX Z_Thing_byint (ZINT>? AND ZINT<?)"]), ("big >= 3", ["INDEX Z_Thing_bybig (ZBIG>?)"]),
-        ("int > 1 AND int < 4", ["INDEX Z_Thing_byint (ZINT>? AND ZINT<?)"]), ("double == 0.5", ["INDEX Z_Thing_bydouble (ZDOUBLE=?)"]),
-        ("float == 0.1", ["INDEX Z_Thing_byfloat (ZFLOAT>? AND ZFLOAT<?)"]), ("date > CAST(5, 'NSDate')", ["INDEX Z_Thing_bydate (ZDATE>?)"]),
-        ("flag == YES", ["(ZFLAG=?)"]), ("flag == YES AND date > CAST(5, 'NSDate')", ["INDEX Z_Thing_both (ZFLAG=? AND ZDATE>?)"]),
+        ("int BETWEEN {1, 3}", ["INDEX Z_Thing_byint (ZINT>? AND ZINT<?)"]),
+        ("big >= 3", ["INDEX Z_Thing_bybig (ZBIG>?)"]),
+        ("int > 1 AND int < 4", ["INDEX Z_Thing_byint (ZINT>? AND ZINT<?)"]),
+        ("double == 0.5", ["INDEX Z_Thing_bydouble (ZDOUBLE=?)"]),
+        ("float == 0.1", ["INDEX Z_Thing_byfloat (ZFLOAT>? AND ZFLOAT<?)"]),
+        ("date > CAST(5, 'NSDate')", ["INDEX Z_Thing_bydate (ZDATE>?)"]),
+        ("flag == YES", ["(ZFLAG=?)"]),
+        ("flag == YES AND date > CAST(5, 'NSDate')", ["INDEX Z_Thing_both (ZFLAG=? AND ZDATE>?)"]),
         ("decimal == 1.5", ["INDEX Z_Thing_bydecimal (ZDECIMAL=?)"]),
         ("uuid == CAST('01000000-0000-0000-0000-000000000000', 'NSUUID')", ["INDEX Z_Thing_byuuid (ZUUID=?)"]),
-        ("uri == CAST('x:y', 'NSURL')", ["INDEX Z_Thing_byuri (ZURI=?)"]), ("bytes == CAST('AAEC', 'NSData')", ["INDEX Z_Thing_bybytes (ZBYTES=?)"]),
+        ("uri == CAST('x:y', 'NSURL')", ["INDEX Z_Thing_byuri (ZURI=?)"]),
+        ("bytes == CAST('AAEC', 'NSData')", ["INDEX Z_Thing_bybytes (ZBYTES=?)"]),
         ("owner == nil", ["INDEX ZTHING_ZOWNER_INDEX (ZOWNER=?)"]),
         ("TERNARY(YES == YES, text, free) == 'x'", ["INDEX Z_Thing_bytext (ZTEXT=?)"]),
     ]
@@ -59,7 +65,9 @@ struct PredicatePlanTests {
         }
     }
 
-    @Test("A row is found by its key, and rows by the keys of a list; an object at the other end by the index of the relationship")
+    @Test(
+        "A row is found by its key, and rows by the keys of a list; an object at the other end by the index of the relationship"
+    )
     func objects() throws {
         let key = ObjectKey(number: 1, entity: try sample.store.entity("Thing").index, store: 0)
         let owner = ObjectKey(number: 1, entity: try sample.store.entity("Owner").index, store: 0)
@@ -67,10 +75,18 @@ struct PredicatePlanTests {
             try sample.plan("Thing", .comparison(Comparison(left, op, right)))
         }
         #expect(try compared(.this, .equal, .constant(.key(key))).contains("SEARCH t0 USING INTEGER PRIMARY KEY"))
-        #expect(try compared(.keyPath(["objectID"]), .equal, .constant(.key(key))).contains("SEARCH t0 USING INTEGER PRIMARY KEY"))
-        #expect(try compared(.this, .in, .list([.constant(.key(key)), .constant(.key(key))])).contains("SEARCH t0 USING INTEGER PRIMARY KEY"))
-        #expect(try compared(.keyPath(["owner"]), .equal, .constant(.key(owner))).contains("ZTHING_ZOWNER_INDEX (ZOWNER=?)"))
-        #expect(try compared(.keyPath(["owner"]), .in, .list([.constant(.key(owner)), .constant(.null)])).contains("ZTHING_ZOWNER_INDEX"))
+        #expect(
+            try compared(.keyPath(["objectID"]), .equal, .constant(.key(key))).contains(
+                "SEARCH t0 USING INTEGER PRIMARY KEY"))
+        #expect(
+            try compared(.this, .in, .list([.constant(.key(key)), .constant(.key(key))])).contains(
+                "SEARCH t0 USING INTEGER PRIMARY KEY"))
+        #expect(
+            try compared(.keyPath(["owner"]), .equal, .constant(.key(owner))).contains("ZTHING_ZOWNER_INDEX (ZOWNER=?)")
+        )
+        #expect(
+            try compared(.keyPath(["owner"]), .in, .list([.constant(.key(owner)), .constant(.null)])).contains(
+                "ZTHING_ZOWNER_INDEX"))
     }
 
     @Test("An order that an index has needs no sorting")
@@ -79,7 +95,9 @@ struct PredicatePlanTests {
             let plan = try sample.plan("Thing", nil, [term])
             #expect(plan.contains("USING INDEX Z_Thing_by") && !plan.contains("TEMP B-TREE"), "\(plan)")
         }
-        let both = try sample.plan("Thing", .comparison(Comparison(.keyPath(["flag"]), .equal, .constant(.bool(true)))), [SortTerm(keyPath: ["date"])])
+        let both = try sample.plan(
+            "Thing", .comparison(Comparison(.keyPath(["flag"]), .equal, .constant(.bool(true)))),
+            [SortTerm(keyPath: ["date"])])
         #expect(both.contains("Z_Thing_both") && !both.contains("TEMP B-TREE"), "\(both)")
     }
 }

@@ -20,7 +20,10 @@ struct PredicateRowTests {
         folder = try Folder()
         store = try folder.store(PlanSample.schema)
         let (thing, owner) = (try store.entity("Thing").index.number, try store.entity("Owner").index.number)
-        let (book, part, city) = (try store.entity("Book").index.number, try store.entity("Part").index.number, try store.entity("City").index.number)
+        let (book, part, city) = (
+            try store.entity("Book").index.number, try store.entity("Part").index.number,
+            try store.entity("City").index.number
+        )
         let rows = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < \(Self.count)) "
         try store.pool.write { connection in
             _ = try connection.run(
@@ -30,7 +33,8 @@ struct PredicateRowTests {
                 "INSERT INTO ZCITY (Z_PK, Z_ENT, Z_OPT, ZNAME) " + rows
                     + "SELECT n, \(city), 1, printf('c%05d', n) FROM c WHERE n <= \(Self.count / 200)")
             _ = try connection.run(
-                "INSERT INTO ZPART (Z_PK, Z_ENT, Z_OPT, ZNAME, ZTHING) " + rows + "SELECT n, \(part), 1, printf('p%05d', n), n FROM c")
+                "INSERT INTO ZPART (Z_PK, Z_ENT, Z_OPT, ZNAME, ZTHING) " + rows
+                    + "SELECT n, \(part), 1, printf('p%05d', n), n FROM c")
             _ = try connection.run(
                 "INSERT INTO ZTHING (Z_PK, Z_ENT, Z_OPT, ZTEXT, ZINT, ZBIG, ZDOUBLE, ZFLOAT, ZDATE, ZFLAG, ZDECIMAL, ZUUID, ZURI, ZBYTES, "
                     + "ZFREE, ZOWNER) " + rows
@@ -42,21 +46,32 @@ struct PredicateRowTests {
 
     /// A text, and how many rows it finds.
     private static let predicates: [(text: String, rows: Int)] = [
-        ("text == '00017'", 1), ("'00017' == text", 1), ("text == nil", 3), ("text IN {'00017', '00018'}", 2), ("text IN {'00017', nil}", 4),
-        ("text > '19990'", 10), ("text >= '19990'", 11), ("text < '00010'", 6), ("text <= '00010'", 7), ("text BETWEEN {'00010', '00020'}", 11),
-        ("text BEGINSWITH '0001'", 10), ("text == '00011' OR text == '00012' OR text == '00013'", 3), ("text == '00017' OR int == 30", 2),
-        ("text BEGINSWITH '0001' AND free CONTAINS '9'", 1), ("text == '00017' AND NOT (free LIKE 'g*')", 1), ("NOT (text != '00017')", 1),
-        ("int == 17", 1), ("int < 17", 16), ("int >= 19990", 11), ("int BETWEEN {10, 20}", 11), ("int > 10 AND int < 20", 9), ("int IN {1, 2, 3, 50000}", 3),
+        ("text == '00017'", 1), ("'00017' == text", 1), ("text == nil", 3), ("text IN {'00017', '00018'}", 2),
+        ("text IN {'00017', nil}", 4),
+        ("text > '19990'", 10), ("text >= '19990'", 11), ("text < '00010'", 6), ("text <= '00010'", 7),
+        ("text BETWEEN {'00010', '00020'}", 11),
+        ("text BEGINSWITH '0001'", 10), ("text == '00011' OR text == '00012' OR text == '00013'", 3),
+        ("text == '00017' OR int == 30", 2),
+        ("text BEGINSWITH '0001' AND free CONTAINS '9'", 1), ("text == '00017' AND NOT (free LIKE 'g*')", 1),
+        ("NOT (text != '00017')", 1),
+        ("int == 17", 1), ("int < 17", 16), ("int >= 19990", 11), ("int BETWEEN {10, 20}", 11),
+        ("int > 10 AND int < 20", 9), ("int IN {1, 2, 3, 50000}", 3),
         ("big >= 19990", 11), ("double == 8.5", 1), ("double IN {8.5, 9}", 2), ("float == 8.25", 1), ("float < 2", 7),
-        ("date > CAST(19990, 'NSDate')", 10), ("date == CAST(5, 'NSDate')", 1), ("flag == YES", 3), ("flag == YES AND date > CAST(2, 'NSDate')", 1),
-        ("decimal == 8.5", 1), ("decimal < 5", 9), ("uuid == CAST('30303030-3030-3030-3030-303030303137', 'NSUUID')", 1),
-        ("uri == CAST('x:00017', 'NSURL')", 1), ("bytes == CAST('MDAwMTc=', 'NSData')", 1), ("owner == nil", 3), ("owner.name == 'o00017'", 20),
+        ("date > CAST(19990, 'NSDate')", 10), ("date == CAST(5, 'NSDate')", 1), ("flag == YES", 3),
+        ("flag == YES AND date > CAST(2, 'NSDate')", 1),
+        ("decimal == 8.5", 1), ("decimal < 5", 9),
+        ("uuid == CAST('30303030-3030-3030-3030-303030303137', 'NSUUID')", 1),
+        ("uri == CAST('x:00017', 'NSURL')", 1), ("bytes == CAST('MDAwMTc=', 'NSData')", 1), ("owner == nil", 3),
+        ("owner.name == 'o00017'", 20),
         ("owner.name BEGINSWITH 'o0001'", 200), ("TERNARY(YES == YES, text, free) == '00017'", 1),
         ("owner.name IN {'o00017', 'o00018'}", 40), ("owner.name == 'o00017' OR owner.name == 'o00018'", 40),
-        ("owner.name BETWEEN {'o00017', 'o00018'}", 40), ("owner.city.name == 'c00003'", 200), ("owner.city.name IN {'c00003', 'c00004'}", 400),
-        ("ANY parts.name == 'p00017'", 1), ("ANY parts.name IN {'p00017', 'p00018'}", 2), ("ANY parts.name BEGINSWITH 'p0001'", 10),
+        ("owner.name BETWEEN {'o00017', 'o00018'}", 40), ("owner.city.name == 'c00003'", 200),
+        ("owner.city.name IN {'c00003', 'c00004'}", 400),
+        ("ANY parts.name == 'p00017'", 1), ("ANY parts.name IN {'p00017', 'p00018'}", 2),
+        ("ANY parts.name BEGINSWITH 'p0001'", 10),
         ("ANY parts.name BETWEEN {'p00017', 'p00020'}", 4), ("SUBQUERY(parts, $p, $p.name == 'p00017').@count > 0", 1),
-        ("text == '00018' OR ANY parts.name == 'p00017'", 2), ("text == '00017' AND ANY parts.name > 'p'", 1), ("ANY owner.things.text == '00017'", 17),
+        ("text == '00018' OR ANY parts.name == 'p00017'", 2), ("text == '00017' AND ANY parts.name > 'p'", 1),
+        ("ANY owner.things.text == '00017'", 17),
     ]
 
     private func predicate(_ text: String) throws -> Predicate {
@@ -65,12 +80,16 @@ struct PredicateRowTests {
 
     /// The same of books.
     private static let books: [(text: String, rows: Int)] = [
-        ("text == '00018'", 1), ("text IN {'00017', '00018'}", 1), ("text > '19990'", 5), ("text BEGINSWITH '0001'", 5), ("int BETWEEN {10, 20}", 6),
+        ("text == '00018'", 1), ("text IN {'00017', '00018'}", 1), ("text > '19990'", 5), ("text BEGINSWITH '0001'", 5),
+        ("int BETWEEN {10, 20}", 6),
         ("text == '00018' OR int == 30", 2), ("owner.name == 'o00017'", 10), ("owner.name IN {'o00017', 'o00018'}", 20),
-        ("owner.city.name == 'c00003'", 100), ("ANY parts.name == 'p00018'", 1), ("ANY parts.name BEGINSWITH 'p0001'", 5), ("owner == nil", 1),
+        ("owner.city.name == 'c00003'", 100), ("ANY parts.name == 'p00018'", 1),
+        ("ANY parts.name BEGINSWITH 'p0001'", 5), ("owner == nil", 1),
     ]
 
-    private func plan(_ predicate: Predicate?, _ sort: [SortTerm] = [], limit: Int = 0, offset: Int = 0) throws -> FetchPlan {
+    private func plan(_ predicate: Predicate?, _ sort: [SortTerm] = [], limit: Int = 0, offset: Int = 0) throws
+        -> FetchPlan
+    {
         var plan = FetchPlan(entity: try store.entity("Thing").index)
         (plan.predicate, plan.sort, plan.limit, plan.offset) = (predicate, sort, limit, offset)
         return plan
@@ -129,7 +148,8 @@ struct PredicateRowTests {
         let owner = ObjectKey(number: 17, entity: try store.entity("Owner").index, store: 0)
         for (left, op, right, rows) in [
             (Expression.this, Comparison.Operator.equal, Expression.constant(.key(key)), 1),
-            (.keyPath(["objectID"]), .equal, .constant(.key(key)), 1), (.this, .in, .list([.constant(.key(key)), .constant(.key(other))]), 2),
+            (.keyPath(["objectID"]), .equal, .constant(.key(key)), 1),
+            (.this, .in, .list([.constant(.key(key)), .constant(.key(other))]), 2),
             (.keyPath(["owner"]), .equal, .constant(.key(owner)), 20),
             (.keyPath(["owner"]), .in, .list([.constant(.key(owner)), .constant(.null)]), 23),
         ] {

@@ -60,10 +60,12 @@ struct Refusal: Sendable, CustomTestStringConvertible {
             name: "a save to a store that was opened read-only", code: 134030,
             sentence: "Changes cannot be saved: the store at PATH was opened read-only. Open it without that option.",
             // Whoever may not write cannot take the empty log away that reading makes.
-            leavesLog: true, change: { $0.isReadOnly = true }, prepare: oneRow, use: { try $0.insert("Injury", [(2, [:])]) }),
+            leavesLog: true, change: { $0.isReadOnly = true }, prepare: oneRow,
+            use: { try $0.insert("Injury", [(2, [:])]) }),
         Refusal(
             name: "a full disk", code: 134180,
-            sentence: "Running a statement failed for the store at PATH: the disk or the database is full. Make room; nothing "
+            sentence:
+                "Running a statement failed for the store at PATH: the disk or the database is full. Make room; nothing "
                 + "of this change was written.",
             // SQLite may not take another page: what a full disk tells it.
             change: { $0.pragmas = ["max_page_count": "1"] }, prepare: oneRow,
@@ -73,7 +75,8 @@ struct Refusal: Sendable, CustomTestStringConvertible {
             }),
         Refusal(
             name: "a lock that another connection holds", code: 134090,
-            sentence: "Preparing a statement failed for the store at PATH: another connection holds the lock. Try again, or wait "
+            sentence:
+                "Preparing a statement failed for the store at PATH: another connection holds the lock. Try again, or wait "
                 + "longer with a larger timeout.",
             change: { $0.timeout = 0.05 },
             prepare: {
@@ -83,7 +86,8 @@ struct Refusal: Sendable, CustomTestStringConvertible {
             }),
         Refusal(
             name: "another model", code: 134100,
-            sentence: "The model does not fit the store at PATH. Entities that differ: Injury. Open the store with the model "
+            sentence:
+                "The model does not fit the store at PATH. Entities that differ: Injury. Open the store with the model "
                 + "that wrote it, or migrate it.",
             prepare: oneRow,
             schema: {
@@ -108,7 +112,8 @@ struct Refusal: Sendable, CustomTestStringConvertible {
             change: { $0.pragmas = ["journal_mode": "walrus"] }),
         Refusal(
             name: "a setting that locks the store's own readers out", code: 134060,
-            sentence: "unsupported: the store option locking_mode = EXCLUSIVE. A store has several connections; leave the option "
+            sentence:
+                "unsupported: the store option locking_mode = EXCLUSIVE. A store has several connections; leave the option "
                 + "out (NSSQLitePragmasOption).",
             change: { $0.pragmas = ["locking_mode": "EXCLUSIVE"] }),
     ]

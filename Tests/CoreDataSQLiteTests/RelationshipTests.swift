@@ -190,7 +190,10 @@ struct RelationshipTests {
         }
         log.clear()
         try store.insert("Injury", (1...20).map { (Int64($0), ["severity": .int(7)]) })
-        #expect(log.events.map { String($0.sql.prefix(6)) } == ["BEGIN "] + Array(repeating: "INSERT", count: 5) + ["COMMIT"])
+        #expect(
+            log.events.map { String($0.sql.prefix(6)) } == ["BEGIN "] + Array(repeating: "INSERT", count: 5) + [
+                "COMMIT"
+            ])
         #expect(log.events[1].rows == 4)
         #expect(log.events[1].bindings.prefix(5) == ["1", "1", "NULL", "NULL", "7"])
         log.clear()

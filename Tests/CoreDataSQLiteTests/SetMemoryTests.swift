@@ -26,18 +26,26 @@ struct SetMemoryTests {
             var root = URL(fileURLWithPath: #filePath)
             for _ in 0..<3 { root.deleteLastPathComponent() }
             let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-            let places = [tests, root.appendingPathComponent(".build/debug")].map { $0.appendingPathComponent("CoreDataSetRun") }
-            return try #require(places.first { FileManager.default.isExecutableFile(atPath: $0.path) }, "\(places) hold no CoreDataSetRun")
+            let places = [tests, root.appendingPathComponent(".build/debug")].map {
+                $0.appendingPathComponent("CoreDataSetRun")
+            }
+            return try #require(
+                places.first { FileManager.default.isExecutableFile(atPath: $0.path) },
+                "\(places) hold no CoreDataSetRun")
         }
     }
 
-    @Test("A million rows from a stream take less than 64 MB, beyond those that a store in memory keeps", arguments: ["sqlite", "memory"])
+    @Test(
+        "A million rows from a stream take less than 64 MB, beyond those that a store in memory keeps",
+        arguments: ["sqlite", "memory"])
     func million(_ kind: String) throws {
         let found = try measure(1_000_000, [kind, "narrow"])
         #expect(found.beyond < 64 << 20 && (kind == "memory") == (found.rows > 40_000_000), "\(found)")
     }
 
-    @Test("Beyond its rows a stream into memory takes one run of rows, however many there are", arguments: [["memory"], ["memory", "narrow"]])
+    @Test(
+        "Beyond its rows a stream into memory takes one run of rows, however many there are",
+        arguments: [["memory"], ["memory", "narrow"]])
     func beyond(_ kind: [String]) throws {
         for count in [3000, 60_000] {
             let found = try measure(count, kind)
@@ -47,9 +55,11 @@ struct SetMemoryTests {
         }
     }
 
-    @Test("A loop over the objects of a fetch takes some batches, however many there are, in a child context as well", arguments: [
-        ["sequence"], ["sequence", "child"], ["sequence", "child", "unsaved"],
-    ])
+    @Test(
+        "A loop over the objects of a fetch takes some batches, however many there are, in a child context as well",
+        arguments: [
+            ["sequence"], ["sequence", "child"], ["sequence", "child", "unsaved"],
+        ])
     func sequence(_ kind: [String]) throws {
         let found = try measure(60_000, kind)
         #expect(found.rows == 60_000 && found.beyond < 8_000_000, "\(found)")

@@ -19,7 +19,8 @@ struct SetStatementTests {
     }
 
     /// A stream of so many rows of an entity, 256 a chunk.
-    private func stream(_ count: Int, _ entity: String, _ values: @escaping (Int) -> [String: Value]) -> SetChange.Kind {
+    private func stream(_ count: Int, _ entity: String, _ values: @escaping (Int) -> [String: Value]) -> SetChange.Kind
+    {
         var next = 0
         return .insert {
             guard next < count else { return nil }
@@ -35,8 +36,10 @@ struct SetStatementTests {
             UUID(
                 uuid: (
                     0, 0, 0, 0, 0, 0, 0, 0, UInt8(truncatingIfNeeded: low >> 56), UInt8(truncatingIfNeeded: low >> 48),
-                    UInt8(truncatingIfNeeded: low >> 40), UInt8(truncatingIfNeeded: low >> 32), UInt8(truncatingIfNeeded: low >> 24),
-                    UInt8(truncatingIfNeeded: low >> 16), UInt8(truncatingIfNeeded: low >> 8), UInt8(truncatingIfNeeded: low)
+                    UInt8(truncatingIfNeeded: low >> 40), UInt8(truncatingIfNeeded: low >> 32),
+                    UInt8(truncatingIfNeeded: low >> 24),
+                    UInt8(truncatingIfNeeded: low >> 16), UInt8(truncatingIfNeeded: low >> 8),
+                    UInt8(truncatingIfNeeded: low)
                 )))
     }
 
@@ -54,17 +57,23 @@ struct SetStatementTests {
 
     @Test("An update and a deletion take as many statements for 10,000 rows as for one")
     func constant() throws {
-        _ = try store.apply(SetChange(stream(10_000, "Casualty") { ["age": .int(Int64($0 % 100)), "name": .text("n\($0)")] }))
+        _ = try store.apply(
+            SetChange(stream(10_000, "Casualty") { ["age": .int(Int64($0 % 100)), "name": .text("n\($0)")] }))
         let age = Expression.keyPath(["age"])
         func update(_ predicate: Predicate?) throws -> SetChange {
             SetChange(
                 .update(
                     try plan("Casualty", predicate),
-                    [.init("age", .function("add:to:", [age, .constant(.int(1))])), .init("alive", .constant(.bool(true)))]))
+                    [
+                        .init("age", .function("add:to:", [age, .constant(.int(1))])),
+                        .init("alive", .constant(.bool(true))),
+                    ]))
         }
         let one = Predicate.comparison(Comparison(.keyPath(["name"]), .equal, .constant(.text("n7"))))
         var counts: [Int] = []
-        #expect(try statements { counts.append(try store.apply(update(one)).count) } == statements { counts.append(try store.apply(update(nil)).count) })
+        #expect(
+            try statements { counts.append(try store.apply(update(one)).count) }
+                == statements { counts.append(try store.apply(update(nil)).count) })
         #expect(try statements { _ = try store.apply(update(nil)) } <= 9)
         #expect(counts == [1, 10_000])
         let first = try statements { counts.append(try store.apply(SetChange(.delete(plan("Casualty", one)))).count) }
@@ -77,7 +86,11 @@ struct SetStatementTests {
     @Test("20,000 rows from a stream, and their update, take no more memory than a chunk and SQLite's cache")
     func memory() throws {
         // The first rows fill caches, of statements and of pages.
-        _ = try store.apply(SetChange(stream(2000, "Casualty") { ["name": .text(String(repeating: "x", count: 200) + "\($0)"), "tag": Self.tag($0)] }))
+        _ = try store.apply(
+            SetChange(
+                stream(2000, "Casualty") {
+                    ["name": .text(String(repeating: "x", count: 200) + "\($0)"), "tag": Self.tag($0)]
+                }))
         let before = Int(coredata_heap_bytes())
         var most = 0
         let rows = stream(20_000, "Casualty") { number in
@@ -86,7 +99,8 @@ struct SetStatementTests {
         }
         #expect(try store.apply(SetChange(rows)).count == 20_000)
         most = max(most, Int(coredata_heap_bytes()) - before)
-        let update = SetChange(.update(try plan("Casualty"), [.init("name", .function("uppercase:", [.keyPath(["name"])]))]))
+        let update = SetChange(
+            .update(try plan("Casualty"), [.init("name", .function("uppercase:", [.keyPath(["name"])]))]))
         #expect(try store.apply(update).count == 22_000)
         // The rows themselves are 5 MB. Other tests run beside this one.
         #expect(most < 16 << 20, "\(most)")
@@ -120,7 +134,9 @@ struct SetStatementTests {
                             .insert {
                                 guard next < 300 else { return nil }
                                 defer { next += 100 }
-                                let rows = (next..<next + 100).map { (Int64(0), ["tag": Self.tag(place * 100_000 + round * 1000 + $0)]) }
+                                let rows = (next..<next + 100).map {
+                                    (Int64(0), ["tag": Self.tag(place * 100_000 + round * 1000 + $0)])
+                                }
                                 return try store.schema.chunk("Casualty", rows)
                             })
                         _ = try store.apply(change)
@@ -129,7 +145,10 @@ struct SetStatementTests {
                             SetChange(
                                 .update(
                                     FetchPlan(entity: entity.index),
-                                    [.init("age", .constant(.int(Int64(place)))), .init("name", .constant(.text("\(place)")))])))
+                                    [
+                                        .init("age", .constant(.int(Int64(place)))),
+                                        .init("name", .constant(.text("\(place)"))),
+                                    ])))
                         _ = try store.insert("Casualty", store.allocateKeys(3, in: entity.index).map { ($0, [:]) })
                     }
                 }
@@ -138,7 +157,13 @@ struct SetStatementTests {
         }
         let rows = try store.fetch("Casualty")
         #expect(rows.count == 6060 && Set(rows.map(\.key)).count == 6060)
-        #expect(rows.allSatisfy { $0.values["age"].map { age in "\(age)" } == $0.values["name"].map { name in "\(name)".replacing("text", with: "int").replacing("\"", with: "") } })
+        #expect(
+            rows.allSatisfy {
+                $0.values["age"].map { age in "\(age)" }
+                    == $0.values["name"].map { name in
+                        "\(name)".replacing("text", with: "int").replacing("\"", with: "")
+                    }
+            })
     }
 
     @Test("A read-only store refuses as for a save")

@@ -48,12 +48,15 @@ struct SideFileTests {
     private func remove(_ numbers: [Int64], _ store: SQLiteStore) throws {
         var batch = ChangeBatch()
         batch.deletes = [
-            DeleteGroup(entity: try store.entity("Casualty").index, numbers: numbers, expected: numbers.map { _ in Int32(1) })
+            DeleteGroup(
+                entity: try store.entity("Casualty").index, numbers: numbers, expected: numbers.map { _ in Int32(1) })
         ]
         #expect(try store.commit(batch).isCommitted)
     }
 
-    @Test("Each view reads the values of its moment, whatever is replaced and removed; a file goes with the last view that may see it")
+    @Test(
+        "Each view reads the values of its moment, whatever is replaced and removed; a file goes with the last view that may see it"
+    )
     func moments() throws {
         let store = try folder.store()
         try store.insert("Casualty", (1...3).map { ($0, ["photo": large(UInt8($0))]) })
@@ -65,9 +68,17 @@ struct SideFileTests {
         var third: ReadView? = try store.pinnedView()
         _ = try store.apply(SetChange(.delete(FetchPlan(entity: store.entity("Casualty").index))))
         #expect(files == 5 && notes == 4)
-        if let first { #expect(try Self.photo(1, store, first) == 1 && Self.photo(2, store, first) == 2 && Self.photo(3, store, first) == 3) }
+        if let first {
+            #expect(
+                try Self.photo(1, store, first) == 1 && Self.photo(2, store, first) == 2
+                    && Self.photo(3, store, first) == 3)
+        }
         if let second { #expect(try Self.photo(1, store, second) == 11 && Self.photo(2, store, second) == 2) }
-        if let third { #expect(try Self.photo(1, store, third) == 21 && Self.photo(2, store, third) == nil && Self.photo(3, store, third) == 3) }
+        if let third {
+            #expect(
+                try Self.photo(1, store, third) == 21 && Self.photo(2, store, third) == nil
+                    && Self.photo(3, store, third) == 3)
+        }
         second = nil
         #expect(files == 5)
         first = nil
@@ -108,7 +119,9 @@ struct SideFileTests {
                     do {
                         let view = try store.pinnedView()
                         let (a, b) = (try Self.photo(1, store, view), try Self.photo(1, store, view))
-                        if a == nil || a != b { lock.withLock { wrong.append("\(String(describing: a)) \(String(describing: b))") } }
+                        if a == nil || a != b {
+                            lock.withLock { wrong.append("\(String(describing: a)) \(String(describing: b))") }
+                        }
                     } catch { lock.withLock { wrong.append("\(error)") } }
                 }
             }
@@ -142,14 +155,18 @@ struct SideFileTests {
             }
         }
 
-        func hold(_ view: ReadView, _ ready: (any SQLReading) throws -> any SQLResult) throws -> (any HeldResult)? { nil }
+        func hold(_ view: ReadView, _ ready: (any SQLReading) throws -> any SQLResult) throws -> (any HeldResult)? {
+            nil
+        }
         func writing(_ body: (any SQLSession) throws -> Void) throws { try pool.writing(body) }
     }
 
     private func file(of number: Int64, _ store: SQLiteStore) throws -> URL {
         var name = ""
         try store.rows(for: [number], in: store.entity("Casualty").index, .latest) { batch in
-            if case .data(let cell)? = store.schema.rows(batch).first?.values["photo"] { name = String(decoding: cell.prefix(36), as: UTF8.self) }
+            if case .data(let cell)? = store.schema.rows(batch).first?.values["photo"] {
+                name = String(decoding: cell.prefix(36), as: UTF8.self)
+            }
             return .stop
         }
         return folder.url.appendingPathComponent(".Model_SUPPORT/_EXTERNAL_DATA").appendingPathComponent(name)
@@ -195,7 +212,8 @@ struct SideFileTests {
         ]
         for (place, way) in ways.enumerated() {
             let version = Int32(place + 1)
-            let reader = SQLReader(store.plan, Racing(store.pool) { try self.replace(2, UInt8(9 + 2 * place), store, version: version) })
+            let reader = SQLReader(
+                store.plan, Racing(store.pool) { try self.replace(2, UInt8(9 + 2 * place), store, version: version) })
             #expect(try way(reader) == 2, "\(place)")
         }
     }
@@ -207,7 +225,8 @@ struct SideFileTests {
         let file = try file(of: 1, store)
         try FileManager.default.removeItem(at: file)
         var plan = FetchPlan(entity: try store.entity("Casualty").index)
-        plan.predicate = .comparison(Comparison(.keyPath(["photo"]), .in, .list([.constant(large(1)), .constant(large(2))])))
+        plan.predicate = .comparison(
+            Comparison(.keyPath(["photo"]), .in, .list([.constant(large(1)), .constant(large(2))])))
         let error = #expect(throws: StoreError.self) { _ = try Self.numbers(store, plan) }
         #expect(error?.code == 134060 && error?.sentence.contains(file.lastPathComponent) == true)
     }

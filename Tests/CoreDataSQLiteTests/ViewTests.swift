@@ -46,7 +46,9 @@ struct ViewTests {
                         if seen != number { lock.withLock { wrong.append("view \(number) sees \(seen)") } }
                     }
                     if (try? store.count(plan, .latest)) ?? 0 < 64 { lock.withLock { wrong.append("latest") } }
-                    do { try store.insert("Injury", [(key, [:])]) } catch { lock.withLock { wrong.append("insert \(key): \(error)") } }
+                    do { try store.insert("Injury", [(key, [:])]) } catch {
+                        lock.withLock { wrong.append("insert \(key): \(error)") }
+                    }
                     key += 1
                 } while DispatchTime.now() < stop
             }
@@ -143,7 +145,9 @@ struct ViewTests {
         #expect(error?.code == 134070)
     }
 
-    @Test("While threads pull and count, a view or the whole store is closed: each answer is right or 134070, and the file is left alone")
+    @Test(
+        "While threads pull and count, a view or the whole store is closed: each answer is right or 134070, and the file is left alone"
+    )
     func closedUnderWay() throws {
         for round in 0..<20 {
             let folder = try Folder()
@@ -161,7 +165,9 @@ struct ViewTests {
                             var seen = 0
                             let cursor = try store.open(plan, worker == 0 ? .latest : view)
                             while let batch = try cursor.next() { seen += batch.count }
-                            if try seen != 600 || store.count(plan, view) != 600 { lock.withLock { wrong.append("\(seen)") } }
+                            if try seen != 600 || store.count(plan, view) != 600 {
+                                lock.withLock { wrong.append("\(seen)") }
+                            }
                             _ = try shared.next()
                         }
                     } catch {

@@ -47,7 +47,9 @@ func waitForMainQueue(_ view: NSManagedObjectContext) throws {
     child.parent = view
     let grandchild = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
     grandchild.parent = child
-    let observer = NotificationCenter.default.addObserver(forName: .NSManagedObjectContextWillSave, object: child, queue: nil) { _ in
+    let observer = NotificationCenter.default.addObserver(
+        forName: .NSManagedObjectContextWillSave, object: child, queue: nil
+    ) { _ in
         child.performAndWait { say("will save \(child.insertedObjects.count)") }
     }
     try grandchild.performAndWait {
@@ -67,7 +69,9 @@ func waitForMainQueue(_ view: NSManagedObjectContext) throws {
     let main = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
     main.parent = top
     try top.performAndWait {
-        let count = try main.performAndWait { try main.count(for: NSFetchRequest<NSManagedObject>(entityName: "Person")) }
+        let count = try main.performAndWait {
+            try main.count(for: NSFetchRequest<NSManagedObject>(entityName: "Person"))
+        }
         say("read through \(count)")
     }
 }
@@ -97,7 +101,8 @@ func reportFaults(to report: FaultReport) throws {
     try context.performAndWait {
         for _ in 0..<20 {
             let street = NSEntityDescription.insertNewObject(forEntityName: "Street", into: context)
-            NSEntityDescription.insertNewObject(forEntityName: "House", into: context).setValue(street, forKey: "street")
+            NSEntityDescription.insertNewObject(forEntityName: "House", into: context).setValue(
+                street, forKey: "street")
         }
         try context.save()
         context.reset()
@@ -119,7 +124,9 @@ case "script":
     let context = makeContext(.mainQueueConcurrencyType)
     context.undoManager = UndoManager()
     _ = insertPerson(into: context)
-    let count = try context.performAndWait { try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Person")) }
+    let count = try context.performAndWait {
+        try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Person"))
+    }
     say("inline \(count)")
     try saveFromChild(of: context)
     context.undo()

@@ -13,7 +13,9 @@ package struct ListBytes {
 
     package mutating func text(_ text: String) -> Int { add(Self.head(5, text.utf8.count) + Array(text.utf8)) }
     package mutating func integer(_ number: UInt64) -> Int { add([0x13] + Self.big(Int(number), 8)) }
-    package mutating func real(_ number: Double) -> Int { add([0x23] + Self.big(Int(bitPattern: UInt(number.bitPattern)), 8)) }
+    package mutating func real(_ number: Double) -> Int {
+        add([0x23] + Self.big(Int(bitPattern: UInt(number.bitPattern)), 8))
+    }
     package mutating func data(_ bytes: [UInt8]) -> Int { add(Self.head(4, bytes.count) + bytes) }
     package mutating func reference(_ place: Int) -> Int { add([0x83] + Self.big(place, 4)) }
     package mutating func array(_ parts: [Int]) -> Int { add(Self.array(parts)) }
@@ -94,7 +96,9 @@ package struct ArchiveBytes {
     private mutating func type(_ name: String) -> Int {
         if let known = classes[name] { return known }
         let place = add { list in
-            list.dictionary([("$classname", list.text(name)), ("$classes", list.array([list.text(name), list.text("NSObject")]))])
+            list.dictionary([
+                ("$classname", list.text(name)), ("$classes", list.array([list.text(name), list.text("NSObject")])),
+            ])
         }
         classes[name] = place
         return place

@@ -89,7 +89,9 @@ private func measure(_ title: String, _ store: any RowStore, _ change: SetChange
     var count = 0
     let most = try peak { count = try store.apply(change).count } - before
     let seconds = Date().timeIntervalSince(start)
-    print("\(title): \(count) rows in \(String(format: "%.2f", seconds)) s, at most \(String(format: "%.1f", Double(most) / 1_048_576)) MB")
+    print(
+        "\(title): \(count) rows in \(String(format: "%.2f", seconds)) s, at most \(String(format: "%.1f", Double(most) / 1_048_576)) MB"
+    )
 }
 
 private let kinds: [String: any RowStore] = ["memory": memory, "sqlite": sqlite]
@@ -157,7 +159,8 @@ for (name, store) in [("SQLite", sqlite as any RowStore), ("memory", memory)] {
     upsert.uniqueness = .update(["name", "price"])
     if name == "SQLite" { try measure("\(name), inserted or updated", store, upsert) }
     let plan = FetchPlan(entity: schema.entities[0].index)
-    let price = SetChange.Assignment("price", .function("multiply:by:", [.keyPath(["price"]), .constant(.double(1.1))]))
+    let price = SetChange.Assignment(
+        "price", .function("multiply:by:", [.keyPath(["price"]), .constant(.double(1.1))]))
     try measure("\(name), updated", store, SetChange(.update(plan, [price])))
     var told = SetChange(.update(plan, [price]))
     told.answer = .keys

@@ -60,7 +60,9 @@ struct Comparison {
 }
 
 extension NSManagedObject {
-    func number(_ key: String) -> Int { (value(forKey: key) as? NSNumber)?.intValue ?? value(forKey: key) as? Int ?? -1 }
+    func number(_ key: String) -> Int {
+        (value(forKey: key) as? NSNumber)?.intValue ?? value(forKey: key) as? Int ?? -1
+    }
 
     func related(_ key: String) -> Set<NSManagedObject> { value(forKey: key) as? Set<NSManagedObject> ?? [] }
 

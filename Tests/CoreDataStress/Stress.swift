@@ -26,7 +26,8 @@ package enum Stress {
     /// - Parameter saves: what each writer should reach; those that have not go on for twenty times as long at most.
     /// - Parameter isTamperedWith: whether something is saved at the end that nobody notes; the comparison must complain.
     package static func run(
-        seconds: Double, saves: Int = 0, writers count: Int = 8, seed: UInt64 = 1, isTamperedWith: Bool = false, in folder: URL
+        seconds: Double, saves: Int = 0, writers count: Int = 8, seed: UInt64 = 1, isTamperedWith: Bool = false,
+        in folder: URL
     ) throws -> Report {
         let file = folder.appendingPathComponent("stress.sqlite")
         let coordinator = try StressModel.coordinator(file)

@@ -14,8 +14,12 @@ enum StressModel {
     static let shared = 64
 
     static func make() -> NSManagedObjectModel {
-        let item = entity("Item", [("owner", .integer64AttributeType), ("serial", .integer64AttributeType),
-            ("amount", .integer64AttributeType), ("note", .stringAttributeType)])
+        let item = entity(
+            "Item",
+            [
+                ("owner", .integer64AttributeType), ("serial", .integer64AttributeType),
+                ("amount", .integer64AttributeType), ("note", .stringAttributeType),
+            ])
         let counter = entity("Counter", [("number", .integer64AttributeType), ("value", .integer64AttributeType)])
         let tag = entity("Tag", [("number", .integer64AttributeType)])
         relate(item, "counter", 1, counter, "items")

@@ -161,7 +161,9 @@ extension Writer {
         if shown == known { return true }
         let request = NSFetchRequest<NSManagedObject>(entityName: "Item")
         request.predicate = NSPredicate(format: "owner == %d AND serial == %d", name.owner, name.serial)
-        if try !isRetrying || context.count(for: request) > 0 { complain("reads its item \(name) as \(shown), not \(known)") }
+        if try !isRetrying || context.count(for: request) > 0 {
+            complain("reads its item \(name) as \(shown), not \(known)")
+        }
         return false
     }
 }

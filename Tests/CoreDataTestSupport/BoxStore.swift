@@ -53,7 +53,9 @@ package final class BoxStore: NSAtomicStore, @unchecked Sendable {
             let entity = node.objectID.entity
             var values: [String: Any] = [:]
             var links: [String: [String]] = [:]
-            for (key, attribute) in entity.attributesByName { values[key] = node.value(forKey: key).map { written($0, attribute) } }
+            for (key, attribute) in entity.attributesByName {
+                values[key] = node.value(forKey: key).map { written($0, attribute) }
+            }
             for key in entity.relationshipsByName.keys {
                 links[key] = members(node.value(forKey: key)).map { "\(referenceObject(for: $0.objectID))" }
             }
@@ -75,7 +77,9 @@ package final class BoxStore: NSAtomicStore, @unchecked Sendable {
 
     /// Property lists hold no UUIDs, URLs, decimals and objects of other classes.
     private func written(_ value: Any, _ attribute: NSAttributeDescription) -> Any {
-        if attribute.attributeType == .transformableAttributeType { return transformed(value, attribute, intoData: true) ?? Data() }
+        if attribute.attributeType == .transformableAttributeType {
+            return transformed(value, attribute, intoData: true) ?? Data()
+        }
         return switch value {
         case let uuid as UUID: uuid.uuidString
         case let url as URL: url.absoluteString

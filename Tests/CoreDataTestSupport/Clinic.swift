@@ -12,7 +12,9 @@ package enum Clinic {
         return attribute
     }
 
-    package static func toOne(_ name: String, _ destination: String, inverse: String?, rule: DeleteRule = .nullify) -> Relationship {
+    package static func toOne(_ name: String, _ destination: String, inverse: String?, rule: DeleteRule = .nullify)
+        -> Relationship
+    {
         var relationship = Relationship(name: name, destinationName: destination)
         relationship.inverseName = inverse
         relationship.isOptional = true
@@ -54,7 +56,8 @@ package enum Clinic {
         var doctor = EntityDraft(name: "Doctor")
         doctor.attributes = [attribute("name", .string), attribute("code", .integer32)]
         doctor.relationships = [
-            toMany("patients", "Patient", inverse: "doctors"), toMany("badges", "Badge", inverse: "doctor", rule: .deny),
+            toMany("patients", "Patient", inverse: "doctors"),
+            toMany("badges", "Badge", inverse: "doctor", rule: .deny),
         ]
         var badge = EntityDraft(name: "Badge")
         badge.attributes = [attribute("code", .string)]
@@ -86,7 +89,9 @@ package enum Clinic {
         var draft = draft()
         var comfort = attribute("comfort", .integer64, optional: false)
         comfort.defaultValue = .int(4)
-        for place in draft.entities.indices where draft.entities[place].name == "Bed" { draft.entities[place].attributes.append(comfort) }
+        for place in draft.entities.indices where draft.entities[place].name == "Bed" {
+            draft.entities[place].attributes.append(comfort)
+        }
         return draft
     }
 

@@ -9,7 +9,8 @@ package final class Folder {
     private static let prefix = "coredata-"
     private static let place = FileManager.default.temporaryDirectory
     private static let isTidy: Bool = {
-        for name in (try? FileManager.default.contentsOfDirectory(atPath: place.path)) ?? [] where name.hasPrefix(prefix) {
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: place.path)) ?? []
+        where name.hasPrefix(prefix) {
             let process = name.dropFirst(prefix.count).prefix { $0 != "-" }
             guard let process = Int32(process), kill(process, 0) != 0, errno == ESRCH else { continue }
             try? FileManager.default.removeItem(at: place.appendingPathComponent(name))

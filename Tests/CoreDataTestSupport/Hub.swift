@@ -50,7 +50,8 @@ package enum Hub {
     /// One to many, many to many named from either side, self-inverse; with and without order.
     package static let ways: [Way] = [
         ("staff", "boss", true, false), ("ranks", "chief", true, true), ("friends", "friends", false, false),
-        ("likes", "fans", false, false), ("fans", "likes", false, false), ("top", "tops", false, true), ("tops", "top", false, true),
+        ("likes", "fans", false, false), ("fans", "likes", false, false), ("top", "tops", false, true),
+        ("tops", "top", false, true),
     ].flatMap { key, inverse, isToOne, isOrdered in
         Writing.allCases.map { Way(key: key, inverse: inverse, isToOne: isToOne, isOrdered: isOrdered, writing: $0) }
     }
@@ -60,10 +61,12 @@ package enum Hub {
         hub.attributes = [Clinic.attribute("name", .string)]
         hub.relationships = [
             Clinic.toOne("boss", "Hub", inverse: "staff"), Clinic.toMany("staff", "Hub", inverse: "boss"),
-            Clinic.toOne("chief", "Hub", inverse: "ranks"), Clinic.toMany("ranks", "Hub", inverse: "chief", ordered: true),
+            Clinic.toOne("chief", "Hub", inverse: "ranks"),
+            Clinic.toMany("ranks", "Hub", inverse: "chief", ordered: true),
             Clinic.toMany("friends", "Hub", inverse: "friends"), Clinic.toMany("likes", "Hub", inverse: "fans"),
             Clinic.toMany("fans", "Hub", inverse: "likes"), Clinic.toMany("top", "Hub", inverse: "tops", ordered: true),
-            Clinic.toMany("tops", "Hub", inverse: "top", ordered: true), Clinic.toOne("mate", "Hub", inverse: "matched"),
+            Clinic.toMany("tops", "Hub", inverse: "top", ordered: true),
+            Clinic.toOne("mate", "Hub", inverse: "matched"),
             Clinic.toOne("matched", "Hub", inverse: "mate"),
         ]
         var draft = SchemaDraft()

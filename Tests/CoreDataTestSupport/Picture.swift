@@ -3,9 +3,9 @@
 import Foundation
 
 #if DEBUG
-    @testable import CoreData
+@testable import CoreData
 #else
-    import CoreData
+import CoreData
 #endif
 
 /// A context and the rows below it at one moment, as text: every registered object's ID, state, values and relationships,
@@ -30,18 +30,25 @@ package struct Picture {
         self.objects = objects
         var facts = objects.map { Picture.state($0, in: context) + " " + Picture.contents($0) }.sorted()
         for (name, set) in [
-            ("inserted", context.insertedObjects), ("updated", context.updatedObjects), ("deleted", context.deletedObjects),
+            ("inserted", context.insertedObjects), ("updated", context.updatedObjects),
+            ("deleted", context.deletedObjects),
         ] {
             facts.append("\(name) \(set.map { "\($0.objectID)" }.sorted())")
         }
         facts.append("has changes: \(context.hasChanges)")
         if let undo = context.undoManager {
-            facts.append("undo \(undo.undoCount) \(undo.canUndo) redo \(undo.redoCount) \(undo.canRedo) level \(undo.groupingLevel)")
+            facts.append(
+                "undo \(undo.undoCount) \(undo.canUndo) redo \(undo.redoCount) \(undo.canRedo) level \(undo.groupingLevel)"
+            )
         }
         #if DEBUG
-            let tracker = context.tracker
-            facts.append("\(tracker.dirtyCount) dirty, \(tracker.event.count) in the event, \(tracker.unpropagated.count) unpropagated")
-            facts.append("\(tracker.log.count) logged, \(tracker.isLogging), \(context.checkedObjects.count) checked, \(context.hasEarlyKeys)")
+        let tracker = context.tracker
+        facts.append(
+            "\(tracker.dirtyCount) dirty, \(tracker.event.count) in the event, \(tracker.unpropagated.count) unpropagated"
+        )
+        facts.append(
+            "\(tracker.log.count) logged, \(tracker.isLogging), \(context.checkedObjects.count) checked, \(context.hasEarlyKeys)"
+        )
         #endif
         if let reader { facts += try Picture.rows(reader).map { "row " + $0 } }
         self.facts = facts
@@ -63,9 +70,9 @@ package struct Picture {
             request.returnsObjectsAsFaults = false
             lines += try context.fetch(request).map { object in
                 #if DEBUG
-                    return "version \(withExtendedLifetime(object) { $0._state.version }) \(contents(object))"
+                return "version \(withExtendedLifetime(object) { $0._state.version }) \(contents(object))"
                 #else
-                    return contents(object)
+                return contents(object)
                 #endif
             }.sorted()
         }
@@ -85,9 +92,9 @@ package struct Picture {
         if context.registeredObject(for: object.objectID) === object { flags.append("registered") }
         flags.append("\(object.changedValues().keys.sorted())")
         #if DEBUG
-            let state = object._state.pointee
-            flags.append("flags \(state.flags) slow \(state.slow) number \(state.number) assigned \(state.assigned)")
-            flags.append("store \(state.store) version \(object._state.version)")
+        let state = object._state.pointee
+        flags.append("flags \(state.flags) slow \(state.slow) number \(state.number) assigned \(state.assigned)")
+        flags.append("store \(state.store) version \(object._state.version)")
         #endif
         return flags.joined(separator: " ")
     }
@@ -99,7 +106,8 @@ package struct Picture {
         }
         for (key, relationship) in object.entity.relationshipsByName.sorted(by: { $0.key < $1.key }) {
             let value = object.value(forKey: key)
-            let members: [Any] = (value as? NSOrderedSet)?.array ?? (value as? NSSet)?.allObjects ?? [value].compactMap { $0 }
+            let members: [Any] =
+                (value as? NSOrderedSet)?.array ?? (value as? NSSet)?.allObjects ?? [value].compactMap { $0 }
             let ids = members.map { ($0 as? NSManagedObject).map { "\($0.objectID)" } ?? "\($0)" }
             parts.append("\(key): \(relationship.isOrdered ? ids : ids.sorted())")
         }
@@ -109,7 +117,8 @@ package struct Picture {
     private static func text(_ value: Any?) -> String {
         switch value {
         case nil: "nil"
-        case let data as Data: "\(data.count) bytes \(data.prefix(16).map { $0 }) \(data.reduce(0) { ($0 &* 31) &+ Int($1) })"
+        case let data as Data:
+            "\(data.count) bytes \(data.prefix(16).map { $0 }) \(data.reduce(0) { ($0 &* 31) &+ Int($1) })"
         case let date as Date: "\(date.timeIntervalSinceReferenceDate)"
         case let value?: "\(value)"
         }

@@ -76,7 +76,9 @@ package final class ShelfStore: NSIncrementalStore, @unchecked Sendable {
 
     // MARK: Reading
 
-    package override func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
+    package override func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws
+        -> Any
+    {
         if let save = request as? NSSaveChangesRequest { return try execute(save) }
         guard let fetch = request as? NSFetchRequest<any NSFetchRequestResult>, let context else {
             throw CocoaError(.featureUnsupported)
@@ -141,8 +143,9 @@ package final class ShelfStore: NSIncrementalStore, @unchecked Sendable {
         guard relationship.isToMany else {
             // A to-one names its row whether it is there or not.
             guard let target = listed.first else { return NSNull() }
-            return id(target) ?? newObjectID(
-                for: relationship.destinationEntity ?? objectID.entity, referenceObject: NSNumber(value: target))
+            return id(target)
+                ?? newObjectID(
+                    for: relationship.destinationEntity ?? objectID.entity, referenceObject: NSNumber(value: target))
         }
         guard let inverse = relationship.inverseRelationship, !inverse.isToMany else {
             return listed.compactMap { id($0) }

@@ -70,11 +70,17 @@ package enum SpecificationCase: String, CaseIterable {
 
     package static let leftOut =
         [NSBinaryStoreType, NSXMLStoreType, ShelfStore.type].map {
-            LeftOut(type: $0, name: .constraints, reason: "6.6: a store that cannot keep constraints refuses a model that has them")
+            LeftOut(
+                type: $0, name: .constraints,
+                reason: "6.6: a store that cannot keep constraints refuses a model that has them")
         } + [
             LeftOut(type: NSInMemoryStoreType, name: .reopening, reason: "a store in memory ends when it is closed"),
-            LeftOut(type: NSInMemoryStoreType, name: .writeFailures, reason: "a store in memory writes to no place that could refuse"),
+            LeftOut(
+                type: NSInMemoryStoreType, name: .writeFailures,
+                reason: "a store in memory writes to no place that could refuse"),
             LeftOut(type: ShelfStore.type, name: .derivation, reason: "a program's own store computes what it likes"),
-            LeftOut(type: ShelfStore.type, name: .uriTexts, reason: "programs give and take URLs, which spell URIs their way"),
+            LeftOut(
+                type: ShelfStore.type, name: .uriTexts,
+                reason: "programs give and take URLs, which spell URIs their way"),
         ]
 }

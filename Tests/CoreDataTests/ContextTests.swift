@@ -50,9 +50,13 @@ import Testing
         let other = stack.another()
         let found = try #require(try other.all("Patient").first)
         #expect((found.value(forKey: "ward") as? NSManagedObject)?.value(forKey: "name") as? String == "North")
-        let names = (found.value(forKey: "doctors") as? NSSet)?.compactMap { ($0 as? NSManagedObject)?.value(forKey: "name") as? String }
+        let names = (found.value(forKey: "doctors") as? NSSet)?.compactMap {
+            ($0 as? NSManagedObject)?.value(forKey: "name") as? String
+        }
         #expect(names?.sorted() == ["Bo", "Eve"])
-        let notes = (found.value(forKey: "visits") as? NSOrderedSet)?.array.compactMap { ($0 as? NSManagedObject)?.value(forKey: "note") as? String }
+        let notes = (found.value(forKey: "visits") as? NSOrderedSet)?.array.compactMap {
+            ($0 as? NSManagedObject)?.value(forKey: "note") as? String
+        }
         #expect(notes == ["3", "2", "1", "0"])
     }
 

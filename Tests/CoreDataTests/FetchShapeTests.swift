@@ -11,7 +11,9 @@ import Testing
         let stack = try Stack(type, undo: false)
         for index in 0..<60 {
             var values: [String: Any] = ["name": index % 7 == 0 ? "é" : "p\(index % 5)", "age": index % 20]
-            if index % 4 == 0 { values["tag"] = UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, UInt8(index))) }
+            if index % 4 == 0 {
+                values["tag"] = UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, UInt8(index)))
+            }
             _ = stack.context.make("Patient", values)
         }
         try stack.context.save()
@@ -23,7 +25,9 @@ import Testing
     ) -> NSFetchRequest<NSManagedObject> {
         let request = NSFetchRequest<NSManagedObject>(entityName: "Patient")
         request.predicate = NSPredicate(format: format, argumentArray: arguments)
-        request.sortDescriptors = [NSSortDescriptor(key: "age", ascending: ascending), NSSortDescriptor(key: "name", ascending: true)]
+        request.sortDescriptors = [
+            NSSortDescriptor(key: "age", ascending: ascending), NSSortDescriptor(key: "name", ascending: true),
+        ]
         (request.fetchLimit, request.fetchOffset) = (limit, offset)
         return request
     }
@@ -37,11 +41,14 @@ import Testing
         let stack = try filled()
         let context = stack.another()
         // One with an offset is another statement than one without.
-        for offset in [0, 1] { _ = try context.fetch(request("age >= %d AND age < %d", [0, 3], limit: 5, offset: offset)) }
+        for offset in [0, 1] {
+            _ = try context.fetch(request("age >= %d AND age < %d", [0, 3], limit: 5, offset: offset))
+        }
         let before = stack.coordinator.counters.preparedStatements
         for low in 0..<15 {
             for (limit, offset) in [(5, 0), (3, 2), (0, 1)] {
-                let found = try context.fetch(request("age >= %d AND age < %d", [low, low + 3], limit: limit, offset: offset))
+                let found = try context.fetch(
+                    request("age >= %d AND age < %d", [low, low + 3], limit: limit, offset: offset))
                 let ages = found.compactMap { $0.value(forKey: "age") as? Int }
                 let all = (low..<low + 3).flatMap { Array(repeating: $0, count: 3) }
                 #expect(ages == Array(all.dropFirst(offset).prefix(limit > 0 ? limit : .max)))
@@ -57,11 +64,16 @@ import Testing
         let cases: [(String, [Any])] = [
             ("name == %@", ["p1"]), ("name == %@", ["é"]), ("name == %@", [NSNull()]), ("name == %@", [3]),
             ("name ==[c] %@", ["P1"]), ("name == %@", ["P1"]), ("name != %@", ["p1"]), ("name > %@", ["p2"]),
-            ("age == %@", [3]), ("age == %@", [3.0]), ("age == %@", [NSNull()]), ("age == %@", ["3"]), ("age == %@", [true]),
-            ("age IN %@", [[1, 2]]), ("age IN %@", [[1, 2, 3]]), ("age BETWEEN %@", [[1, 4]]), ("age BETWEEN %@", [[5, 9]]),
-            ("tag == %@", [id]), ("tag == %@", [UUID()]), ("tag == nil", []), ("NOT age > %@", [4]), ("NOT age > %@", [16]),
-            ("age > %@ OR name == %@", [17, "p2"]), ("age > %@ AND name == %@", [7, "p2"]), ("age > %@ OR name == %@", [2, "é"]),
-            ("%@ < age", [15]), ("%@ < age", [2]), ("age < ward.patients.@count", []), ("TRUEPREDICATE", []), ("FALSEPREDICATE", []),
+            ("age == %@", [3]), ("age == %@", [3.0]), ("age == %@", [NSNull()]), ("age == %@", ["3"]),
+            ("age == %@", [true]),
+            ("age IN %@", [[1, 2]]), ("age IN %@", [[1, 2, 3]]), ("age BETWEEN %@", [[1, 4]]),
+            ("age BETWEEN %@", [[5, 9]]),
+            ("tag == %@", [id]), ("tag == %@", [UUID()]), ("tag == nil", []), ("NOT age > %@", [4]),
+            ("NOT age > %@", [16]),
+            ("age > %@ OR name == %@", [17, "p2"]), ("age > %@ AND name == %@", [7, "p2"]),
+            ("age > %@ OR name == %@", [2, "é"]),
+            ("%@ < age", [15]), ("%@ < age", [2]), ("age < ward.patients.@count", []), ("TRUEPREDICATE", []),
+            ("FALSEPREDICATE", []),
             ("age == %@", [7]), ("name == %@", ["p4"]),
         ]
         let (a, b) = (file.another(), memory.another())

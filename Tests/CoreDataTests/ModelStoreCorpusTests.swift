@@ -16,7 +16,8 @@ import Testing
     private static func models(_ part: Int) throws -> [URL] {
         let root = shared.appendingPathComponent("corpus/models")
         guard FileManager.default.fileExists(atPath: root.path) else { return [] }
-        let paths = try FileManager.default.subpathsOfDirectory(atPath: root.path).filter { $0.hasSuffix("/contents") }.sorted()
+        let paths = try FileManager.default.subpathsOfDirectory(atPath: root.path).filter { $0.hasSuffix("/contents") }
+            .sorted()
         return stride(from: part, to: paths.count, by: 4).map { root.appendingPathComponent(paths[$0]) }
     }
 
@@ -48,7 +49,9 @@ import Testing
         return hashes
     }
 
-    @Test("Every published model has the hashes of the reference and gets a store, unless a reason is named", arguments: 0..<4)
+    @Test(
+        "Every published model has the hashes of the reference and gets a store, unless a reason is named",
+        arguments: 0..<4)
     func everyModel(_ part: Int) throws {
         let urls = try Self.models(part)
         if urls.isEmpty { return print("skipped: no models at \(Self.shared.path)") }
@@ -60,15 +63,19 @@ import Testing
             let schema = try model.freeze()
             let hashes = model.entityVersionHashesByName
             for (name, hash) in expected[url.path] ?? [:] {
-                guard let entity = schema.entity(named: name), entity.derivedSlots.isEmpty, entity.composites.isEmpty else { continue }
-                #expect(hashes[name]?.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() == hash, "\(url.path) \(name)")
+                guard let entity = schema.entity(named: name), entity.derivedSlots.isEmpty, entity.composites.isEmpty
+                else { continue }
+                #expect(
+                    hashes[name]?.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined() == hash,
+                    "\(url.path) \(name)")
                 compared += 1
             }
             do {
                 try open(schema, inFile: position % 20 == 0)
                 opened += 1
             } catch let error as StoreError {
-                #expect(error.code == 134060 && error.sentence.hasPrefix("unsupported: "), "\(url.path): \(error.sentence)")
+                #expect(
+                    error.code == 134060 && error.sentence.hasPrefix("unsupported: "), "\(url.path): \(error.sentence)")
                 refusals[error.sentence.split(separator: " ").dropFirst(4).joined(separator: " "), default: 0] += 1
             }
         }

@@ -30,7 +30,9 @@ struct ServerTests {
         #expect(try stack.context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Doctor")) == 300)
     }
 
-    @Test("A read that fails inside a getter is thrown by the next save, with its cause, object and key", .timeLimit(.minutes(30)))
+    @Test(
+        "A read that fails inside a getter is thrown by the next save, with its cause, object and key",
+        .timeLimit(.minutes(30)))
     func failedGetter() throws {
         let stack = try Stack()
         let ward = stack.context.make("Ward", ["name": "North"])
@@ -48,7 +50,9 @@ struct ServerTests {
         #expect(error?.userInfo[NSAffectedObjectsErrorKey] as? [NSManagedObjectID] == [ward.objectID])
     }
 
-    @Test("A model that cannot be stored yet is refused by every store, by name", arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
+    @Test(
+        "A model that cannot be stored yet is refused by every store, by name",
+        arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
     func unstorable(_ type: String) throws {
         var draft = SchemaDraft()
         var entity = EntityDraft(name: "Shape")

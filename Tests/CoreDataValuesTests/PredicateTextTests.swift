@@ -16,7 +16,8 @@ import Testing
     @Test(
         "LIKE patterns fit whole texts",
         arguments: [
-            ("", "", true), ("*", "", true), ("?", "", false), ("a*", "abc", true), ("*c", "abc", true), ("a*c", "abcbc", true),
+            ("", "", true), ("*", "", true), ("?", "", false), ("a*", "abc", true), ("*c", "abc", true),
+            ("a*c", "abcbc", true),
             ("a?c", "abc", true), ("a?c", "ac", false), ("**a**", "bab", true), ("\\*", "*", true), ("\\*", "a", false),
             ("a\\", "a\\", true), ("?", "é", true), ("*ab*ab*", "xabyabz", true), ("*ab*ab*", "xaby", false),
         ])
@@ -36,7 +37,9 @@ import Testing
 
     @Test("A sort order is total: sorting any shuffle gives one result")
     func total() {
-        let values: [Value] = [.null, .double(.nan), .int(-1), .double(0.5), .bool(true), .text(""), .text("a"), .data(Data([1]))]
+        let values: [Value] = [
+            .null, .double(.nan), .int(-1), .double(0.5), .bool(true), .text(""), .text("a"), .data(Data([1])),
+        ]
         for shift in values.indices {
             let turned = Array(values[shift...] + values[..<shift])
             let sorted = turned.sorted { ValueOrder.sortOrder($0, $1) == .orderedAscending }

@@ -77,13 +77,17 @@ struct PropertyListTests {
             <key>when</key><date>2001-01-02T00:00:01Z</date><key>old</key><date>1582-10-15T12:00:00Z</date>
             </dict></plist> <!-- after -->
             """
-        for text in [head + text, text, text.replacing("<plist version=\"1.0\">", with: "").replacing("</plist>", with: "")] {
+        for text in [
+            head + text, text, text.replacing("<plist version=\"1.0\">", with: "").replacing("</plist>", with: ""),
+        ] {
             let top = try read(Array(text.utf8)).top
             #expect(top["a&b"]?.text == "<<x>&amp;AB" && top["n"]?.integer == -12 && top["h"]?.integer == 255)
             #expect(top["m"]?.integer == Int64.min && top["big"]?.value as? NSNumber == NSNumber(value: UInt64.max))
             #expect(top["r"]?.real == -1500 && top["inf"]?.real == Double.infinity && top["d"]?.data == Data([1, 2]))
-            #expect(top["t"]?.bool == true && top["f"]?.bool == false && top["e"]?.array?.count == 0 && top[""]?.text == "")
-            #expect(top["when"]?.real == 86401 && top["old"]?.real == -13_197_556_800 && top["o"]?.entries?.keys.count == 0)
+            #expect(
+                top["t"]?.bool == true && top["f"]?.bool == false && top["e"]?.array?.count == 0 && top[""]?.text == "")
+            #expect(
+                top["when"]?.real == 86401 && top["old"]?.real == -13_197_556_800 && top["o"]?.entries?.keys.count == 0)
         }
     }
 
@@ -92,14 +96,22 @@ struct PropertyListTests {
         arguments: [
             "<!DOCTYPE plist [<!ENTITY a \"ha\"><!ENTITY b \"&a;&a;\">]><plist><string>&b;</string></plist>",
             "<!DOCTYPE plist SYSTEM \"file:///etc/passwd\" [<!ENTITY % x SYSTEM \"file:///etc/passwd\">]><plist><string/></plist>",
-            "<plist><string>&unknown;</string></plist>", "<plist><string>&#x110000;</string></plist>", "<plist>", "<plist/>", "<",
-            "<plist></plist>", "<plist><dict><key>a</key></dict></plist>", "<plist><dict><string>a</string></dict></plist>",
-            "<plist><array></dict></plist>", "<plist><string>a</string><string>b</string></plist>", "<plist><key>a</key></plist>",
-            "<plist><dict><key>a</key><key>b</key></dict></plist>", "<plist><integer>9999999999999999999999</integer></plist>",
-            "<plist><integer>--1</integer></plist>", "<plist><integer>0x</integer></plist>", "<plist><real>x</real></plist>",
-            "<plist><date>2001-13-01T00:00:00Z</date></plist>", "<plist><date>99999999999999999999-01-01T00:00:00Z</date></plist>",
-            "<plist><string><b/></string></plist>", "<plist><string>a</string></plist>b", "<plist><string a=\"></string></plist>",
-            "<plist><array></plist>", "</array>", "<plist><unknown>1</unknown></plist>", "no list", "", "<!--", "<?xml", "<!DOCTYPE",
+            "<plist><string>&unknown;</string></plist>", "<plist><string>&#x110000;</string></plist>", "<plist>",
+            "<plist/>", "<",
+            "<plist></plist>", "<plist><dict><key>a</key></dict></plist>",
+            "<plist><dict><string>a</string></dict></plist>",
+            "<plist><array></dict></plist>", "<plist><string>a</string><string>b</string></plist>",
+            "<plist><key>a</key></plist>",
+            "<plist><dict><key>a</key><key>b</key></dict></plist>",
+            "<plist><integer>9999999999999999999999</integer></plist>",
+            "<plist><integer>--1</integer></plist>", "<plist><integer>0x</integer></plist>",
+            "<plist><real>x</real></plist>",
+            "<plist><date>2001-13-01T00:00:00Z</date></plist>",
+            "<plist><date>99999999999999999999-01-01T00:00:00Z</date></plist>",
+            "<plist><string><b/></string></plist>", "<plist><string>a</string></plist>b",
+            "<plist><string a=\"></string></plist>",
+            "<plist><array></plist>", "</array>", "<plist><unknown>1</unknown></plist>", "no list", "", "<!--", "<?xml",
+            "<!DOCTYPE",
             "<plist><array><string>a</array></plist>", "<plist><data>A</data></plist>",
         ])
     func brokenXML(_ text: String) {
@@ -129,7 +141,9 @@ struct PropertyListTests {
     func depth() throws {
         for (depth, isRead) in [(512, true), (513, false), (100_000, false)] {
             let binary = made { $0.nested(depth) }
-            let text = "<plist>" + String(repeating: "<array>", count: depth) + String(repeating: "</array>", count: depth) + "</plist>"
+            let text =
+                "<plist>" + String(repeating: "<array>", count: depth) + String(repeating: "</array>", count: depth)
+                + "</plist>"
             for bytes in [binary, Array(text.utf8)] {
                 if isRead {
                     #expect(try read(bytes).top.value != nil)
@@ -186,7 +200,8 @@ struct PropertyListTests {
     private var sound: [[UInt8]] {
         get throws {
             let values: [String: Any] = [
-                "text": "abc", "wide": "déjà 😀", "numbers": [1, 300, 70_000, -5, 1.5], "flag": true, "data": Data([1, 2, 3]),
+                "text": "abc", "wide": "déjà 😀", "numbers": [1, 300, 70_000, -5, 1.5], "flag": true,
+                "data": Data([1, 2, 3]),
                 "date": Date(timeIntervalSinceReferenceDate: 12), "inner": ["a": ["b": ["c"]]], "long": Array(0..<40),
             ]
             var archive = ArchiveBytes()
@@ -223,7 +238,9 @@ struct PropertyListTests {
         }
     }
 
-    @Test("Thousands of lists with bytes changed, moved, doubled or left out: none traps or goes on without end", arguments: 0..<40)
+    @Test(
+        "Thousands of lists with bytes changed, moved, doubled or left out: none traps or goes on without end",
+        arguments: 0..<40)
     func mutations(_ seed: Int) throws {
         var random = SplitMix(UInt64(seed) &* 7919)
         for bytes in try sound {

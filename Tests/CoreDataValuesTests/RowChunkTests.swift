@@ -65,7 +65,9 @@ struct RowChunkTests {
             let room = chunk.arenaCapacity
             #expect(room >= 3000)
             var cells: [UInt64] = []
-            for value in 0..<20 { cells.append([UInt8](repeating: UInt8(value), count: 900).withUnsafeBytes { chunk.store($0) }) }
+            for value in 0..<20 {
+                cells.append([UInt8](repeating: UInt8(value), count: 900).withUnsafeBytes { chunk.store($0) })
+            }
             #expect(chunk.arenaCapacity > room)
             for (value, cell) in cells.enumerated() {
                 #expect(chunk.withBytes(of: cell) { $0.count == 900 && $0.allSatisfy { $0 == UInt8(value) } })

@@ -143,7 +143,8 @@ struct SchemaCheckTests {
         .attribute("cannot be read") { $0.derivationExpression = "name ==" },
         Wrong("names “pages”, which is no property of “Book”", "Book", nil) {
             $0.entities[1].indexes = [
-                FetchIndex(name: "i", elements: [.init(property: "title")], partialPredicate: "pages > 3 AND title != nil")
+                FetchIndex(
+                    name: "i", elements: [.init(property: "title")], partialPredicate: "pages > 3 AND title != nil")
             ]
         },
         Wrong("names no attribute", "Book", nil) { $0.entities[1].uniquenessConstraints = [[]] },

@@ -71,7 +71,9 @@ struct SchemaChange: Sendable, CustomTestStringConvertible {
         SchemaChange("Author.mentor had the inverse mentor and has none", entersHash: false) {
             $0.entities[2].relationships[1].inverseName = nil
         },
-        SchemaChange("Book.author had the inverse books and has none", "Author.books had the inverse author and has none") {
+        SchemaChange(
+            "Book.author had the inverse books and has none", "Author.books had the inverse author and has none"
+        ) {
             $0.entities[1].relationships[0].inverseName = nil
             $0.entities[2].relationships[0].inverseName = nil
         },
@@ -94,7 +96,9 @@ struct SchemaChange: Sendable, CustomTestStringConvertible {
         SchemaChange("Shelf was added") { $0.entities.append(EntityDraft(name: "Shelf")) },
         SchemaChange("Author was not abstract and is abstract") { $0.entities[2].isAbstract = true },
         SchemaChange("Author had no version hash modifier and has 2") { $0.entities[2].versionHashModifier = "2" },
-        SchemaChange("Book had no uniqueness constraint and has (title)") { $0.entities[1].uniquenessConstraints = [["title"]] },
+        SchemaChange("Book had no uniqueness constraint and has (title)") {
+            $0.entities[1].uniquenessConstraints = [["title"]]
+        },
         SchemaChange("Book had no fetch index and has byTitle (title)", entersHash: false) {
             $0.entities[1].indexes = [FetchIndex(name: "byTitle", elements: [.init(property: "title")])]
         },
@@ -104,12 +108,14 @@ struct SchemaChange: Sendable, CustomTestStringConvertible {
             $0.entities[0].attributes[0].type = .uri
         },
         SchemaChange(
-            "Book.name was moved from Thing.name", "Thing.name was moved to Book.name", "Book inherits from Thing, which differs"
+            "Book.name was moved from Thing.name", "Thing.name was moved to Book.name",
+            "Book inherits from Thing, which differs"
         ) {
             $0.entities[1].attributes.append($0.entities[0].attributes.removeFirst())
         },
         SchemaChange(
-            "Thing.title was moved from Book.title, was required and is optional", "Book.title was moved to Thing.title",
+            "Thing.title was moved from Book.title, was required and is optional",
+            "Book.title was moved to Thing.title",
             "Book inherits from Thing, which differs"
         ) {
             var title = $0.entities[1].attributes.removeFirst()
@@ -135,7 +141,9 @@ struct SchemaDiffTests {
         var draft = library
         change.change(&draft)
         var former = library
-        if draft.entities[1].attributes.first?.renamingIdentifier == "heading" { former.entities[1].attributes[0].name = "heading" }
+        if draft.entities[1].attributes.first?.renamingIdentifier == "heading" {
+            former.entities[1].attributes[0].name = "heading"
+        }
         return (try Schema(checking: former), try Schema(checking: draft))
     }
 
@@ -174,7 +182,10 @@ struct SchemaDiffTests {
             return try Schema(checking: draft)
         }
         let diff = SchemaDiff(from: try schema(.double), to: try schema(.float))
-        #expect(diff.hashedSentences == ["Book.size had the elements height (required Double) and has height (required Float)"])
+        #expect(
+            diff.hashedSentences == [
+                "Book.size had the elements height (required Double) and has height (required Float)"
+            ])
     }
 
     @Test("An identifier names the first name or the last one, goes before a mere name, and need not stay")
@@ -192,7 +203,8 @@ struct SchemaDiffTests {
             let later = try schema(to)
             let pairs = SchemaDiff(from: try schema(from), to: later).pairs
             let author = try #require(later.entity(named: "Author"))
-            return pairs.sourceProperties(of: author).filter { $0.value.name != "books" && $0.value.name != "mentor" }.mapValues(\.name)
+            return pairs.sourceProperties(of: author).filter { $0.value.name != "books" && $0.value.name != "mentor" }
+                .mapValues(\.name)
         }
         #expect(try sources([("color", nil)], [("paint", "color")]) == ["paint": "color"])
         // Two versions later, by the first name; and by the name that it had last.
@@ -216,9 +228,10 @@ struct SchemaDiffTests {
         let (former, later) = (try Schema(checking: library), try Schema(checking: draft))
         let pairs = SchemaDiff(from: former, to: later).pairs
         let book = try #require(later.entity(named: "Book"))
-        #expect(pairs.sourceProperties(of: book).mapValues { "\($0.entity).\($0.name)" } == [
-            "name": "Thing.name", "title": "Book.title", "author": "Book.author",
-        ])
+        #expect(
+            pairs.sourceProperties(of: book).mapValues { "\($0.entity).\($0.name)" } == [
+                "name": "Thing.name", "title": "Book.title", "author": "Book.author",
+            ])
         #expect(pairs.source(of: try #require(later.entity(named: "Work")))?.name == "Thing")
         #expect(pairs.destination(of: try #require(former.entity(named: "Thing")))?.name == "Work")
     }

@@ -8,8 +8,7 @@ import Testing
 
 @Suite("A resolved schema")
 struct SchemaOrderTests {
-    private static func entity(_ name: String, parent: String? = nil, _ attributes: String...) -> EntityDraft
-    {
+    private static func entity(_ name: String, parent: String? = nil, _ attributes: String...) -> EntityDraft {
         var entity = EntityDraft(name: name)
         entity.parentName = parent
         entity.attributes = attributes.map { Attribute(name: $0, type: .string) }

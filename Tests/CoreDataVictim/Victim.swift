@@ -42,7 +42,9 @@ enum Victim {
     static func main() {
         let arguments = CommandLine.arguments
         guard arguments.count == 3, let deed = Deed(rawValue: arguments[1]) else {
-            say("usage: CoreDataVictim prepare|save|retry|allocate|compete|outlive|album|replace|backup|exchange|version|migrate|migrateMapped|serve <store>")
+            say(
+                "usage: CoreDataVictim prepare|save|retry|allocate|compete|outlive|album|replace|backup|exchange|version|migrate|migrateMapped|serve <store>"
+            )
             exit(64)
         }
         do {
@@ -66,7 +68,9 @@ enum Victim {
         if deed == .serve { return try VictimServer.run(url) }
         if deed == .outlive { return try VictimStore.outlive(url) }
         if deed == .version { return try VictimMigration.prepare(url) }
-        if deed == .migrate || deed == .migrateMapped { return try VictimMigration.run(url, mapped: deed == .migrateMapped) }
+        if deed == .migrate || deed == .migrateMapped {
+            return try VictimMigration.run(url, mapped: deed == .migrateMapped)
+        }
         if deed == .exchange { return try VictimAlbum.exchange(url) }
         if deed == .backup { return try VictimAlbum(url).copy(to: VictimAlbum.beside(url, "copy")) }
         if deed == .album || deed == .replace {

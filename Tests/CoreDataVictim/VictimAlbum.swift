@@ -55,7 +55,9 @@ struct VictimAlbum {
         try context.save()
     }
 
-    static func beside(_ url: URL, _ name: String) -> URL { url.deletingLastPathComponent().appendingPathComponent("\(name).sqlite") }
+    static func beside(_ url: URL, _ name: String) -> URL {
+        url.deletingLastPathComponent().appendingPathComponent("\(name).sqlite")
+    }
 
     func copy(to target: URL) throws {
         try coordinator.backup(to: target)
@@ -64,7 +66,8 @@ struct VictimAlbum {
 
     static func exchange(_ url: URL) throws {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model())
-        try coordinator.replacePersistentStore(at: url, withPersistentStoreFrom: beside(url, "source"), ofType: NSSQLiteStoreType)
+        try coordinator.replacePersistentStore(
+            at: url, withPersistentStoreFrom: beside(url, "source"), ofType: NSSQLiteStoreType)
     }
 
     /// Name, length and first byte of every photo, by name.

@@ -7,7 +7,9 @@ import Foundation
 /// Notes (some with values in files), each with tags in an order and a name of its own, and sheets, which go; later notes are entries, with
 /// a level.
 enum VictimMigration {
-    static func first() -> NSManagedObjectModel { model("Note", "name", "notes", others: [entity("Sheet", [data("scan")])]) }
+    static func first() -> NSManagedObjectModel {
+        model("Note", "name", "notes", others: [entity("Sheet", [data("scan")])])
+    }
 
     static func second() -> NSManagedObjectModel {
         var level = Attribute(name: "level", type: .integer64)
@@ -49,9 +51,13 @@ enum VictimMigration {
         return data
     }
 
-    private static func many(_ name: String, _ destination: String, _ inverse: String, was former: String? = nil) -> Relationship {
+    private static func many(_ name: String, _ destination: String, _ inverse: String, was former: String? = nil)
+        -> Relationship
+    {
         var relationship = Relationship(name: name, destinationName: destination)
-        (relationship.inverseName, relationship.inverseEntityName, relationship.renamingIdentifier) = (inverse, destination, former)
+        (relationship.inverseName, relationship.inverseEntityName, relationship.renamingIdentifier) = (
+            inverse, destination, former
+        )
         (relationship.isOptional, relationship.maxCount, relationship.isOrdered) = (true, 0, true)
         return relationship
     }
@@ -59,7 +65,8 @@ enum VictimMigration {
     // MARK: The store
 
     static func open<Answer>(
-        _ url: URL, _ model: NSManagedObjectModel, migrates: Bool = false, _ body: @Sendable (NSManagedObjectContext) throws -> Answer
+        _ url: URL, _ model: NSManagedObjectModel, migrates: Bool = false,
+        _ body: @Sendable (NSManagedObjectContext) throws -> Answer
     ) throws -> Answer {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         try coordinator.addPersistentStore(
@@ -106,17 +113,26 @@ enum VictimMigration {
         }
     }
 
-    private static func lines(_ context: NSManagedObjectContext, _ note: String, _ title: String, _ back: String) throws -> [String] {
+    private static func lines(_ context: NSManagedObjectContext, _ note: String, _ title: String, _ back: String) throws
+        -> [String]
+    {
         func words(_ object: NSManagedObject, _ relationship: String, _ key: String) -> [String] {
-            (object.value(forKey: relationship) as? NSOrderedSet)?.array.map { ($0 as? NSManagedObject)?.value(forKey: key) as? String ?? "?" } ?? []
+            (object.value(forKey: relationship) as? NSOrderedSet)?.array.map {
+                ($0 as? NSManagedObject)?.value(forKey: key) as? String ?? "?"
+            } ?? []
         }
         let notes = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: note)).map { object in
             let photo = object.value(forKey: "photo") as? Data
             let level = object.entity.attributesByName["level"].flatMap { object.value(forKey: $0.name) }
-            return "\(object.value(forKey: title) ?? "") \(photo?.count ?? 0) of \(photo?.first ?? 0) \(level ?? "") \(words(object, "tags", "word"))"
+            return
+                "\(object.value(forKey: title) ?? "") \(photo?.count ?? 0) of \(photo?.first ?? 0) \(level ?? "") \(words(object, "tags", "word"))"
         }
-        let tags = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Tag")).map { "\($0.value(forKey: "word") ?? "") \(words($0, back, title))" }
-        let others = try ["Sheet", "Drawer"].filter { context.persistentStoreCoordinator?.managedObjectModel.entitiesByName[$0] != nil }.map {
+        let tags = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Tag")).map {
+            "\($0.value(forKey: "word") ?? "") \(words($0, back, title))"
+        }
+        let others = try ["Sheet", "Drawer"].filter {
+            context.persistentStoreCoordinator?.managedObjectModel.entitiesByName[$0] != nil
+        }.map {
             "\($0) \(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: $0)))"
         }
         return (notes + tags + others).sorted()
@@ -141,6 +157,7 @@ enum VictimMigration {
         let mapping = try NSMappingModel.inferredMappingModel(forSourceModel: from, destinationModel: to)
         let entries = mapping.entityMappings.first { $0.destinationEntityName == "Entry" }
         entries?.attributeMappings?.first { $0.name == "level" }?.valueExpression = NSExpression(forConstantValue: 8)
-        try NSMigrationManager(sourceModel: from, destinationModel: to).migrateInPlace(url, type: NSSQLiteStoreType, options: nil, with: mapping)
+        try NSMigrationManager(sourceModel: from, destinationModel: to).migrateInPlace(
+            url, type: NSSQLiteStoreType, options: nil, with: mapping)
     }
 }

@@ -99,7 +99,8 @@ struct VictimStore {
             Victim.say("save refused \(error.code.rawValue)")
             let differences = try Picture(context).differences(from: before)
             guard differences.isEmpty else {
-                throw BrokenPromise(sentence: "a refused save changed the context: \(differences.joined(separator: "; "))")
+                throw BrokenPromise(
+                    sentence: "a refused save changed the context: \(differences.joined(separator: "; "))")
             }
             try context.save()
             Victim.say("saved after all")

@@ -11,7 +11,8 @@ alarm(120)
 let arguments = CommandLine.arguments
 guard arguments.count > 2 else { exit(2) }
 let number = arguments.count > 3 ? Int(arguments[3]) ?? 1 : 1
-let coordinator = NSPersistentStoreCoordinator(managedObjectModel: arguments[2] == "migrate" ? Clinic.laterModel() : Clinic.model())
+let coordinator = NSPersistentStoreCoordinator(
+    managedObjectModel: arguments[2] == "migrate" ? Clinic.laterModel() : Clinic.model())
 var options: [String: Any] = arguments.contains("plain") ? [:] : [NSPersistentHistoryTrackingKey: true]
 if arguments.contains("rollback") { options[NSSQLitePragmasOption] = ["journal_mode": "DELETE"] }
 if arguments.contains("former") { options[NSPersistentStoreKeepsFormerValues] = true }
@@ -65,10 +66,12 @@ func change(_ count: Int) throws {
     while changed < count {
         for _ in 0..<Int.random(in: 1...200, using: &random) {
             switch Int.random(in: 0..<10, using: &random) {
-            case 0..<4: patients.append(add("Patient", ["name": "p\(changed)", "age": Int.random(in: 0...99, using: &random)]))
+            case 0..<4:
+                patients.append(add("Patient", ["name": "p\(changed)", "age": Int.random(in: 0...99, using: &random)]))
             case 4: wards.append(add("Ward", ["name": "w\(changed)"]))
             case 5..<7: patients.randomElement(using: &random)?.setValue("n\(changed)", forKey: "name")
-            case 7..<9: patients.randomElement(using: &random)?.setValue(wards.randomElement(using: &random), forKey: "ward")
+            case 7..<9:
+                patients.randomElement(using: &random)?.setValue(wards.randomElement(using: &random), forKey: "ward")
             default:
                 guard patients.count > 20 else { continue }
                 context.delete(patients.remove(at: Int.random(in: 0..<patients.count, using: &random)))
@@ -132,7 +135,8 @@ case "refused":
 case "cursor":
     // Two of these move one cursor: the first as far as it goes, the second one step less.
     let all = NSPersistentHistoryChangeRequest.fetchHistory(after: nil as NSPersistentHistoryToken?)
-    let transactions = (try context.execute(all) as? NSPersistentHistoryResult)?.result as? [NSPersistentHistoryTransaction] ?? []
+    let transactions =
+        (try context.execute(all) as? NSPersistentHistoryResult)?.result as? [NSPersistentHistoryTransaction] ?? []
     for transaction in transactions.dropLast(number) {
         try coordinator.moveHistoryCursor("shared", to: transaction.token)
         try coordinator.moveHistoryCursor("own \(number)", to: transaction.token)

@@ -75,7 +75,9 @@ struct Album {
 
     func pending() -> [String] {
         let support = files.deletingLastPathComponent().path
-        return ((try? FileManager.default.contentsOfDirectory(atPath: support)) ?? []).filter { $0.hasSuffix(".pending") }
+        return ((try? FileManager.default.contentsOfDirectory(atPath: support)) ?? []).filter {
+            $0.hasSuffix(".pending")
+        }
     }
 
     func column(_ name: String = "ZDATA") throws -> [String?] {

@@ -31,7 +31,8 @@ import Testing
         let folder = Folder()
         guard let url = try copy(path, in: folder) else { return }
         let theirs = try Raw(url).texts(
-            "SELECT sql FROM sqlite_master WHERE tbl_name IN ('ACHANGE', 'ATRANSACTION', 'ATRANSACTIONSTRING') ORDER BY rowid")
+            "SELECT sql FROM sqlite_master WHERE tbl_name IN ('ACHANGE', 'ATRANSACTION', 'ATRANSACTIONSTRING') ORDER BY rowid"
+        )
         let tables = HistoryTables(tombstones: tombstones, dialect: SQLiteDialect())
         let ours = HistoryTables.Table.allCases.map(tables.definition) + tables.indexes
         #expect(ours.map { $0.replacing(" IF NOT EXISTS", with: "") } == theirs.compactMap { $0 })
@@ -94,13 +95,15 @@ import Testing
         return found
     }
 
-    @Test("To-ones come first, then attributes, then to-manys: time that was used grows whenever an item of it is added")
+    @Test(
+        "To-ones come first, then attributes, then to-manys: time that was used grows whenever an item of it is added")
     func order() throws {
         let found = try changes(
             Self.screenTime,
             [
                 Shape(
-                    name: "Usage", toOnes: ["device": "Other", "user": "Other"], attributes: "lastEventDate lastUpdatedDate",
+                    name: "Usage", toOnes: ["device": "Other", "user": "Other"],
+                    attributes: "lastEventDate lastUpdatedDate",
                     toManys: ["blocks": "Other"]),
                 Shape(
                     name: "UsageCategory", toOnes: ["block": "Other"], attributes: "identifier totalTimeInSeconds",
@@ -125,7 +128,9 @@ import Testing
             ])
     }
 
-    @Test("What is inherited comes before what is declared, and an entity tag behind its to-one: a sent note's record comes back")
+    @Test(
+        "What is inherited comes before what is declared, and an entity tag behind its to-one: a sent note's record comes back"
+    )
     func inheritance() throws {
         let object = Shape(
             name: "ICCloudSyncingObject", toOnes: ["cloudState": "ICCloudState"],
@@ -139,14 +144,16 @@ import Testing
             [
                 object,
                 Shape(
-                    name: "ICDeviceMigrationState", parent: "ICCloudSyncingObject", toOnes: ["account": "ICCloudSyncingObject"],
+                    name: "ICDeviceMigrationState", parent: "ICCloudSyncingObject",
+                    toOnes: ["account": "ICCloudSyncingObject"],
                     attributes: "deviceIdentifier state stateModificationDate"
                 ).plain(),
                 Shape(
                     name: "ICCloudState", toOnes: ["cloudSyncingObject": "ICCloudSyncingObject"],
                     attributes: "currentLocalVersion inCloud latestVersionSyncedToCloud localVersionDate"),
                 Shape(
-                    name: "ICNoteData", toOnes: ["note": "Note"], attributes: "cryptoInitializationVector cryptoTag data"),
+                    name: "ICNoteData", toOnes: ["note": "Note"],
+                    attributes: "cryptoInitializationVector cryptoTag data"),
                 Shape(name: "Note", attributes: "title"),
             ])
         guard let found else { return }
@@ -220,7 +227,10 @@ import Testing
             try raw.texts(
                 "SELECT s.ZNAME FROM ATRANSACTION t JOIN ATRANSACTIONSTRING s ON s.Z_PK = t.ZAUTHORTS WHERE t.Z_PK = 2")
                 == ["server"])
-        #expect(try raw.texts("SELECT ZNAME FROM ATRANSACTIONSTRING WHERE Z_PK < 3") == ["com.apple.dt.xctest.tool", "xctest"])
+        #expect(
+            try raw.texts("SELECT ZNAME FROM ATRANSACTIONSTRING WHERE Z_PK < 3") == [
+                "com.apple.dt.xctest.tool", "xctest",
+            ])
         #expect(try raw.texts("PRAGMA integrity_check") == ["ok"])
     }
 
@@ -243,7 +253,8 @@ import Testing
         try #require(try context.all("Book").first).setValue("Retitled", forKey: "title")
         try context.save()
         #expect(
-            try Raw(url).texts("SELECT Z_ENT || Z_NAME || Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT IN (16001, 16002) ORDER BY 1")
+            try Raw(url).texts(
+                "SELECT Z_ENT || Z_NAME || Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT IN (16001, 16002) ORDER BY 1")
                 == ["16001CHANGE1", "16002TRANSACTION1"])
     }
 }

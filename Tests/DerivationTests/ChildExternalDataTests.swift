@@ -12,7 +12,9 @@ import Testing
         case none, fault, row, saved
     }
 
-    @Test("7.2 A child reads a value that lies in a file, through one parent or two", arguments: [1, 2], Knowledge.allCases)
+    @Test(
+        "7.2 A child reads a value that lies in a file, through one parent or two", arguments: [1, 2],
+        Knowledge.allCases)
     func read(_ depth: Int, _ knowledge: Knowledge) throws {
         let album = Album(), root = try album.open()
         let photo = root.make("Photo", ["name": "a", "data": Album.large])

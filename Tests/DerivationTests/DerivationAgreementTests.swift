@@ -25,7 +25,9 @@ import Testing
         }
     }
 
-    private func pick(_ entity: String, _ context: NSManagedObjectContext, _ random: inout SplitMix) throws -> NSManagedObject? {
+    private func pick(_ entity: String, _ context: NSManagedObjectContext, _ random: inout SplitMix) throws
+        -> NSManagedObject?
+    {
         let all = try context.all(entity).filter { !$0.isDeleted }
         return Int.random(in: 0..<6, using: &random) == 0 ? nil : all.randomElement(using: &random)
     }
@@ -35,13 +37,16 @@ import Testing
         // Halves add exactly in every order.
         let real = Double(number) / 2
         switch Int.random(in: 0..<14, using: &random) {
-        case 0: context.make("Author", ["name": "N\(number)"]).setValue(try pick("Country", context, &random), forKey: "country")
+        case 0:
+            context.make("Author", ["name": "N\(number)"]).setValue(
+                try pick("Country", context, &random), forKey: "country")
         case 1, 2:
             let entity = Bool.random(using: &random) ? "Book" : "Novel"
             let book = context.make(entity, ["title": "T\(number)", "pages": number, "weight": real])
             if entity == "Novel" { book.setValue("P\(number)", forKey: "plot") }
             book.setValue(try pick("Author", context, &random), forKey: "author")
-        case 3: context.make("Tag", ["weight": real]).setValue(Set(try context.all("Author").prefix(3)), forKey: "authors")
+        case 3:
+            context.make("Tag", ["weight": real]).setValue(Set(try context.all("Author").prefix(3)), forKey: "authors")
         case 4: _ = context.make("Country", ["code": "C\(number)"])
         case 5:
             let node = context.make("Node", ["name": "K\(number)", "size": number])
@@ -84,7 +89,9 @@ import Testing
             #expect(author.value(forKey: "bookCount") as? Int == books.count)
             #expect(author.value(forKey: "tagCount") as? Int == tags.count)
             #expect(author.value(forKey: "noteCount") as? Int == members(author, "notes").count)
-            #expect(author.value(forKey: "pageSum") as? Int == books.reduce(0) { $0 + ($1.value(forKey: "pages") as? Int ?? 0) })
+            #expect(
+                author.value(forKey: "pageSum") as? Int
+                    == books.reduce(0) { $0 + ($1.value(forKey: "pages") as? Int ?? 0) })
             #expect(author.value(forKey: "weightSum") as? Double == sum(books))
             #expect(author.value(forKey: "tagSum") as? Double == sum(tags))
             #expect(author.value(forKey: "changed") is Date)
@@ -101,7 +108,9 @@ import Testing
         for node in try context.all("Node") {
             let children = members(node, "children")
             #expect(node.value(forKey: "childCount") as? Int == children.count)
-            #expect(node.value(forKey: "sizeSum") as? Int == children.reduce(0) { $0 + ($1.value(forKey: "size") as? Int ?? 0) })
+            #expect(
+                node.value(forKey: "sizeSum") as? Int
+                    == children.reduce(0) { $0 + ($1.value(forKey: "size") as? Int ?? 0) })
             #expect(node.value(forKey: "parentName") as? String == node.value(forKeyPath: "parent.name") as? String)
         }
     }

@@ -9,7 +9,8 @@ import Testing
 
 @Suite("Derived attributes") struct DerivedAttributeTests {
     private static func required(_ draft: inout SchemaDraft) {
-        for index in draft.entities[0].attributes.indices where draft.entities[0].attributes[index].name == "bookCount" {
+        for index in draft.entities[0].attributes.indices where draft.entities[0].attributes[index].name == "bookCount"
+        {
             draft.entities[0].attributes[index].isOptional = false
         }
     }
@@ -133,7 +134,9 @@ import Testing
         #expect(author.anew("key") == nil)
     }
 
-    @Test("A derived text can be unique: 133021 names the constraint, and nothing is written", arguments: Library.storesWithConstraints)
+    @Test(
+        "A derived text can be unique: 133021 names the constraint, and nothing is written",
+        arguments: Library.storesWithConstraints)
     func unique(_ type: String) throws {
         let model = Library.model { $0.entities[0].uniquenessConstraints = [["key"]] }
         let stack = try Stack(type, model: model)
@@ -177,7 +180,8 @@ import Testing
         arguments: Library.stores,
         [
             ("books.@avg.pages", "Use now()"), ("books.@sum.title", "no number"), ("books.@sum.authorName", "derived"),
-            ("canonical:(country.code)", "not a path"), ("1 + 1", "Use now()"), ("now()", "Date"), ("random()", "Use now()"),
+            ("canonical:(country.code)", "not a path"), ("1 + 1", "Use now()"), ("now()", "Date"),
+            ("random()", "Use now()"),
             ("country.@count", "Use now()"), ("name", "no Integer 64"),
         ])
     func unsupported(_ type: String, _ broken: (expression: String, why: String)) throws {
@@ -197,7 +201,8 @@ import Testing
         let stack = try Stack(model: Library.model())
         let raw = try Raw(stack.folder.file("store.sqlite"))
         try raw.texts(
-            "CREATE TRIGGER GOOD AFTER INSERT ON ZNOTE BEGIN UPDATE ZNOTE SET ZTEXT = CAST(NSCoreDataNow() > 1 AS TEXT); END")
+            "CREATE TRIGGER GOOD AFTER INSERT ON ZNOTE BEGIN UPDATE ZNOTE SET ZTEXT = CAST(NSCoreDataNow() > 1 AS TEXT); END"
+        )
         let note = stack.context.make("Note")
         try stack.context.save()
         stack.context.stalenessInterval = 0

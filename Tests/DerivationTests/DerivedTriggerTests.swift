@@ -36,7 +36,8 @@ import Testing
         var book = EntityDraft(name: "Book")
         book.attributes = [
             attribute("uniqueID", .uuid), attribute("price", .decimal), attribute("publishedAt", .date),
-            attribute("title", .string), attribute("cover", .binary), Library.derived("pagesCount", .integer64, "count:(pages)"),
+            attribute("title", .string), attribute("cover", .binary),
+            Library.derived("pagesCount", .integer64, "count:(pages)"),
         ]
         book.relationships = [
             required(Clinic.toOne("author", "Author", inverse: "books"), 1...1),
@@ -47,11 +48,14 @@ import Testing
         graphic.parentName = "Book"
         graphic.attributes = [attribute("isBlackAndWhite", .boolean)]
         var page = EntityDraft(name: "Page")
-        page.attributes = [attribute("isBookmarked", .boolean), attribute("number", .integer32), attribute("content", .binary)]
+        page.attributes = [
+            attribute("isBookmarked", .boolean), attribute("number", .integer32), attribute("content", .binary),
+        ]
         page.relationships = [required(Clinic.toOne("book", "Book", inverse: hasInverse ? "pages" : nil), 1...1)]
         var feedback = EntityDraft(name: "Feedback")
         feedback.attributes = [
-            attribute("bookID", .uuid), attribute("comment", .string, optional: true), attribute("authorAlias", .string),
+            attribute("bookID", .uuid), attribute("comment", .string, optional: true),
+            attribute("authorAlias", .string),
             attribute("rating", .double),
         ]
         var draft = SchemaDraft()
@@ -60,7 +64,8 @@ import Testing
     }
 
     private static let newer = "alemar11+CoreDataPlus/Tests/Resources/SampleModel2/Fixtures/SampleModel2_V1.sqlite"
-    private static let older = "alemar11+CoreDataPlus/@b6acc84f82/Tests/Resources/SampleModel2/Fixtures/SampleModel2V1.sqlite"
+    private static let older =
+        "alemar11+CoreDataPlus/@b6acc84f82/Tests/Resources/SampleModel2/Fixtures/SampleModel2V1.sqlite"
 
     @Test("The triggers of toMany.@count are those of an Apple-written store, to the letter", arguments: [true, false])
     func count(_ isNewer: Bool) throws {
@@ -97,7 +102,9 @@ import Testing
     func path() throws {
         guard let stores = Corpus.stores else { return }
         var asset = EntityDraft(name: "Asset")
-        asset.attributes = [Library.derived("derivedCameraCaptureDevice", .integer16, "additionalAttributes.cameraCaptureDevice")]
+        asset.attributes = [
+            Library.derived("derivedCameraCaptureDevice", .integer16, "additionalAttributes.cameraCaptureDevice")
+        ]
         asset.relationships = [Clinic.toOne("additionalAttributes", "AdditionalAssetAttributes", inverse: "asset")]
         var more = EntityDraft(name: "AdditionalAssetAttributes")
         more.attributes = [Clinic.attribute("cameraCaptureDevice", .integer16)]
@@ -107,7 +114,8 @@ import Testing
         let ours = try DerivedTriggers(StoreMap(schema: Schema(checking: draft), configuration: nil)).statements()
         let folder = Folder()
         let copy = folder.file("copy.sqlite")
-        let photos = "ink-splatters+osxphotos/tests/Test-Empty-Library-Ventura-13-5.photoslibrary/database/Photos.sqlite"
+        let photos =
+            "ink-splatters+osxphotos/tests/Test-Empty-Library-Ventura-13-5.photoslibrary/database/Photos.sqlite"
         try FileManager.default.copyItem(at: stores.appendingPathComponent(photos), to: copy)
         let theirs = try Raw(copy).texts("SELECT sql FROM sqlite_master WHERE type = 'trigger' AND name LIKE 'Z_DA_%'")
         #expect(ours.count == 4)
@@ -125,7 +133,9 @@ import Testing
             "BEGIN UPDATE ZITEM SET ZUPDATE = NSCoreDataNow() WHERE Z_PK = NEW.Z_PK; "
             + "SELECT NSCoreDataDATriggerUpdatedAffectedObjectValue('ZITEM', Z_ENT, Z_PK, 'update', ZUPDATE) FROM ZITEM "
             + "WHERE Z_PK = NEW.Z_PK; END"
-        #expect(ours.contains("CREATE TRIGGER Z_DA_ZITEM_Item_update_UPDATE AFTER UPDATE OF Z_OPT ON ZITEM FOR EACH ROW " + rest))
+        #expect(
+            ours.contains(
+                "CREATE TRIGGER Z_DA_ZITEM_Item_update_UPDATE AFTER UPDATE OF Z_OPT ON ZITEM FOR EACH ROW " + rest))
         #expect(ours.count == 2)
     }
 
@@ -177,7 +187,8 @@ import Testing
         let schema = try Schema(checking: Library.draft())
         let store: any RowStore =
             isSQLite
-            ? try SQLiteStore(url: folder.file("a.sqlite"), schema: schema, configuration: nil, options: SQLiteOptions())
+            ? try SQLiteStore(
+                url: folder.file("a.sqlite"), schema: schema, configuration: nil, options: SQLiteOptions())
             : try MemoryStore(schema: schema)
         let node = try #require(schema.entity(named: "Node"))
         let parent = try #require(node.slots.firstIndex { $0.name == "parent" })
@@ -216,7 +227,8 @@ import Testing
         func open(_ change: (inout SchemaDraft) -> Void = { _ in }) throws -> SQLiteStore {
             var draft = Library.draft()
             change(&draft)
-            return try SQLiteStore(url: url, schema: Schema(checking: draft), configuration: nil, options: SQLiteOptions())
+            return try SQLiteStore(
+                url: url, schema: Schema(checking: draft), configuration: nil, options: SQLiteOptions())
         }
         func renamed(_ draft: inout SchemaDraft) {
             draft.entities[6].attributes[2].derivationExpression = "children.@sum.size"
@@ -253,7 +265,8 @@ import Testing
                 draft.entities[entity].attributes[index].derivationExpression = nil
             }
         }
-        try SQLiteStore(url: plain, schema: Schema(checking: draft), configuration: nil, options: SQLiteOptions()).close()
+        try SQLiteStore(url: plain, schema: Schema(checking: draft), configuration: nil, options: SQLiteOptions())
+            .close()
         let underived = #expect(throws: StoreError.self) {
             _ = try SQLiteStore(
                 url: plain, schema: Schema(checking: Library.draft()), configuration: nil, options: SQLiteOptions())

@@ -35,7 +35,9 @@ import Testing
         #expect(album.pending().isEmpty)
     }
 
-    @Test("The file is read when the value is asked for, not before; without it the value is nil and the next fetch throws")
+    @Test(
+        "The file is read when the value is asked for, not before; without it the value is nil and the next fetch throws"
+    )
     func lazy() throws {
         let album = Album()
         let context = try album.open()
@@ -61,7 +63,8 @@ import Testing
         let album = Album()
         let context = try album.open()
         let photo = context.make("Photo", ["name": "a", "data": Album.large])
-        let bystander = context.make("Print", ["name": "b", "data": Album.bytes(200_000, 9), "negative": Album.bytes(150_000)])
+        let bystander = context.make(
+            "Print", ["name": "b", "data": Album.bytes(200_000, 9), "negative": Album.bytes(150_000)])
         try context.save()
         #expect(album.names().count == 3)
         let kept = Set(try album.referred())
@@ -188,7 +191,9 @@ import Testing
         _ = try context.all("Photo")
     }
 
-    @Test("A predicate asks for nil and compares contents; functions of them are refused", arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
+    @Test(
+        "A predicate asks for nil and compares contents; functions of them are refused",
+        arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
     func predicates(_ type: String) throws {
         let stack = try Stack(type, model: Album.model())
         _ = stack.context.make("Photo", ["name": "a", "data": Album.large])
@@ -202,11 +207,14 @@ import Testing
         for dirty in [false, true] {
             if dirty { _ = stack.context.make("Photo", ["name": "c"]) }
             for predicate in [
-                NSPredicate(format: "data == %@", Album.large as NSData), NSPredicate(format: "data == data AND data != nil"),
+                NSPredicate(format: "data == %@", Album.large as NSData),
+                NSPredicate(format: "data == data AND data != nil"),
                 NSPredicate(format: "data IN %@", [Album.large as NSData]),
             ] {
                 request.predicate = predicate
-                #expect(try stack.context.fetch(request).map { $0.value(forKey: "name") as? String } == ["a"], "\(predicate)")
+                #expect(
+                    try stack.context.fetch(request).map { $0.value(forKey: "name") as? String } == ["a"],
+                    "\(predicate)")
             }
             request.predicate = NSPredicate(format: "max:(data, data) == %@", Album.large as NSData)
             let error = #expect(throws: CocoaError.self) { try stack.context.fetch(request) }

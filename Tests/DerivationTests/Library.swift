@@ -34,7 +34,8 @@ enum Library {
         ]
         var book = EntityDraft(name: "Book")
         book.attributes = [
-            Clinic.attribute("title", .string), Clinic.attribute("pages", .integer32), Clinic.attribute("weight", .double),
+            Clinic.attribute("title", .string), Clinic.attribute("pages", .integer32),
+            Clinic.attribute("weight", .double),
             derived("authorName", .string, "author.name"), derived("code", .string, "author.country.code"),
             derived("titleCopy", .string, "title"),
         ]
@@ -42,7 +43,8 @@ enum Library {
         var novel = EntityDraft(name: "Novel")
         novel.parentName = "Book"
         novel.attributes = [
-            Clinic.attribute("plot", .string), derived("plotCopy", .string, "plot"), derived("writer", .string, "author.name"),
+            Clinic.attribute("plot", .string), derived("plotCopy", .string, "plot"),
+            derived("writer", .string, "author.name"),
         ]
         var tag = EntityDraft(name: "Tag")
         tag.attributes = [Clinic.attribute("weight", .double)]

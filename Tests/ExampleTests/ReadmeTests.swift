@@ -77,7 +77,8 @@ struct DocumentationTests {
             for match in text.matches(of: /Documentation\/[A-Za-z0-9\/]+\.md|Decisions\/[0-9]{4}/) {
                 let cited = String(match.output)
                 let path = cited.hasPrefix("Decisions/") ? "Documentation/\(cited).md" : cited
-                #expect(FileManager.default.fileExists(atPath: Place.root.appendingPathComponent(path).path), "\(cited)")
+                #expect(
+                    FileManager.default.fileExists(atPath: Place.root.appendingPathComponent(path).path), "\(cited)")
                 count += 1
             }
         }

@@ -96,7 +96,10 @@ struct BlockChecker {
             return file.path
         }
         let run = try folder.output(
-            of: ["swiftc", "-emit-sil", "-wmo", "-o", "/dev/null", "-swift-version", "6", "-warnings-as-errors", "-module-name", "Page"]
+            of: [
+                "swiftc", "-emit-sil", "-wmo", "-o", "/dev/null", "-swift-version", "6", "-warnings-as-errors",
+                "-module-name", "Page",
+            ]
                 + (isProgram ? [] : ["-parse-as-library"]) + modules() + files)
         return run.status == 0 ? "" : run.errors + "\n"
     }
@@ -105,7 +108,9 @@ struct BlockChecker {
     private func modules() throws -> [String] {
         let build = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
         let products = [build, Place.root.appendingPathComponent(".build/debug")]
-            .first { FileManager.default.fileExists(atPath: $0.appendingPathComponent("Modules/CoreData.swiftmodule").path) }
+            .first {
+                FileManager.default.fileExists(atPath: $0.appendingPathComponent("Modules/CoreData.swiftmodule").path)
+            }
         guard let products else { throw CocoaError(.fileNoSuchFile) }
         let built = try FileManager.default.contentsOfDirectory(at: products, includingPropertiesForKeys: nil)
         let ours = built.filter { $0.lastPathComponent.hasPrefix("C") && $0.pathExtension == "build" }

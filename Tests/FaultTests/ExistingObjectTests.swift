@@ -22,7 +22,9 @@ import Testing
         } catch { return (error as? CocoaError)?.code.rawValue }
     }
 
-    @Test("1.15 Existing objects of the faults of one fetch, or of faults by ID, are read 256 in a statement", arguments: [true, false])
+    @Test(
+        "1.15 Existing objects of the faults of one fetch, or of faults by ID, are read 256 in a statement",
+        arguments: [true, false])
     func together(_ fetched: Bool) throws {
         let faults = try fetched ? hospital.fetch(values: false) : hospital.ids.map { context.object(with: $0) }
         #expect(faults.count == 600 && !faults.contains { !$0.isFault })

@@ -84,7 +84,8 @@ import Testing
             wards = patients.map { $0.related("ward") }
             #expect(wards.map { $0?.name } == (0..<600).map { "ward \($0 % 50)" })
         }
-        #expect((1...2).contains(together), "rows come by 32, 64, 128 …; the second chunk has the last wards: \(together)")
+        #expect(
+            (1...2).contains(together), "rows come by 32, 64, 128 …; the second chunk has the last wards: \(together)")
         #expect(Set(wards.compactMap { $0 }).count == 50)
         let other = hospital.stack.another()
         other.readsFaultsTogether = false

@@ -12,7 +12,9 @@ import Testing
 
     /// A patient that was read, one that is a fault, one that is new, a new doctor, visit, ward and bed, and the context that `reset()`
     /// leaves.
-    private func outlived(_ end: End, _ hospital: Hospital) throws -> (objects: [NSManagedObject], context: NSManagedObjectContext?) {
+    private func outlived(_ end: End, _ hospital: Hospital) throws -> (
+        objects: [NSManagedObject], context: NSManagedObjectContext?
+    ) {
         let context = hospital.stack.another()
         context.stalenessInterval = 0
         let read = context.object(with: hospital.ids[0])
@@ -27,7 +29,9 @@ import Testing
         }
     }
 
-    @Test("5.5 A change of an object whose context is gone is harmless, as after reset(): it is read back and never saved", arguments: End.allCases)
+    @Test(
+        "5.5 A change of an object whose context is gone is harmless, as after reset(): it is read back and never saved",
+        arguments: End.allCases)
     func changes(_ end: End) throws {
         let hospital = try Hospital(3)
         let (objects, context) = try outlived(end, hospital)
@@ -49,7 +53,9 @@ import Testing
         #expect(try hospital.stack.another().all("Patient").compactMap { $0.name }.sorted() == ["0", "1", "2"])
     }
 
-    @Test("5.5 Objects that outlive a context together can be related and parted, both sides following", arguments: End.allCases)
+    @Test(
+        "5.5 Objects that outlive a context together can be related and parted, both sides following",
+        arguments: End.allCases)
     func pairs(_ end: End) throws {
         let hospital = try Hospital(3)
         let (objects, context) = try outlived(end, hospital)
@@ -72,7 +78,9 @@ import Testing
         try context?.save()
     }
 
-    @Test("5.5 So are changes of relationships among such objects, live sets and deletions from them included", arguments: End.allCases)
+    @Test(
+        "5.5 So are changes of relationships among such objects, live sets and deletions from them included",
+        arguments: End.allCases)
     func relationships(_ end: End) throws {
         let hospital = try Hospital(3)
         let (objects, context) = try outlived(end, hospital)

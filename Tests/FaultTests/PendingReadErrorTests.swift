@@ -18,21 +18,29 @@ import Testing
     }
 
     /// Reads a row that cannot be read, and holds nothing.
-    private static func touch(_ context: NSManagedObjectContext, _ id: NSManagedObjectID, throwing: Bool = false) throws -> Int {
+    private static func touch(_ context: NSManagedObjectContext, _ id: NSManagedObjectID, throwing: Bool = false) throws
+        -> Int
+    {
         context.stalenessInterval = 0
         #expect(context.object(with: id).value(forKey: "age") == nil)
         if throwing { throw Refusal() }
         return 7
     }
 
-    @Test("performAndWait and await perform throw it when a block that throws ends, in place of its result and of its error")
+    @Test(
+        "performAndWait and await perform throw it when a block that throws ends, in place of its result and of its error"
+    )
     func blocks() async throws {
         let hospital = try Hospital(3)
         let (id, context) = (hospital.ids[1], hospital.context)
         let mend = try hospital.spoil(1)
         for throwing in [false, true] {
-            #expect(await thrown { _ = try context.performAndWait { try Self.touch(context, id, throwing: throwing) } } == "134060 age")
-            #expect(await thrown { _ = try await context.perform { try Self.touch(context, id, throwing: throwing) } } == "134060 age")
+            #expect(
+                await thrown { _ = try context.performAndWait { try Self.touch(context, id, throwing: throwing) } }
+                    == "134060 age")
+            #expect(
+                await thrown { _ = try await context.perform { try Self.touch(context, id, throwing: throwing) } }
+                    == "134060 age")
             let enqueued = await thrown {
                 _ = try await context.perform(schedule: .enqueued) { try Self.touch(context, id, throwing: throwing) }
             }
@@ -93,7 +101,9 @@ import Testing
         let (id, coordinator) = (hospital.ids[1], hospital.stack.coordinator)
         _ = try hospital.spoil(1)
         for throwing in [false, true] {
-            #expect(await thrown { _ = try await coordinator.read { try Self.touch($0, id, throwing: throwing) } } == "134060 age")
+            #expect(
+                await thrown { _ = try await coordinator.read { try Self.touch($0, id, throwing: throwing) } }
+                    == "134060 age")
             let written = await thrown {
                 _ = try await coordinator.write { context in
                     _ = context.make("Doctor")
@@ -109,7 +119,8 @@ import Testing
         try await container.loadPersistentStores()
         let uri = id.uriRepresentation()
         let own = try #require(container.persistentStoreCoordinator.managedObjectID(forURIRepresentation: uri))
-        #expect(await thrown { _ = try await container.performBackgroundTask { try Self.touch($0, own) } } == "134060 age")
+        #expect(
+            await thrown { _ = try await container.performBackgroundTask { try Self.touch($0, own) } } == "134060 age")
         #expect(await container.performBackgroundTask { _ in 7 } == 7)
     }
 }

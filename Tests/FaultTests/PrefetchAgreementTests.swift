@@ -72,7 +72,8 @@ import Testing
     @Test("8.10 Owners deleted or added elsewhere meanwhile do not disturb a prefetch")
     func gaps() throws {
         let stack = try filled(NSSQLiteStoreType, wards: 30, unassigned: 0)
-        for ward in try stack.context.all("Ward") where (ward.value(forKey: "name") as? String)?.hasSuffix("5") == true {
+        for ward in try stack.context.all("Ward") where (ward.value(forKey: "name") as? String)?.hasSuffix("5") == true
+        {
             stack.context.delete(ward)
         }
         try stack.context.save()

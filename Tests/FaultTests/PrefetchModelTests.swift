@@ -14,7 +14,8 @@ private func model() -> NSManagedObjectModel {
     var shelf = EntityDraft(name: "Shelf")
     shelf.attributes = [Clinic.attribute("name", .string)]
     shelf.relationships = [
-        Clinic.toMany("items", "Item", inverse: "shelf", ordered: true), Clinic.toOne("favourite", "Item", inverse: nil),
+        Clinic.toMany("items", "Item", inverse: "shelf", ordered: true),
+        Clinic.toOne("favourite", "Item", inverse: nil),
     ]
     var item = EntityDraft(name: "Item")
     item.attributes = [Clinic.attribute("name", .string)]

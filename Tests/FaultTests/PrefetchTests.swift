@@ -8,7 +8,6 @@ import Testing
 
 @testable import CoreData
 
-
 /// A saved clinic: 3 wards with 4 patients each; every patient has 2 of 3 doctors, 3 visits in reverse order, and a bed.
 private final class Filled {
     let stack: Stack
@@ -48,7 +47,9 @@ private final class Filled {
     }
 
     /// Expects a number of statements where there is a store that counts them.
-    func expect(_ statements: Int, _ location: Testing.SourceLocation = #_sourceLocation, _ body: () throws -> Void) rethrows {
+    func expect(_ statements: Int, _ location: Testing.SourceLocation = #_sourceLocation, _ body: () throws -> Void)
+        rethrows
+    {
         let run = try count(body)
         if isCounted { #expect(run == statements, sourceLocation: location) }
     }
@@ -113,7 +114,9 @@ private func codes(_ patient: NSManagedObject) -> [Int] {
         }
     }
 
-    @Test("8.10 Prefetched to-ones cost one statement, whether or not the object may hold its target", arguments: StoreMaker.types)
+    @Test(
+        "8.10 Prefetched to-ones cost one statement, whether or not the object may hold its target",
+        arguments: StoreMaker.types)
     func toOne(_ type: String) throws {
         let clinic = try Filled(type)
         let other = clinic.another()
@@ -124,7 +127,8 @@ private func codes(_ patient: NSManagedObject) -> [Int] {
         #expect(patients.allSatisfy { $0.isFault })
         clinic.expect(0) {
             #expect(patients.map { $0.value(forKeyPath: "ward.name") as? String } == (0..<12).map { "W\($0 / 4)" })
-            #expect(patients.map { $0.value(forKeyPath: "bed.number") as? Int } == (0..<12).map { $0 / 4 * 10 + $0 % 4 })
+            #expect(
+                patients.map { $0.value(forKeyPath: "bed.number") as? Int } == (0..<12).map { $0 / 4 * 10 + $0 % 4 })
         }
         let plain = try clinic.another().fetch(request("Patient"))
         #expect(!plain.contains { !$0.hasFault(forRelationshipNamed: "bed") })
@@ -137,7 +141,9 @@ private func codes(_ patient: NSManagedObject) -> [Int] {
         var wards: [NSManagedObject] = []
         try clinic.expect(6) {
             wards = try other.fetch(
-                request("Ward", "patients.doctors.badges", "patients", "patients.visits", "patients.bed", "patients.doctors"))
+                request(
+                    "Ward", "patients.doctors.badges", "patients", "patients.visits", "patients.bed", "patients.doctors"
+                ))
         }
         try clinic.expect(0) {
             for (place, ward) in wards.enumerated() {
@@ -150,7 +156,9 @@ private func codes(_ patient: NSManagedObject) -> [Int] {
                     #expect((patient.value(forKeyPath: "bed.number") as? Int).map { $0 / 10 } == place)
                     let doctors = try #require(patient.value(forKey: "doctors") as? Set<NSManagedObject>)
                     #expect(doctors.count == 2)
-                    for doctor in doctors { #expect((doctor.value(forKey: "badges") as? Set<NSManagedObject>)?.count == 1) }
+                    for doctor in doctors {
+                        #expect((doctor.value(forKey: "badges") as? Set<NSManagedObject>)?.count == 1)
+                    }
                 }
             }
         }
@@ -173,7 +181,8 @@ private func codes(_ patient: NSManagedObject) -> [Int] {
         }
     }
 
-    @Test("8.10 Members with unsaved changes keep them, and changed relationships show both", arguments: StoreMaker.types)
+    @Test(
+        "8.10 Members with unsaved changes keep them, and changed relationships show both", arguments: StoreMaker.types)
     func pending(_ type: String) throws {
         let clinic = try Filled(type)
         let other = clinic.another()

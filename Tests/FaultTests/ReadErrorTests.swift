@@ -76,7 +76,9 @@ import Testing
         try context.save()
     }
 
-    @Test("fulfill throws 134060 with 133000 for a row that is gone, and the store's own code for one that cannot be read")
+    @Test(
+        "fulfill throws 134060 with 133000 for a row that is gone, and the store's own code for one that cannot be read"
+    )
     func fulfill() throws {
         let hospital = try Hospital(3)
         let context = hospital.context

@@ -89,7 +89,9 @@ final class Sleeper: NSManagedObject {
         try stack.context.save()
         let parent = stack.another(), child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         child.parent = parent
-        let values: [String: Any] = ["code": 7, "name": "Eve", "tag": UUID(), "fee": NSDecimalNumber(value: 2), "photo": Data([1])]
+        let values: [String: Any] = [
+            "code": 7, "name": "Eve", "tag": UUID(), "fee": NSDecimalNumber(value: 2), "photo": Data([1]),
+        ]
         Sleeper.atWaking = { sleeper in
             for (key, value) in values { sleeper.setPrimitiveValue(value, forKey: key) }
             sleeper.setValue(sleeper.managedObjectContext?.object(with: ward.objectID), forKey: "ward")
@@ -98,7 +100,8 @@ final class Sleeper: NSManagedObject {
         for (key, value) in values.merging(["ward": ward.objectID], uniquingKeysWith: { a, _ in a }) {
             let context = way == .inChild ? child : parent
             context.refreshAllObjects()
-            let sleeper = way == .named ? context.object(with: made.objectID) : try #require(try context.all("Patient").first)
+            let sleeper =
+                way == .named ? context.object(with: made.objectID) : try #require(try context.all("Patient").first)
             #expect(sleeper.isFault)
             let first = way == .primitive ? sleeper.primitiveValue(forKey: key) : sleeper.value(forKey: key)
             #expect(((first as? NSManagedObject)?.objectID ?? first as? NSObject) == value as? NSObject, "\(key)")
@@ -136,7 +139,9 @@ final class Sleeper: NSManagedObject {
         #expect(!fault.isFault && fault.faultingState == 0)
     }
 
-    @Test("1.15 One object for an ID; object(with:) checks nothing, existingObject(with:) does, registeredObject(for:) asks nobody")
+    @Test(
+        "1.15 One object for an ID; object(with:) checks nothing, existingObject(with:) does, registeredObject(for:) asks nobody"
+    )
     func uniquing() throws {
         let stack = try Stack()
         let made = try patient(stack)
@@ -158,7 +163,8 @@ final class Sleeper: NSManagedObject {
 
     // MARK: Refreshing
 
-    @Test("5.6 A refresh takes the coordinator's row unless it is older than stalenessInterval; changes stay when merged")
+    @Test(
+        "5.6 A refresh takes the coordinator's row unless it is older than stalenessInterval; changes stay when merged")
     func staleness() throws {
         let stack = try Stack()
         let made = try patient(stack)

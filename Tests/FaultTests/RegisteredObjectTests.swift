@@ -28,7 +28,9 @@ import Testing
         #expect(context.registeredObjects.isEmpty)
     }
 
-    @Test("1.16 retainsRegisteredObjects keeps fetched, saved and related objects until it is turned off or the context reset")
+    @Test(
+        "1.16 retainsRegisteredObjects keeps fetched, saved and related objects until it is turned off or the context reset"
+    )
     func retaining() throws {
         let stack = try Stack(undo: false)
         let context = stack.context
@@ -58,7 +60,8 @@ import Testing
         #expect(other.registeredObjects.count == 300)
     }
 
-    @Test("An object is found as long as it is held, few or many, whatever the order in which they go", arguments: 0..<3)
+    @Test(
+        "An object is found as long as it is held, few or many, whatever the order in which they go", arguments: 0..<3)
     func finding(_ seed: Int) throws {
         let stack = try Stack(undo: false)
         let ids = try {
@@ -101,7 +104,9 @@ import Testing
         #expect(object == nil)
     }
 
-    @Test("1.16 Objects that were refreshed beside a dirty one are let go, and so are those of an event that a reset ended")
+    @Test(
+        "1.16 Objects that were refreshed beside a dirty one are let go, and so are those of an event that a reset ended"
+    )
     func refreshed() throws {
         let stack = try Stack(undo: false)
         for number in 0..<20 { _ = stack.context.make("Patient", ["name": "\(number)"]) }

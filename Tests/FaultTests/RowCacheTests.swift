@@ -93,7 +93,9 @@ extension NSManagedObject {
         let faults = try hospital.fetch(values: false)
         hospital.costs(1) { #expect(faults[0].name == "0") }
         let second = hospital.stack.another()
-        hospital.costs(0) { for (index, id) in hospital.ids.enumerated() { #expect(second.object(with: id).name == "\(index)") } }
+        hospital.costs(0) {
+            for (index, id) in hospital.ids.enumerated() { #expect(second.object(with: id).name == "\(index)") }
+        }
 
         coordinator.rowCache.removeAll()
         let request = NSFetchRequest<NSManagedObject>(entityName: "Ward")
@@ -262,7 +264,9 @@ extension NSManagedObject {
         let stack = try Stack()
         let cache = RowCache(stack.coordinator.runtime)
         // Numbers that share a bucket as long as the index is small.
-        let shared = (1...4_000).filter { (UInt64($0) &* 0x9E37_79B9_7F4A_7C15) >> 32 & 31 == 7 }.prefix(12).map { Int64($0) }
+        let shared = (1...4_000).filter { (UInt64($0) &* 0x9E37_79B9_7F4A_7C15) >> 32 & 31 == 7 }.prefix(12).map {
+            Int64($0)
+        }
         cache.add(RowBatch(chunk: try chunk(stack, shared.map { ($0, 1) })), store: 1, since: cache.ticket)
         #expect(cache.row(for: try key(stack, shared[0])) != nil)
         for number in shared {
@@ -331,7 +335,8 @@ extension NSManagedObject {
                     guard let found = cache.row(for: try key(stack, number)) else { continue }
                     let row = found.chunk.row(found.row)
                     hits += 1
-                    let isRight = row.key(found.chunk.layout) == number && row.version(found.chunk.layout) == versions[number]
+                    let isRight =
+                        row.key(found.chunk.layout) == number && row.version(found.chunk.layout) == versions[number]
                     if !isRight { Issue.record("row \(number) is not the last one") }
                 }
             }

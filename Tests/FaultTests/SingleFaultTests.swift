@@ -21,7 +21,9 @@ import Testing
         _ patients: [NSManagedObject], _ suffix: String = "", sourceLocation: Testing.SourceLocation = #_sourceLocation
     ) {
         hospital.costs(3, sourceLocation: sourceLocation) {
-            #expect(Set(patients.map(\.name)) == Set((0..<Self.count).map { "\($0)\(suffix)" }), sourceLocation: sourceLocation)
+            #expect(
+                Set(patients.map(\.name)) == Set((0..<Self.count).map { "\($0)\(suffix)" }),
+                sourceLocation: sourceLocation)
         }
     }
 
@@ -67,11 +69,14 @@ import Testing
         let other = hospital.stack.another()
         other.stalenessInterval = 0
         let log = NotificationLog(other)
-        NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSInsertedObjectIDsKey: hospital.ids], into: [other])
+        NSManagedObjectContext.mergeChanges(
+            fromRemoteContextSave: [NSInsertedObjectIDsKey: hospital.ids], into: [other])
         expectRead(Array(log.objects(0, NSInsertedObjectsKey)), "!")
     }
 
-    @Test("10.4 Objects with changes are read together below them by a merge and by a refresh of all", arguments: [true, false])
+    @Test(
+        "10.4 Objects with changes are read together below them by a merge and by a refresh of all",
+        arguments: [true, false])
     func changed(merges: Bool) throws {
         let patients = try hospital.fetch(values: true)
         for patient in patients { patient.setValue(-1, forKey: "age") }
@@ -92,7 +97,11 @@ import Testing
     func refreshed(all: Bool) throws {
         let patients = try hospital.fetch(values: true)
         #expect(patients.map(\.name).contains("7"))
-        if all { context.refreshAllObjects() } else { for patient in patients { context.refresh(patient, mergeChanges: false) } }
+        if all {
+            context.refreshAllObjects()
+        } else {
+            for patient in patients { context.refresh(patient, mergeChanges: false) }
+        }
         #expect(!patients.contains { !$0.isFault })
         expectRead(patients)
     }
@@ -115,7 +124,8 @@ import Testing
         try writer.save()
         let saved = try #require(log.entries.last { $0.name == "didSave:" })
         reader.mergeChanges(
-            fromContextDidSave: Notification(name: .NSManagedObjectContextDidSave, object: writer, userInfo: saved.info))
+            fromContextDidSave: Notification(name: .NSManagedObjectContextDidSave, object: writer, userInfo: saved.info)
+        )
         let before = stack.statementCount
         #expect(patients.allSatisfy { $0.value(forKey: "size") as? Int == 1 })
         #expect(stack.statementCount - before <= 3)

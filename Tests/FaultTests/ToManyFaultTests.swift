@@ -60,7 +60,8 @@ import Testing
         #expect((ward.value(forKey: "patients") as? NSSet)?.count == 2)
     }
 
-    @Test("1.2 The owners of many faults are still read together, and the members of fetched objects cost one statement")
+    @Test(
+        "1.2 The owners of many faults are still read together, and the members of fetched objects cost one statement")
     func statements() throws {
         let stack = try Stack()
         for _ in 0..<20 { _ = try ward(stack, patients: 1) }

@@ -128,7 +128,9 @@ import Testing
         #expect(told.map(\.prefetchEntityName) == ["Patient", "Patient"])
     }
 
-    @Test("The key path told begins at the request, also behind what was prefetched; prefetching it leaves nothing to tell")
+    @Test(
+        "The key path told begins at the request, also behind what was prefetched; prefetching it leaves nothing to tell"
+    )
     func keyPath() throws {
         let hospital = try Hospital(3, wards: 2)
         func faults(_ keyPaths: [String]) throws -> [UnexpectedFault] {
@@ -153,7 +155,8 @@ import Testing
         #expect(try faults(["ward.patients.visits"]).isEmpty)
     }
 
-    @Test("In a block, or a context that refuses faults, the key path goes through members that came with their rows too")
+    @Test(
+        "In a block, or a context that refuses faults, the key path goes through members that came with their rows too")
     func throughMembers() throws {
         let hospital = try Hospital(3, wards: 3)
         let context = hospital.context
@@ -187,7 +190,8 @@ import Testing
         let again = try #require(context.fetch(request).first)
         try context.withoutFaulting {
             for patient in try #require(again.value(forKey: "patients") as? Set<NSManagedObject>) {
-                #expect(patient.related("ward")?.value(forKey: "patients") != nil && patient.value(forKey: "visits") != nil)
+                #expect(
+                    patient.related("ward")?.value(forKey: "patients") != nil && patient.value(forKey: "visits") != nil)
             }
         }
     }
@@ -205,7 +209,9 @@ import Testing
             context.stalenessInterval = 0
             let visit = try #require(context.fetch(request).first)
             func told(_ body: () -> Void) throws -> [String?] {
-                guard refusesAll else { return try refused { try context.withoutFaulting(body) }.map(\.prefetchKeyPath) }
+                guard refusesAll else {
+                    return try refused { try context.withoutFaulting(body) }.map(\.prefetchKeyPath)
+                }
                 var told: [String?] = []
                 context.unexpectedFaultHandler = { told.append($0.prefetchKeyPath) }
                 context.refusesFaults = true

@@ -14,7 +14,8 @@ import Testing
 
     private func stack(_ type: String) throws -> Stack {
         var probe = EntityDraft(name: "Probe")
-        probe.attributes = Self.attributes.map { Clinic.attribute($0.name, $0.type) } + [Clinic.attribute("name", .string)]
+        probe.attributes =
+            Self.attributes.map { Clinic.attribute($0.name, $0.type) } + [Clinic.attribute("name", .string)]
         var draft = SchemaDraft()
         draft.entities = [probe]
         return try Stack(type, model: NSManagedObjectModel(draft: draft), undo: false)
@@ -23,12 +24,17 @@ import Testing
     private static var cases: [(key: String, value: Any)] {
         let reals: [Double] = [.nan, .infinity, -.infinity]
         return reals.flatMap { real -> [(String, Any)] in
-            [("real", real), ("short", Float(real)), ("short", real), ("day", Date(timeIntervalSinceReferenceDate: real))]
+            [
+                ("real", real), ("short", Float(real)), ("short", real),
+                ("day", Date(timeIntervalSinceReferenceDate: real)),
+            ]
         } + [("price", Decimal.nan), ("price", NSDecimalNumber.notANumber), ("real", NSNumber(value: Double.nan))]
     }
 
     /// What another context reads afterwards, or the code of the error.
-    private func outcome(_ stack: Stack, _ key: String, _ body: (NSManagedObjectContext) throws -> Void) throws -> String {
+    private func outcome(_ stack: Stack, _ key: String, _ body: (NSManagedObjectContext) throws -> Void) throws
+        -> String
+    {
         do { try body(stack.another()) } catch { return "\((error as? CocoaError)?.errorCode ?? 0)" }
         let found = try #require(try stack.another().all("Probe").last)
         switch found.value(forKey: key) {
@@ -46,16 +52,23 @@ import Testing
                 context.make("Probe").setValue(value, forKey: key)
                 try context.save()
             }
-            let isNaN = [(value as? Date)?.timeIntervalSinceReferenceDate, (value as? NSNumber)?.doubleValue, value as? Double].contains { $0?.isNaN == true }
+            let isNaN =
+                [(value as? Date)?.timeIntervalSinceReferenceDate, (value as? NSNumber)?.doubleValue, value as? Double]
+                .contains { $0?.isNaN == true }
                 || (value as? Decimal)?.isNaN == true
             #expect(isNaN ? ["1550", "1650"].contains(wanted) : ["inf", "-inf"].contains(wanted), "\(key) \(wanted)")
-            #expect(try outcome(inserted, key) { _ = try $0.execute(NSBatchInsertRequest(entityName: "Probe", objects: [[key: value]])) } == wanted)
+            #expect(
+                try outcome(inserted, key) {
+                    _ = try $0.execute(NSBatchInsertRequest(entityName: "Probe", objects: [[key: value]]))
+                } == wanted)
             var isDone = false
-            let filling = NSBatchInsertRequest(entityName: "Probe", managedObjectHandler: { object in
-                defer { isDone = true }
-                if !isDone { object.setValue(value, forKey: key) }
-                return isDone
-            })
+            let filling = NSBatchInsertRequest(
+                entityName: "Probe",
+                managedObjectHandler: { object in
+                    defer { isDone = true }
+                    if !isDone { object.setValue(value, forKey: key) }
+                    return isDone
+                })
             #expect(try outcome(filled, key) { _ = try $0.execute(filling) } == wanted, "\(key)")
             _ = try updated.context.execute(NSBatchInsertRequest(entityName: "Probe", objects: [["name": "a"]]))
             let update = NSBatchUpdateRequest(entityName: "Probe")
@@ -65,10 +78,13 @@ import Testing
         }
     }
 
-    @Test("What a batch update computes is nil where it is no number, and infinite where it is infinite", arguments: StoreMaker.types)
+    @Test(
+        "What a batch update computes is nil where it is no number, and infinite where it is infinite",
+        arguments: StoreMaker.types)
     func computed(_ type: String) throws {
         for (key, format, wanted) in [
-            ("real", "real / 0", "inf"), ("real", "(real - real) / 0.0", "nil"), ("short", "real / 0", "inf"), ("real", "sqrt:(0 - real)", "nil"),
+            ("real", "real / 0", "inf"), ("real", "(real - real) / 0.0", "nil"), ("short", "real / 0", "inf"),
+            ("real", "sqrt:(0 - real)", "nil"),
             ("price", "real / 0", "nil"), ("day", "day + (real - real) / 0.0", "nil"), ("whole", "real / 0", "134060"),
         ] {
             let stack = try stack(type)

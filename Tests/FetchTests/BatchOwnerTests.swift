@@ -12,14 +12,18 @@ import Testing
         return members.compactMap { ($0 as? NSManagedObject)?.value(forKey: "name") as? String }.sorted()
     }
 
-    @Test("9.2 A batch deletion takes what it deleted out of the to-manys that have it, and leaves no change", arguments: [
-        NSSQLiteStoreType, NSInMemoryStoreType,
-    ], [false, true])
+    @Test(
+        "9.2 A batch deletion takes what it deleted out of the to-manys that have it, and leaves no change",
+        arguments: [
+            NSSQLiteStoreType, NSInMemoryStoreType,
+        ], [false, true])
     func deletion(_ type: String, isMerged: Bool) throws {
         let stack = try Stack(type, undo: false)
         let context = stack.context
         let (patient, doctor, ward) = (
-            context.make("Patient", ["name": "p"]), context.make("Doctor", ["name": "d"]), context.make("Ward", ["name": "w"]))
+            context.make("Patient", ["name": "p"]), context.make("Doctor", ["name": "d"]),
+            context.make("Ward", ["name": "w"])
+        )
         patient.setValue(NSSet(object: doctor), forKey: "doctors")
         patient.setValue(ward, forKey: "ward")
         try context.save()
@@ -27,16 +31,22 @@ import Testing
         request.resultType = .resultTypeObjectIDs
         request.refreshesRegisteredObjects = !isMerged
         let ids = try (context.execute(request) as? NSBatchDeleteResult)?.result as? [NSManagedObjectID] ?? []
-        if isMerged { NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSDeletedObjectIDsKey: ids], into: [context]) }
+        if isMerged {
+            NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSDeletedObjectIDsKey: ids], into: [context])
+        }
         #expect(names(doctor.value(forKey: "patients")) == [] && names(ward.value(forKey: "patients")) == [])
-        #expect((doctor.value(forKey: "patients") as? NSSet)?.count == 0 && (ward.value(forKey: "patients") as? NSSet)?.count == 0)
+        #expect(
+            (doctor.value(forKey: "patients") as? NSSet)?.count == 0
+                && (ward.value(forKey: "patients") as? NSSet)?.count == 0)
         #expect(context.deletedObjects.isEmpty && !context.hasChanges)
         withExtendedLifetime(patient) {}
     }
 
-    @Test("9.3 A batch update of a to-one is seen by both owners, the former and the new one", arguments: [
-        NSSQLiteStoreType, NSInMemoryStoreType,
-    ], [false, true])
+    @Test(
+        "9.3 A batch update of a to-one is seen by both owners, the former and the new one",
+        arguments: [
+            NSSQLiteStoreType, NSInMemoryStoreType,
+        ], [false, true])
     func update(_ type: String, reads: Bool) throws {
         let stack = try Stack(type, undo: false)
         let context = stack.context
@@ -54,14 +64,18 @@ import Testing
         withExtendedLifetime(patients) {}
     }
 
-    @Test("15.5 A controller takes in rows that nobody holds when they come to fit, by a batch request or by another context's save", arguments: [
-        NSSQLiteStoreType, NSInMemoryStoreType,
-    ], ["batch", "save", "ids"])
+    @Test(
+        "15.5 A controller takes in rows that nobody holds when they come to fit, by a batch request or by another context's save",
+        arguments: [
+            NSSQLiteStoreType, NSInMemoryStoreType,
+        ], ["batch", "save", "ids"])
     func controllers(_ type: String, way: String) throws {
         let stack = try Stack(type, model: Shelf.model(), undo: false)
         do {
             let context = stack.another()
-            for (number, shelf) in ["A", "B", "C"].enumerated() { _ = context.make("Thing", ["name": "t\(number)", "shelf": shelf, "rank": number]) }
+            for (number, shelf) in ["A", "B", "C"].enumerated() {
+                _ = context.make("Thing", ["name": "t\(number)", "shelf": shelf, "rank": number])
+            }
             try context.save()
         }
         let context = stack.context
@@ -83,8 +97,11 @@ import Testing
         } else {
             let other = stack.another()
             nonisolated(unsafe) var told: Notification?
-            let name: Notification.Name = way == "save" ? .NSManagedObjectContextDidSave : .NSManagedObjectContextDidSaveObjectIDs
-            let observer = NotificationCenter.default.addObserver(forName: name, object: other, queue: nil) { told = $0 }
+            let name: Notification.Name =
+                way == "save" ? .NSManagedObjectContextDidSave : .NSManagedObjectContextDidSaveObjectIDs
+            let observer = NotificationCenter.default.addObserver(forName: name, object: other, queue: nil) {
+                told = $0
+            }
             defer { NotificationCenter.default.removeObserver(observer) }
             try other.all("Thing").first { $0.value(forKey: "shelf") as? String == "A" }?.setValue("Q", forKey: "shelf")
             try other.save()

@@ -23,7 +23,8 @@ import Testing
         var photo = Clinic.attribute("photo", .binary)
         photo.allowsExternalBinaryDataStorage = true
         room.attributes = [
-            Clinic.attribute("number", .integer64), Clinic.attribute("name", .string), beds, photo, Clinic.attribute("since", .date),
+            Clinic.attribute("number", .integer64), Clinic.attribute("name", .string), beds, photo,
+            Clinic.attribute("since", .date),
         ]
         room.relationships = [Clinic.toOne("house", "House", inverse: "rooms")]
         if unique { room.uniquenessConstraints = [["number"]] }
@@ -46,10 +47,13 @@ import Testing
         return try context.fetch(request)
     }
 
-    private func names(_ objects: [NSManagedObject]) -> [String] { objects.map { $0.value(forKey: "name") as? String ?? "-" } }
+    private func names(_ objects: [NSManagedObject]) -> [String] {
+        objects.map { $0.value(forKey: "name") as? String ?? "-" }
+    }
 
     private func insert(_ stack: Stack, _ count: Int) throws {
-        let request = NSBatchInsertRequest(entityName: "Room", objects: (0..<count).map { ["number": $0, "name": "r\($0)"] })
+        let request = NSBatchInsertRequest(
+            entityName: "Room", objects: (0..<count).map { ["number": $0, "name": "r\($0)"] })
         _ = try stack.context.execute(request)
     }
 
@@ -70,38 +74,49 @@ import Testing
 
     // MARK: Insert
 
-    @Test("9.4 Rows come from dictionaries and from both kinds of blocks; what is missing has its default", arguments: types)
+    @Test(
+        "9.4 Rows come from dictionaries and from both kinds of blocks; what is missing has its default",
+        arguments: types)
     func insert(_ type: String) throws {
         let stack = try stack(type)
         defer { withExtendedLifetime(stack) {} }
         let photo = Data(repeating: 7, count: 200_000)
         let dictionaries = NSBatchInsertRequest(
-            entityName: "Room", objects: [["number": 1, "name": "a", "beds": Int16(3)], ["number": NSNumber(value: 2), "name": NSNull()], [:]])
+            entityName: "Room",
+            objects: [
+                ["number": 1, "name": "a", "beds": Int16(3)], ["number": NSNumber(value: 2), "name": NSNull()], [:],
+            ])
         dictionaries.resultType = .count
         let result = try #require(try stack.context.execute(dictionaries) as? NSBatchInsertResult)
         #expect(result.result as? Int == 3)
         var number = 10
-        let filled = NSBatchInsertRequest(entityName: "Room", dictionaryHandler: { dictionary in
-            dictionary["number"] = number
-            dictionary["photo"] = photo
-            number += 1
-            return number > 12
-        })
+        let filled = NSBatchInsertRequest(
+            entityName: "Room",
+            dictionaryHandler: { dictionary in
+                dictionary["number"] = number
+                dictionary["photo"] = photo
+                number += 1
+                return number > 12
+            })
         filled.resultType = .objectIDs
         let ids: [NSManagedObjectID] = try #require(try answer(filled, stack.context))
         #expect(ids.count == 2 && !ids[0].isTemporaryID)
         #expect(try stack.another().existingObject(with: ids[1]).value(forKey: "number") as? Int == 11)
         var stars = 0
-        let objects = NSBatchInsertRequest(entityName: "Suite", managedObjectHandler: { object in
-            stars += 1
-            object.setValue(stars, forKey: "stars")
-            object.setValue(20 + stars, forKey: "number")
-            return stars == 600
-        })
+        let objects = NSBatchInsertRequest(
+            entityName: "Suite",
+            managedObjectHandler: { object in
+                stars += 1
+                object.setValue(stars, forKey: "stars")
+                object.setValue(20 + stars, forKey: "number")
+                return stars == 600
+            })
         #expect(try answer(objects, stack.context) == true)
         let reader = stack.another()
         let found = try rooms(reader)
-        #expect(found.count == 3 + 2 + 599 && found.map { $0.value(forKey: "beds") as? Int }.filter { $0 == 2 }.count == found.count - 1)
+        #expect(
+            found.count == 3 + 2 + 599
+                && found.map { $0.value(forKey: "beds") as? Int }.filter { $0 == 2 }.count == found.count - 1)
         #expect(found.count { $0.entity.name == "Suite" } == 599)
         withExtendedLifetime(reader) { #expect(found.count { $0.value(forKey: "photo") as? Data == photo } == 2) }
         #expect(stack.context.registeredObjects.isEmpty && !stack.context.hasChanges)
@@ -120,31 +135,42 @@ import Testing
         refused("house") { try insert("Room", ["house": 1]) }
         refused("rooms") { try insert("House", ["street": "x", "rooms": []]) }
         refused("Nowhere") { try insert("Nowhere", [:]) }
-        let related = NSBatchInsertRequest(entityName: "Room", managedObjectHandler: { room in
-            room.setValue(NSManagedObject(entity: stack.coordinator.managedObjectModel.entitiesByName["House"] ?? room.entity, insertInto: nil), forKey: "house")
-            return false
-        })
+        let related = NSBatchInsertRequest(
+            entityName: "Room",
+            managedObjectHandler: { room in
+                room.setValue(
+                    NSManagedObject(
+                        entity: stack.coordinator.managedObjectModel.entitiesByName["House"] ?? room.entity,
+                        insertInto: nil), forKey: "house")
+                return false
+            })
         refused("house") { _ = try stack.context.execute(related) }
         #expect(try rooms(stack.another()).isEmpty)
     }
 
-    @Test("9.4 A row whose unique values are taken is left out, or overwrites where the policy prefers memory; each is told", arguments: constrained)
+    @Test(
+        "9.4 A row whose unique values are taken is left out, or overwrites where the policy prefers memory; each is told",
+        arguments: constrained)
     func upsert(_ type: String) throws {
         let stack = try stack(type, unique: true)
         defer { withExtendedLifetime(stack) {} }
         try insert(stack, 3)
         func run(_ policy: NSMergePolicy) throws -> NSBatchInsertResult {
             stack.context.mergePolicy = policy
-            let request = NSBatchInsertRequest(entityName: "Room", objects: [["number": 1, "name": "new"], ["number": 7, "name": "x"]])
+            let request = NSBatchInsertRequest(
+                entityName: "Room", objects: [["number": 1, "name": "new"], ["number": 7, "name": "x"]])
             request.reportsEffects = true
             request.resultType = .count
             return try #require(try stack.context.execute(request) as? NSBatchInsertResult)
         }
         let kept = try run(NSMergePolicy(merge: .errorMergePolicyType))
         #expect(kept.effects.map(\.effect) == [.kept, .inserted] && kept.result as? Int == 1)
-        #expect(try stack.another().existingObject(with: kept.effects[0].objectID).value(forKey: "name") as? String == "r1")
+        #expect(
+            try stack.another().existingObject(with: kept.effects[0].objectID).value(forKey: "name") as? String == "r1")
         let updated = try run(NSMergePolicy(merge: .mergeByPropertyObjectTrumpMergePolicyType))
-        #expect(updated.effects.map(\.effect) == [.updated, .updated] && updated.effects[0].objectID == kept.effects[0].objectID)
+        #expect(
+            updated.effects.map(\.effect) == [.updated, .updated]
+                && updated.effects[0].objectID == kept.effects[0].objectID)
         #expect(names(try rooms(stack.another())) == ["r0", "new", "r2", "x"])
     }
 
@@ -172,10 +198,13 @@ import Testing
         request.refreshesRegisteredObjects = true
         request.resultType = .updatedObjectIDsResultType
         let ids: [NSManagedObjectID]? = try answer(request, reader)
-        #expect(Set(ids ?? []) == Set(held[..<3].map(\.objectID)) && names(held) == ["again", "again", "again", "r3", "r4"])
+        #expect(
+            Set(ids ?? []) == Set(held[..<3].map(\.objectID)) && names(held) == ["again", "again", "again", "r3", "r4"])
     }
 
-    @Test("9.3 An update sets to-ones and reaches sub-entities unless told not to; what it cannot assign is refused", arguments: types)
+    @Test(
+        "9.3 An update sets to-ones and reaches sub-entities unless told not to; what it cannot assign is refused",
+        arguments: types)
     func updateReach(_ type: String) throws {
         let stack = try stack(type)
         defer { withExtendedLifetime(stack) {} }
@@ -188,7 +217,9 @@ import Testing
         request.includesSubentities = false
         _ = try stack.context.execute(request)
         #expect(try rooms(stack.another(), "house.street == 'x'").count == 2)
-        for (key, value) in [("rooms", 1), ("nosuch", 1), ("number", "x"), ("beds", 1 << 40), ("house", 3)] as [(String, Any)] {
+        for (key, value) in [("rooms", 1), ("nosuch", 1), ("number", "x"), ("beds", 1 << 40), ("house", 3)]
+            as [(String, Any)]
+        {
             request.propertiesToUpdate = [key: value]
             refused(key) { _ = try stack.context.execute(request) }
         }
@@ -205,7 +236,9 @@ import Testing
         let context = stack.context
         for street in ["a", "b"] {
             let house = context.make("House", ["street": street])
-            for number in 0..<3 { context.make("Room", ["number": number, "name": street]).setValue(house, forKey: "house") }
+            for number in 0..<3 {
+                context.make("Room", ["number": number, "name": street]).setValue(house, forKey: "house")
+            }
         }
         try context.save()
         let held = try rooms(context)

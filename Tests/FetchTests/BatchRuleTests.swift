@@ -15,7 +15,8 @@ import Testing
         photo.allowsExternalBinaryDataStorage = true
         node.attributes = [Clinic.attribute("name", .string), photo]
         node.relationships = [
-            Clinic.toOne("parent", "Node", inverse: "children"), Clinic.toMany("children", "Node", inverse: "parent", rule: .deny),
+            Clinic.toOne("parent", "Node", inverse: "children"),
+            Clinic.toMany("children", "Node", inverse: "parent", rule: .deny),
             Clinic.toMany("friends", "Node", inverse: "friends"),
         ]
         node.uniquenessConstraints = [["name"]]
@@ -36,7 +37,9 @@ import Testing
         return try stack.another().count(for: fetch)
     }
 
-    @Test("9.2 A rule that denies lets go of members that go too, and of no others", arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
+    @Test(
+        "9.2 A rule that denies lets go of members that go too, and of no others",
+        arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
     func denial(_ type: String) throws {
         let stack = try stack(type)
         let parent = stack.context.make("Node", ["name": "p"])
@@ -48,7 +51,9 @@ import Testing
         #expect(try count("TRUEPREDICATE", stack) == 0)
     }
 
-    @Test("9.2 Who is at either end of a pair of one kind takes the pair along", arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
+    @Test(
+        "9.2 Who is at either end of a pair of one kind takes the pair along",
+        arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
     func pairs(_ type: String) throws {
         for gone in ["a", "b"] {
             let stack = try stack(type)
@@ -75,7 +80,8 @@ import Testing
         for policy in [NSMergePolicyType.errorMergePolicyType, .mergeByPropertyObjectTrumpMergePolicyType] {
             stack.context.mergePolicy = NSMergePolicy(merge: policy)
             _ = try stack.context.execute(
-                NSBatchInsertRequest(entityName: "Node", objects: [["name": "a", "photo": Data(repeating: 2, count: 300_000)]]))
+                NSBatchInsertRequest(
+                    entityName: "Node", objects: [["name": "a", "photo": Data(repeating: 2, count: 300_000)]]))
             #expect(try files() == 1)
         }
     }
@@ -93,7 +99,9 @@ import Testing
         request.shouldRefreshRefetchedObjects = refreshes
         nonisolated(unsafe) let wanted = request
         var names: [String] = []
-        for try await name in context.values(of: wanted, { $0.value(forKey: "name") as? String }) { names.append(name ?? "") }
+        for try await name in context.values(of: wanted, { $0.value(forKey: "name") as? String }) {
+            names.append(name ?? "")
+        }
         #expect(names == [refreshes ? "after" : "before"])
         withExtendedLifetime(held) {}
     }

@@ -18,7 +18,8 @@ import Testing
         var photo = Clinic.attribute("photo", .binary)
         photo.allowsExternalBinaryDataStorage = true
         room.attributes = [
-            Clinic.attribute("number", .integer64), Clinic.attribute("name", .string), beds, photo, Clinic.attribute("floor", .integer16),
+            Clinic.attribute("number", .integer64), Clinic.attribute("name", .string), beds, photo,
+            Clinic.attribute("floor", .integer16),
         ]
         if !SpecificationCase.leftOut.contains(where: { $0.type == type && $0.name == .derivation }) {
             var title = Clinic.attribute("title", .string)
@@ -42,11 +43,14 @@ import Testing
             let title = room.entity.propertiesByName["title"] == nil ? nil : room.value(forKey: "title")
             if let title = title as? String { #expect(title == (room.value(forKey: "name") as? String)?.uppercased()) }
             let photo = (room.value(forKey: "photo") as? Data).map { "\($0.count)" } ?? "-"
-            return ["number", "name", "beds", "floor"].map { room.value(forKey: $0).map { "\($0)" } ?? "-" }.joined(separator: " ") + " " + photo
+            return ["number", "name", "beds", "floor"].map { room.value(forKey: $0).map { "\($0)" } ?? "-" }.joined(
+                separator: " ") + " " + photo
         }
     }
 
-    private func insert(_ stack: Stack, _ policy: NSMergePolicyType, _ rows: [[String: Any]]) throws -> [NSBatchInsertEffect] {
+    private func insert(_ stack: Stack, _ policy: NSMergePolicyType, _ rows: [[String: Any]]) throws
+        -> [NSBatchInsertEffect]
+    {
         stack.context.mergePolicy = NSMergePolicy(merge: policy)
         let request = NSBatchInsertRequest(entityName: "Room", objects: rows)
         request.reportsEffects = true
@@ -61,45 +65,56 @@ import Testing
         (.overwriteMergePolicyType, .updated, "1 b 2 - -"),
     ]
 
-    @Test("9.4 A stored row stays, takes what was given, or is overwritten with defaults too, as the merge policy says", arguments: constrained)
+    @Test(
+        "9.4 A stored row stays, takes what was given, or is overwritten with defaults too, as the merge policy says",
+        arguments: constrained)
     func policies(_ type: String) throws {
         for (policy, effect, row) in Self.policies {
             let stack = try stack(type)
             defer { withExtendedLifetime(stack) {} }
-            _ = try insert(stack, .errorMergePolicyType, [["number": 1, "name": "a", "beds": 5, "floor": 3, "photo": Self.large]])
-            let effects = try insert(stack, policy, [["number": 1, "name": "b", "floor": NSNull()], ["number": 2, "name": "c"]])
+            _ = try insert(
+                stack, .errorMergePolicyType, [["number": 1, "name": "a", "beds": 5, "floor": 3, "photo": Self.large]])
+            let effects = try insert(
+                stack, policy, [["number": 1, "name": "b", "floor": NSNull()], ["number": 2, "name": "c"]])
             #expect(effects == [effect, .inserted], "\(policy)")
             #expect(try facts(stack) == [row, "2 c 2 - -"], "\(policy)")
         }
     }
 
-    @Test("9.4 By property each row gives what it has, whichever way it comes, and rows of one request to one another", arguments: constrained)
+    @Test(
+        "9.4 By property each row gives what it has, whichever way it comes, and rows of one request to one another",
+        arguments: constrained)
     func givenValues(_ type: String) throws {
         let stack = try stack(type)
         defer { withExtendedLifetime(stack) {} }
         let rows: [[String: Any]] = [
-            ["number": 1, "name": "a", "beds": 5, "photo": Self.large], ["number": 1, "floor": 4], ["number": 2, "photo": Self.small],
+            ["number": 1, "name": "a", "beds": 5, "photo": Self.large], ["number": 1, "floor": 4],
+            ["number": 2, "photo": Self.small],
             ["number": 1, "name": "b"], ["number": 2, "photo": NSNull(), "beds": 9],
         ]
         let effects = try insert(stack, .mergeByPropertyObjectTrumpMergePolicyType, rows)
         #expect(effects == [.inserted, .updated, .inserted, .updated, .updated])
         #expect(try facts(stack) == ["1 b 5 4 200000", "2 - 9 - -"])
         var rest = 3
-        let filled = NSBatchInsertRequest(entityName: "Room", dictionaryHandler: { row in
-            rest -= 1
-            row["number"] = rest
-            row["name"] = "d\(rest)"
-            return rest == 0
-        })
+        let filled = NSBatchInsertRequest(
+            entityName: "Room",
+            dictionaryHandler: { row in
+                rest -= 1
+                row["number"] = rest
+                row["name"] = "d\(rest)"
+                return rest == 0
+            })
         _ = try stack.context.execute(filled)
         #expect(try facts(stack) == ["1 d1 5 4 200000", "2 d2 9 - -"])
         rest = 3
-        let objects = NSBatchInsertRequest(entityName: "Room", managedObjectHandler: { room in
-            rest -= 1
-            room.setValue(rest, forKey: "number")
-            if rest == 2 { room.setValue(nil, forKey: "name") } else { room.setValue(Self.small, forKey: "photo") }
-            return rest == 0
-        })
+        let objects = NSBatchInsertRequest(
+            entityName: "Room",
+            managedObjectHandler: { room in
+                rest -= 1
+                room.setValue(rest, forKey: "number")
+                if rest == 2 { room.setValue(nil, forKey: "name") } else { room.setValue(Self.small, forKey: "photo") }
+                return rest == 0
+            })
         _ = try stack.context.execute(objects)
         #expect(try facts(stack) == ["1 d1 5 4 3", "2 - 9 - -"])
     }
@@ -115,8 +130,12 @@ import Testing
         let request = NSPersistentHistoryChangeRequest.fetchHistory(after: Date.distantPast)
         let result = try stack.context.execute(request) as? NSPersistentHistoryResult
         let last = try #require((result?.result as? [NSPersistentHistoryTransaction])?.last)
-        let changes = (last.changes ?? []).map { "\($0.changeType.rawValue) \(Set(($0.updatedProperties ?? []).map(\.name)).sorted())" }
-        #expect(Set(changes) == ["0 []", "1 [\"floor\", \"name\", \"number\"]", "1 [\"beds\", \"number\"]"] && changes.count == 3)
+        let changes = (last.changes ?? []).map {
+            "\($0.changeType.rawValue) \(Set(($0.updatedProperties ?? []).map(\.name)).sorted())"
+        }
+        #expect(
+            Set(changes) == ["0 []", "1 [\"floor\", \"name\", \"number\"]", "1 [\"beds\", \"number\"]"]
+                && changes.count == 3)
     }
 }
 
@@ -129,7 +148,8 @@ import Testing
         var secret = Clinic.attribute("secret", .transformable)
         secret.valueTransformerName = "Refusing"
         room.attributes = [
-            Clinic.attribute("number", .integer64), Clinic.attribute("beds", .integer16), Clinic.attribute("code", .integer32),
+            Clinic.attribute("number", .integer64), Clinic.attribute("beds", .integer16),
+            Clinic.attribute("code", .integer32),
             Clinic.attribute("area", .double), secret,
         ]
         room.relationships = [Clinic.toOne("house", "House", inverse: "rooms")]
@@ -139,15 +159,21 @@ import Testing
         return try Stack(type, model: NSManagedObjectModel(draft: draft), undo: false)
     }
 
-    private static func refused(_ entity: String, _ words: String, _ code: Int, _ stack: Stack, _ fill: @escaping (NSManagedObject) -> Void) {
+    private static func refused(
+        _ entity: String, _ words: String, _ code: Int, _ stack: Stack, _ fill: @escaping (NSManagedObject) -> Void
+    ) {
         var calls = 0
-        let request = NSBatchInsertRequest(entityName: entity, managedObjectHandler: { object in
-            calls += 1
-            if calls == 2 { fill(object) }
-            return calls == 3
-        })
+        let request = NSBatchInsertRequest(
+            entityName: entity,
+            managedObjectHandler: { object in
+                calls += 1
+                if calls == 2 { fill(object) }
+                return calls == 3
+            })
         let error = #expect(throws: CocoaError.self) { try stack.context.execute(request) }
-        #expect(error?.code.rawValue == code && error?.localizedDescription.contains(words) == true, "\(words): \(error.map { "\($0)" } ?? "")")
+        #expect(
+            error?.code.rawValue == code && error?.localizedDescription.contains(words) == true,
+            "\(words): \(error.map { "\($0)" } ?? "")")
     }
 
     @Test("9.5 What no row can have is refused of an object too, and nothing is inserted", arguments: StoreMaker.types)
@@ -161,22 +187,28 @@ import Testing
         Self.refused("Room", "Room.secret", 1550, stack) { $0.setValue("open", forKey: "secret") }
         let entities = stack.coordinator.managedObjectModel.entitiesByName
         let (house, room) = (try #require(entities["House"]), try #require(entities["Room"]))
-        Self.refused("Room", "“house”", 134060, stack) { $0.setValue(NSManagedObject(entity: house, insertInto: nil), forKey: "house") }
+        Self.refused("Room", "“house”", 134060, stack) {
+            $0.setValue(NSManagedObject(entity: house, insertInto: nil), forKey: "house")
+        }
         Self.refused("House", "“rooms”", 134060, stack) {
             $0.setValue(NSSet(object: NSManagedObject(entity: room, insertInto: nil)), forKey: "rooms")
         }
         #expect(try stack.another().all("Room").isEmpty && stack.another().all("House").isEmpty)
         var isDone = false
-        let good = NSBatchInsertRequest(entityName: "Room", managedObjectHandler: { room in
-            room.setValue(Int(Int16.max), forKey: "beds")
-            room.setValue(Int(Int32.min), forKey: "code")
-            defer { isDone = true }
-            return isDone
-        })
+        let good = NSBatchInsertRequest(
+            entityName: "Room",
+            managedObjectHandler: { room in
+                room.setValue(Int(Int16.max), forKey: "beds")
+                room.setValue(Int(Int32.min), forKey: "code")
+                defer { isDone = true }
+                return isDone
+            })
         try stack.context.execute(good)
         let reader = stack.another()
         let found = try reader.all("Room")
-        #expect(found.map { $0.value(forKey: "beds") as? Int } == [32_767] && found.first?.value(forKey: "code") as? Int == Int(Int32.min))
+        #expect(
+            found.map { $0.value(forKey: "beds") as? Int } == [32_767]
+                && found.first?.value(forKey: "code") as? Int == Int(Int32.min))
     }
 }
 

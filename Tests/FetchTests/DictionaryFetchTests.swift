@@ -17,7 +17,8 @@ import Testing
             let made = context.make("Ward", ["name": ward, "beds": ages.count])
             for age in ages {
                 let fee = NSDecimalNumber(string: "0.1")
-                let patient = context.make("Patient", ["name": "\(ward)\(age)", "age": age, "weight": Double(age) / 4, "fee": fee])
+                let patient = context.make(
+                    "Patient", ["name": "\(ward)\(age)", "age": age, "weight": Double(age) / 4, "fee": fee])
                 patient.setValue(made, forKey: "ward")
             }
         }
@@ -27,7 +28,9 @@ import Testing
         return stack
     }
 
-    private func request(_ entity: String = "Patient", _ properties: [Any]? = nil, sort: [String] = []) -> NSFetchRequest<NSDictionary> {
+    private func request(_ entity: String = "Patient", _ properties: [Any]? = nil, sort: [String] = [])
+        -> NSFetchRequest<NSDictionary>
+    {
         let request = NSFetchRequest<NSDictionary>(entityName: entity)
         request.resultType = .dictionaryResultType
         request.propertiesToFetch = properties
@@ -35,7 +38,9 @@ import Testing
         return request
     }
 
-    private func computed(_ name: String, _ format: String, _ type: NSAttributeType = .undefinedAttributeType) -> NSExpressionDescription {
+    private func computed(_ name: String, _ format: String, _ type: NSAttributeType = .undefinedAttributeType)
+        -> NSExpressionDescription
+    {
         let computed = NSExpressionDescription()
         computed.name = name
         computed.expression = NSExpression(format: format)
@@ -52,7 +57,8 @@ import Testing
         let found = try #require(try context.fetch(all) as? [[String: Any]])
         #expect(found.map { $0["name"] as? String } == ["none", "north30", "west10", "west20", "west60"])
         #expect(Set(found[0].keys) == ["name", "awake", "born"])
-        #expect(found[0]["awake"] as? Bool == true && found[0]["born"] as? Date == Date(timeIntervalSinceReferenceDate: 5))
+        #expect(
+            found[0]["awake"] as? Bool == true && found[0]["born"] as? Date == Date(timeIntervalSinceReferenceDate: 5))
         #expect(found[4]["age"] as? Int16 == 60 && found[4]["weight"] as? Double == 15)
         #expect((found[4]["fee"] as? NSDecimalNumber)?.description == "0.1")
         #expect(context.registeredObjects.isEmpty)
@@ -62,7 +68,10 @@ import Testing
     func properties(_ type: String) throws {
         let stack = try stack(type)
         let age = try #require(stack.coordinator.managedObjectModel.entitiesByName["Patient"]?.attributesByName["age"])
-        let asked: [Any] = ["name", "ward.name", "ward", age, computed("half", "age / 2", .doubleAttributeType), "ward.patients.@count", "name"]
+        let asked: [Any] = [
+            "name", "ward.name", "ward", age, computed("half", "age / 2", .doubleAttributeType), "ward.patients.@count",
+            "name",
+        ]
         let found = try stack.context.fetch(request(properties: asked))
         let west = try #require(found.last)
         #expect(west["ward.name"] as? String == "west" && west["age"] as? Int == 60 && west["half"] as? Double == 30)
@@ -70,11 +79,15 @@ import Testing
         let ward = try #require(west["ward"] as? NSManagedObjectID)
         #expect(ward.entity.name == "Ward" && ward.persistentStore === stack.coordinator.persistentStores[0])
         #expect(try stack.context.existingObject(with: ward).value(forKey: "name") as? String == "west")
-        #expect(found[0].allKeys as? [String] == ["name", "ward.patients.@count"] || found[0].allKeys as? [String] == ["name"])
+        #expect(
+            found[0].allKeys as? [String] == ["name", "ward.patients.@count"]
+                || found[0].allKeys as? [String] == ["name"])
         #expect(west.count == 6 && Set(west.allKeys as? [String] ?? []).count == 6)
     }
 
-    private func request(properties: [Any]) -> NSFetchRequest<NSDictionary> { request("Patient", properties, sort: ["name"]) }
+    private func request(properties: [Any]) -> NSFetchRequest<NSDictionary> {
+        request("Patient", properties, sort: ["name"])
+    }
 
     @Test("8.9 Aggregates of all rows are one dictionary", arguments: types)
     func aggregates(_ type: String) throws {
@@ -86,7 +99,9 @@ import Testing
             computed("most", "max:(age)"), computed("mean", "average:(age)"), computed("fees", "@sum.fee"),
         ]
         let found = try #require(try context.fetch(request("Patient", asked)).first)
-        #expect(found["n"] as? Int == 5 && found["sum"] as? Double == 120 && found["most"] as? Int == 60 && found["mean"] as? Double == 30)
+        #expect(
+            found["n"] as? Int == 5 && found["sum"] as? Double == 120 && found["most"] as? Int == 60
+                && found["mean"] as? Double == 30)
         #expect((found["fees"] as? NSDecimalNumber)?.description == "0.4")
         let none = request("Patient", asked)
         none.predicate = NSPredicate(format: "name == 'nobody'")
@@ -113,7 +128,9 @@ import Testing
         #expect(try context.fetch(grouped).map { $0["oldest"] as? Int } == [30])
     }
 
-    @Test("8.9 returnsDistinctResults leaves equal dictionaries out, limit and offset count what is left", arguments: types)
+    @Test(
+        "8.9 returnsDistinctResults leaves equal dictionaries out, limit and offset count what is left",
+        arguments: types)
     func distinct(_ type: String) throws {
         let stack = try stack(type)
         defer { withExtendedLifetime(stack) {} }
@@ -140,17 +157,23 @@ import Testing
         }
     }
 
-    @Test("8.3 Groups, their condition and aggregates take no notice of what is unsaved; after a save they do", arguments: types)
+    @Test(
+        "8.3 Groups, their condition and aggregates take no notice of what is unsaved; after a save they do",
+        arguments: types)
     func unsavedGroups(_ type: String) throws {
         let stack = try stack(type)
         let context = stack.context
-        let grouped = request("Patient", ["ward.name", computed("n", "count:(name)"), computed("oldest", "max:(age)")], sort: ["ward.name"])
+        let grouped = request(
+            "Patient", ["ward.name", computed("n", "count:(name)"), computed("oldest", "max:(age)")],
+            sort: ["ward.name"])
         grouped.propertiesToGroupBy = ["ward.name"]
         grouped.havingPredicate = NSPredicate(format: "$n > 1 AND $oldest >= 60")
         let total = request("Patient", [computed("n", "count:(name)"), computed("oldest", "max:(age)")])
         let north = try #require(context.all("Ward").first { $0.value(forKey: "name") as? String == "north" })
         for age in [70, 80] { context.make("Patient", ["name": "new", "age": age]).setValue(north, forKey: "ward") }
-        for patient in try context.all("Patient") where patient.value(forKey: "age") as? Int == 60 { context.delete(patient) }
+        for patient in try context.all("Patient") where patient.value(forKey: "age") as? Int == 60 {
+            context.delete(patient)
+        }
         func found() throws -> [String] {
             try context.fetch(grouped).map { "\($0["ward.name"] ?? "-") \($0["n"] ?? 0)" }
                 + context.fetch(total).map { "\($0["n"] ?? 0) to \($0["oldest"] ?? 0)" }
@@ -209,7 +232,9 @@ import Testing
         #expect(found.count == 2 && found.allSatisfy { $0.persistentStore === b })
     }
 
-    @Test("8.9 A composite is a dictionary, a transformable what its transformer makes", arguments: [NSSQLiteStoreType, NSXMLStoreType])
+    @Test(
+        "8.9 A composite is a dictionary, a transformable what its transformer makes",
+        arguments: [NSSQLiteStoreType, NSXMLStoreType])
     func compositesAndTransformables(_ type: String) throws {
         var draft = SchemaDraft()
         draft.composites = [
@@ -232,7 +257,10 @@ import Testing
         let found = try context.fetch(request("Site", sort: ["name"]))
         #expect(found[0]["area"] as? [String: Double] == ["low": 1.5] && found[0]["tags"] as? [String] == ["x", "y"])
         #expect(found[1].count == 1)
-        #expect(try context.fetch(request("Site", ["area.low"], sort: ["name"])).map { $0["area.low"] as? Double } == [1.5, nil])
+        #expect(
+            try context.fetch(request("Site", ["area.low"], sort: ["name"])).map { $0["area.low"] as? Double } == [
+                1.5, nil,
+            ])
     }
 
     @Test("A dictionary outlives its context and may be read on any thread")

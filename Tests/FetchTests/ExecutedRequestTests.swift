@@ -13,9 +13,13 @@ import Testing
         return request
     }
 
-    private func names(_ objects: [NSManagedObject]) -> [String] { objects.map { $0.value(forKey: "name") as? String ?? "-" } }
+    private func names(_ objects: [NSManagedObject]) -> [String] {
+        objects.map { $0.value(forKey: "name") as? String ?? "-" }
+    }
 
-    @Test("8.16 A request is executed in the context whose block runs, the innermost one", arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
+    @Test(
+        "8.16 A request is executed in the context whose block runs, the innermost one",
+        arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
     func contexts(_ type: String) throws {
         let stack = try Stack(type, undo: false)
         let (outer, inner) = (stack.context, stack.another())
@@ -68,11 +72,14 @@ import Testing
             ofType: NSInMemoryStoreType, configurationName: nil, at: nil, options: nil)
         let context = stack.context
         try await context.perform {
-            for (name, store) in [("a", a), ("b", b)] { context.assign(context.make("Doctor", ["name": name]), to: store) }
+            for (name, store) in [("a", a), ("b", b)] {
+                context.assign(context.make("Doctor", ["name": name]), to: store)
+            }
             try context.save()
         }
         let cases: [(outer: [NSPersistentStore]?, inner: [NSPersistentStore]?, names: [String])] = [
-            (nil, nil, ["a", "b"]), ([b], nil, ["b"]), (nil, [a], ["a"]), ([a, b], [b], ["b"]), ([a], [b], []), ([], nil, []),
+            (nil, nil, ["a", "b"]), ([b], nil, ["b"]), (nil, [a], ["a"]), ([a, b], [b], ["b"]), ([a], [b], []),
+            ([], nil, []),
         ]
         for (outer, inner, expected) in cases {
             let fetch = request()
@@ -100,22 +107,30 @@ import Testing
         try Data(text.utf8).write(to: package.appendingPathComponent("contents"))
         let model = try NSManagedObjectModel(loading: package)
         let request = try #require(model.fetchRequestTemplate(forName: "t"))
-        #expect(request.predicate.map(\.description) == "a == $a" && request.resultType == .dictionaryResultType && request.fetchLimit == 50)
+        #expect(
+            request.predicate.map(\.description) == "a == $a" && request.resultType == .dictionaryResultType
+                && request.fetchLimit == 50)
         #expect(request.fetchBatchSize == 20 && request.returnsDistinctResults && !request.includesSubentities)
         #expect(!request.includesPropertyValues && !request.includesPendingChanges && !request.returnsObjectsAsFaults)
         let plain = try #require(model.fetchRequestTemplate(forName: "plain"))
-        #expect(plain.fetchBatchSize == 0 && !plain.returnsDistinctResults && plain.includesSubentities && plain.returnsObjectsAsFaults)
+        #expect(
+            plain.fetchBatchSize == 0 && !plain.returnsDistinctResults && plain.includesSubentities
+                && plain.returnsObjectsAsFaults)
     }
 
     @Test("A template that a program made is archived with its batch size and whether its results are distinct")
     func archived() throws {
         let model = NSManagedObjectModel(draft: Clinic.draft())
         let template = NSFetchRequest<any NSFetchRequestResult>(entityName: "Doctor")
-        (template.fetchBatchSize, template.fetchOffset, template.fetchLimit, template.returnsDistinctResults) = (20, 3, 50, true)
+        (template.fetchBatchSize, template.fetchOffset, template.fetchLimit, template.returnsDistinctResults) = (
+            20, 3, 50, true
+        )
         model.setFetchRequestTemplate(template, forName: "t")
         let data = try NSKeyedArchiver.archivedData(withRootObject: model, requiringSecureCoding: true)
         let read = try #require(try NSKeyedUnarchiver.unarchivedObject(ofClass: NSManagedObjectModel.self, from: data))
         let again = try #require(read.fetchRequestTemplate(forName: "t"))
-        #expect(again.fetchBatchSize == 20 && again.fetchOffset == 3 && again.fetchLimit == 50 && again.returnsDistinctResults)
+        #expect(
+            again.fetchBatchSize == 20 && again.fetchOffset == 3 && again.fetchLimit == 50
+                && again.returnsDistinctResults)
     }
 }

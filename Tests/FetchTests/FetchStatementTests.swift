@@ -8,18 +8,23 @@ import Testing
 @testable import CoreData
 
 @Suite("Statements on fetches") struct FetchStatementTests {
-    private func request(_ entity: String, _ format: String? = nil, _ sort: [NSSortDescriptor]? = nil) -> NSFetchRequest<NSManagedObject> {
+    private func request(_ entity: String, _ format: String? = nil, _ sort: [NSSortDescriptor]? = nil)
+        -> NSFetchRequest<NSManagedObject>
+    {
         let request = NSFetchRequest<NSManagedObject>(entityName: entity)
         request.predicate = format.map { NSPredicate(format: $0) }
         request.sortDescriptors = sort ?? [NSSortDescriptor(key: "name", ascending: true)]
         return request
     }
 
-    private func names(_ context: NSManagedObjectContext, _ request: NSFetchRequest<NSManagedObject>) throws -> [String] {
+    private func names(_ context: NSManagedObjectContext, _ request: NSFetchRequest<NSManagedObject>) throws -> [String]
+    {
         try context.fetch(request).map { $0.value(forKey: "name") as? String ?? "-" }
     }
 
-    @Test("8.1 A fetch finds unsaved objects that match, judges changed ones by their new values, and finds no deleted ones", arguments: StoreMaker.types)
+    @Test(
+        "8.1 A fetch finds unsaved objects that match, judges changed ones by their new values, and finds no deleted ones",
+        arguments: StoreMaker.types)
     func pending(_ type: String) throws {
         let stack = try Stack(type, undo: false)
         let context = stack.context
@@ -38,7 +43,9 @@ import Testing
         #expect(try names(stack.another(), old) == ["c", "d"])
     }
 
-    @Test("8.6 A limit cuts what every kind of store finds, after the order and behind the offset; in a FETCH they count as well", arguments: StoreMaker.types)
+    @Test(
+        "8.6 A limit cuts what every kind of store finds, after the order and behind the offset; in a FETCH they count as well",
+        arguments: StoreMaker.types)
     func limit(_ type: String) throws {
         let stack = try Stack(type, undo: false)
         let context = stack.context
@@ -63,7 +70,9 @@ import Testing
         #expect(try names(context, outer) == ["b", "c", "d"])
     }
 
-    @Test("8.12 A fetch includes sub-entities unless told not to, and an AND of nothing holds for every object", arguments: StoreMaker.types)
+    @Test(
+        "8.12 A fetch includes sub-entities unless told not to, and an AND of nothing holds for every object",
+        arguments: StoreMaker.types)
     func subentities(_ type: String) throws {
         var draft = SchemaDraft()
         var (place, ward) = (EntityDraft(name: "Place"), EntityDraft(name: "Ward"))
@@ -97,7 +106,9 @@ import Testing
 
     private static let texts = ["b", "B", "a10", "a9", "A1", "é", "e", "É", "f", "", "Zoë", "zoe", "ä", "z"]
 
-    @Test("8.14 Each of the five comparisons sorts alike in every kind of store, in memory and with unsaved changes", arguments: StoreMaker.types)
+    @Test(
+        "8.14 Each of the five comparisons sorts alike in every kind of store, in memory and with unsaved changes",
+        arguments: StoreMaker.types)
     func sorting(_ type: String) throws {
         for comparison in SortSelector.allCases {
             let stack = try Stack(type, undo: false)
@@ -106,11 +117,18 @@ import Testing
             for text in Self.texts.dropLast(4) { _ = context.make("Patient", ["name": text]) }
             try context.save()
             for text in Self.texts.suffix(4) { _ = context.make("Patient", ["name": text]) }
-            let order = [NSSortDescriptor(key: "name", ascending: true, selector: comparison.rawValue), NSSortDescriptor(key: "name", ascending: false)]
+            let order = [
+                NSSortDescriptor(key: "name", ascending: true, selector: comparison.rawValue),
+                NSSortDescriptor(key: "name", ascending: false),
+            ]
             let all = request("Patient", nil, order)
             let unsaved = try names(context, all)
             let objects = try context.fetch(request("Patient", nil, [])) as NSArray
-            #expect(unsaved == objects.sortedArray(using: order).map { ($0 as? NSManagedObject)?.value(forKey: "name") as? String ?? "-" })
+            #expect(
+                unsaved
+                    == objects.sortedArray(using: order).map {
+                        ($0 as? NSManagedObject)?.value(forKey: "name") as? String ?? "-"
+                    })
             try context.save()
             context.reset()
             #expect(try names(context, all) == unsaved, "\(comparison)")
@@ -119,7 +137,9 @@ import Testing
         }
     }
 
-    @Test("8.14 An order by a block, by a to-many or by what is not stored is refused by name", arguments: StoreMaker.types)
+    @Test(
+        "8.14 An order by a block, by a to-many or by what is not stored is refused by name",
+        arguments: StoreMaker.types)
     func refusedOrders(_ type: String) throws {
         var draft = Clinic.draft()
         var nick = Clinic.attribute("nick", .string)
@@ -131,12 +151,15 @@ import Testing
         _ = context.make("Patient", ["name": "a"])
         let refused = [
             ("name", NSSortDescriptor(key: "name", ascending: true) { _, _ in .orderedSame }),
-            ("nick", NSSortDescriptor(key: "nick", ascending: true)), ("doctors", NSSortDescriptor(key: "doctors.name", ascending: true)),
+            ("nick", NSSortDescriptor(key: "nick", ascending: true)),
+            ("doctors", NSSortDescriptor(key: "doctors.name", ascending: true)),
             ("doctors", NSSortDescriptor(key: "doctors", ascending: true)),
         ]
         for (name, descriptor) in refused {
             let error = #expect(throws: CocoaError.self) { try context.fetch(request("Patient", nil, [descriptor])) }
-            #expect(error?.code.rawValue == 134060 && error?.localizedDescription.contains(name) == true, "\(name): \(String(describing: error))")
+            #expect(
+                error?.code.rawValue == 134060 && error?.localizedDescription.contains(name) == true,
+                "\(name): \(String(describing: error))")
         }
     }
 }

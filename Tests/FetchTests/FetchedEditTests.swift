@@ -19,18 +19,25 @@ struct FetchedEdit: CustomTestStringConvertible {
 
     static let table = [
         // Insertions.
-        FetchedEdit("+a05", "+0.0"), FetchedEdit("+a15", "+0.1"), FetchedEdit("+a40", "+0.3"), FetchedEdit("+b15", "+1.1"),
-        FetchedEdit("+c05", "+2.0"), FetchedEdit("+c20", "+2.1"), FetchedEdit("+d10", "S+3 +3.0"), FetchedEdit("+010", "S+0 +0.0"),
-        FetchedEdit("+a05 +a06", "+0.0 +0.1"), FetchedEdit("+a06 +a05", "+0.0 +0.1"), FetchedEdit("+a05 +b05", "+0.0 +1.0"),
+        FetchedEdit("+a05", "+0.0"), FetchedEdit("+a15", "+0.1"), FetchedEdit("+a40", "+0.3"),
+        FetchedEdit("+b15", "+1.1"),
+        FetchedEdit("+c05", "+2.0"), FetchedEdit("+c20", "+2.1"), FetchedEdit("+d10", "S+3 +3.0"),
+        FetchedEdit("+010", "S+0 +0.0"),
+        FetchedEdit("+a05 +a06", "+0.0 +0.1"), FetchedEdit("+a06 +a05", "+0.0 +0.1"),
+        FetchedEdit("+a05 +b05", "+0.0 +1.0"),
         FetchedEdit("+d10 +d20", "S+3 +3.0 +3.1"), FetchedEdit("+d10 +e10", "S+3 S+4 +3.0 +4.0"),
         FetchedEdit("+010 +d10", "S+0 S+4 +0.0 +4.0"), FetchedEdit("h25^", "+0.2"),
         // Deletions.
-        FetchedEdit("-a10", "-0.0"), FetchedEdit("-a20", "-0.1"), FetchedEdit("-a30", "-0.2"), FetchedEdit("-c10", "S-2 -2.0"),
-        FetchedEdit("-b10 -b20", "S-1 -1.1 -1.0"), FetchedEdit("-a10 -a20", "-0.1 -0.0"), FetchedEdit("-a10 -b10", "-1.0 -0.0"),
-        FetchedEdit("-a10 -a20 -a30", "S-0 -0.2 -0.1 -0.0"), FetchedEdit("a20#", "-0.1"), FetchedEdit("c10#", "S-2 -2.0"),
+        FetchedEdit("-a10", "-0.0"), FetchedEdit("-a20", "-0.1"), FetchedEdit("-a30", "-0.2"),
+        FetchedEdit("-c10", "S-2 -2.0"),
+        FetchedEdit("-b10 -b20", "S-1 -1.1 -1.0"), FetchedEdit("-a10 -a20", "-0.1 -0.0"),
+        FetchedEdit("-a10 -b10", "-1.0 -0.0"),
+        FetchedEdit("-a10 -a20 -a30", "S-0 -0.2 -0.1 -0.0"), FetchedEdit("a20#", "-0.1"),
+        FetchedEdit("c10#", "S-2 -2.0"),
         FetchedEdit("-a10 -a20 -a30 -b10 -b20 -c10", "S-2 S-1 S-0 -2.0 -1.1 -1.0 -0.2 -0.1 -0.0"),
         // Updates.
-        FetchedEdit("a10!", "~0.0"), FetchedEdit("a20!", "~0.1"), FetchedEdit("c10!", "~2.0"), FetchedEdit("a10! b20!", "~0.0 ~1.1"),
+        FetchedEdit("a10!", "~0.0"), FetchedEdit("a20!", "~0.1"), FetchedEdit("c10!", "~2.0"),
+        FetchedEdit("a10! b20!", "~0.0 ~1.1"),
         FetchedEdit("a10?", "~0.0"), FetchedEdit("a20=a25", "~0.1"), FetchedEdit("a10! a10!", "~0.0"),
         // Moves within a section.
         FetchedEdit("a10=a25", "0.0>0.1"), FetchedEdit("a10=a40", "0.0>0.2"), FetchedEdit("a30=a05", "0.2>0.0"),
@@ -38,7 +45,8 @@ struct FetchedEdit: CustomTestStringConvertible {
         FetchedEdit("a10=a30 a30=a10", "0.2>0.0 0.0>0.2"), FetchedEdit("b10=b20 b20=b10", "1.1>1.0 ~1.1"),
         // Moves into, out of and across sections.
         FetchedEdit("a10=b05", "0.0>1.0"), FetchedEdit("a10=b15", "0.0>1.1"), FetchedEdit("a10=b30", "0.0>1.2"),
-        FetchedEdit("b10=a15", "1.0>0.1"), FetchedEdit("c10=a05", "S-2 2.0>0.0"), FetchedEdit("c10=d10", "S-2 S+2 2.0>2.0"),
+        FetchedEdit("b10=a15", "1.0>0.1"), FetchedEdit("c10=a05", "S-2 2.0>0.0"),
+        FetchedEdit("c10=d10", "S-2 S+2 2.0>2.0"),
         FetchedEdit("a10=d10", "S+3 0.0>3.0"), FetchedEdit("a10=010", "S+0 0.0>0.0"),
         FetchedEdit("b10=c05 b20=c06", "S-1 1.0>1.0 1.1>1.1"), FetchedEdit("a10=b10 b10=a10", "1.0>0.0 0.0>1.0"),
         FetchedEdit("a10=d10 a20=d20 a30=d30", "S-0 S+2 0.0>2.0 0.1>2.1 0.2>2.2"),
@@ -47,7 +55,8 @@ struct FetchedEdit: CustomTestStringConvertible {
         FetchedEdit("h25!", ""), FetchedEdit("h25=a05", ""), FetchedEdit("-h25", ""), FetchedEdit("+a15 -a15", ""),
         // Several at once.
         FetchedEdit("h25^ a30#", "-0.2 +0.2"), FetchedEdit("a10! -a10", "-0.0"), FetchedEdit("a10=a40 -a10", "-0.0"),
-        FetchedEdit("+a05 a10!", "+0.0 ~0.1"), FetchedEdit("+a05 -a10", "-0.0 +0.0"), FetchedEdit("+a05 a10=a40", "+0.0 0.0>0.3"),
+        FetchedEdit("+a05 a10!", "+0.0 ~0.1"), FetchedEdit("+a05 -a10", "-0.0 +0.0"),
+        FetchedEdit("+a05 a10=a40", "+0.0 0.0>0.3"),
         FetchedEdit("-a10 a20=a40", "-0.0 0.1>0.1"), FetchedEdit("-a10 -a20 -a30 b10=a10", "-0.2 -0.1 -0.0 1.0>0.0"),
         FetchedEdit("-c10 +d10", "S-2 S+2 -2.0 +2.0"), FetchedEdit("a10# a20# +a15", "-0.1 -0.0 +0.0"),
         FetchedEdit("+a05 +b05 -c10 a30! b20=a15", "S-2 -2.0 +0.0 1.1>0.2 +1.0 ~0.4"), FetchedEdit("+a10", "+0.1"),
@@ -66,7 +75,8 @@ final class Shelves {
         for name in ["a10", "a20", "a30", "b10", "b20", "c10", "h25"] { Shelves.add(name, stack.context) }
         try stack.context.save()
         controller = NSFetchedResultsController(
-            fetchRequest: Shelf.request(sort), managedObjectContext: stack.context, sectionNameKeyPath: section, cacheName: nil)
+            fetchRequest: Shelf.request(sort), managedObjectContext: stack.context, sectionNameKeyPath: section,
+            cacheName: nil)
         try controller.performFetch()
         copy.start(controller)
     }
@@ -116,12 +126,16 @@ final class Shelves {
     /// The things by name, looked up before an edit: a fetch would end the event.
     var held: [String: NSManagedObject] = [:]
     func lookUp() throws {
-        for thing in try stack.context.fetch(Shelf.request(shown: false)) { held[thing.value(forKey: "name") as? String ?? ""] = thing }
+        for thing in try stack.context.fetch(Shelf.request(shown: false)) {
+            held[thing.value(forKey: "name") as? String ?? ""] = thing
+        }
     }
 }
 
 @Suite struct FetchedEditTests {
-    @Test("Each edit is told as documented, and applied to the old list it makes the new one", arguments: FetchedEdit.table)
+    @Test(
+        "Each edit is told as documented, and applied to the old list it makes the new one",
+        arguments: FetchedEdit.table)
     func edits(_ edit: FetchedEdit) throws {
         for type in [NSSQLiteStoreType, NSInMemoryStoreType] {
             let shelves = try Shelves(type)

@@ -15,12 +15,14 @@ final class OtherForms {
 
     init(_ context: NSManagedObjectContext) throws {
         func controller(_ request: NSFetchRequest<NSManagedObject>, _ section: String?) -> Controller {
-            NSFetchedResultsController(fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: section, cacheName: nil)
+            NSFetchedResultsController(
+                fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: section, cacheName: nil)
         }
         let limited = Shelf.request()
         (limited.fetchLimit, limited.fetchOffset) = (6, 2)
         snapshots = [
-            (controller(Shelf.request(), "shelf"), Snapshots()), (controller(Shelf.request(["box.label", "rank", "name"]), "box.label"), Snapshots()),
+            (controller(Shelf.request(), "shelf"), Snapshots()),
+            (controller(Shelf.request(["box.label", "rank", "name"]), "box.label"), Snapshots()),
         ]
         differences = (controller(Shelf.request(["rank", "name"]), nil), Differences())
         streams = try [(Shelf.request(), "shelf"), (limited, "shelf"), (Shelf.request(["rank", "name"]), nil)].map {
@@ -56,21 +58,29 @@ final class OtherForms {
                 try #require(place < log.events.count, "a change of which the delegate was not told")
                 let event = log.events[place]
                 sections = try Self.applied(change, to: sections, event)
-                try #require(sections.map(\.name) == event.sections.map(\.name) && sections.map(\.members) == event.sections.map(\.members))
+                try #require(
+                    sections.map(\.name) == event.sections.map(\.name)
+                        && sections.map(\.members) == event.sections.map(\.members))
                 place += 1
             }
             #expect(place == log.events.count && place > 300)
         }
     }
 
-    private static func applied(_ change: FetchedResultsChanges, to old: [EventLog.Section], _ event: EventLog.Event) throws -> [EventLog.Section] {
+    private static func applied(_ change: FetchedResultsChanges, to old: [EventLog.Section], _ event: EventLog.Event)
+        throws -> [EventLog.Section]
+    {
         var sections = old
         let moving = change.items.filter { $0.type != .update }
-        for path in moving.compactMap(\.indexPath).sorted(by: >) { sections[path.section].members.remove(at: path.item) }
+        for path in moving.compactMap(\.indexPath).sorted(by: >) {
+            sections[path.section].members.remove(at: path.item)
+        }
         for section in change.sections where section.type == .delete {
             try #require(sections.remove(at: section.index).members.isEmpty)
         }
-        for section in change.sections where section.type == .insert { sections.insert(EventLog.Section(name: section.name), at: section.index) }
+        for section in change.sections where section.type == .insert {
+            sections.insert(EventLog.Section(name: section.name), at: section.index)
+        }
         for item in moving {
             guard let path = item.newIndexPath else { continue }
             sections[path.section].members.insert(try #require(event.names[item.objectID]), at: path.item)
@@ -87,12 +97,15 @@ private final class Snapshots: NSFetchedResultsControllerDelegate {
     private(set) var count = 0
 
     func controller(
-        _ controller: NSFetchedResultsController<any NSFetchRequestResult>, didChangeContentWith snapshot: FetchedResultsSnapshot
+        _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
+        didChangeContentWith snapshot: FetchedResultsSnapshot
     ) {
         count += 1
         let context = controller.managedObjectContext
         func line(_ name: String, _ ids: some Sequence<NSManagedObjectID>) -> String {
-            name + ": " + ids.map { context.registeredObject(for: $0)?.value(forKey: "name") as? String ?? "-" }.joined(separator: " ")
+            name + ": "
+                + ids.map { context.registeredObject(for: $0)?.value(forKey: "name") as? String ?? "-" }.joined(
+                    separator: " ")
         }
         var rest = snapshot.itemIdentifiers[...]
         sections = snapshot.sectionIdentifiers.map { name in
@@ -100,7 +113,9 @@ private final class Snapshots: NSFetchedResultsControllerDelegate {
             defer { rest = rest.dropFirst(count) }
             return line(name, rest.prefix(count))
         }
-        places = (0..<snapshot.numberOfSections).map { line(snapshot.sectionIdentifiers[$0], snapshot.itemIdentifiers(inSection: $0)) }
+        places = (0..<snapshot.numberOfSections).map {
+            line(snapshot.sectionIdentifiers[$0], snapshot.itemIdentifiers(inSection: $0))
+        }
     }
 }
 
@@ -119,9 +134,12 @@ private final class Differences: NSFetchedResultsControllerDelegate {
             switch change {
             case .insert(let offset, let id, let moved):
                 .insert(
-                    offset: offset, element: controller.managedObjectContext.registeredObject(for: id)?.value(forKey: "name") as? String ?? "-",
+                    offset: offset,
+                    element: controller.managedObjectContext.registeredObject(for: id)?.value(forKey: "name") as? String
+                        ?? "-",
                     associatedWith: moved)
-            case .remove(let offset, _, let moved): .remove(offset: offset, element: names[offset], associatedWith: moved)
+            case .remove(let offset, _, let moved):
+                .remove(offset: offset, element: names[offset], associatedWith: moved)
             }
         }
         guard let difference = CollectionDifference(changes), let now = names.applying(difference) else {
@@ -155,14 +173,17 @@ final class EventLog: NSFetchedResultsControllerDelegate {
         events.append(
             Event(
                 sections: EventLog.sections(controller.sections),
-                names: Dictionary(objects.map { ($0.objectID, EventLog.name($0)) }, uniquingKeysWith: { first, _ in first })))
+                names: Dictionary(
+                    objects.map { ($0.objectID, EventLog.name($0)) }, uniquingKeysWith: { first, _ in first })))
     }
 
     private static func sections(_ sections: [any NSFetchedResultsSectionInfo]?) -> [Section] {
         (sections ?? []).map { Section(name: $0.name, members: ($0.objects ?? []).map(name)) }
     }
 
-    private static func name(_ object: Any) -> String { (object as? NSManagedObject)?.value(forKey: "name") as? String ?? "-" }
+    private static func name(_ object: Any) -> String {
+        (object as? NSManagedObject)?.value(forKey: "name") as? String ?? "-"
+    }
 }
 
 extension NSFetchedResultsController<NSManagedObject> {

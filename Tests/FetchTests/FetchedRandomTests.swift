@@ -12,7 +12,8 @@ import Testing
     /// Rounds of edits, saves, undos, merges of another context's saves, and resets; nothing is held between them.
     @Test(
         "In 5,000 random rounds the reported changes make the new list of the old one, in each of their forms",
-        arguments: zip([NSSQLiteStoreType, NSInMemoryStoreType, NSSQLiteStoreType, NSInMemoryStoreType], [1, 2, 3, 4] as [UInt64]))
+        arguments: zip(
+            [NSSQLiteStoreType, NSInMemoryStoreType, NSSQLiteStoreType, NSInMemoryStoreType], [1, 2, 3, 4] as [UInt64]))
     func rounds(_ type: String, _ seed: UInt64) async throws {
         let stack = try Stack(type, model: Shelf.model())
         let context = stack.context
@@ -24,9 +25,13 @@ import Testing
         let limited = Shelf.request()
         (limited.fetchLimit, limited.fetchOffset) = (6, 2)
         let controllers = [
-            (Shelf.request(), "shelf"), (Shelf.request(["rank", "name"]), nil), (Shelf.request(["box.label", "rank", "name"]), "box.label"),
+            (Shelf.request(), "shelf"), (Shelf.request(["rank", "name"]), nil),
+            (Shelf.request(["box.label", "rank", "name"]), "box.label"),
             (limited, "shelf"),
-        ].map { NSFetchedResultsController(fetchRequest: $0, managedObjectContext: context, sectionNameKeyPath: $1, cacheName: nil) }
+        ].map {
+            NSFetchedResultsController(
+                fetchRequest: $0, managedObjectContext: context, sectionNameKeyPath: $1, cacheName: nil)
+        }
         let copies = try controllers.map { controller in
             try controller.performFetch()
             let copy = Copy()
@@ -50,7 +55,8 @@ import Testing
     }
 
     private static func step(
-        _ context: NSManagedObjectContext, _ other: NSManagedObjectContext, _ random: inout SplitMix, _ number: inout Int
+        _ context: NSManagedObjectContext, _ other: NSManagedObjectContext, _ random: inout SplitMix,
+        _ number: inout Int
     ) throws {
         switch random.below(20) {
         case 0: try context.save()
@@ -107,9 +113,12 @@ import Testing
                     context.delete(thing)
                     things.remove(at: place)
                 case 4: thing.setValue(random.below(4) > 0, forKey: "shown")
-                case 5: thing.setValue(boxes.isEmpty || random.below(4) == 0 ? nil : boxes[random.below(boxes.count)], forKey: "box")
+                case 5:
+                    thing.setValue(
+                        boxes.isEmpty || random.below(4) == 0 ? nil : boxes[random.below(boxes.count)], forKey: "box")
                 case 6 where !boxes.isEmpty:
-                    boxes[random.below(boxes.count)].setValue(["u", "v", "w"][random.below(3)] + "\(random.below(9))", forKey: "label")
+                    boxes[random.below(boxes.count)].setValue(
+                        ["u", "v", "w"][random.below(3)] + "\(random.below(9))", forKey: "label")
                 case 7: thing.setValue(Int64(random.below(99)), forKey: "note")
                 default: change(thing, context, &random)
                 }

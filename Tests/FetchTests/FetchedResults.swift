@@ -15,7 +15,8 @@ enum Shelf {
         var isShown = Clinic.attribute("shown", .boolean)
         isShown.defaultValue = .bool(true)
         thing.attributes = [
-            Clinic.attribute("name", .string), Clinic.attribute("shelf", .string), Clinic.attribute("rank", .integer64), isShown,
+            Clinic.attribute("name", .string), Clinic.attribute("shelf", .string), Clinic.attribute("rank", .integer64),
+            isShown,
             Clinic.attribute("note", .integer64),
         ]
         thing.relationships = [Clinic.toOne("box", "Box", inverse: "things")]
@@ -27,7 +28,9 @@ enum Shelf {
     }
 
     /// What is shown, by shelf and rank.
-    static func request(_ sort: [String] = ["shelf", "rank", "name"], shown: Bool = true) -> NSFetchRequest<NSManagedObject> {
+    static func request(_ sort: [String] = ["shelf", "rank", "name"], shown: Bool = true) -> NSFetchRequest<
+        NSManagedObject
+    > {
         let request = NSFetchRequest<NSManagedObject>(entityName: "Thing")
         request.sortDescriptors = sort.map { NSSortDescriptor(key: $0, ascending: true) }
         if shown { request.predicate = NSPredicate(format: "shown == YES") }
@@ -58,23 +61,33 @@ final class Copy: NSFetchedResultsControllerDelegate {
         (told, deleted, inserted, goneSections, newSections) = ([], [], [], [], [])
         eventCount += 1
         before = controller.fetchedObjects as? [NSManagedObject] ?? []
-        #expect(before.count == sections.reduce(0) { $0 + $1.objects.count }, "The former results are there until they change.")
+        #expect(
+            before.count == sections.reduce(0) { $0 + $1.objects.count },
+            "The former results are there until they change.")
     }
 
     func controller(
-        _ controller: NSFetchedResultsController<any NSFetchRequestResult>, didChange sectionInfo: any NSFetchedResultsSectionInfo,
+        _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
+        didChange sectionInfo: any NSFetchedResultsSectionInfo,
         atSectionIndex sectionIndex: Int, for type: NSFetchedResultsChangeType
     ) {
         told.append("S\(type == .insert ? "+" : "-")\(sectionIndex)")
-        if type == .insert { newSections.append((sectionIndex, sectionInfo.name)) } else { goneSections.append(sectionIndex) }
+        if type == .insert {
+            newSections.append((sectionIndex, sectionInfo.name))
+        } else {
+            goneSections.append(sectionIndex)
+        }
     }
 
     func controller(
-        _ controller: NSFetchedResultsController<any NSFetchRequestResult>, didChange anObject: Any, at indexPath: IndexPath?,
+        _ controller: NSFetchedResultsController<any NSFetchRequestResult>, didChange anObject: Any,
+        at indexPath: IndexPath?,
         for type: NSFetchedResultsChangeType, newIndexPath: IndexPath?
     ) {
         guard let object = anObject as? NSManagedObject else { return }
-        let (old, new) = (indexPath.map { "\($0.section).\($0.row)" } ?? "", newIndexPath.map { "\($0.section).\($0.item)" } ?? "")
+        let (old, new) = (
+            indexPath.map { "\($0.section).\($0.row)" } ?? "", newIndexPath.map { "\($0.section).\($0.item)" } ?? ""
+        )
         switch type {
         case .insert: told.append("+\(new)")
         case .delete: told.append("-\(old)")
@@ -89,7 +102,9 @@ final class Copy: NSFetchedResultsControllerDelegate {
     func controllerDidChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>) {
         for path in deleted.sorted(by: >) { sections[path.section].objects.remove(at: path.row) }
         for section in goneSections {
-            #expect(sections[section].objects.isEmpty, "All objects of a section that goes were told to have gone or moved.")
+            #expect(
+                sections[section].objects.isEmpty, "All objects of a section that goes were told to have gone or moved."
+            )
             sections.remove(at: section)
         }
         for (section, name) in newSections { sections.insert((name, []), at: section) }
@@ -98,7 +113,8 @@ final class Copy: NSFetchedResultsControllerDelegate {
 
     var names: [String] {
         sections.map { section in
-            section.name + ": " + section.objects.map { $0.value(forKey: "name") as? String ?? "-" }.joined(separator: " ")
+            section.name + ": "
+                + section.objects.map { $0.value(forKey: "name") as? String ?? "-" }.joined(separator: " ")
         }
     }
 }
@@ -107,7 +123,8 @@ extension NSFetchedResultsController<NSManagedObject> {
     var names: [String] {
         (sections ?? []).map { section in
             section.name + ": "
-                + ((section.objects ?? []).map { ($0 as? NSManagedObject)?.value(forKey: "name") as? String ?? "-" }).joined(separator: " ")
+                + ((section.objects ?? []).map { ($0 as? NSManagedObject)?.value(forKey: "name") as? String ?? "-" })
+                .joined(separator: " ")
         }
     }
 }

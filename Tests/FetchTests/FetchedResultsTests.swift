@@ -17,7 +17,8 @@ import Testing
     }
 
     private func controller(
-        _ stack: Stack, _ request: NSFetchRequest<NSManagedObject> = Shelf.request(), section: String? = "shelf", cache: String? = nil
+        _ stack: Stack, _ request: NSFetchRequest<NSManagedObject> = Shelf.request(), section: String? = "shelf",
+        cache: String? = nil
     ) -> NSFetchedResultsController<NSManagedObject> {
         NSFetchedResultsController(
             fetchRequest: request, managedObjectContext: stack.context, sectionNameKeyPath: section, cacheName: cache)
@@ -37,7 +38,10 @@ import Testing
         let object = controller.object(at: path)
         #expect(object.value(forKey: "name") as? String == "b20")
         #expect(controller.indexPath(forObject: object) == path)
-        let hidden = try #require(try shelves.stack.context.fetch(Shelf.request(shown: false)).first { $0.value(forKey: "name") as? String == "h25" })
+        let hidden = try #require(
+            try shelves.stack.context.fetch(Shelf.request(shown: false)).first {
+                $0.value(forKey: "name") as? String == "h25"
+            })
         #expect(controller.indexPath(forObject: hidden) == nil)
         #expect(controller.snapshot.itemIdentifiers(inSection: "B").count == 2)
         #expect(controller.snapshot.itemIdentifiers == controller.fetchedObjects?.map(\.objectID))
@@ -75,7 +79,9 @@ import Testing
     func refusals() throws {
         let shelves = try Shelves(NSSQLiteStoreType)
         let (stack, controller) = (shelves.stack, shelves.controller)
-        #expect(words { try self.controller(stack, Shelf.request([])).performFetch() }.contains("needs a fetch request with sort descriptors"))
+        #expect(
+            words { try self.controller(stack, Shelf.request([])).performFetch() }.contains(
+                "needs a fetch request with sort descriptors"))
         let former = controller.names
         controller.fetchRequest.sortDescriptors = [NSSortDescriptor(key: "rank", ascending: true)]
         #expect(words { try controller.performFetch() }.contains("not sorted by section"))
@@ -172,13 +178,15 @@ import Testing
         var last: FetchedResultsSnapshot?
         var calls = 0
         func controller(
-            _ controller: NSFetchedResultsController<any NSFetchRequestResult>, didChangeContentWith snapshot: FetchedResultsSnapshot
+            _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
+            didChangeContentWith snapshot: FetchedResultsSnapshot
         ) {
             calls += 1
             last = snapshot
         }
         func controller(
-            _ controller: NSFetchedResultsController<any NSFetchRequestResult>, sectionIndexTitleForSectionName sectionName: String
+            _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
+            sectionIndexTitleForSectionName sectionName: String
         ) -> String? { sectionName == "B" ? nil : "-\(sectionName)" }
     }
 
@@ -194,7 +202,8 @@ import Testing
         let last = try #require(delegate.last)
         #expect(last.sectionIdentifiers == ["A", "B"] && last.itemIdentifiers(inSection: 0).count == 4)
         #expect(last.itemIdentifiers(inSection: "B").count == 1 && last.itemIdentifiers(inSection: "C").isEmpty)
-        #expect(last.reloadedItemIdentifiers == [shelves.controller.object(at: IndexPath(item: 0, section: 0)).objectID])
+        #expect(
+            last.reloadedItemIdentifiers == [shelves.controller.object(at: IndexPath(item: 0, section: 0)).objectID])
         #expect(shelves.controller.sectionIndexTitles == ["-A"], "The delegate names the sections, B not at all.")
     }
 
@@ -212,7 +221,10 @@ import Testing
 
     private static func brief(_ changes: FetchedResultsChanges) -> String {
         let items = changes.items.map { item in
-            let (old, new) = (item.indexPath.map { "\($0.section).\($0.row)" } ?? "", item.newIndexPath.map { "\($0.section).\($0.row)" } ?? "")
+            let (old, new) = (
+                item.indexPath.map { "\($0.section).\($0.row)" } ?? "",
+                item.newIndexPath.map { "\($0.section).\($0.row)" } ?? ""
+            )
             return switch item.type {
             case .insert: "+\(new)"
             case .delete: "-\(old)"
@@ -285,13 +297,16 @@ import Testing
         let shelves = try Shelves(NSSQLiteStoreType)
         let viewer = shelves.stack.another()
         let controller = NSFetchedResultsController(
-            fetchRequest: Shelf.request(["rank", "name"]), managedObjectContext: viewer, sectionNameKeyPath: nil, cacheName: nil)
+            fetchRequest: Shelf.request(["rank", "name"]), managedObjectContext: viewer, sectionNameKeyPath: nil,
+            cacheName: nil)
         try controller.performFetch()
         #expect(controller.fetchedObjects?.allSatisfy(\.isFault) == true)
         let copy = Copy()
         copy.start(controller)
         let other = shelves.stack.another()
-        for thing in try other.fetch(Shelf.request(["rank", "name"])).prefix(1) { thing.setValue(Int64(90), forKey: "rank") }
+        for thing in try other.fetch(Shelf.request(["rank", "name"])).prefix(1) {
+            thing.setValue(Int64(90), forKey: "rank")
+        }
         viewer.automaticallyMergesChangesFromParent = true
         try other.save()
         viewer.performAndWait {}
@@ -317,7 +332,9 @@ import Testing
         deletion.refreshesRegisteredObjects = true
         _ = try context.execute(deletion)
         context.processPendingChanges()
-        #expect(shelves.controller.names == ["A: a20 a30", "C: c10", "D: a10"] && shelves.copy.names == shelves.controller.names)
+        #expect(
+            shelves.controller.names == ["A: a20 a30", "C: c10", "D: a10"]
+                && shelves.copy.names == shelves.controller.names)
         let former = shelves.controller.fetchedObjects?.map(\.objectID)
         let events = shelves.copy.eventCount
         context.reset()

@@ -11,15 +11,21 @@ import Testing
 @Suite struct FetchedSequenceTests {
     private func stack(_ count: Int, _ type: String = NSSQLiteStoreType) throws -> Stack {
         let stack = try Stack(type, model: Shelf.model(), undo: false)
-        for rank in 0..<count { _ = stack.context.make("Thing", ["name": "t\(rank)", "rank": Int64(rank % 50), "shelf": "A"]) }
+        for rank in 0..<count {
+            _ = stack.context.make("Thing", ["name": "t\(rank)", "rank": Int64(rank % 50), "shelf": "A"])
+        }
         try stack.context.save()
         stack.context.reset()
         return stack
     }
 
-    private func names(_ context: NSManagedObjectContext, _ request: NSFetchRequest<NSManagedObject>) async throws -> [String] {
+    private func names(_ context: NSManagedObjectContext, _ request: NSFetchRequest<NSManagedObject>) async throws
+        -> [String]
+    {
         var names: [String] = []
-        for try await name in context.values(of: request, { $0.value(forKey: "name") as? String ?? "-" }) { names.append(name) }
+        for try await name in context.values(of: request, { $0.value(forKey: "name") as? String ?? "-" }) {
+            names.append(name)
+        }
         return names
     }
 
@@ -35,13 +41,19 @@ import Testing
                 for (place, thing) in some.enumerated() {
                     if place % 3 == 0 { context.delete(thing) } else { thing.setValue(Int64(place), forKey: "rank") }
                 }
-                for number in 0..<20 { _ = context.make("Thing", ["name": "n\(number)", "rank": Int64(number * 3), "shelf": "A"]) }
+                for number in 0..<20 {
+                    _ = context.make("Thing", ["name": "n\(number)", "rank": Int64(number * 3), "shelf": "A"])
+                }
             }
-            for (sort, limit, offset) in [(["rank", "name"], 0, 0), (["rank", "name"], 300, 7), (["rank", "name"], 9, 690), ([], 0, 0)] {
+            for (sort, limit, offset) in [
+                (["rank", "name"], 0, 0), (["rank", "name"], 300, 7), (["rank", "name"], 9, 690), ([], 0, 0),
+            ] {
                 nonisolated(unsafe) let request = Shelf.request(sort)
                 (request.fetchLimit, request.fetchOffset) = (limit, offset)
                 for context in [context, child] {
-                    let fetched = try context.performAndWait { try context.fetch(request).map { $0.value(forKey: "name") as? String ?? "-" } }
+                    let fetched = try context.performAndWait {
+                        try context.fetch(request).map { $0.value(forKey: "name") as? String ?? "-" }
+                    }
                     let read = try await names(context, request)
                     #expect(sort.isEmpty ? Set(read) == Set(fetched) && read.count == fetched.count : read == fetched)
                 }
@@ -72,12 +84,15 @@ import Testing
         #expect(object.value(forKey: "name") != nil && store.counts.run == before + 2, "Its row was in no cache.")
     }
 
-    @Test("A loop that is left, and one that is cancelled, let go of the store", arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
+    @Test(
+        "A loop that is left, and one that is cancelled, let go of the store",
+        arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
     func leaving(_ type: String) async throws {
         let stack = try stack(1_000, type)
         let context = stack.context
         for _ in 0..<100 {
-            for try await name in context.values(of: Shelf.request(), { $0.value(forKey: "name") as? String }) where name != nil { break }
+            for try await name in context.values(of: Shelf.request(), { $0.value(forKey: "name") as? String })
+            where name != nil { break }
         }
         nonisolated(unsafe) let request = Shelf.request()
         let task = Task {
@@ -98,18 +113,23 @@ import Testing
         let context = stack.context
         nonisolated(unsafe) let doomed = try context.fetch(Shelf.request(["rank", "name"]))[599]
         var names: [String] = []
-        for try await name in context.values(of: Shelf.request(["rank", "name"]), { $0.value(forKey: "name") as? String ?? "-" }) {
+        for try await name in context.values(
+            of: Shelf.request(["rank", "name"]), { $0.value(forKey: "name") as? String ?? "-" })
+        {
             if names.isEmpty { context.performAndWait { context.delete(doomed) } }
             names.append(name)
         }
         #expect(names.count == 599)
         struct Enough: Error {}
         var read = 0
-        var iterator = context.values(of: Shelf.request(), { _ throws -> Int in
-            read += 1
-            if read > 3 { throw Enough() }
-            return read
-        }).makeAsyncIterator()
+        var iterator = context.values(
+            of: Shelf.request(),
+            { _ throws -> Int in
+                read += 1
+                if read > 3 { throw Enough() }
+                return read
+            }
+        ).makeAsyncIterator()
         await #expect(throws: Enough.self) { _ = try await iterator.next() }
         #expect(try await iterator.next() == nil)
         let wrong = Shelf.request()

@@ -30,13 +30,18 @@ import Testing
     }
 
     private static func id(_ number: Int) -> UUID {
-        UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, UInt8(number >> 16 & 255), UInt8(number >> 8 & 255), UInt8(number & 255)))
+        UUID(
+            uuid: (
+                1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, UInt8(number >> 16 & 255), UInt8(number >> 8 & 255),
+                UInt8(number & 255)
+            ))
     }
 
     private static func values(_ number: Int) -> [String: Any] {
         [
             "id": id(number), "real": Double(number) / 3, "short": Float(number) / 4, "fee": Decimal(number) / 8,
-            "date": Date(timeIntervalSinceReferenceDate: Double(number) / 7), "bytes": Data([0, UInt8(number & 255), 255]),
+            "date": Date(timeIntervalSinceReferenceDate: Double(number) / 7),
+            "bytes": Data([0, UInt8(number & 255), 255]),
             "text": "a\0\(number)", "number": Int64(number),
         ]
     }
@@ -60,12 +65,18 @@ import Testing
     @Test("Texts of every character are found by a list of them", arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
     func characters(_ type: String) throws {
         let controls = (1..<0x20).map { String(UnicodeScalar($0)) }
-        let texts = controls + ["", "\"", "\\", "a\"b\\c\u{1f}d", "\\u0041", "é", "🫀\u{2028}", "\u{7f}", String(repeating: "ab\"", count: 300)]
+        let texts =
+            controls + [
+                "", "\"", "\\", "a\"b\\c\u{1f}d", "\\u0041", "é", "🫀\u{2028}", "\u{7f}",
+                String(repeating: "ab\"", count: 300),
+            ]
         let stack = try Stack(type, model: Self.model(), undo: false)
         for text in texts { _ = stack.context.make("Work", ["text": text]) }
         try stack.context.save()
         stack.context.reset()
-        for text in texts { #expect(try count(stack, "text IN %@", [text, "nobody", "no \"one\""]) == 1, "\(text.debugDescription)") }
+        for text in texts {
+            #expect(try count(stack, "text IN %@", [text, "nobody", "no \"one\""]) == 1, "\(text.debugDescription)")
+        }
         #expect(try count(stack, "text IN %@", texts) == texts.count)
         #expect(try count(stack, "text IN %@", texts.map { $0 + "x" }) == 0)
         #expect(try count(stack, "text IN %@", texts + ["\0"]) == texts.count)
@@ -80,7 +91,8 @@ import Testing
             let stack = index == 0 ? stored : memory
             let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
             child.parent = stack.context
-            try #require(try stack.context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Work")).first).setValue(nil, forKey: "text")
+            try #require(try stack.context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Work")).first).setValue(
+                nil, forKey: "text")
             return child
         }
         for key in Self.values(0).keys.sorted() where key != "number" {
@@ -105,7 +117,9 @@ import Testing
         #expect(try count(stack, "real IN %@", (0..<140_000).map { Double($0) / 3 }) == 10)
     }
 
-    @Test("What is written out deeper or longer than SQLite reads is refused in words, in every store", arguments: StoreMaker.types)
+    @Test(
+        "What is written out deeper or longer than SQLite reads is refused in words, in every store",
+        arguments: StoreMaker.types)
     func limits(_ type: String) throws {
         let stack = try stack(type)
         func answer(_ format: String) -> String {
@@ -116,20 +130,35 @@ import Testing
             }
         }
         for key in ["real", "short", "number", "fee", "date", "text"] {
-            let answers = (1...30).map { answer(String(repeating: "max:(\(key), ", count: $0) + "1" + String(repeating: ")", count: $0) + " == 1") }
+            let answers = (1...30).map {
+                answer(
+                    String(repeating: "max:(\(key), ", count: $0) + "1" + String(repeating: ")", count: $0) + " == 1")
+            }
             #expect(answers.suffix(8).allSatisfy { $0 == "refused" }, "\(key): \(answers)")
         }
         for (name, rest) in [("max:", ", 1"), ("min:", ", 1")] {
             let answers = (1...30).map { depth in
-                answer(String(repeating: "\(name)(", count: depth) + "number" + String(repeating: "\(rest))", count: depth) + " == 1")
+                answer(
+                    String(repeating: "\(name)(", count: depth) + "number" + String(repeating: "\(rest))", count: depth)
+                        + " == 1")
             }
-            #expect(answers.prefix(12).allSatisfy { $0 != "refused" } && answers.suffix(8).allSatisfy { $0 == "refused" }, "\(answers)")
+            #expect(
+                answers.prefix(12).allSatisfy { $0 != "refused" } && answers.suffix(8).allSatisfy { $0 == "refused" },
+                "\(answers)")
             let right = (1...30).map { depth in
-                answer(String(repeating: "\(name)(1, ", count: depth) + "number" + String(repeating: ")", count: depth) + " == 1")
+                answer(
+                    String(repeating: "\(name)(1, ", count: depth) + "number" + String(repeating: ")", count: depth)
+                        + " == 1")
             }
-            #expect(right.prefix(12).allSatisfy { $0 != "refused" } && right.suffix(8).allSatisfy { $0 == "refused" }, "\(right)")
+            #expect(
+                right.prefix(12).allSatisfy { $0 != "refused" } && right.suffix(8).allSatisfy { $0 == "refused" },
+                "\(right)")
         }
-        let casts = (1...30).map { answer(String(repeating: "CAST(", count: $0) + "number" + String(repeating: ", 'NSString')", count: $0) + " == '1'") }
+        let casts = (1...30).map {
+            answer(
+                String(repeating: "CAST(", count: $0) + "number" + String(repeating: ", 'NSString')", count: $0)
+                    + " == '1'")
+        }
         #expect(casts.first != "refused" && casts.last == "refused", "\(casts)")
         #expect(answer("max:({number" + String(repeating: ", 1", count: 130) + "}) == 1") == "refused")
         let sorted = NSFetchRequest<NSManagedObject>(entityName: "Work")

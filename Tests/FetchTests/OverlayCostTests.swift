@@ -9,7 +9,9 @@ import Testing
 @testable import CoreData
 
 @Suite struct OverlayCostTests {
-    private func request(_ entity: String, _ predicate: String?, limit: Int = 0, offset: Int = 0) -> NSFetchRequest<NSManagedObject> {
+    private func request(_ entity: String, _ predicate: String?, limit: Int = 0, offset: Int = 0) -> NSFetchRequest<
+        NSManagedObject
+    > {
         let request = NSFetchRequest<NSManagedObject>(entityName: entity)
         request.predicate = predicate.map { NSPredicate(format: $0) }
         request.sortDescriptors = [NSSortDescriptor(key: entity == "Patient" ? "code" : "name", ascending: true)]
@@ -25,14 +27,17 @@ import Testing
         return (after.run - before.run, after.rows - before.rows)
     }
 
-    private func codes(_ objects: [NSManagedObject]) -> [Int32] { objects.compactMap { $0.value(forKey: "code") as? Int32 } }
+    private func codes(_ objects: [NSManagedObject]) -> [Int32] {
+        objects.compactMap { $0.value(forKey: "code") as? Int32 }
+    }
 
     /// Patients 0 …, each with both doctors.
     private func stack(_ count: Int, _ type: String = NSSQLiteStoreType) throws -> Stack {
         let stack = try Stack(type, undo: false)
         let doctors = ["a", "b"].map { stack.context.make("Doctor", ["name": $0]) }
         for code in 0..<count {
-            stack.context.make("Patient", ["name": "p\(code)", "code": Int32(code)]).mutableSetValue(forKey: "doctors").addObjects(from: doctors)
+            stack.context.make("Patient", ["name": "p\(code)", "code": Int32(code)]).mutableSetValue(forKey: "doctors")
+                .addObjects(from: doctors)
         }
         try stack.context.save()
         stack.context.reset()
@@ -74,7 +79,9 @@ import Testing
         #expect(all.count == 301 && all == all.sorted())
         for offset in stride(from: 0, through: 310, by: 7) {
             var found: [NSManagedObject] = []
-            let costs = try costs(stack) { found = try context.fetch(self.request("Patient", nil, limit: 5, offset: offset)) }
+            let costs = try costs(stack) {
+                found = try context.fetch(self.request("Patient", nil, limit: 5, offset: offset))
+            }
             #expect(codes(found) == Array(all.dropFirst(offset).prefix(5)), "\(offset)")
             if offset < 295 { #expect(costs.statements <= 2 && costs.rows <= 12, "\(offset): \(costs)") }
         }
@@ -86,8 +93,12 @@ import Testing
         let context = stack.context
         try #require(try context.fetch(request("Patient", nil)).first).setValue(Int32(7), forKey: "code")
         _ = context.make("Patient", ["name": "new", "code": Int32(5)])
-        for (limit, offset, expected) in [(Int.max, 0, [1, 2, 5, 7]), (Int.max, 1, [2, 5, 7]), (2, Int.max, []), (Int.max, Int.max, [])] {
-            #expect(codes(try context.fetch(request("Patient", nil, limit: limit, offset: offset))) == expected.map(Int32.init))
+        for (limit, offset, expected) in [
+            (Int.max, 0, [1, 2, 5, 7]), (Int.max, 1, [2, 5, 7]), (2, Int.max, []), (Int.max, Int.max, []),
+        ] {
+            #expect(
+                codes(try context.fetch(request("Patient", nil, limit: limit, offset: offset)))
+                    == expected.map(Int32.init))
             let unordered = request("Patient", nil, limit: limit, offset: offset)
             unordered.sortDescriptors = nil
             #expect(try context.fetch(unordered).count == expected.count)

@@ -12,7 +12,9 @@ import Testing
     /// A store of things `t0` …, and another context, which knows none of them.
     private func stack(_ count: Int, _ type: String = NSSQLiteStoreType) throws -> (Stack, NSManagedObjectContext) {
         let stack = try Stack(type, model: Shelf.model(), undo: false)
-        for rank in 0..<count { _ = stack.context.make("Thing", ["name": "t\(rank)", "rank": Int64(rank), "shelf": "A"]) }
+        for rank in 0..<count {
+            _ = stack.context.make("Thing", ["name": "t\(rank)", "rank": Int64(rank), "shelf": "A"])
+        }
         try stack.context.save()
         stack.context.reset()
         let context = stack.another()
@@ -35,7 +37,9 @@ import Testing
         return [after.run - before.run, after.rows - before.rows]
     }
 
-    private func names(_ objects: some Sequence<NSManagedObject>) -> [String] { objects.map { $0.value(forKey: "name") as? String ?? "-" } }
+    private func names(_ objects: some Sequence<NSManagedObject>) -> [String] {
+        objects.map { $0.value(forKey: "name") as? String ?? "-" }
+    }
 
     @Test("8.7 A fetch reads keys; the first read of an object reads its batch, and no other")
     func batches() throws {
@@ -48,7 +52,8 @@ import Testing
         #expect(read == (40..<60).map { "t\($0)" })
         #expect(costs(stack) { read = self.names(things[990...]) } == [1, 20])
         #expect(read == (990..<1_000).map { "t\($0)" })
-        #expect(things.count(where: \.isFault) == 1_000 - 20 - 10, "Those beside the last ten have rows and still sleep.")
+        #expect(
+            things.count(where: \.isFault) == 1_000 - 20 - 10, "Those beside the last ten have rows and still sleep.")
         #expect(costs(stack) { read = self.names(things) } == [48, 960])
         #expect(read == (0..<1_000).map { "t\($0)" })
     }
@@ -84,7 +89,9 @@ import Testing
         #expect(costs(stack) { _ = self.names(things) } == [2, 40])
     }
 
-    @Test("8.7 With unsaved changes, in a child, and in other stores the objects are the same", arguments: StoreMaker.types)
+    @Test(
+        "8.7 With unsaved changes, in a child, and in other stores the objects are the same",
+        arguments: StoreMaker.types)
     func everywhere(_ type: String) throws {
         let (stack, context) = try stack(60, type)
         let all = try context.fetch(request(0))

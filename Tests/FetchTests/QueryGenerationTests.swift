@@ -17,7 +17,9 @@ struct PinnedWard {
         let ward = stack.context.make("Ward", ["name": "north", "beds": 3])
         _ = stack.context.make("Ward", ["name": "south"])
         for age in [10, 20, 30] {
-            stack.context.make("Patient", ["name": "p\(age)", "age": age, "photo": Data(repeating: UInt8(age), count: 10)]).setValue(
+            stack.context.make(
+                "Patient", ["name": "p\(age)", "age": age, "photo": Data(repeating: UInt8(age), count: 10)]
+            ).setValue(
                 ward, forKey: "ward")
         }
         try stack.context.save()
@@ -65,7 +67,9 @@ struct PinnedWard {
 }
 
 @Suite struct QueryGenerationTests {
-    @Test("12.1 A pinned context reads one state while others commit: fetches, counts, values, faults, members and what is read beforehand")
+    @Test(
+        "12.1 A pinned context reads one state while others commit: fetches, counts, values, faults, members and what is read beforehand"
+    )
     func oneState() throws {
         let ward = try PinnedWard()
         let context = ward.context
@@ -81,8 +85,14 @@ struct PinnedWard {
             #expect(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Patient")) == 3)
             #expect(try ward.members("north") == Set(PinnedWard.before) && ward.members("south").isEmpty)
             #expect(ids.map { context.object(with: $0).value(forKey: "name") as? String } == PinnedWard.before)
-            #expect(try ids.map { try context.existingObject(with: $0).value(forKeyPath: "ward.name") as? String } == ["north", "north", "north"])
-            #expect(try ids.map { try context.existingObject(with: $0).value(forKey: "photo") as? Data }.allSatisfy { $0?.count == 10 })
+            #expect(
+                try ids.map { try context.existingObject(with: $0).value(forKeyPath: "ward.name") as? String } == [
+                    "north", "north", "north",
+                ])
+            #expect(
+                try ids.map { try context.existingObject(with: $0).value(forKey: "photo") as? Data }.allSatisfy {
+                    $0?.count == 10
+                })
             #expect(try sums(context) == [60])
             #expect(try identifiers(context) == Set(ids))
             #expect(try prefetched(context) == ["north": Set(PinnedWard.before), "south": []])
@@ -102,7 +112,9 @@ struct PinnedWard {
         let request = NSFetchRequest<NSDictionary>(entityName: "Patient")
         request.resultType = .dictionaryResultType
         let sum = NSExpressionDescription()
-        (sum.name, sum.expression, sum.expressionResultType) = ("sum", NSExpression(format: "sum:(age)"), .integer64AttributeType)
+        (sum.name, sum.expression, sum.expressionResultType) = (
+            "sum", NSExpression(format: "sum:(age)"), .integer64AttributeType
+        )
         request.propertiesToFetch = [sum]
         return try context.fetch(request).compactMap { $0["sum"] as? Int }
     }
@@ -119,7 +131,8 @@ struct PinnedWard {
         var found: [String: Set<String>] = [:]
         for ward in try context.fetch(request) {
             let patients = ward.value(forKey: "patients") as? Set<NSManagedObject> ?? []
-            found[ward.value(forKey: "name") as? String ?? ""] = Set(patients.compactMap { $0.value(forKey: "name") as? String })
+            found[ward.value(forKey: "name") as? String ?? ""] = Set(
+                patients.compactMap { $0.value(forKey: "name") as? String })
         }
         return found
     }
@@ -171,7 +184,8 @@ struct PinnedWard {
 
         try others()
         context.mergeChanges(
-            fromContextDidSave: Notification(name: .NSManagedObjectContextDidSave, object: writer, userInfo: [NSUpdatedObjectIDsKey: Set([id])]))
+            fromContextDidSave: Notification(
+                name: .NSManagedObjectContextDidSave, object: writer, userInfo: [NSUpdatedObjectIDsKey: Set([id])]))
         #expect(try age() == 103)
         tokens.append(context.queryGenerationToken)
 
@@ -204,7 +218,8 @@ struct PinnedWard {
         #expect(try ward.names() == PinnedWard.after)
     }
 
-    @Test("7.2 Children see what their parent is pinned to, with its changes on top, and have no generation of their own")
+    @Test(
+        "7.2 Children see what their parent is pinned to, with its changes on top, and have no generation of their own")
     func children() throws {
         let ward = try PinnedWard()
         let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
@@ -231,7 +246,9 @@ struct PinnedWard {
         #expect(try ward.names(grandchild) == PinnedWard.after)
     }
 
-    @Test("12.1 Other stores are read as they are: the context stays unpinned", arguments: StoreMaker.types.filter { $0 != NSSQLiteStoreType })
+    @Test(
+        "12.1 Other stores are read as they are: the context stays unpinned",
+        arguments: StoreMaker.types.filter { $0 != NSSQLiteStoreType })
     func others(_ type: String) throws {
         let ward = try PinnedWard(type)
         try ward.context.setQueryGenerationFrom(.current)
@@ -251,7 +268,9 @@ struct PinnedWard {
         #expect(try ward.names() == PinnedWard.after)
     }
 
-    @Test("6.1 A save of a stale object is a conflict with the latest state; it fails and the context stays where it is, or it is settled and advances")
+    @Test(
+        "6.1 A save of a stale object is a conflict with the latest state; it fails and the context stays where it is, or it is settled and advances"
+    )
     func conflicts() throws {
         let ward = try PinnedWard()
         try ward.context.setQueryGenerationFrom(.current)
@@ -286,6 +305,8 @@ struct PinnedWard {
     }
 
     private final class Refusing: NSMergePolicy, @unchecked Sendable {
-        override func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws { throw CocoaError(.coderInvalidValue) }
+        override func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
+            throw CocoaError(.coderInvalidValue)
+        }
     }
 }

@@ -7,7 +7,9 @@ import Testing
 @testable import CoreData
 
 @Suite struct QueryGenerationTokenTests {
-    private func pinned(_ ward: PinnedWard, _ token: NSQueryGenerationToken? = .current) throws -> NSManagedObjectContext {
+    private func pinned(_ ward: PinnedWard, _ token: NSQueryGenerationToken? = .current) throws
+        -> NSManagedObjectContext
+    {
         let context = ward.stack.another()
         try context.setQueryGenerationFrom(token)
         return context
@@ -39,7 +41,9 @@ import Testing
     func foreign() throws {
         let (one, other) = (try PinnedWard(), try PinnedWard())
         try other.context.setQueryGenerationFrom(.current)
-        let error = #expect(throws: CocoaError.self) { try one.context.setQueryGenerationFrom(other.context.queryGenerationToken) }
+        let error = #expect(throws: CocoaError.self) {
+            try one.context.setQueryGenerationFrom(other.context.queryGenerationToken)
+        }
         #expect(error?.code.rawValue == 134060 && one.context.queryGenerationToken == nil)
     }
 
@@ -55,7 +59,8 @@ import Testing
         try ward.context.setQueryGenerationFrom(.current)
         #expect(try ward.names() == PinnedWard.before)
         try ward.changeAll()
-        let data = try NSKeyedArchiver.archivedData(withRootObject: #require(ward.context.queryGenerationToken), requiringSecureCoding: true)
+        let data = try NSKeyedArchiver.archivedData(
+            withRootObject: #require(ward.context.queryGenerationToken), requiringSecureCoding: true)
         func read() throws -> NSQueryGenerationToken {
             try #require(try NSKeyedUnarchiver.unarchivedObject(ofClass: NSQueryGenerationToken.self, from: data))
         }
@@ -68,16 +73,21 @@ import Testing
         #expect(error?.code.rawValue == 134060 && ward.context.queryGenerationToken == nil)
     }
 
-    @Test("10.1 A save into SQLite tells the state that it has led to, or a later one", arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
+    @Test(
+        "10.1 A save into SQLite tells the state that it has led to, or a later one",
+        arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
     func told(_ type: String) throws {
         let ward = try PinnedWard(type)
         let writer = ward.stack.another()
         nonisolated(unsafe) var tokens: [NSQueryGenerationToken?] = []
-        let observer = NotificationCenter.default.addObserver(forName: .NSManagedObjectContextDidSave, object: writer, queue: nil) { told in
+        let observer = NotificationCenter.default.addObserver(
+            forName: .NSManagedObjectContextDidSave, object: writer, queue: nil
+        ) { told in
             tokens.append(told.userInfo?[NSManagedObjectContextQueryGenerationKey] as? NSQueryGenerationToken)
         }
         defer { NotificationCenter.default.removeObserver(observer) }
-        #expect(NSManagedObjectContext.NotificationKey.queryGeneration.rawValue == NSManagedObjectContextQueryGenerationKey)
+        #expect(
+            NSManagedObjectContext.NotificationKey.queryGeneration.rawValue == NSManagedObjectContextQueryGenerationKey)
         try ward.changeAll(writer)
         #expect(tokens.count == 1)
         if type == NSInMemoryStoreType { return #expect(tokens[0] == nil) }
@@ -91,7 +101,9 @@ import Testing
         #expect(try ward.names(pinned(ward, tokens[0])) == PinnedWard.after)
     }
 
-    @Test("Each pinned context takes a view of each store at its first read and gives it back; above the limit a read throws 134090")
+    @Test(
+        "Each pinned context takes a view of each store at its first read and gives it back; above the limit a read throws 134090"
+    )
     func limit() throws {
         let ward = try PinnedWard(options: [SQLitePinnedViewLimitOption: 2, SQLiteConnectionTimeoutOption: 0.05])
         var views: Int { ward.stack.coordinator.counters.pinnedViews }
@@ -126,7 +138,9 @@ import Testing
         #expect(try ward.names() == PinnedWard.before)
         let id = try ward.patient("p10", ward.context).objectID
         try ward.changeAll()
-        func name(_ context: NSManagedObjectContext) -> String? { context.object(with: id).value(forKey: "name") as? String }
+        func name(_ context: NSManagedObjectContext) -> String? {
+            context.object(with: id).value(forKey: "name") as? String
+        }
         // The row cache has the writer's row now, and keeps it whatever the pinned context reads.
         #expect(name(ward.context) == "p10" && name(ward.stack.another()) == "q10")
         #expect(try ward.names() == PinnedWard.before && ward.members("north") == Set(PinnedWard.before))

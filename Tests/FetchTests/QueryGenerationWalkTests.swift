@@ -15,7 +15,9 @@ import Testing
         return try context.fetch(request).map { ($0.value(forKey: "age") as? Int) ?? -1 }
     }
 
-    @Test("While threads move years from patient to patient, each pinned context sees a whole state, and the same one again")
+    @Test(
+        "While threads move years from patient to patient, each pinned context sees a whole state, and the same one again"
+    )
     func threads() throws {
         let stack = try Stack(undo: false)
         for code in 0..<6 { _ = stack.context.make("Patient", ["name": "p\(code)", "code": code, "age": 100]) }
@@ -23,7 +25,8 @@ import Testing
         let ids = try stack.context.all("Patient").map(\.objectID)
         // A second coordinator, as another process has it.
         let other = NSPersistentStoreCoordinator(managedObjectModel: stack.coordinator.managedObjectModel)
-        _ = try other.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: stack.folder.file("store.sqlite"))
+        _ = try other.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: stack.folder.file("store.sqlite"))
         let isDone = Flag()
         let (saves, wrong) = (Tally(), Tally())
         let errors = Errors()
@@ -108,9 +111,13 @@ import Testing
     func severalStores() throws {
         let folder = Folder()
         var draft = Clinic.draft()
-        draft.configurations = ["House": ["Place", "Ward", "Bed"], "People": ["Patient", "Visit", "Badge"], "Memory": ["Doctor"]]
+        draft.configurations = [
+            "House": ["Place", "Ward", "Bed"], "People": ["Patient", "Visit", "Badge"], "Memory": ["Doctor"],
+        ]
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel(draft: draft))
-        for (type, name) in [(NSSQLiteStoreType, "House"), (NSSQLiteStoreType, "People"), (NSInMemoryStoreType, "Memory")] {
+        for (type, name) in [
+            (NSSQLiteStoreType, "House"), (NSSQLiteStoreType, "People"), (NSInMemoryStoreType, "Memory"),
+        ] {
             _ = try coordinator.addPersistentStore(ofType: type, configurationName: name, at: folder.file(name))
         }
         func context() -> NSManagedObjectContext {
@@ -119,7 +126,9 @@ import Testing
             return context
         }
         func counts(_ context: NSManagedObjectContext) throws -> [Int] {
-            try ["Bed", "Visit", "Doctor"].map { try context.count(for: NSFetchRequest<NSManagedObject>(entityName: $0)) }
+            try ["Bed", "Visit", "Doctor"].map {
+                try context.count(for: NSFetchRequest<NSManagedObject>(entityName: $0))
+            }
         }
         func add() throws {
             let writer = context()
@@ -138,7 +147,9 @@ import Testing
         #expect(try counts(pinned) == [2, 3, 2])
     }
 
-    @Test("A value in a file is read as it was, replaced or deleted meanwhile, by contexts that are pinned and by their children")
+    @Test(
+        "A value in a file is read as it was, replaced or deleted meanwhile, by contexts that are pinned and by their children"
+    )
     func valuesInFiles() throws {
         var draft = Clinic.draft()
         let photo = try #require(draft.entities[0].attributes.firstIndex { $0.name == "photo" })
@@ -180,7 +191,9 @@ import Testing
                     words.append("\(key)=\(object.value(forKey: key) ?? "")")
                 }
                 for key in object.entity.relationshipsByName.keys.sorted() {
-                    let targets = object.objectIDs(forRelationshipNamed: key).map { $0.uriRepresentation().lastPathComponent }
+                    let targets = object.objectIDs(forRelationshipNamed: key).map {
+                        $0.uriRepresentation().lastPathComponent
+                    }
                     let isOrdered = object.entity.relationshipsByName[key]?.isOrdered == true
                     words.append("\(key)->\((isOrdered ? targets : targets.sorted()).joined(separator: ","))")
                 }
@@ -196,7 +209,8 @@ import Testing
         for _ in 0...random.below(3) {
             let entity = ["Patient", "Patient", "Ward", "Doctor", "Visit", "Bed"][random.below(6)]
             switch random.below(8) {
-            case 0, 1: _ = context.make(entity, entity == "Bed" || entity == "Visit" ? [:] : ["name": "n\(random.below(9))"])
+            case 0, 1:
+                _ = context.make(entity, entity == "Bed" || entity == "Visit" ? [:] : ["name": "n\(random.below(9))"])
             case 2: if let object = try some(entity) { context.delete(object) }
             case 3: try some(entity)?.setValue(random.below(1000), forKey: "code")
             case 4: try some("Patient")?.setValue(some("Ward"), forKey: "ward")
@@ -210,7 +224,9 @@ import Testing
         try context.save()
     }
 
-    @Test("Through 150 random saves each of five pinned contexts shows what the stores held when it was pinned", arguments: [1, 2, 3, 4])
+    @Test(
+        "Through 150 random saves each of five pinned contexts shows what the stores held when it was pinned",
+        arguments: [1, 2, 3, 4])
     func walk(_ seed: UInt64) throws {
         let stack = try Stack(undo: false)
         var random = SplitMix(seed)
@@ -226,7 +242,9 @@ import Testing
                 case 0 where expected[place] != nil: context.reset()
                 case 1:
                     // The state of another one.
-                    guard let from = pinned.indices.first(where: { expected[$0] != nil && $0 != place }) else { continue }
+                    guard let from = pinned.indices.first(where: { expected[$0] != nil && $0 != place }) else {
+                        continue
+                    }
                     context.reset()
                     try context.setQueryGenerationFrom(pinned[from].queryGenerationToken)
                     expected[place] = expected[from]

@@ -13,8 +13,12 @@ import Testing
         request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: false)]
         (request.fetchLimit, request.fetchOffset, request.fetchBatchSize) = (3, 2, 1)
         request.resultType = .managedObjectIDResultType
-        (request.includesSubentities, request.includesPropertyValues, request.includesPendingChanges) = (false, false, false)
-        (request.returnsObjectsAsFaults, request.shouldRefreshRefetchedObjects, request.returnsDistinctResults) = (false, true, true)
+        (request.includesSubentities, request.includesPropertyValues, request.includesPendingChanges) = (
+            false, false, false
+        )
+        (request.returnsObjectsAsFaults, request.shouldRefreshRefetchedObjects, request.returnsDistinctResults) = (
+            false, true, true
+        )
         request.refusesFaults = true
         request.propertiesToFetch = ["name"]
         request.propertiesToGroupBy = ["name"]
@@ -82,7 +86,9 @@ import Testing
         let first = model?.fetchRequestFromTemplate(withName: "named", substitutionVariables: ["NAME": "House"])
         first?.fetchLimit = 7
         let second = model?.fetchRequestFromTemplate(withName: "named", substitutionVariables: ["NAME": "Wilson"])
-        #expect(first?.predicate.map(\.description) == "name == \"House\"" && second?.predicate.map(\.description) == "name == \"Wilson\"")
+        #expect(
+            first?.predicate.map(\.description) == "name == \"House\""
+                && second?.predicate.map(\.description) == "name == \"Wilson\"")
         #expect(second?.fetchLimit == 0 && first !== second)
         let bare = model?.fetchRequestTemplate(forName: "named")
         bare?.predicate = nil
@@ -98,17 +104,22 @@ import Testing
         insertion.affectedStores = stores
         let inserted = try #require(insertion.copy() as? NSBatchInsertRequest)
         insertion.objectsToInsert = nil
-        #expect(inserted.objectsToInsert?.count == 1 && inserted.entityName == "Doctor" && inserted.resultType == .count)
+        #expect(
+            inserted.objectsToInsert?.count == 1 && inserted.entityName == "Doctor" && inserted.resultType == .count)
         #expect(inserted.reportsEffects && inserted.refreshesRegisteredObjects && inserted.affectedStores == stores)
 
         let update = NSBatchUpdateRequest(entityName: "Doctor")
         update.propertiesToUpdate = ["name": "b"]
         update.predicate = NSPredicate(format: "name == 'a'")
-        (update.includesSubentities, update.resultType, update.refreshesRegisteredObjects) = (false, .updatedObjectsCountResultType, true)
+        (update.includesSubentities, update.resultType, update.refreshesRegisteredObjects) = (
+            false, .updatedObjectsCountResultType, true
+        )
         let updated = try #require(update.copy() as? NSBatchUpdateRequest)
         update.predicate = nil
         #expect(updated.predicate.map(\.description) == "name == \"a\"" && updated.propertiesToUpdate?.count == 1)
-        #expect(!updated.includesSubentities && updated.resultType == .updatedObjectsCountResultType && updated.refreshesRegisteredObjects)
+        #expect(
+            !updated.includesSubentities && updated.resultType == .updatedObjectsCountResultType
+                && updated.refreshesRegisteredObjects)
 
         let fetch = NSFetchRequest<any NSFetchRequestResult>(entityName: "Doctor")
         fetch.fetchLimit = 1
@@ -121,9 +132,12 @@ import Testing
         let awaited = NSAsynchronousFetchRequest(fetchRequest: full(stack)) { _ in }
         awaited.estimatedResultCount = 8
         let again = try #require(awaited.copy() as? NSAsynchronousFetchRequest<NSManagedObject>)
-        #expect(again.estimatedResultCount == 8 && again.completionBlock != nil && again.fetchRequest !== awaited.fetchRequest)
+        #expect(
+            again.estimatedResultCount == 8 && again.completionBlock != nil
+                && again.fetchRequest !== awaited.fetchRequest)
         #expect(facts(again.fetchRequest) == facts(awaited.fetchRequest))
-        let save = NSSaveChangesRequest(inserted: [stack.context.make("Doctor", [:])], updated: nil, deleted: nil, locked: nil)
+        let save = NSSaveChangesRequest(
+            inserted: [stack.context.make("Doctor", [:])], updated: nil, deleted: nil, locked: nil)
         #expect((save.copy() as? NSSaveChangesRequest)?.insertedObjects == save.insertedObjects)
     }
 

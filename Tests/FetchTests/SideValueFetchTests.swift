@@ -14,7 +14,8 @@ private final class SideRoom: NSManagedObject {
 
 @Suite("Columns of values in side files") struct SideValueFetchTests {
     private static let photos: [String: Data?] = [
-        "empty": Data(), "large": Data(repeating: 7, count: 200_000), "none": nil, "same": Data(repeating: 7, count: 200_000), "small": Data([1, 2, 3]),
+        "empty": Data(), "large": Data(repeating: 7, count: 200_000), "none": nil,
+        "same": Data(repeating: 7, count: 200_000), "small": Data([1, 2, 3]),
     ]
 
     private func model() -> NSManagedObjectModel {
@@ -59,7 +60,9 @@ private final class SideRoom: NSManagedObject {
         return request
     }
 
-    @Test("8.9 Dictionaries have values from side files, with and without names of properties", arguments: StoreMaker.types)
+    @Test(
+        "8.9 Dictionaries have values from side files, with and without names of properties",
+        arguments: StoreMaker.types)
     func dictionaries(_ type: String) throws {
         let stack = try stack(type)
         let context = stack.context
@@ -112,7 +115,9 @@ private final class SideRoom: NSManagedObject {
         let context = stack.context
         let other = try stack.coordinator.addPersistentStore(
             ofType: NSSQLiteStoreType, configurationName: nil, at: stack.folder.file("second"), options: nil)
-        for room in try fill(context, ["large", "small"]) { context.assign(room, to: stack.coordinator.persistentStores[0]) }
+        for room in try fill(context, ["large", "small"]) {
+            context.assign(room, to: stack.coordinator.persistentStores[0])
+        }
         for room in try fill(context, ["same", "empty"]) { context.assign(room, to: other) }
         try context.save()
         let found = try context.fetch(request("Room", ["name", "photo"]))

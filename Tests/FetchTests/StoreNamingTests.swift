@@ -8,7 +8,8 @@ import Testing
 
 @Suite("Objects of several stores that are named") struct StoreNamingTests {
     static let pairs = [
-        [NSSQLiteStoreType, NSSQLiteStoreType], [NSInMemoryStoreType, NSInMemoryStoreType], [NSSQLiteStoreType, NSBinaryStoreType],
+        [NSSQLiteStoreType, NSSQLiteStoreType], [NSInMemoryStoreType, NSInMemoryStoreType],
+        [NSSQLiteStoreType, NSBinaryStoreType],
         [NSXMLStoreType, ShelfStore.type],
     ]
 
@@ -51,24 +52,32 @@ import Testing
         }
     }
 
-    private func names(_ objects: [NSManagedObject]) -> [String] { objects.map { $0.value(forKey: "name") as? String ?? "-" } }
+    private func names(_ objects: [NSManagedObject]) -> [String] {
+        objects.map { $0.value(forKey: "name") as? String ?? "-" }
+    }
 
     /// What each predicate finds; the first object named is of the first store.
     private func cases(_ clinics: Clinics) -> [(NSPredicate, [String])] {
         let (ward, other) = (clinics.wards[0], clinics.wards[1])
         return [
-            (NSPredicate(format: "ward == %@", ward), ["a0", "a1"]), (NSPredicate(format: "ward == %@", other), ["b0", "b1"]),
+            (NSPredicate(format: "ward == %@", ward), ["a0", "a1"]),
+            (NSPredicate(format: "ward == %@", other), ["b0", "b1"]),
             (NSPredicate(format: "SELF == %@", clinics.patients[0][0]), ["a0"]),
             (NSPredicate(format: "SELF IN %@", [clinics.patients[0][0], clinics.patients[1][1]]), ["a0", "b1"]),
             (NSPredicate(format: "NOT SELF IN %@", clinics.patients[0]), ["b0", "b1", "b2"]),
             (NSPredicate(format: "ward != %@ AND ward != nil", other.objectID), ["a0", "a1"]),
             (NSPredicate(format: "ANY ward.patients == %@", clinics.patients[1][0]), ["b0", "b1"]),
-            (NSPredicate(format: "SUBQUERY(ward.patients, $p, $p == %@).@count == 1", clinics.patients[0][1]), ["a0", "a1"]),
+            (
+                NSPredicate(format: "SUBQUERY(ward.patients, $p, $p == %@).@count == 1", clinics.patients[0][1]),
+                ["a0", "a1"]
+            ),
             (NSPredicate(format: "TERNARY(ward == %@, age, -1) >= 0", ward), ["a0", "a1"]),
         ]
     }
 
-    @Test("8.13 A predicate that names an object finds what has it, not what has one of its number in another store", arguments: pairs)
+    @Test(
+        "8.13 A predicate that names an object finds what has it, not what has one of its number in another store",
+        arguments: pairs)
     func fetches(_ types: [String]) async throws {
         let clinics = try Clinics(types)
         for (predicate, expected) in cases(clinics) {
@@ -80,16 +89,21 @@ import Testing
                 dictionaries.resultType = .dictionaryResultType
                 dictionaries.propertiesToFetch = ["name"]
                 dictionaries.predicate = predicate
-                #expect(Set(try context.fetch(dictionaries).map { $0["name"] as? String }) == Set(expected), "\(predicate)")
+                #expect(
+                    Set(try context.fetch(dictionaries).map { $0["name"] as? String }) == Set(expected), "\(predicate)")
                 nonisolated(unsafe) let wanted = request
                 var found: [String] = []
-                for try await name in context.values(of: wanted, { $0.value(forKey: "name") as? String }) { found.append(name ?? "") }
+                for try await name in context.values(of: wanted, { $0.value(forKey: "name") as? String }) {
+                    found.append(name ?? "")
+                }
                 #expect(found == expected, "\(predicate)")
             }
         }
     }
 
-    @Test("8.13 A page of one store has its rows, whatever is unsaved of another store under the same numbers", arguments: pairs)
+    @Test(
+        "8.13 A page of one store has its rows, whatever is unsaved of another store under the same numbers",
+        arguments: pairs)
     func pages(_ types: [String]) throws {
         let clinics = try Clinics(types)
         for patient in clinics.patients[0] { patient.setValue(50, forKey: "age") }
@@ -102,7 +116,9 @@ import Testing
         }
     }
 
-    @Test("8.2 Without pending changes a fetch finds what stores have, deleted objects too, in one store, in several and in a sequence")
+    @Test(
+        "8.2 Without pending changes a fetch finds what stores have, deleted objects too, in one store, in several and in a sequence"
+    )
     func storedOnly() async throws {
         let clinics = try Clinics([NSSQLiteStoreType, NSSQLiteStoreType])
         clinics.context.delete(clinics.patients[0][0])
@@ -113,8 +129,11 @@ import Testing
         let expected = [clinics.patients[0][0], clinics.patients[1][0]]
         for stores in [nil, [clinics.stores[0]], [clinics.stores[1]]] {
             request.affectedStores = stores
-            let wanted = expected.filter { object in stores?.contains { $0 === object.objectID.persistentStore } ?? true }
-            #expect(try Set(clinics.context.fetch(request)) == Set(wanted) && clinics.context.count(for: request) == wanted.count)
+            let wanted = expected.filter { object in stores?.contains { $0 === object.objectID.persistentStore } ?? true
+            }
+            #expect(
+                try Set(clinics.context.fetch(request)) == Set(wanted)
+                    && clinics.context.count(for: request) == wanted.count)
             nonisolated(unsafe) let asked = request
             var found: [NSManagedObjectID] = []
             for try await id in clinics.context.values(of: asked, { $0.objectID }) { found.append(id) }
@@ -131,7 +150,9 @@ import Testing
             request.resultType = .resultTypeCount
             return try (clinics.context.execute(request) as? NSBatchDeleteResult)?.result as? Int
         }
-        #expect(try delete(NSBatchDeleteRequest(objectIDs: [clinics.patients[0][0], clinics.patients[1][1]].map(\.objectID))) == 2)
+        #expect(
+            try delete(
+                NSBatchDeleteRequest(objectIDs: [clinics.patients[0][0], clinics.patients[1][1]].map(\.objectID))) == 2)
         #expect(try left() == ["a1", "a2", "b0", "b2"])
         let fetch = NSFetchRequest<any NSFetchRequestResult>(entityName: "Patient")
         fetch.predicate = NSPredicate(format: "ward == %@", clinics.wards[1])
@@ -139,7 +160,9 @@ import Testing
         #expect(try left() == ["a1", "a2", "b2"])
     }
 
-    @Test("9.3 A batch update gives an object to rows of its own store, and is refused where it finds rows of another", arguments: pairs)
+    @Test(
+        "9.3 A batch update gives an object to rows of its own store, and is refused where it finds rows of another",
+        arguments: pairs)
     func updates(_ types: [String]) throws {
         let clinics = try Clinics(types)
         let update = NSBatchUpdateRequest(entityName: "Patient")
@@ -149,7 +172,9 @@ import Testing
         #expect(error?.code.rawValue == 133010)
         func wards() throws -> [String] {
             let reader = clinics.stack.another()
-            return try reader.fetch(clinics.request("Patient", nil)).map { ($0.value(forKey: "ward") as? NSManagedObject)?.value(forKey: "name") as? String ?? "-" }
+            return try reader.fetch(clinics.request("Patient", nil)).map {
+                ($0.value(forKey: "ward") as? NSManagedObject)?.value(forKey: "name") as? String ?? "-"
+            }
         }
         #expect(try wards() == ["a", "a", "-", "b", "b", "-"])
         update.predicate = NSPredicate(format: "name BEGINSWITH 'b'")
@@ -181,7 +206,10 @@ import Testing
         let request = NSFetchRequest<NSManagedObject>(entityName: "Doctor")
         request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
         func facts(_ doctors: [NSManagedObject]) -> [String] {
-            doctors.map { $0.managedObjectContext == nil ? "gone" : "\($0.value(forKey: "name") ?? "-") \($0.value(forKey: "code") ?? "-")" }
+            doctors.map {
+                $0.managedObjectContext == nil
+                    ? "gone" : "\($0.value(forKey: "name") ?? "-") \($0.value(forKey: "code") ?? "-")"
+            }
         }
         let held = try line.map { try $0.fetch(request) }
         for doctors in held { #expect(facts(doctors) == ["a 1", "b 1", "c 1"]) }

@@ -20,10 +20,13 @@ import Testing
             stack = try Stack(type, undo: false)
             let context = stack.context
             self.context = context
-            let wards = [("North", 10), ("South", 20), ("Émile", 5)].map { context.make("Ward", ["name": $0, "beds": $1]) }
+            let wards = [("North", 10), ("South", 20), ("Émile", 5)].map {
+                context.make("Ward", ["name": $0, "beds": $1])
+            }
             let doctors = ["Ann", "Ben", "Çem"].enumerated().map { context.make("Doctor", ["name": $1, "code": $0]) }
             let rows: [(String, Int?, Double?, Int?, [Int], Bool?)] = [
-                ("Ada", 30, 61.5, 0, [0, 1], true), ("Bo", 7, nil, 0, [1], false), ("Cy", nil, 80, 1, [], nil), ("Dée", 65, 55, nil, [0, 2], true),
+                ("Ada", 30, 61.5, 0, [0, 1], true), ("Bo", 7, nil, 0, [1], false), ("Cy", nil, 80, 1, [], nil),
+                ("Dée", 65, 55, nil, [0, 2], true),
                 ("éve", 30, 70, 2, [2], false),
             ]
             var made: [NSManagedObject] = []
@@ -39,7 +42,10 @@ import Testing
                 patient.setValue(URL(string: "https://x.org/\(place)"), forKey: "link")
                 patient.setValue(Decimal(place) + Decimal(string: "0.25")!, forKey: "fee")
                 patient.setValue(Data([UInt8(place), 1]), forKey: "photo")
-                for note in 0..<place { patient.mutableOrderedSetValue(forKey: "visits").add(context.make("Visit", ["note": "n\(note)", "code": note])) }
+                for note in 0..<place {
+                    patient.mutableOrderedSetValue(forKey: "visits").add(
+                        context.make("Visit", ["note": "n\(note)", "code": note]))
+                }
                 made.append(patient)
             }
             try context.save()
@@ -56,8 +62,12 @@ import Testing
                 }
                 #expect(try short(context.fetch(request)) == wanted, "\(predicate)", sourceLocation: sourceLocation)
                 #expect(try context.count(for: request) == wanted.count, "\(predicate)", sourceLocation: sourceLocation)
-                #expect(short(patients.filter { predicate.evaluate(with: $0) }) == wanted, "\(predicate) of objects", sourceLocation: sourceLocation)
-                #expect(short((patients as NSArray).filtered(using: predicate) as? [NSManagedObject] ?? []) == wanted, sourceLocation: sourceLocation)
+                #expect(
+                    short(patients.filter { predicate.evaluate(with: $0) }) == wanted, "\(predicate) of objects",
+                    sourceLocation: sourceLocation)
+                #expect(
+                    short((patients as NSArray).filtered(using: predicate) as? [NSManagedObject] ?? []) == wanted,
+                    sourceLocation: sourceLocation)
             } catch { Issue.record("\(predicate): \(error)", sourceLocation: sourceLocation) }
         }
     }
@@ -66,8 +76,11 @@ import Testing
     func arguments(_ type: String) throws {
         let clinics = try Clinics(type)
         let (patients, wards, doctors) = (clinics.patients, clinics.wards, clinics.doctors)
-        func expect(_ format: String, _ arguments: [Any], _ wanted: String, sourceLocation: SourceLocation = #_sourceLocation) {
-            clinics.expect(NSPredicate(format: format, argumentArray: arguments), wanted, sourceLocation: sourceLocation)
+        func expect(
+            _ format: String, _ arguments: [Any], _ wanted: String, sourceLocation: SourceLocation = #_sourceLocation
+        ) {
+            clinics.expect(
+                NSPredicate(format: format, argumentArray: arguments), wanted, sourceLocation: sourceLocation)
         }
         let moment = Date(timeIntervalSinceReferenceDate: 200)
         expect("%K == %@", ["name", "Ada"], "A")
@@ -122,30 +135,51 @@ import Testing
     func constructs(_ type: String) throws {
         let clinics = try Clinics(type)
         for (format, wanted) in [
-            ("name ==[cd] 'EVE'", "é"), ("name !=[c] 'ada'", "BCDé"), ("name IN[c] {'ADA', 'bo'}", "AB"), ("name IN[cd] {'EVE'}", "é"),
-            ("name CONTAINS[cd] 'E'", "Dé"), ("name ENDSWITH[c] 'A'", "A"), ("name LIKE[cd] '*e*'", "Dé"), ("name <[c] 'b'", "A"),
+            ("name ==[cd] 'EVE'", "é"), ("name !=[c] 'ada'", "BCDé"), ("name IN[c] {'ADA', 'bo'}", "AB"),
+            ("name IN[cd] {'EVE'}", "é"),
+            ("name CONTAINS[cd] 'E'", "Dé"), ("name ENDSWITH[c] 'A'", "A"), ("name LIKE[cd] '*e*'", "Dé"),
+            ("name <[c] 'b'", "A"),
             ("ward.name == 'Émile'", "é"), ("ward.name BEGINSWITH[d] 'E'", "é"), ("ward.name ==[c] 'north'", "AB"),
-            ("ward = nil", "D"), ("ward.name == nil", "D"), ("ward != NULL", "ABCé"), ("age == nil", "C"), ("weight = nil OR age = nil", "BC"),
-            ("doctors.@count == 0", "C"), ("doctors.@count > 1", "AD"), ("visits[SIZE] == 2", "C"), ("visits.@count >= 3", "Dé"),
-            ("ANY doctors.name == 'Ann'", "AD"), ("SOME doctors.name IN {'Ben', 'Çem'}", "ABDé"), ("ALL doctors.name == 'Ben'", "BC"),
-            ("NONE doctors.name BEGINSWITH 'A'", "BCé"), ("ANY doctors.name CONTAINS[cd] 'cem'", "Dé"), ("NOT ANY doctors.name == 'Ben'", "CDé"),
-            ("ANY doctors.patients.name == 'Bo'", "AB"), ("ANY ward.patients.age == 7", "AB"), ("ward.patients.@count == 2", "AB"),
-            ("ward.patients.@max.age > 10", "ABé"), ("doctors.@sum.code == 1", "AB"), ("visits.@max.code == 2", "D"), ("visits.@min.code == 0", "BCDé"),
-            ("visits.@avg.code == 0.5", "C"), ("visits[0].note == 'n0'", "BCDé"), ("visits[FIRST].code == 0", "BCDé"), ("visits[LAST].code == 3", "é"),
+            ("ward = nil", "D"), ("ward.name == nil", "D"), ("ward != NULL", "ABCé"), ("age == nil", "C"),
+            ("weight = nil OR age = nil", "BC"),
+            ("doctors.@count == 0", "C"), ("doctors.@count > 1", "AD"), ("visits[SIZE] == 2", "C"),
+            ("visits.@count >= 3", "Dé"),
+            ("ANY doctors.name == 'Ann'", "AD"), ("SOME doctors.name IN {'Ben', 'Çem'}", "ABDé"),
+            ("ALL doctors.name == 'Ben'", "BC"),
+            ("NONE doctors.name BEGINSWITH 'A'", "BCé"), ("ANY doctors.name CONTAINS[cd] 'cem'", "Dé"),
+            ("NOT ANY doctors.name == 'Ben'", "CDé"),
+            ("ANY doctors.patients.name == 'Bo'", "AB"), ("ANY ward.patients.age == 7", "AB"),
+            ("ward.patients.@count == 2", "AB"),
+            ("ward.patients.@max.age > 10", "ABé"), ("doctors.@sum.code == 1", "AB"), ("visits.@max.code == 2", "D"),
+            ("visits.@min.code == 0", "BCDé"),
+            ("visits.@avg.code == 0.5", "C"), ("visits[0].note == 'n0'", "BCDé"), ("visits[FIRST].code == 0", "BCDé"),
+            ("visits[LAST].code == 3", "é"),
             ("SUBQUERY(doctors, $d, $d.name == 'Ann' AND $d.code == 0).@count == 1", "AD"),
-            ("SUBQUERY(visits, $v, $v.code > 0).@count > 1", "Dé"), ("SUBQUERY(doctors, $d, ANY $d.patients.age == 65).@count > 0", "ADé"),
+            ("SUBQUERY(visits, $v, $v.code > 0).@count > 1", "Dé"),
+            ("SUBQUERY(doctors, $d, ANY $d.patients.age == 65).@count > 0", "ADé"),
             ("SUBQUERY(doctors, $d, SUBQUERY($d.patients, $p, $p.age == 7).@count > 0).@count > 0", "AB"),
-            ("age + 1 > 30", "ADé"), ("age * 2 == 60", "Aé"), ("-age < -29", "ADé"), ("modulus:by:(age, 2) == 1", "BD"), ("(age + weight) / 2 > 45", "ADé"),
-            ("age == 30 AND (weight > 65 OR ward.beds >= 10)", "Aé"), ("age == 30 && weight > 65", "é"), ("!(age == 30)", "BCD"),
-            ("TRUEPREDICATE", "ABCDé"), ("FALSEPREDICATE", ""), ("awake == true", "AD"), ("awake == NO", "Bé"), ("awake = FALSE OR awake = nil", "BCé"),
-            ("age BETWEEN {7, 30}", "ABé"), ("age IN {7, 30, 99}", "ABé"), ("age >= 30 AND age <= 30", "Aé"), ("age => 30", "ADé"), ("age =< 7", "B"),
-            ("lowercase(name) == 'ada'", "A"), ("uppercase:(name) BEGINSWITH 'BO'", "B"), ("length(name) == 2", "BC"), ("name.length == 2", "BC"),
-            ("abs:(age) > 29", "ADé"), ("sqrt:(age) > 8", "D"), ("born > CAST(250, 'NSDate')", "Dé"), ("CAST(born, 'NSNumber') == 100", "B"),
-            ("entity.name == 'Patient'", "ABCDé"), ("ward.entity.name == 'Ward'", "ABCé"), ("'d' IN name", "A"), ("name CONTAINS ward.name", ""),
-            ("TERNARY(age > 10, 'old', 'young') == 'young'", "BC"), ("age == ward.beds + 20", "A"), ("ward.patients CONTAINS SELF", "ABCé"),
-            ("SELF IN ward.patients", "ABCé"), ("ANY ward.patients == SELF", "ABCé"), ("fee BETWEEN {1.25, 2.25}", "BC"), ("fee == 3.25", "D"),
-            ("name == \"Ada\" OR name == 'X'", "A"), ("(name) == ('Ada')", "A"), ("#name == 'Ada'", "A"), ("age & 1 == 1", "BD"), ("age | 1 == 31", "Aé"),
-            ("ward.patients.@avg.age > 18 AND ward.name CONTAINS 'o'", "AB"), ("doctors.@count = ward.patients.@count", "Aé"),
+            ("age + 1 > 30", "ADé"), ("age * 2 == 60", "Aé"), ("-age < -29", "ADé"), ("modulus:by:(age, 2) == 1", "BD"),
+            ("(age + weight) / 2 > 45", "ADé"),
+            ("age == 30 AND (weight > 65 OR ward.beds >= 10)", "Aé"), ("age == 30 && weight > 65", "é"),
+            ("!(age == 30)", "BCD"),
+            ("TRUEPREDICATE", "ABCDé"), ("FALSEPREDICATE", ""), ("awake == true", "AD"), ("awake == NO", "Bé"),
+            ("awake = FALSE OR awake = nil", "BCé"),
+            ("age BETWEEN {7, 30}", "ABé"), ("age IN {7, 30, 99}", "ABé"), ("age >= 30 AND age <= 30", "Aé"),
+            ("age => 30", "ADé"), ("age =< 7", "B"),
+            ("lowercase(name) == 'ada'", "A"), ("uppercase:(name) BEGINSWITH 'BO'", "B"), ("length(name) == 2", "BC"),
+            ("name.length == 2", "BC"),
+            ("abs:(age) > 29", "ADé"), ("sqrt:(age) > 8", "D"), ("born > CAST(250, 'NSDate')", "Dé"),
+            ("CAST(born, 'NSNumber') == 100", "B"),
+            ("entity.name == 'Patient'", "ABCDé"), ("ward.entity.name == 'Ward'", "ABCé"), ("'d' IN name", "A"),
+            ("name CONTAINS ward.name", ""),
+            ("TERNARY(age > 10, 'old', 'young') == 'young'", "BC"), ("age == ward.beds + 20", "A"),
+            ("ward.patients CONTAINS SELF", "ABCé"),
+            ("SELF IN ward.patients", "ABCé"), ("ANY ward.patients == SELF", "ABCé"),
+            ("fee BETWEEN {1.25, 2.25}", "BC"), ("fee == 3.25", "D"),
+            ("name == \"Ada\" OR name == 'X'", "A"), ("(name) == ('Ada')", "A"), ("#name == 'Ada'", "A"),
+            ("age & 1 == 1", "BD"), ("age | 1 == 31", "Aé"),
+            ("ward.patients.@avg.age > 18 AND ward.name CONTAINS 'o'", "AB"),
+            ("doctors.@count = ward.patients.@count", "Aé"),
         ] {
             clinics.expect(NSPredicate(format: format), wanted)
         }
@@ -156,12 +190,20 @@ import Testing
         let clinics = try Clinics(type)
         let context = clinics.context
         let request = NSFetchRequest<NSManagedObject>(entityName: "Patient")
-        func names() throws -> String { try context.fetch(request).map { String(($0.value(forKey: "name") as? String ?? "").prefix(1)) }.joined() }
-        request.sortDescriptors = [NSSortDescriptor(key: "ward.name", ascending: true), NSSortDescriptor(key: "name", ascending: false)]
+        func names() throws -> String {
+            try context.fetch(request).map { String(($0.value(forKey: "name") as? String ?? "").prefix(1)) }.joined()
+        }
+        request.sortDescriptors = [
+            NSSortDescriptor(key: "ward.name", ascending: true), NSSortDescriptor(key: "name", ascending: false),
+        ]
         #expect(try names() == "DBACé")
-        request.sortDescriptors = [NSSortDescriptor(key: "age", ascending: false), NSSortDescriptor(key: "weight", ascending: true)]
+        request.sortDescriptors = [
+            NSSortDescriptor(key: "age", ascending: false), NSSortDescriptor(key: "weight", ascending: true),
+        ]
         #expect(try names() == "DAéBC")
-        request.sortDescriptors = [NSSortDescriptor(key: "doctors.@count", ascending: false), NSSortDescriptor(key: "name", ascending: true)]
+        request.sortDescriptors = [
+            NSSortDescriptor(key: "doctors.@count", ascending: false), NSSortDescriptor(key: "name", ascending: true),
+        ]
         #expect(try names() == "ADBéC")
         request.sortDescriptors = [NSSortDescriptor(key: "visits.@max.code", ascending: true)]
         #expect(try names() == "ABCDé")
@@ -169,21 +211,32 @@ import Testing
         #expect(try names().count == 5)
         request.sortDescriptors = [NSSortDescriptor(key: "objectID", ascending: true)]
         #expect(try names().count == 5)
-        request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true, selector: "localizedCaseInsensitiveCompare:")]
+        request.sortDescriptors = [
+            NSSortDescriptor(key: "name", ascending: true, selector: "localizedCaseInsensitiveCompare:")
+        ]
         (request.fetchLimit, request.fetchOffset) = (2, 3)
         #expect(try names() == "Dé")
         let grouped = NSFetchRequest<NSDictionary>(entityName: "Patient")
         grouped.resultType = .dictionaryResultType
         let (total, oldest, number) = (NSExpressionDescription(), NSExpressionDescription(), NSExpressionDescription())
-        (total.name, total.expression, total.expressionResultType) = ("total", NSExpression(forFunction: "sum:", arguments: [NSExpression(forKeyPath: "weight")]), .doubleAttributeType)
-        (oldest.name, oldest.expression, oldest.expressionResultType) = ("oldest", NSExpression(format: "max:(age)"), .integer16AttributeType)
-        (number.name, number.expression, number.expressionResultType) = ("number", NSExpression(format: "count:(name)"), .integer64AttributeType)
+        (total.name, total.expression, total.expressionResultType) = (
+            "total", NSExpression(forFunction: "sum:", arguments: [NSExpression(forKeyPath: "weight")]),
+            .doubleAttributeType
+        )
+        (oldest.name, oldest.expression, oldest.expressionResultType) = (
+            "oldest", NSExpression(format: "max:(age)"), .integer16AttributeType
+        )
+        (number.name, number.expression, number.expressionResultType) = (
+            "number", NSExpression(format: "count:(name)"), .integer64AttributeType
+        )
         grouped.propertiesToFetch = ["ward.name", total, oldest, number]
         grouped.propertiesToGroupBy = ["ward.name"]
         grouped.havingPredicate = NSPredicate(format: "%@ > 1", NSExpression(forVariable: "number"))
         grouped.sortDescriptors = [NSSortDescriptor(key: "ward.name", ascending: true)]
         let rows = try context.fetch(grouped)
-        #expect(rows.count == 1 && rows[0]["ward.name"] as? String == "North" && rows[0]["total"] as? Double == 61.5 && rows[0]["oldest"] as? Int == 30)
+        #expect(
+            rows.count == 1 && rows[0]["ward.name"] as? String == "North" && rows[0]["total"] as? Double == 61.5
+                && rows[0]["oldest"] as? Int == 30)
         grouped.havingPredicate = nil
         #expect(try context.fetch(grouped).map { $0["number"] as? Int ?? 0 } == [1, 2, 1, 1])
     }
@@ -208,7 +261,10 @@ import Testing
         #expect(value("d['k']", ["d": ["k": 5]]) as? Int == 5)
         #expect(value("uppercase(name)", ["name": "ada"]) as? String == "ADA")
         #expect(value("SUBQUERY(xs, $x, $x.n > 1).@count", ["xs": [["n": 1], ["n": 2], ["n": 3]]]) as? Int == 2)
-        #expect(value("xs.@distinctUnionOfObjects.n", ["xs": [["n": 1], ["n": 1]]]).map { ($0 as? [Any])?.count ?? ($0 as? NSSet)?.count } == 1)
+        #expect(
+            value("xs.@distinctUnionOfObjects.n", ["xs": [["n": 1], ["n": 1]]]).map {
+                ($0 as? [Any])?.count ?? ($0 as? NSSet)?.count
+            } == 1)
         #expect(value("%@ + 1", nil, 4) as? Int == 5)
         #expect(value("length", "abc") as? Int == 3)
         #expect(value("SELF", 5) as? Int == 5)
@@ -219,10 +275,13 @@ import Testing
         #expect(value("stddev:({2, 4})") as? Double == 1)
         #expect(value("median:({5, 1, 3})") as? Int == 3 || value("median:({5, 1, 3})") as? Double == 3)
         #expect(value("{1, 2} UNION {2, 3}").map { ($0 as? NSSet)?.count ?? ($0 as? [Any])?.count } == 3)
-        let block = NSExpression(block: { object, arguments, _ in "\(object ?? "")\(arguments.first ?? "")" }, arguments: [NSExpression(forConstantValue: 1)])
+        let block = NSExpression(
+            block: { object, arguments, _ in "\(object ?? "")\(arguments.first ?? "")" },
+            arguments: [NSExpression(forConstantValue: 1)])
         #expect(block.expressionValue(with: "a", context: nil) as? String == "a1")
         let predicate = NSPredicate(format: "name == $NAME AND age > $AGE")
-        #expect(predicate.withSubstitutionVariables(["NAME": "x", "AGE": 3]).description == "name == \"x\" AND age > 3")
+        #expect(
+            predicate.withSubstitutionVariables(["NAME": "x", "AGE": 3]).description == "name == \"x\" AND age > 3")
         #expect(predicate.evaluate(with: ["name": "x", "age": 4], substitutionVariables: ["NAME": "x", "AGE": 3]))
         #expect(!predicate.evaluate(with: ["name": "x", "age": 2], substitutionVariables: ["NAME": "x", "AGE": 3]))
         #expect(NSPredicate(format: "SELF CONTAINS[c] 'A'").evaluate(with: "bab"))

@@ -51,27 +51,32 @@ import Testing
             isOld ? "Z\(name)" : "(SELECT ZNAME FROM ATRANSACTIONSTRING WHERE Z_PK = Z\(name)TS)"
         }
         let origin = ["AUTHOR", "CONTEXTNAME", "BUNDLEID", "PROCESSID"].map(text).joined(separator: ", ")
-        let expected = try tables.rows("SELECT Z_PK, \(origin), printf('%.3f', ZTIMESTAMP) FROM ATRANSACTION ORDER BY 1")
+        let expected = try tables.rows(
+            "SELECT Z_PK, \(origin), printf('%.3f', ZTIMESTAMP) FROM ATRANSACTION ORDER BY 1")
         let changes = try tables.rows(
             "SELECT c.Z_PK, ZTRANSACTIONID, ZCHANGETYPE, Z_NAME, ZENTITYPK FROM ACHANGE c JOIN Z_PRIMARYKEY p ON p.Z_ENT = ZENTITY "
                 + "ORDER BY ZTRANSACTIONID, 1")
         let authors = try tables.rows(
-            "SELECT IFNULL(\(text("PROCESSID")), '-'), COUNT(*), group_concat(Z_PK) FROM (SELECT * FROM ATRANSACTION ORDER BY Z_PK) GROUP BY 1")
+            "SELECT IFNULL(\(text("PROCESSID")), '-'), COUNT(*), group_concat(Z_PK) FROM (SELECT * FROM ATRANSACTION ORDER BY Z_PK) GROUP BY 1"
+        )
         let desk = try Desk(
             NSManagedObjectModel(draft: draft(of: tables)), in: folder,
             options: [NSIgnorePersistentStoreVersioningOption: true, NSReadOnlyPersistentStoreOption: isReadOnly])
         let all = try desk.transactions()
         #expect(
             all.map { transaction in
-                let texts = [transaction.author, transaction.contextName, transaction.bundleID, transaction.processID].map { $0 ?? "-" }
+                let texts = [transaction.author, transaction.contextName, transaction.bundleID, transaction.processID]
+                    .map { $0 ?? "-" }
                 let time = String(format: "%.3f", transaction.timestamp.timeIntervalSinceReferenceDate)
-                return ([String(transaction.transactionNumber)] + texts.map { $0.isEmpty ? "-" : $0 } + [time]).joined(separator: "|")
+                return ([String(transaction.transactionNumber)] + texts.map { $0.isEmpty ? "-" : $0 } + [time]).joined(
+                    separator: "|")
             } == expected)
         let read = all.flatMap { transaction in
             (transaction.changes ?? []).map { change in
                 let id = change.changedObjectID
                 let row = id.uriRepresentation().lastPathComponent.dropFirst()
-                return "\(change.changeID)|\(transaction.transactionNumber)|\(change.changeType.rawValue)|\(id.entity.name ?? "")|\(row)"
+                return
+                    "\(change.changeID)|\(transaction.transactionNumber)|\(change.changeType.rawValue)|\(id.entity.name ?? "")|\(row)"
             }
         }
         #expect(read == changes && !read.isEmpty)
@@ -79,7 +84,9 @@ import Testing
         for row in authors {
             let parts = row.split(separator: "|").map(String.init)
             let fetch = try #require(NSPersistentHistoryTransaction.fetchRequest)
-            fetch.predicate = parts[0] == "-" ? NSPredicate(format: "processID == nil") : NSPredicate(format: "processID == %@", parts[0])
+            fetch.predicate =
+                parts[0] == "-"
+                ? NSPredicate(format: "processID == nil") : NSPredicate(format: "processID == %@", parts[0])
             let found = try desk.transactions(.fetchHistory(withFetch: fetch))
             #expect(found.map { String($0.transactionNumber) }.joined(separator: ",") == parts[2])
         }
@@ -100,20 +107,32 @@ import Testing
     }
 
     private static let usage: [String: Shape] = [
-        "Usage": Shape(toOnes: ["device", "user"], attributes: ["lastEventDate", "lastUpdatedDate"], toManys: ["blocks"]),
-        "UsageCategory": Shape(toOnes: ["block"], attributes: ["identifier", "totalTimeInSeconds"], toManys: ["timedItems"]),
-        "UsageTimedItem": Shape(toOnes: ["category"], attributes: ["bundleIdentifier", "domain", "totalTimeInSeconds", "usageTrusted"]),
-        "UsageCountedItem": Shape(toOnes: ["block"], attributes: ["bundleIdentifier", "numberOfNotifications", "numberOfPickups", "usageTrusted"]),
+        "Usage": Shape(
+            toOnes: ["device", "user"], attributes: ["lastEventDate", "lastUpdatedDate"], toManys: ["blocks"]),
+        "UsageCategory": Shape(
+            toOnes: ["block"], attributes: ["identifier", "totalTimeInSeconds"], toManys: ["timedItems"]),
+        "UsageTimedItem": Shape(
+            toOnes: ["category"], attributes: ["bundleIdentifier", "domain", "totalTimeInSeconds", "usageTrusted"]),
+        "UsageCountedItem": Shape(
+            toOnes: ["block"],
+            attributes: ["bundleIdentifier", "numberOfNotifications", "numberOfPickups", "usageTrusted"]),
         "UsageRequest": Shape(attributes: ["acknowledgedDate", "forUserDSID", "isBackgroundTask", "requestedDate"]),
         "InstalledApp": Shape(
-            attributes: ["bundleIdentifier", "displayName", "iconData", "installedLocally", "sortKey", "uniqueIdentifier"],
-            kept: ["bundleIdentifier": .string, "installedLocally": .boolean, "sortKey": .binary, "uniqueIdentifier": .string]),
+            attributes: [
+                "bundleIdentifier", "displayName", "iconData", "installedLocally", "sortKey", "uniqueIdentifier",
+            ],
+            kept: [
+                "bundleIdentifier": .string, "installedLocally": .boolean, "sortKey": .binary,
+                "uniqueIdentifier": .string,
+            ]),
     ]
 
     private static func flag(_ value: Any?) -> String { (value as? Bool).map { $0 ? "1" : "0" } ?? "-" }
 
     /// - Parameter end: an entity without others below it, to which relationships lead.
-    private func desk(_ path: String, _ shapes: [String: Shape], end: String, in folder: Folder) throws -> (Desk, Tables)? {
+    private func desk(_ path: String, _ shapes: [String: Shape], end: String, in folder: Folder) throws -> (
+        Desk, Tables
+    )? {
         guard let corpus = Self.corpus else { return nil }
         let url = folder.file("store")
         try Data(contentsOf: corpus.appendingPathComponent(path)).write(to: url)
@@ -126,7 +145,9 @@ import Testing
                 attribute.preservesValueInHistoryOnDeletion = shape.kept[name] != nil
                 return attribute
             }
-            draft.entities[place].relationships = shape.toOnes.map { Clinic.toOne($0, end, inverse: nil) } + shape.toManys.map { Clinic.toMany($0, end, inverse: nil) }
+            draft.entities[place].relationships =
+                shape.toOnes.map { Clinic.toOne($0, end, inverse: nil) }
+                + shape.toManys.map { Clinic.toMany($0, end, inverse: nil) }
         }
         let options = [NSIgnorePersistentStoreVersioningOption: true, NSReadOnlyPersistentStoreOption: true]
         return (try Desk(NSManagedObjectModel(draft: draft), in: folder, options: options), tables)
@@ -137,7 +158,9 @@ import Testing
         let folder = Folder()
         guard let (desk, tables) = try desk(Self.stores[1], Self.usage, end: "UsageRequest", in: folder) else { return }
         var masks: [Int64: Set<String>] = [:]
-        for row in try tables.rows("SELECT c.Z_PK, Z_NAME, hex(ZCOLUMNS) FROM ACHANGE c JOIN Z_PRIMARYKEY p ON p.Z_ENT = ZENTITY WHERE ZCHANGETYPE = 1") {
+        for row in try tables.rows(
+            "SELECT c.Z_PK, Z_NAME, hex(ZCOLUMNS) FROM ACHANGE c JOIN Z_PRIMARYKEY p ON p.Z_ENT = ZENTITY WHERE ZCHANGETYPE = 1"
+        ) {
             let parts = row.split(separator: "|").map(String.init)
             guard let shape = Self.usage[parts[1]], let number = Int64(parts[0]) else { continue }
             let bits = parts[2].flatMap { digit in (0..<4).map { (digit.hexDigitValue ?? 0) & (8 >> $0) != 0 } }
@@ -150,7 +173,8 @@ import Testing
         let expected = try tables.rows(
             "SELECT c.Z_PK, ZTOMBSTONE0, ZTOMBSTONE1, hex(ZTOMBSTONE2), ZTOMBSTONE3 FROM ACHANGE c JOIN Z_PRIMARYKEY p ON p.Z_ENT = ZENTITY "
                 + "WHERE ZCHANGETYPE = 2 AND Z_NAME = 'InstalledApp' ORDER BY 1")
-        let left = changes.filter { $0.changeType == .delete && $0.changedObjectID.entity.name == "InstalledApp" }.map { change -> String in
+        let left = changes.filter { $0.changeType == .delete && $0.changedObjectID.entity.name == "InstalledApp" }.map {
+            change -> String in
             let values = change.tombstone ?? [:]
             let key: String = (values["sortKey"] as? Data ?? Data()).map { String(format: "%02X", $0) }.joined()
             let texts = ["bundleIdentifier", "uniqueIdentifier"].map { values[$0] as? String ?? "-" }
@@ -163,14 +187,17 @@ import Testing
     func inherited() throws {
         let folder = Folder()
         let shapes = [
-            "Object": Shape(attributes: ["uuid"], kept: ["uuid": .string]), "Event": Shape(attributes: ["shouldSync"], kept: ["shouldSync": .boolean]),
+            "Object": Shape(attributes: ["uuid"], kept: ["uuid": .string]),
+            "Event": Shape(attributes: ["shouldSync"], kept: ["shouldSync": .boolean]),
         ]
         guard let (desk, tables) = try desk(Self.stores[0], shapes, end: "Source", in: folder) else { return }
         let expected = try tables.rows(
             "SELECT ZENTITYPK, ZTOMBSTONE0, ZTOMBSTONE1 FROM ACHANGE c JOIN Z_PRIMARYKEY p ON p.Z_ENT = ZENTITY "
                 + "WHERE ZCHANGETYPE = 2 AND Z_NAME = 'Event' ORDER BY ZTRANSACTIONID, c.Z_PK")
         let changes: [NSPersistentHistoryChange] = try desk.transactions().flatMap { $0.changes ?? [] }
-        let deletions = changes.filter { change in change.changeType == .delete && change.changedObjectID.entity.name == "Event" }
+        let deletions = changes.filter { change in
+            change.changeType == .delete && change.changedObjectID.entity.name == "Event"
+        }
         let left = deletions.map { change -> String in
             let row = change.changedObjectID.uriRepresentation().lastPathComponent.dropFirst()
             let uuid = change.tombstone?["uuid"] as? String ?? "-"
@@ -185,7 +212,8 @@ extension NSPersistentHistoryToken {
     static func archived(_ numbers: [String: Int64]) -> NSPersistentHistoryToken? {
         let archiver = NSKeyedArchiver(requiringSecureCoding: true)
         archiver.encode(
-            NSDictionary(dictionary: numbers.mapValues { NSNumber(value: $0) }), forKey: "NSPersistentHistoryTokenDictionary")
+            NSDictionary(dictionary: numbers.mapValues { NSNumber(value: $0) }),
+            forKey: "NSPersistentHistoryTokenDictionary")
         archiver.finishEncoding()
         guard let coder = try? NSKeyedUnarchiver(forReadingFrom: archiver.encodedData) else { return nil }
         coder.requiresSecureCoding = true

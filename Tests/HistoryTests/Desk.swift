@@ -14,7 +14,8 @@ final class Desk: @unchecked Sendable {
     let store: NSPersistentStore
 
     init(
-        _ model: NSManagedObjectModel = Clinic.model(), in folder: Folder = Folder(), tracks: Bool = true, options: [String: Any] = [:]
+        _ model: NSManagedObjectModel = Clinic.model(), in folder: Folder = Folder(), tracks: Bool = true,
+        options: [String: Any] = [:]
     ) throws {
         self.folder = folder
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
@@ -42,7 +43,9 @@ final class Desk: @unchecked Sendable {
 
     var url: URL { folder.file("store") }
 
-    func fetch<T>(_ request: NSPersistentHistoryChangeRequest, _ type: NSPersistentHistoryResultType, as: T.Type = T.self) throws -> T {
+    func fetch<T>(
+        _ request: NSPersistentHistoryChangeRequest, _ type: NSPersistentHistoryResultType, as: T.Type = T.self
+    ) throws -> T {
         request.resultType = type
         let result = try #require(try context().execute(request) as? NSPersistentHistoryResult)
         #expect(result.resultType == type)
@@ -68,7 +71,9 @@ extension NSManagedObjectContext {
         return object
     }
 
-    func all(_ entity: String) throws -> [NSManagedObject] { try fetch(NSFetchRequest<NSManagedObject>(entityName: entity)) }
+    func all(_ entity: String) throws -> [NSManagedObject] {
+        try fetch(NSFetchRequest<NSManagedObject>(entityName: entity))
+    }
 
     func one(_ entity: String) throws -> NSManagedObject { try #require(try all(entity).first) }
 }

@@ -12,12 +12,16 @@ import Testing
     /// Some changes of values, relationships of every kind, insertions and deletions.
     private func change(_ context: NSManagedObjectContext, _ random: inout SplitMix) throws {
         func any(_ entity: String) throws -> NSManagedObject? {
-            try context.all(entity).filter { !$0.isDeleted }.sorted { $0.objectID.uriRepresentation().path < $1.objectID.uriRepresentation().path }
-                .randomElement(using: &random)
+            try context.all(entity).filter { !$0.isDeleted }.sorted {
+                $0.objectID.uriRepresentation().path < $1.objectID.uriRepresentation().path
+            }
+            .randomElement(using: &random)
         }
         for step in 0..<Int.random(in: 1...6, using: &random) {
             switch Int.random(in: 0..<14, using: &random) {
-            case 0: context.add("Patient", ["name": "p\(step)", "age": Int.random(in: 0...90, using: &random)]).setValue(try any("Ward"), forKey: "ward")
+            case 0:
+                context.add("Patient", ["name": "p\(step)", "age": Int.random(in: 0...90, using: &random)]).setValue(
+                    try any("Ward"), forKey: "ward")
             case 1: context.add("Ward", ["name": "w\(step)", "beds": 3])
             case 2: context.add("Doctor", ["name": "d\(step)"])
             case 3: context.add("Visit", ["note": "v\(step)"]).setValue(try any("Patient"), forKey: "patient")
@@ -28,17 +32,23 @@ import Testing
                 let doctors = try [any("Doctor"), any("Doctor")].compactMap { $0 }
                 try any("Patient")?.setValue(NSSet(array: doctors), forKey: "doctors")
             case 9:
-                guard let patient = try any("Patient"), let visits = patient.value(forKey: "visits") as? NSOrderedSet else { continue }
+                guard let patient = try any("Patient"), let visits = patient.value(forKey: "visits") as? NSOrderedSet
+                else { continue }
                 patient.setValue(NSOrderedSet(array: visits.array.shuffled(using: &random)), forKey: "visits")
             case 10: try any("Visit")?.setValue(try any("Patient"), forKey: "patient")
             case 11: if let patient = try any("Patient") { context.delete(patient) }
-            case 12: if let object = try any(["Ward", "Visit", "Doctor"].randomElement(using: &random) ?? "Ward") { context.delete(object) }
+            case 12:
+                if let object = try any(["Ward", "Visit", "Doctor"].randomElement(using: &random) ?? "Ward") {
+                    context.delete(object)
+                }
             default: try any("Bed")?.setValue(try any("Patient"), forKey: "patient")
             }
         }
     }
 
-    @Test("Whatever a transaction did, its reversion leaves the store as it was before", arguments: [1, 2, 3, 4, 5, 6] as [UInt64])
+    @Test(
+        "Whatever a transaction did, its reversion leaves the store as it was before",
+        arguments: [1, 2, 3, 4, 5, 6] as [UInt64])
     func random(_ seed: UInt64) throws {
         let desk = try Desk(options: [NSPersistentStoreKeepsFormerValues: true])
         var random = SplitMix(seed)
@@ -51,7 +61,9 @@ import Testing
             guard context.hasChanges else { continue }
             try context.save()
             // What was inserted and deleted again, or set to what it was, is no transaction.
-            guard round % 3 > 0, let last = try desk.transactions().last, last.transactionNumber != earlier else { continue }
+            guard round % 3 > 0, let last = try desk.transactions().last, last.transactionNumber != earlier else {
+                continue
+            }
             reverted += 1
             let other = round % 2 == 0 ? context : desk.context()
             let reversion = try other.revert(last)
@@ -100,7 +112,9 @@ import Testing
         #expect(same.value(forKey: "scan") as? Data == larger && same.value(forKey: "words") as? [String] == ["c"])
     }
 
-    @Test("A follower with a cursor misses nothing while two processes write and the history is purged all the time", .timeLimit(.minutes(30)))
+    @Test(
+        "A follower with a cursor misses nothing while two processes write and the history is purged all the time",
+        .timeLimit(.minutes(30)))
     func load() async throws {
         let desk = try Desk()
         let writers = try [Writer(desk.url, "beds", "150"), Writer(desk.url, "beds", "150")]
@@ -133,9 +147,13 @@ import Testing
             let movers = try (0..<2).map { try Writer(desk.url, "cursor", "\($0)") }
             for mover in movers { mover.wait() }
             let again = try Desk(in: folder)
-            #expect(try again.coordinator.historyCursors().map(\.transactionNumber) == [round * 10, round * 10 - 1, round * 10].map(Int64.init))
+            #expect(
+                try again.coordinator.historyCursors().map(\.transactionNumber)
+                    == [round * 10, round * 10 - 1, round * 10].map(Int64.init))
             #expect(try again.coordinator.purgeHistory(olderThan: .distantFuture) == (round == 1 ? 9 : 10))
-            #expect(try again.coordinator.historyToken(ofCursor: "own 1")?.transactions.values.first == Int64(round * 10 - 1))
+            #expect(
+                try again.coordinator.historyToken(ofCursor: "own 1")?.transactions.values.first
+                    == Int64(round * 10 - 1))
             #expect(try again.transactions().map(\.transactionNumber) == [Int64(round * 10)])
             try again.coordinator.remove(again.store)
         }

@@ -21,7 +21,9 @@ import Testing
 
         init(_ desk: Desk) {
             let all = Shared()
-            observer = NotificationCenter.default.addObserver(forName: .NSPersistentStoreRemoteChange, object: desk.coordinator, queue: nil) {
+            observer = NotificationCenter.default.addObserver(
+                forName: .NSPersistentStoreRemoteChange, object: desk.coordinator, queue: nil
+            ) {
                 let info = $0.userInfo ?? [:]
                 let note = Note(
                     uuid: info[NSStoreUUIDKey] as? String, url: info[NSPersistentStoreURLKey] as? URL,
@@ -60,7 +62,9 @@ import Testing
         #expect(told.numbers == (1...26).map(Int64.init))
     }
 
-    @Test("Own saves are told at once and once, also between coordinators of one process, mixed with those of another process")
+    @Test(
+        "Own saves are told at once and once, also between coordinators of one process, mixed with those of another process"
+    )
     func mixed() throws {
         let desk = try Desk(options: Self.told)
         let second = try Desk(in: desk.folder, options: Self.told)
@@ -93,7 +97,9 @@ import Testing
         #expect(told.notes.count == 57 && told.staysAt(57))
     }
 
-    @Test("Rollbacks and checkpoints are not told, with history and without; saves after a log that was begun anew are", arguments: [true, false])
+    @Test(
+        "Rollbacks and checkpoints are not told, with history and without; saves after a log that was begun anew are",
+        arguments: [true, false])
     func others(_ tracks: Bool) throws {
         let desk = try Desk(tracks: tracks, options: Self.told)
         let told = Told(desk)
@@ -101,7 +107,8 @@ import Testing
         try desk.addBed(1)
         let tables = try Tables(desk.url)
         for sql in [
-            "BEGIN IMMEDIATE", "UPDATE ZBED SET ZCODE = 7", "ROLLBACK", "PRAGMA wal_checkpoint(PASSIVE)", "PRAGMA wal_checkpoint(TRUNCATE)",
+            "BEGIN IMMEDIATE", "UPDATE ZBED SET ZCODE = 7", "ROLLBACK", "PRAGMA wal_checkpoint(PASSIVE)",
+            "PRAGMA wal_checkpoint(TRUNCATE)",
         ] { try tables.rows(sql) }
         try Writer(desk.url, "refused", "1", plain).wait()
         #expect(told.staysAt(1))
@@ -159,7 +166,8 @@ import Testing
         let tokens = try desk.transactions().map(\.token)
         #expect([first, second].map { $0?.historyToken } == tokens)
         let again = first.flatMap {
-            NSPersistentStoreCoordinator.RemoteChangeMessage.makeMessage(NSPersistentStoreCoordinator.RemoteChangeMessage.makeNotification($0))
+            NSPersistentStoreCoordinator.RemoteChangeMessage.makeMessage(
+                NSPersistentStoreCoordinator.RemoteChangeMessage.makeNotification($0))
         }
         #expect(again?.historyToken == first?.historyToken && again?.storeURL == first?.storeURL)
     }
@@ -181,7 +189,9 @@ import Testing
         ) { _ in
             context.performAndWait {
                 do {
-                    let result = try context.execute(NSPersistentHistoryChangeRequest.fetchHistory(after: token)) as? NSPersistentHistoryResult
+                    let result =
+                        try context.execute(NSPersistentHistoryChangeRequest.fetchHistory(after: token))
+                        as? NSPersistentHistoryResult
                     for transaction in result?.result as? [NSPersistentHistoryTransaction] ?? [] {
                         context.mergeChanges(fromContextDidSave: transaction.objectIDNotification())
                         for change in transaction.changes ?? [] where change.changedObjectID.entity.name == "Patient" {
@@ -206,9 +216,13 @@ import Testing
         #expect(failures.count == 0, "\(failures.prefix(3))")
         context.performAndWait {
             let rows = try? Tables(desk.url).rows(
-                "SELECT p.Z_PK, p.ZNAME, p.ZAGE, w.ZNAME FROM ZPATIENT p LEFT JOIN ZPLACE w ON w.Z_PK = p.ZWARD ORDER BY 1")
+                "SELECT p.Z_PK, p.ZNAME, p.ZAGE, w.ZNAME FROM ZPATIENT p LEFT JOIN ZPLACE w ON w.Z_PK = p.ZWARD ORDER BY 1"
+            )
             let ours = objects.sorted { $0.key.key.number < $1.key.key.number }.map { id, object in
-                let values = [object.value(forKey: "name"), object.value(forKey: "age"), (object.value(forKey: "ward") as? NSManagedObject)?.value(forKey: "name")]
+                let values = [
+                    object.value(forKey: "name"), object.value(forKey: "age"),
+                    (object.value(forKey: "ward") as? NSManagedObject)?.value(forKey: "name"),
+                ]
                 return (["\(id.key.number)"] + values.map { $0.map { "\($0)" } ?? "-" }).joined(separator: "|")
             }
             #expect(ours == rows && ours.count > 1000)

@@ -66,7 +66,9 @@ import Testing
         let desk = try Desk()
         _ = try filled(desk)
         let all = try desk.transactions()
-        func numbers(_ request: NSPersistentHistoryChangeRequest) throws -> [Int64] { try desk.transactions(request).map(\.transactionNumber) }
+        func numbers(_ request: NSPersistentHistoryChangeRequest) throws -> [Int64] {
+            try desk.transactions(request).map(\.transactionNumber)
+        }
         #expect(try numbers(.fetchHistory(after: all[1].token)) == [3, 4])
         #expect(try numbers(.fetchHistory(after: all[1])) == [3, 4])
         #expect(try numbers(.fetchHistory(after: nil as NSPersistentHistoryTransaction?)) == [1, 2, 3, 4])
@@ -91,7 +93,8 @@ import Testing
         #expect(try desk.fetch(request(), .statusOnly, as: Bool.self))
         #expect(try desk.fetch(.fetchHistory(after: desk.token), .statusOnly, as: Bool.self) == false)
         #expect(try desk.fetch(request(), .count, as: Int.self) == 4)
-        let ids = try desk.fetch(.fetchHistory(after: nil as NSPersistentHistoryToken?), .objectIDs, as: [NSManagedObjectID].self)
+        let ids = try desk.fetch(
+            .fetchHistory(after: nil as NSPersistentHistoryToken?), .objectIDs, as: [NSManagedObjectID].self)
         #expect(ids.count == 4 && Set(ids).isSuperset(of: beds))
         let transactions = try desk.fetch(request(), .transactionsOnly, as: [NSPersistentHistoryTransaction].self)
         #expect(transactions.map(\.transactionNumber) == [2, 3, 4] && transactions.allSatisfy { $0.changes == nil })
@@ -103,22 +106,27 @@ import Testing
         #expect(((result as? NSPersistentHistoryResult)?.result as? [NSPersistentHistoryTransaction]) == transactions)
     }
 
-    @Test("12.3 A fetch request over transactions finds them by SQL: author, date, number, their changes; in its order and number")
+    @Test(
+        "12.3 A fetch request over transactions finds them by SQL: author, date, number, their changes; in its order and number"
+    )
     func overTransactions() throws {
         let log = SeenStatements()
         let desk = try Desk(options: [SQLTraceOption: log.trace])
         _ = try filled(desk)
         let all = try desk.transactions()
-        func found(_ format: String, _ arguments: Any..., change: (NSFetchRequest<any NSFetchRequestResult>) -> Void = { _ in }) throws
+        func found(
+            _ format: String, _ arguments: Any..., change: (NSFetchRequest<any NSFetchRequestResult>) -> Void = { _ in }
+        ) throws
             -> [Int64]
         {
             let fetch = try #require(NSPersistentHistoryTransaction.fetchRequest)
             fetch.predicate = NSPredicate(format: format, argumentArray: arguments)
             change(fetch)
             let found = try desk.transactions(.fetchHistory(withFetch: fetch))
-            #expect(found.allSatisfy { transaction in
-                transaction.changes == all.first { $0 == transaction }?.changes
-            })
+            #expect(
+                found.allSatisfy { transaction in
+                    transaction.changes == all.first { $0 == transaction }?.changes
+                })
             return found.map(\.transactionNumber)
         }
         #expect(try found("author == %@", "desk") == [1, 4])
@@ -151,11 +159,15 @@ import Testing
         func found(_ format: String, _ arguments: Any...) throws -> [String] {
             let fetch = try #require(NSPersistentHistoryChange.fetchRequest)
             fetch.predicate = NSPredicate(format: format, argumentArray: arguments)
-            let changes = try desk.fetch(.fetchHistory(withFetch: fetch), .changesOnly, as: [NSPersistentHistoryChange].self)
-            return changes.map { "\($0.transaction?.transactionNumber ?? 0) \($0.changeType) \($0.changedObjectID.entity.name ?? "")" }
+            let changes = try desk.fetch(
+                .fetchHistory(withFetch: fetch), .changesOnly, as: [NSPersistentHistoryChange].self)
+            return changes.map {
+                "\($0.transaction?.transactionNumber ?? 0) \($0.changeType) \($0.changedObjectID.entity.name ?? "")"
+            }
         }
         let bed = try #require(desk.coordinator.managedObjectModel.entitiesByName["Bed"])
-        #expect(try found("changedEntity == %@", bed) == ["1 insert Bed", "1 insert Bed", "2 update Bed", "4 delete Bed"])
+        #expect(
+            try found("changedEntity == %@", bed) == ["1 insert Bed", "1 insert Bed", "2 update Bed", "4 delete Bed"])
         #expect(try found("changedEntity == %@ AND changeType == %@", "Bed", 0).count == 2)
         #expect(try found("changedObjectID == %@", beds[1]) == ["1 insert Bed", "4 delete Bed"])
         #expect(try found("changedObjectID != %@", beds[0]).count == 4)
@@ -168,9 +180,12 @@ import Testing
         #expect(around.map(\.transactionNumber) == [1, 2] && around.allSatisfy { $0.changes?.count == 1 })
         #expect(try desk.fetch(.fetchHistory(withFetch: fetch), .count, as: Int.self) == 2)
         #expect(failure { _ = try found("changedEntity == %@", "Cat") }.code == 134060)
-        #expect(failure { _ = try desk.transactions(.fetchHistory(withFetch: NSFetchRequest(entityName: "Bed"))) }.code == 134060)
+        #expect(
+            failure { _ = try desk.transactions(.fetchHistory(withFetch: NSFetchRequest(entityName: "Bed"))) }.code
+                == 134060)
         #expect(NSPersistentHistoryChange.entityDescription?.attributesByName["changedEntity"] != nil)
-        #expect(NSPersistentHistoryTransaction.entityDescription(with: desk.context())?.attributesByName["author"] != nil)
+        #expect(
+            NSPersistentHistoryTransaction.entityDescription(with: desk.context())?.attributesByName["author"] != nil)
     }
 
     @Test("12.5 Deleting keeps the transaction that is named, and what it answers")
@@ -193,7 +208,9 @@ import Testing
         #expect(try desk.fetch(.deleteHistory(before: nil as NSPersistentHistoryToken?), .count, as: Int.self) == 1)
     }
 
-    @Test("12.5 A token older than what was removed is 134301, also when nothing is left; the one before the first is not")
+    @Test(
+        "12.5 A token older than what was removed is 134301, also when nothing is left; the one before the first is not"
+    )
     func expired() throws {
         let desk = try Desk()
         _ = try filled(desk)
@@ -218,7 +235,9 @@ import Testing
         let plain = try Desk(tracks: false)
         try plain.addBed(1)
         let none = failure { _ = try plain.transactions() }
-        #expect(none.code == 134091 && none.sentence.contains(plain.store.identifier ?? "?") && none.sentence.contains(plain.url.path))
+        #expect(
+            none.code == 134091 && none.sentence.contains(plain.store.identifier ?? "?")
+                && none.sentence.contains(plain.url.path))
         let memory = NSPersistentStoreCoordinator(managedObjectModel: Clinic.model())
         let other = try memory.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
@@ -229,13 +248,16 @@ import Testing
         try second.addBed(1)
         let foreign = failure { _ = try desk.transactions(.fetchHistory(after: second.token)) }
         #expect(foreign.code == 134060 && foreign.sentence.contains(second.store.identifier ?? "?"))
-        #expect(failure { _ = try desk.fetch(.deleteHistory(before: second.token), .count, as: Int.self) }.code == 134060)
+        #expect(
+            failure { _ = try desk.fetch(.deleteHistory(before: second.token), .count, as: Int.self) }.code == 134060)
         let affected = NSPersistentHistoryChangeRequest.fetchHistory(after: nil as NSPersistentHistoryToken?)
         affected.affectedStores = [second.store]
         #expect(failure { _ = try desk.transactions(affected) }.code == 134070)
     }
 
-    @Test("Several stores: each has its history, in the order of time; affectedStores asks some of them; a token names all")
+    @Test(
+        "Several stores: each has its history, in the order of time; affectedStores asks some of them; a token names all"
+    )
     func several() throws {
         let folder = Folder()
         var draft = Clinic.draft()
@@ -299,7 +321,9 @@ import Testing
         let (kept, gone) = (context.add("Bed", ["number": 1]), context.add("Bed", ["number": 2]))
         try context.save()
         let theirs = other.context()
-        let held = try theirs.all("Bed").sorted { ($0.value(forKey: "number") as? Int ?? 0) < ($1.value(forKey: "number") as? Int ?? 0) }
+        let held = try theirs.all("Bed").sorted {
+            ($0.value(forKey: "number") as? Int ?? 0) < ($1.value(forKey: "number") as? Int ?? 0)
+        }
         let start = try other.token
         kept.setValue(10, forKey: "number")
         context.delete(gone)

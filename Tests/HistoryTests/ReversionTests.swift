@@ -17,7 +17,8 @@ import Testing
         let wards = ["North", "South"].map { context.add("Ward", ["name": $0]) }
         let doctors = ["Ada", "Bob"].map { context.add("Doctor", ["name": $0]) }
         for name in ["Eve", "Ann"] {
-            let patient = context.add("Patient", ["name": name, "age": 30, "weight": 61.5, "photo": Data([1, 2]), "tag": UUID()])
+            let patient = context.add(
+                "Patient", ["name": name, "age": 30, "weight": 61.5, "photo": Data([1, 2]), "tag": UUID()])
             patient.setValue(Date(timeIntervalSinceReferenceDate: 1000), forKey: "born")
             patient.setValue(NSDecimalNumber(string: "12.10"), forKey: "fee")
             patient.setValue(URL(string: "https://example.org/\(name)"), forKey: "link")
@@ -30,7 +31,9 @@ import Testing
         return context
     }
 
-    private func last(_ desk: Desk) throws -> NSPersistentHistoryTransaction { try #require(try desk.transactions().last) }
+    private func last(_ desk: Desk) throws -> NSPersistentHistoryTransaction {
+        try #require(try desk.transactions().last)
+    }
 
     /// Reverts the last transaction and saves.
     @discardableResult
@@ -49,7 +52,9 @@ import Testing
         let before = try desk.contents()
         let patient = try #require(try context.all("Patient").first { $0.value(forKey: "name") as? String == "Eve" })
         let south = try #require(try context.all("Ward").first { $0.value(forKey: "name") as? String == "South" })
-        for (key, value) in ["name": "Eva", "age": 41, "weight": 3.5, "photo": Data([9]), "awake": true] as [String: Any] {
+        for (key, value) in ["name": "Eva", "age": 41, "weight": 3.5, "photo": Data([9]), "awake": true]
+            as [String: Any]
+        {
             patient.setValue(value, forKey: key)
         }
         for key in ["born", "tag", "fee", "link"] { patient.setValue(nil, forKey: key) }
@@ -151,12 +156,15 @@ import Testing
         #expect(try desk.context().existingObject(with: new).value(forKey: "number") as? Int == 1)
     }
 
-    @Test("The context that made a deletion takes it back itself, whether it holds the objects or not", arguments: [true, false])
+    @Test(
+        "The context that made a deletion takes it back itself, whether it holds the objects or not",
+        arguments: [true, false])
     func sameContext(_ holds: Bool) throws {
         let desk = try desk()
         let context = try fill(desk)
         let before = try desk.contents()
-        var held: [NSManagedObject] = holds ? try ["Patient", "Visit", "Bed", "Doctor", "Ward"].flatMap { try context.all($0) } : []
+        var held: [NSManagedObject] =
+            holds ? try ["Patient", "Visit", "Bed", "Doctor", "Ward"].flatMap { try context.all($0) } : []
         context.delete(try #require(try context.all("Patient").first))
         context.delete(try #require(try context.all("Ward").first))
         try context.save()
@@ -173,7 +181,9 @@ import Testing
         let desk = try desk()
         let context = try fill(desk)
         let patient = try #require(try context.all("Patient").first { $0.value(forKey: "name") as? String == "Eve" })
-        let wards = try context.all("Ward").sorted { ($0.value(forKey: "name") as? String ?? "") < ($1.value(forKey: "name") as? String ?? "") }
+        let wards = try context.all("Ward").sorted {
+            ($0.value(forKey: "name") as? String ?? "") < ($1.value(forKey: "name") as? String ?? "")
+        }
         let doctors = try context.all("Doctor")
         for other in try context.all("Patient") where other !== patient {
             other.setValue(nil, forKey: "ward")
@@ -198,7 +208,9 @@ import Testing
         try other.save()
     }
 
-    @Test("An insertion stays where a batch request has given the object members since, and where one of its own members stays")
+    @Test(
+        "An insertion stays where a batch request has given the object members since, and where one of its own members stays"
+    )
     func attached() throws {
         let desk = try desk()
         let context = try fill(desk)
@@ -213,7 +225,9 @@ import Testing
         try desk.context().execute(update)
         let first = desk.context("revert")
         var named = try first.revert(insertion).conflicts
-        #expect(named.map(\.objectID) == [patient.objectID] && named.first?.properties == [] && named.first?.transactions == [3])
+        #expect(
+            named.map(\.objectID) == [patient.objectID] && named.first?.properties == []
+                && named.first?.transactions == [3])
         try first.save()
         #expect(try desk.context().all("Visit").count == 6 && desk.context().all("Patient").count == 3)
         // Its own visit is renamed, and so stays; its patient may not take it along.
@@ -234,7 +248,9 @@ import Testing
         #expect(try reader.existingObject(with: visit.objectID).value(forKey: "patient") != nil)
     }
 
-    @Test("A transaction without former values is refused by number, one that was purged by 134301, and purging removes the values")
+    @Test(
+        "A transaction without former values is refused by number, one that was purged by 134301, and purging removes the values"
+    )
     func refusals() throws {
         let folder = Folder()
         try {

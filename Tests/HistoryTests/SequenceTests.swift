@@ -7,7 +7,9 @@ import Testing
 @testable import CoreData
 
 @Suite("History as it comes") struct SequenceTests {
-    @Test("What is there comes first, then what is saved, here, by another coordinator and by another process", .timeLimit(.minutes(30)))
+    @Test(
+        "What is there comes first, then what is saved, here, by another coordinator and by another process",
+        .timeLimit(.minutes(30)))
     func following() async throws {
         let desk = try Desk()
         let other = try Desk(in: desk.folder)
@@ -32,7 +34,9 @@ import Testing
         let desk = try Desk()
         for number in 0..<10 { try desk.addBed(number) }
         var token: NSPersistentHistoryToken?
-        for try await transaction in desk.coordinator.transactions(after: nil, waiting: false).prefix(4) { token = transaction.token }
+        for try await transaction in desk.coordinator.transactions(after: nil, waiting: false).prefix(4) {
+            token = transaction.token
+        }
         var rest: [Int64] = []
         for try await transaction in desk.coordinator.transactions(after: token, waiting: false) {
             rest.append(transaction.transactionNumber)
@@ -67,20 +71,30 @@ import Testing
         await #expect(throws: CancellationError.self) { try await waiting.value }
         for number in 2...4 { try desk.addBed(number) }
         _ = try desk.fetch(.deleteHistory(before: desk.token), .statusOnly, as: Bool.self)
-        let error = await #expect(throws: CocoaError.self) { for try await _ in desk.coordinator.transactions(after: start) {} }
+        let error = await #expect(throws: CocoaError.self) {
+            for try await _ in desk.coordinator.transactions(after: start) {}
+        }
         #expect(error?.code.rawValue == 134301)
         let plain = try Desk(tracks: false)
-        let none = await #expect(throws: CocoaError.self) { for try await _ in plain.coordinator.transactions(after: nil) {} }
+        let none = await #expect(throws: CocoaError.self) {
+            for try await _ in plain.coordinator.transactions(after: nil) {}
+        }
         #expect(none?.code.rawValue == 134091)
     }
 
-    @Test("Whoever waits is told when the store is removed or closed, though another process would keep the log", .timeLimit(.minutes(30)), arguments: [true, false])
+    @Test(
+        "Whoever waits is told when the store is removed or closed, though another process would keep the log",
+        .timeLimit(.minutes(30)), arguments: [true, false])
     func closing(_ isRemoved: Bool) async throws {
         let desk = try Desk()
         let other = try Desk(in: desk.folder)
         try desk.addBed(1)
         let (taken, hand) = AsyncStream.makeStream(of: Int64.self)
-        let waiting = Task { for try await transaction in desk.coordinator.transactions(after: nil) { hand.yield(transaction.transactionNumber) } }
+        let waiting = Task {
+            for try await transaction in desk.coordinator.transactions(after: nil) {
+                hand.yield(transaction.transactionNumber)
+            }
+        }
         for await _ in taken { break }
         try await Task.sleep(for: .milliseconds(50))
         if isRemoved { try desk.coordinator.remove(desk.store) } else { try desk.coordinator.close() }

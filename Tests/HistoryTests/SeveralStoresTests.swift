@@ -8,7 +8,9 @@ import Testing
 @testable import CoreData
 
 @Suite("Histories of several stores") struct SeveralStoresTests {
-    private func pair(_ folder: Folder, _ options: [String: Any] = [:]) throws -> (NSPersistentStoreCoordinator, [NSPersistentStore]) {
+    private func pair(_ folder: Folder, _ options: [String: Any] = [:]) throws -> (
+        NSPersistentStoreCoordinator, [NSPersistentStore]
+    ) {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Clinic.model())
         let stores = try ["a", "b"].map { name in
             try coordinator.addPersistentStore(
@@ -37,7 +39,9 @@ import Testing
         request.resultType = .transactionsOnly
         let result = try #require(try context.execute(request) as? NSPersistentHistoryResult)
         let all = try #require(result.result as? [NSPersistentHistoryTransaction])
-        for store in stores { #expect(all.filter { $0.storeID == store.identifier }.map(\.transactionNumber) == [1, 2, 3]) }
+        for store in stores {
+            #expect(all.filter { $0.storeID == store.identifier }.map(\.transactionNumber) == [1, 2, 3])
+        }
         #expect(all.map(\.storeID) == [0, 0, 1, 1, 0, 1].map { stores[$0].identifier ?? "" })
     }
 
@@ -82,7 +86,9 @@ import Testing
             SQLTrace { [self] statement in
                 guard statement.sql.contains("SELECT MIN("), isArmed.exchange(false, ordering: .relaxed) else { return }
                 let tables = try? Tables(url)
-                for sql in ["DELETE FROM ACHANGE WHERE ZTRANSACTIONID < 4", "DELETE FROM ATRANSACTION WHERE Z_PK < 4"] { _ = try? tables?.rows(sql) }
+                for sql in ["DELETE FROM ACHANGE WHERE ZTRANSACTIONID < 4", "DELETE FROM ATRANSACTION WHERE Z_PK < 4"] {
+                    _ = try? tables?.rows(sql)
+                }
             }
         }
     }

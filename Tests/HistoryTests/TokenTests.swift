@@ -19,7 +19,8 @@ import Testing
             try desk.coordinator.remove(desk.store)
         }()
         let desk = try Desk(in: folder)
-        let token = try #require(try NSKeyedUnarchiver.unarchivedObject(ofClass: NSPersistentHistoryToken.self, from: data))
+        let token = try #require(
+            try NSKeyedUnarchiver.unarchivedObject(ofClass: NSPersistentHistoryToken.self, from: data))
         #expect(try desk.transactions(.fetchHistory(after: token)).map(\.transactionNumber) == [2])
         #expect(try token == desk.transactions()[0].token)
         #expect(try token != desk.token)
@@ -28,13 +29,17 @@ import Testing
         #expect(try desk.token.hash == other.token.hash)
     }
 
-    @Test("The token of a save is in its notifications and messages: that of its own transaction, whatever others save meanwhile")
+    @Test(
+        "The token of a save is in its notifications and messages: that of its own transaction, whatever others save meanwhile"
+    )
     func saves() throws {
         let desk = try Desk()
         let rival = try Desk(in: desk.folder)
         let context = desk.context()
         nonisolated(unsafe) var seen: [NSPersistentHistoryToken?] = []
-        let names = [NSManagedObjectContext.didSaveObjectsNotification, NSManagedObjectContext.didSaveObjectIDsNotification]
+        let names = [
+            NSManagedObjectContext.didSaveObjectsNotification, NSManagedObjectContext.didSaveObjectIDsNotification,
+        ]
         let observers = names.map { name in
             NotificationCenter.default.addObserver(forName: name, object: context, queue: nil) { posted in
                 // Whoever saves now must not be skipped by a reader of this token.
@@ -45,7 +50,8 @@ import Testing
         defer { for observer in observers { NotificationCenter.default.removeObserver(observer) } }
         context.add("Bed", ["number": 1])
         try context.save()
-        let own = try #require(try desk.transactions().first { $0.changes?.first?.changedObjectID.entity.name == "Bed" })
+        let own = try #require(
+            try desk.transactions().first { $0.changes?.first?.changedObjectID.entity.name == "Bed" })
         #expect(own.transactionNumber == 1 && seen.count == 2 && seen.allSatisfy { $0 == own.token })
         #expect(try desk.token != own.token)
         // A save that changes nothing has none.

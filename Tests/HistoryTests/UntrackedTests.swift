@@ -7,7 +7,9 @@ import Testing
 @testable import CoreData
 
 @Suite("Histories that begin while a store is open", .serialized) struct UntrackedTests {
-    @Test("Whoever has opened the file before somebody asked for a history is refused from then on, by the name of the option, and reads on")
+    @Test(
+        "Whoever has opened the file before somebody asked for a history is refused from then on, by the name of the option, and reads on"
+    )
     func refused() throws {
         let plain = try Desk(tracks: false)
         let bed = try plain.addBed(1)
@@ -16,7 +18,9 @@ import Testing
         #expect(refused.code == 134030 && refused.sentence.contains("NSPersistentHistoryTrackingKey"), "\(refused)")
         let update = NSBatchUpdateRequest(entityName: "Bed")
         update.propertiesToUpdate = ["number": 7]
-        for request in [update, NSBatchDeleteRequest(fetchRequest: NSFetchRequest(entityName: "Bed"))] as [NSPersistentStoreRequest] {
+        for request in [update, NSBatchDeleteRequest(fetchRequest: NSFetchRequest(entityName: "Bed"))]
+            as [NSPersistentStoreRequest]
+        {
             #expect(failure { try plain.context().execute(request) }.code == 134030)
         }
         let context = plain.context()
@@ -48,7 +52,9 @@ import Testing
         #expect(try beds() == count + 1 && desk.transactions().count == 1)
     }
 
-    @Test("A coordinator that tracks is told tokens, though another one of the process opened the store before without a history")
+    @Test(
+        "A coordinator that tracks is told tokens, though another one of the process opened the store before without a history"
+    )
     func mixed() throws {
         let plain = try Desk(tracks: false, options: RemoteChangeTests.told)
         try plain.addBed(0)

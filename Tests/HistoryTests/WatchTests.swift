@@ -25,8 +25,12 @@ import Testing
                 token = said
                 let beds = (try? context.all("Bed")) ?? []
                 let transactions = (try? desk.transactions()) ?? []
-                for transaction in transactions { context.mergeChanges(fromContextDidSave: transaction.objectIDNotification()) }
-                seen.append("\(context.hasChanges) \(beds.count) \(beds.filter { $0.objectID.isTemporaryID || $0.isInserted }.count)")
+                for transaction in transactions {
+                    context.mergeChanges(fromContextDidSave: transaction.objectIDNotification())
+                }
+                seen.append(
+                    "\(context.hasChanges) \(beds.count) \(beds.filter { $0.objectID.isTemporaryID || $0.isInserted }.count)"
+                )
             }
         }
         defer { NotificationCenter.default.removeObserver(observer) }
@@ -40,7 +44,9 @@ import Testing
         // A look at the file may come before the save's own word; it is told on a thread that waits for the context, with what is there then.
         #expect(wait { context.performAndWait { seen.count } >= 3 } != nil)
         let told = context.performAndWait { (seen.sorted(), token) }
-        #expect(told.0.count == 3 && told.0.last == "false 3 0" && told.0.allSatisfy { $0.hasPrefix("false ") && $0.hasSuffix(" 0") }, "\(told.0)")
+        #expect(
+            told.0.count == 3 && told.0.last == "false 3 0"
+                && told.0.allSatisfy { $0.hasPrefix("false ") && $0.hasSuffix(" 0") }, "\(told.0)")
         #expect(try desk.transactions().count == 3 && told.1 != nil)
     }
 
@@ -50,14 +56,17 @@ import Testing
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Clinic.model())
         let options = Self.told.merging([NSPersistentHistoryTrackingKey: true]) { $1 }
         let stores = try ["a", "b"].map {
-            try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: folder.file($0), options: options)
+            try coordinator.addPersistentStore(
+                ofType: NSSQLiteStoreType, configurationName: nil, at: folder.file($0), options: options)
         }
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
         for store in stores { context.assign(context.add("Bed", ["number": 1]), to: store) }
         let files = ["a", "b"].map { folder.file($0) }
         nonisolated(unsafe) var seen: [[String]] = []
-        let observer = NotificationCenter.default.addObserver(forName: .NSPersistentStoreRemoteChange, object: coordinator, queue: nil) { _ in
+        let observer = NotificationCenter.default.addObserver(
+            forName: .NSPersistentStoreRemoteChange, object: coordinator, queue: nil
+        ) { _ in
             seen.append((try? files.flatMap { try Tables($0).rows("SELECT COUNT(*) FROM ZBED") }) ?? [])
         }
         defer { NotificationCenter.default.removeObserver(observer) }
@@ -89,19 +98,25 @@ import Testing
         let (folder, place, source) = (Folder(), Folder(), Folder())
         let desk = try Desk(in: source)
         try desk.addBed(1)
-        for name in ["store", "store-wal"] { try FileManager.default.copyItem(at: source.file(name), to: place.file(name)) }
+        for name in ["store", "store-wal"] {
+            try FileManager.default.copyItem(at: source.file(name), to: place.file(name))
+        }
         let size = try Data(contentsOf: place.file("store-wal")).count
         try #require(size > 0)
         try FileManager.default.createSymbolicLink(at: folder.file("store"), withDestinationURL: place.file("store"))
         var draft = Clinic.draft()
         draft.entities.removeLast()
-        for place in draft.entities.indices { draft.entities[place].relationships.removeAll { $0.destinationName == "Bed" } }
+        for place in draft.entities.indices {
+            draft.entities[place].relationships.removeAll { $0.destinationName == "Bed" }
+        }
         let model = NSManagedObjectModel(draft: draft)
         #expect(failure { _ = try Desk(model, in: folder) }.code == 134100)
         #expect(try Data(contentsOf: place.file("store-wal")).count == size)
     }
 
-    @Test("A store in a folder that was made anew is heard, while one of the former folder is still there", arguments: [true, false])
+    @Test(
+        "A store in a folder that was made anew is heard, while one of the former folder is still there",
+        arguments: [true, false])
     func folderAnew(_ isMoved: Bool) throws {
         let folder = Folder()
         let former = try Desk(in: folder, options: Self.told)
@@ -161,7 +176,9 @@ import Testing
         #expect(late < 1)
     }
 
-    @Test("While another process writes without pause there are a hundred looks a second at most, and none once it has ended")
+    @Test(
+        "While another process writes without pause there are a hundred looks a second at most, and none once it has ended"
+    )
     func looks() throws {
         let log = SeenStatements()
         let desk = try Desk(options: Self.told.merging([SQLTraceOption: log.trace]) { $1 })

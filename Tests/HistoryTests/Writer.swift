@@ -26,7 +26,9 @@ struct Writer {
             let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
             var root = URL(fileURLWithPath: #filePath)
             for _ in 0..<3 { root.deleteLastPathComponent() }
-            let places = [tests, root.appendingPathComponent(".build/debug")].map { $0.appendingPathComponent("CoreDataWriter") }
+            let places = [tests, root.appendingPathComponent(".build/debug")].map {
+                $0.appendingPathComponent("CoreDataWriter")
+            }
             return try #require(places.first { FileManager.default.isExecutableFile(atPath: $0.path) })
         }
     }

@@ -141,7 +141,9 @@ final class Called: NSManagedObject {
         #expect(bay.calls.filter { $0 == "prepareForDeletion" }.count == 1)
     }
 
-    @Test("1.7 willSave is called for what is inserted, updated and deleted; a primitive write there is no further change")
+    @Test(
+        "1.7 willSave is called for what is inserted, updated and deleted; a primitive write there is no further change"
+    )
     func willSave() throws {
         let (inserted, updated, deleted) = (try bay(), try bay(), try bay())
         try context.save()

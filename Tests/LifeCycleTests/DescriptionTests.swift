@@ -32,18 +32,23 @@ import Testing
         let context = stack.context
         try context.performAndWait {
             let patient = try Self.patient(context)
-            #expect(patient.description.contains("(entity: Patient; id: <x-coredata://") && patient.description.hasSuffix("data: <fault>)"))
+            #expect(
+                patient.description.contains("(entity: Patient; id: <x-coredata://")
+                    && patient.description.hasSuffix("data: <fault>)"))
             #expect(patient.isFault)
             _ = patient.value(forKey: "name")
             let text = patient.description
-            let keys = text.split(separator: "\n").dropFirst().dropLast().map { String($0.drop { $0 == " " }.prefix { $0 != " " }) }
+            let keys = text.split(separator: "\n").dropFirst().dropLast().map {
+                String($0.drop { $0 == " " }.prefix { $0 != " " })
+            }
             #expect(keys == patient.entity.properties.map(\.name))
             let ward = try #require(patient.value(forKey: "ward") as? NSManagedObject)
             #expect(text.contains("    name = \"Ada \\\"A\\\"\";\n    age = 41;\n    weight = nil;\n"))
             #expect(text.contains("    photo = <3 bytes>;\n") && text.contains("    ward = <\(ward.objectID)>;\n"))
             #expect(text.contains("    visits = <relationship fault>;\n"))
             #expect(ward.isFault && patient.hasFault(forRelationshipNamed: "visits"))
-            let visit = try #require((patient.value(forKey: "visits") as? NSOrderedSet)?.firstObject as? NSManagedObject)
+            let visit = try #require(
+                (patient.value(forKey: "visits") as? NSOrderedSet)?.firstObject as? NSManagedObject)
             #expect(patient.description.contains("    visits = (<\(visit.objectID)>);\n") && visit.isFault)
             patient.setValue(nil, forKey: "ward")
             #expect(patient.description.contains("    ward = nil;\n"))
@@ -56,7 +61,8 @@ import Testing
         let context = stack.context
         context.performAndWait {
             let text = context.make("Ward", ["name": "East", "beds": 4]).description
-            #expect(text.contains("data: {\n    name = \"East\";\n    code = nil;\n    beds = 4;\n    patients = ();\n})"))
+            #expect(
+                text.contains("data: {\n    name = \"East\";\n    code = nil;\n    beds = 4;\n    patients = ();\n})"))
         }
     }
 
@@ -70,7 +76,8 @@ import Testing
             _ = held?.value(forKey: "name")
         }
         nonisolated(unsafe) let object = try #require(held)
-        #expect(object.description.contains("x-coredata://") && object.description.hasSuffix("data: <of another queue>)"))
+        #expect(
+            object.description.contains("x-coredata://") && object.description.hasSuffix("data: <of another queue>)"))
         #expect(context.description.contains("private queue; of another queue"))
         context.performAndWait { #expect(object.description.contains("age = 41")) }
         withExtendedLifetime(stack) {}
@@ -81,16 +88,21 @@ import Testing
         let request = NSFetchRequest<NSManagedObject>(entityName: "Patient")
         #expect(request.description == "<NSFetchRequest<NSManagedObject>: entity: Patient>")
         request.predicate = NSPredicate(format: "age > 5 AND name BEGINSWITH %@", "A")
-        request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true), NSSortDescriptor(key: "ward.code", ascending: false)]
+        request.sortDescriptors = [
+            NSSortDescriptor(key: "name", ascending: true), NSSortDescriptor(key: "ward.code", ascending: false),
+        ]
         request.fetchLimit = 10
         request.fetchOffset = 20
         request.resultType = .managedObjectIDResultType
         #expect(
-            request.description == "<NSFetchRequest<NSManagedObject>: entity: Patient; predicate: age > 5 AND name BEGINSWITH \"A\"; "
+            request.description
+                == "<NSFetchRequest<NSManagedObject>: entity: Patient; predicate: age > 5 AND name BEGINSWITH \"A\"; "
                 + "order: name ascending, ward.code descending; limit: 10; offset: 20; result: object IDs>")
         request.predicate = NSPredicate(value: true)
         #expect(request.description.contains("predicate: TRUEPREDICATE"))
-        #expect("\(NSAsynchronousFetchRequest(fetchRequest: request))".contains("entity: Patient; predicate: TRUEPREDICATE"))
+        #expect(
+            "\(NSAsynchronousFetchRequest(fetchRequest: request))".contains("entity: Patient; predicate: TRUEPREDICATE")
+        )
     }
 
     @Test("Stores, containers, contexts and entities tell what they are")
@@ -102,7 +114,9 @@ import Testing
         container.loadPersistentStores { _, error in #expect(error == nil) }
         let store = try #require(container.persistentStoreCoordinator.persistentStores.first)
         #expect(store.description.hasPrefix("<\(type(of: store)): type: SQLite; url: file://"))
-        #expect(container.description.contains("name: Clinic; entities: Patient, ") && container.description.contains(store.description))
+        #expect(
+            container.description.contains("name: Clinic; entities: Patient, ")
+                && container.description.contains(store.description))
         let context = container.newBackgroundContext()
         context.name = "import"
         let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
@@ -110,7 +124,9 @@ import Testing
         #expect(child.description.contains("parent: import"))
         context.performAndWait {
             _ = context.make("Visit")
-            #expect(context.description.hasSuffix("name: import; private queue; inserted: 1; updated: 0; deleted: 0; registered: 1>"))
+            #expect(
+                context.description.hasSuffix(
+                    "name: import; private queue; inserted: 1; updated: 0; deleted: 0; registered: 1>"))
         }
         let ward = try #require(container.managedObjectModel.entitiesByName["Ward"])
         #expect(

@@ -15,7 +15,8 @@ import Testing
             Issue.record("nothing was thrown")
         } catch {
             #expect((error as NSError).code == code)
-            #expect("\(error)".hasPrefix("Error Domain=NSCocoaErrorDomain Code=\(code) \"\(error.localizedDescription)\""))
+            #expect(
+                "\(error)".hasPrefix("Error Domain=NSCocoaErrorDomain Code=\(code) \"\(error.localizedDescription)\""))
             #expect(!"\(error)".contains("(null)") && error.localizedDescription.contains(sentence), "\(error)")
         }
     }
@@ -64,7 +65,9 @@ import Testing
         let stack = try Stack(NSInMemoryStoreType)
         let context = stack.context
         try context.performAndWait {
-            check(134060, "The model has no entity Ghost") { _ = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Ghost")) }
+            check(134060, "The model has no entity Ghost") {
+                _ = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Ghost"))
+            }
             let visit = context.make("Visit")
             try context.save()
             let id = visit.objectID

@@ -32,7 +32,9 @@ import Testing
         return try Stack(undo: undo)
     }
 
-    @Test("3.5 Inside the notification changedValuesForCurrentEvent has the values from before its event", arguments: [false, true])
+    @Test(
+        "3.5 Inside the notification changedValuesForCurrentEvent has the values from before its event",
+        arguments: [false, true])
     func inside(_ undo: Bool) throws {
         let stack = try stack(undo: undo)
         let wards = ["North", "South"].map { stack.context.make("Ward", ["name": $0]) }
@@ -71,7 +73,9 @@ import Testing
         #expect(observer.answers.last?.isEmpty == true)
     }
 
-    @Test("3.5 Outside the notification it goes back to the last one, with and without an undo manager", arguments: [false, true])
+    @Test(
+        "3.5 Outside the notification it goes back to the last one, with and without an undo manager",
+        arguments: [false, true])
     func outside(_ undo: Bool) throws {
         let stack = try stack(undo: undo)
         let patient = stack.context.make("Patient", ["name": "Ada"])

@@ -51,10 +51,12 @@ import Testing
             context.performAndWait {
                 let asynchronous = NSAsynchronousFetchRequest(fetchRequest: Self.request()) { result in
                     precondition(context.isHeldByCaller && result.operationError == nil)
-                    continuation.resume(returning: (result.finalResult ?? []).map { $0.value(forKey: "name") as? String })
+                    continuation.resume(
+                        returning: (result.finalResult ?? []).map { $0.value(forKey: "name") as? String })
                 }
                 asynchronous.estimatedResultCount = 5
-                guard let result = try? context.execute(asynchronous) as? NSAsynchronousFetchResult<NSManagedObject> else {
+                guard let result = try? context.execute(asynchronous) as? NSAsynchronousFetchResult<NSManagedObject>
+                else {
                     return continuation.resume(returning: [])
                 }
                 #expect(result.finalResult == nil && result.progress?.totalUnitCount == 5)
@@ -64,7 +66,9 @@ import Testing
         #expect(names == ["Abe", "Ada", "Eve"])
     }
 
-    @Test("An asynchronous fetch that is cancelled before its turn finds nothing and says so; one that fails has the error")
+    @Test(
+        "An asynchronous fetch that is cancelled before its turn finds nothing and says so; one that fails has the error"
+    )
     func cancelled() async throws {
         let context = context
         func outcome(
@@ -169,7 +173,8 @@ import Testing
         made.retainsRegisteredObjects = true
         made.automaticallyMergesChangesFromParent = true
         let data = try NSKeyedArchiver.archivedData(withRootObject: made, requiringSecureCoding: true)
-        let read = try #require(try NSKeyedUnarchiver.unarchivedObject(ofClass: NSManagedObjectContext.self, from: data))
+        let read = try #require(
+            try NSKeyedUnarchiver.unarchivedObject(ofClass: NSManagedObjectContext.self, from: data))
         #expect(read.concurrencyType == .privateQueueConcurrencyType && read.name == "import")
         #expect(read.transactionAuthor == "nightly" && read.stalenessInterval == 3)
         #expect((read.mergePolicy as? NSMergePolicy)?.mergeType == .mergeByPropertyObjectTrumpMergePolicyType)

@@ -35,8 +35,11 @@ private final class Heard: Sendable {
         let center = NotificationCenter.default
         let tokens = [
             center.addObserver(of: context, for: .objectsDidChange) { message in
-                let kinds = [message.inserted, message.updated, message.deleted, message.refreshed, message.invalidated]
-                heard.note("change \(kinds.map(\.count)) \(message.invalidatedAll == true) \(message.context === context)")
+                let kinds = [
+                    message.inserted, message.updated, message.deleted, message.refreshed, message.invalidated,
+                ]
+                heard.note(
+                    "change \(kinds.map(\.count)) \(message.invalidatedAll == true) \(message.context === context)")
             },
             center.addObserver(of: context, for: NSManagedObjectContext.WillSaveMessage.self) { message in
                 heard.note("will \(message.context.hasChanges)")
@@ -100,7 +103,8 @@ private final class Heard: Sendable {
             },
             center.addObserver(of: context, for: .didSaveObjectIDsAsync) { message in
                 let kinds = [
-                    message.insertedIDs, message.updatedIDs, message.deletedIDs, message.refreshedIDs, message.invalidatedIDs,
+                    message.insertedIDs, message.updatedIDs, message.deletedIDs, message.refreshedIDs,
+                    message.invalidatedIDs,
                 ]
                 let entities = kinds.map { $0.compactMap(\.entity.name).joined() }
                 heard.note("save \(entities) \(kinds.joined().allSatisfy { !$0.isTemporaryID })")
@@ -208,7 +212,8 @@ private final class Heard: Sendable {
         let message = try #require(Saved.makeMessage(posted))
         #expect(message.insertedIDs == [object.objectID] && message.updatedIDs.isEmpty)
         let made = Saved.makeNotification(message)
-        #expect(made.name == .NSManagedObjectContextDidSaveObjectIDs && made.object as? NSManagedObjectContext === context)
+        #expect(
+            made.name == .NSManagedObjectContextDidSaveObjectIDs && made.object as? NSManagedObjectContext === context)
         #expect(made.userInfo?.count == 1)
         #expect(made.userInfo?[NSInsertedObjectIDsKey] as? Set<NSManagedObjectID> == [object.objectID])
         #expect(Saved.makeMessage(Notification(name: Saved.name)) == nil)
@@ -225,7 +230,8 @@ private final class Heard: Sendable {
                 let context = MessageTests.main(stack)
                 let heard = Heard()
                 let token = NotificationCenter.default.addObserver(
-                    of: context, for: NSManagedObjectContext.DidSaveMessage.self) { _ in heard.note("save") }
+                    of: context, for: NSManagedObjectContext.DidSaveMessage.self
+                ) { _ in heard.note("save") }
                 _ = context.make("Patient", ["name": "Ada"])
                 try context.save()
                 NotificationCenter.default.removeObserver(token)

@@ -68,7 +68,9 @@ import Testing
             heard.ids(1, NSUpdatedObjectIDsKey).union(heard.ids(1, NSRefreshedObjectIDsKey)) == [changed.objectID])
     }
 
-    @Test("10.1 A refresh tells of refreshed objects, a rollback of refreshed and deleted ones, a reset that nothing is valid")
+    @Test(
+        "10.1 A refresh tells of refreshed objects, a rollback of refreshed and deleted ones, a reset that nothing is valid"
+    )
     func others() throws {
         let (new, changed, _) = try change()
         context.processPendingChanges()

@@ -37,7 +37,9 @@ private final class Judge: NSManagedObjectContext, @unchecked Sendable {
         #expect(orphan.objectID.uriRepresentation() == again.objectID.uriRepresentation())
     }
 
-    @Test("The IDs of a relationship's targets are answered without reading the targets' values, unsaved changes included")
+    @Test(
+        "The IDs of a relationship's targets are answered without reading the targets' values, unsaved changes included"
+    )
     func relatedIDs() throws {
         let stack = try Stack()
         let ward = stack.context.make("Ward", ["name": "w"])

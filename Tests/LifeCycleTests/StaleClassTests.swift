@@ -49,7 +49,9 @@ final class FormerPatient: NSManagedObject {
         return FormerPatient(entity: entity, insertInto: context)
     }
 
-    @Test("New objects of a stale class have every value where the entity has it, before and after their save", arguments: [false, true])
+    @Test(
+        "New objects of a stale class have every value where the entity has it, before and after their save",
+        arguments: [false, true])
     func new(_ isNamed: Bool) throws {
         let stack = try Self.stack(isNamed)
         let context = stack.context
@@ -85,7 +87,9 @@ final class FormerPatient: NSManagedObject {
         #expect(patient.value(forKey: "name") as? String == "Ada" && patient.value(forKey: "age") as? Int == 3)
     }
 
-    @Test("What a stale class has and the entity lacks, or has with another type, ends the process with a sentence", arguments: [0, 1, 2, 3])
+    @Test(
+        "What a stale class has and the entity lacks, or has with another type, ends the process with a sentence",
+        arguments: [0, 1, 2, 3])
     func missing(_ kind: Int) async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { [kind] in
             let stack = try Self.stack(true)

@@ -22,12 +22,16 @@ enum Corpus {
 
     static func files(below folder: String, _ isWanted: (String) -> Bool) throws -> [URL] {
         let place = root.appendingPathComponent(folder)
-        return try FileManager.default.subpathsOfDirectory(atPath: place.path).filter(isWanted).sorted().map { place.appendingPathComponent($0) }
+        return try FileManager.default.subpathsOfDirectory(atPath: place.path).filter(isWanted).sorted().map {
+            place.appendingPathComponent($0)
+        }
     }
 }
 
 @Suite struct CompiledModelTests {
-    @Test("Every compiled model of the corpus is read, with the hashes that its package or store records", .enabled(if: Corpus.isPresent))
+    @Test(
+        "Every compiled model of the corpus is read, with the hashes that its package or store records",
+        .enabled(if: Corpus.isPresent))
     func corpus() throws {
         let files = try Corpus.files(below: "compiled") { $0.hasSuffix(".mom") }
         #expect(files.count == 52)
@@ -54,19 +58,28 @@ enum Corpus {
         #expect(empty.count <= 1, "\(empty)")
     }
 
-    @Test("A version is found by the hashes that VersionInfo.plist records, also by those that cannot be computed", .enabled(if: Corpus.isPresent))
+    @Test(
+        "A version is found by the hashes that VersionInfo.plist records, also by those that cannot be computed",
+        .enabled(if: Corpus.isPresent))
     func recordedVersions() throws {
         var (found, foreign) = (0, 0)
         for url in try Corpus.files(below: "compiled", { $0.hasSuffix(".momd") }) {
             guard let info = try? CompiledVersions(in: url), let package = try? ModelPackage(at: url) else { continue }
-            for (name, hashes) in info.hashes where !hashes.isEmpty && package.versions.contains(where: { $0.name == name }) {
+            for (name, hashes) in info.hashes
+            where !hashes.isEmpty && package.versions.contains(where: { $0.name == name }) {
                 guard let version = package.version(fitting: hashes) else { continue }
                 found += 1
                 #expect(info.hashes[version.name] == hashes, "\(url.path): \(name) is taken for \(version.name)")
-                if version.schema.entities.contains(where: { hashes[$0.name] != nil && VersionHash.isOurs($0.versionHash) }) { foreign += 1 }
+                if version.schema.entities.contains(where: {
+                    hashes[$0.name] != nil && VersionHash.isOurs($0.versionHash)
+                }) {
+                    foreign += 1
+                }
             }
         }
-        print("versions found by their recorded hashes: \(found), of which \(foreign) have hashes that cannot be computed")
+        print(
+            "versions found by their recorded hashes: \(found), of which \(foreign) have hashes that cannot be computed"
+        )
         #expect(found >= 20)
     }
 
@@ -91,8 +104,10 @@ enum Corpus {
 
     @Test("A compiled model is the model that it was compiled from", .enabled(if: Corpus.isPresent))
     func sameAsSource() throws {
-        let folder = Corpus.root.appendingPathComponent("compiled/alemar11+CoreDataPlus/Tests/Resources/SampleModel/Fixtures/SampleModel.momd")
-        let source = Corpus.root.appendingPathComponent("models/alemar11+CoreDataPlus/Tests/Resources/SampleModel/SampleModel.xcdatamodeld")
+        let folder = Corpus.root.appendingPathComponent(
+            "compiled/alemar11+CoreDataPlus/Tests/Resources/SampleModel/Fixtures/SampleModel.momd")
+        let source = Corpus.root.appendingPathComponent(
+            "models/alemar11+CoreDataPlus/Tests/Resources/SampleModel/SampleModel.xcdatamodeld")
         for version in ["SampleModel", "SampleModel2", "SampleModel3"] {
             let compiled = try NSManagedObjectModel(loading: folder.appendingPathComponent("\(version).mom"))
             let model = try NSManagedObjectModel(loading: source.appendingPathComponent("\(version).xcdatamodel"))
@@ -107,7 +122,9 @@ enum Corpus {
                 for (key, attribute) in entity.attributesByName {
                     let twin = try #require(other.attributesByName[key])
                     #expect(twin.attributeType == attribute.attributeType)
-                    #expect(String(describing: twin.defaultValue) == String(describing: attribute.defaultValue), "\(name).\(key)")
+                    #expect(
+                        String(describing: twin.defaultValue) == String(describing: attribute.defaultValue),
+                        "\(name).\(key)")
                 }
             }
         }
@@ -119,7 +136,8 @@ enum Corpus {
         for folder in ["stores", "stores-emptied"] {
             for url in try Corpus.files(below: folder, { !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm") }) {
                 guard let head = try? FileHandle(forReadingFrom: url).read(upToCount: 6), head == Data("SQLite".utf8),
-                    let metadata = try? NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: url)
+                    let metadata = try? NSPersistentStoreCoordinator.metadataForPersistentStore(
+                        ofType: NSSQLiteStoreType, at: url)
                 else { continue }
                 guard let data = try? StoreFile(url: url).modelCopy() else { continue }
                 read += 1
@@ -134,14 +152,20 @@ enum Corpus {
         print("model caches: \(read), \(same) with exactly the store's hashes; refused: \(refused)")
         #expect(read >= 50)
         // Models made in code, of bounds that no model file can say.
-        #expect(refused.allSatisfy { $0.contains("counts from 0 to -1") || $0.contains("is ordered and leads to one object only") })
+        #expect(
+            refused.allSatisfy {
+                $0.contains("counts from 0 to -1") || $0.contains("is ordered and leads to one object only")
+            })
         #expect(refused.count <= 5)
     }
 
-    @Test("A new store keeps a copy of its model, which an independent reader finds to have the recorded hashes", .enabled(if: Corpus.isPresent))
+    @Test(
+        "A new store keeps a copy of its model, which an independent reader finds to have the recorded hashes",
+        .enabled(if: Corpus.isPresent))
     func written() throws {
         let versions = Versions()
-        let root = Corpus.root.appendingPathComponent("models/alemar11+CoreDataPlus/Tests/Resources/SampleModel/SampleModel.xcdatamodeld")
+        let root = Corpus.root.appendingPathComponent(
+            "models/alemar11+CoreDataPlus/Tests/Resources/SampleModel/SampleModel.xcdatamodeld")
         let models = try [
             versions.model("A", Versions.first), versions.model("B", Versions.second),
             NSManagedObjectModel(loading: root.appendingPathComponent("SampleModel.xcdatamodel")),
@@ -156,14 +180,16 @@ enum Corpus {
             #expect(copy.entityVersionHashesByName == model.entityVersionHashesByName)
             for (name, entity) in model.entitiesByName {
                 #expect(copy.entitiesByName[name]?.superentity?.name == entity.superentity?.name)
-                #expect(copy.entitiesByName[name]?.attributesByName.keys.sorted() == entity.attributesByName.keys.sorted())
+                #expect(
+                    copy.entitiesByName[name]?.attributesByName.keys.sorted() == entity.attributesByName.keys.sorted())
                 #expect(copy.entitiesByName[name]?.renamingIdentifier == entity.renamingIdentifier)
             }
         }
         let process = Process()
         let pipe = Pipe()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        let script = Corpus.root.deletingLastPathComponent().appendingPathComponent("specs/verify_version_hashes.py").path
+        let script = Corpus.root.deletingLastPathComponent().appendingPathComponent("specs/verify_version_hashes.py")
+            .path
         process.arguments = ["python3", script] + paths
         process.standardOutput = pipe
         try process.run()
@@ -172,24 +198,32 @@ enum Corpus {
         #expect(output.split(separator: "\n").count { $0.hasPrefix("OK") } == models.count, "\(output)")
     }
 
-    @Test("A store of Core Data's is migrated by the model beside its rows where no other is found", .enabled(if: Corpus.isPresent))
+    @Test(
+        "A store of Core Data's is migrated by the model beside its rows where no other is found",
+        .enabled(if: Corpus.isPresent))
     func migratedByCache() throws {
         let project = "alemar11+CoreDataPlus/Tests/Resources/SampleModel"
         let folder = Folder()
         let url = folder.file("store.sqlite")
-        let store = try #require(try Corpus.files(below: "stores") { $0.contains("CoreDataPlus") && $0.hasSuffix("/SampleModelV1.sqlite") }.last)
+        let store = try #require(
+            try Corpus.files(below: "stores") { $0.contains("CoreDataPlus") && $0.hasSuffix("/SampleModelV1.sqlite") }
+                .last)
         for suffix in ["", "-wal"] {
             try? FileManager.default.copyItem(atPath: store.path + suffix, toPath: url.path + suffix)
         }
         let version = try NSManagedObjectModel(
-            loading: Corpus.root.appendingPathComponent("models/\(project)/SampleModel.xcdatamodeld/SampleModel2.xcdatamodel"))
+            loading: Corpus.root.appendingPathComponent(
+                "models/\(project)/SampleModel.xcdatamodeld/SampleModel2.xcdatamodel"))
         // One that knows no package.
         let model = NSManagedObjectModel()
         model.entities = linkedCopies(of: version.entities)
         #expect(model.entityVersionHashesByName == version.entityVersionHashesByName)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        let options: [String: Any] = [NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true]
-        let opened = try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: options)
+        let options: [String: Any] = [
+            NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true,
+        ]
+        let opened = try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: options)
         #expect(opened.metadata?[NSStoreModelVersionHashesKey] as? [String: Data] == version.entityVersionHashesByName)
         try coordinator.remove(opened)
     }
@@ -201,7 +235,9 @@ enum Corpus {
         try Data("bplist00 nothing".utf8).write(to: file)
         #expect(thrown { _ = try NSManagedObjectModel(loading: file) }?.sentence.contains("M.mom") == true)
         guard Corpus.isPresent else { return }
-        let whole = try Data(contentsOf: Corpus.root.appendingPathComponent("compiled/alemar11+CoreDataPlus/Tests/Resources/SampleModel/Fixtures/SampleModel.momd/SampleModel.mom"))
+        let whole = try Data(
+            contentsOf: Corpus.root.appendingPathComponent(
+                "compiled/alemar11+CoreDataPlus/Tests/Resources/SampleModel/Fixtures/SampleModel.momd/SampleModel.mom"))
         for place in stride(from: 8, to: whole.count, by: 37) {
             var bytes = whole
             bytes[place] ^= 0x5a
@@ -215,10 +251,13 @@ enum Corpus {
         for count in [0, 1, 70_000, 200_000] {
             let data = Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) })
             #expect(try Deflate.inflated(Deflate.stored(data), limit: count) == data)
-            if count > 0 { #expect(throws: ArchiveError.self) { try Deflate.inflated(Deflate.stored(data), limit: count - 1) } }
+            if count > 0 {
+                #expect(throws: ArchiveError.self) { try Deflate.inflated(Deflate.stored(data), limit: count - 1) }
+            }
         }
         // “aaaaaaaaaa” with a fixed and with a dynamic code, as zlib writes them.
-        #expect(try Deflate.inflated(Data([0x4b, 0x4c, 0x84, 0x01, 0x00]), limit: 100) == Data(repeating: 0x61, count: 10))
+        #expect(
+            try Deflate.inflated(Data([0x4b, 0x4c, 0x84, 0x01, 0x00]), limit: 100) == Data(repeating: 0x61, count: 10))
         #expect(throws: ArchiveError.self) { try Deflate.inflated(Data([0x07]), limit: 100) }
     }
 }

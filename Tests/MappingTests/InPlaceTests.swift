@@ -31,7 +31,9 @@ final class InterruptingPolicy: NSEntityMigrationPolicy {
         }
     }
 
-    private func migrate(_ url: URL, type: String = NSSQLiteStoreType, _ interrupt: @escaping () throws -> Void = {}) throws {
+    private func migrate(_ url: URL, type: String = NSSQLiteStoreType, _ interrupt: @escaping () throws -> Void = {})
+        throws
+    {
         let manager = NSMigrationManager(sourceModel: first, destinationModel: second)
         manager.userInfo = ["interrupt": interrupt]
         try manager.migrateInPlace(url, type: type, options: nil, with: mapping)
@@ -42,7 +44,9 @@ final class InterruptingPolicy: NSEntityMigrationPolicy {
         return stat(url.path, &facts) == 0 ? UInt64(facts.st_ino) : 0
     }
 
-    @Test("A store is migrated where it is, in the same file for SQLite", arguments: [NSSQLiteStoreType, NSBinaryStoreType, NSPropertyListStoreType])
+    @Test(
+        "A store is migrated where it is, in the same file for SQLite",
+        arguments: [NSSQLiteStoreType, NSBinaryStoreType, NSPropertyListStoreType])
     func inPlace(type: String) throws {
         let url = versions.file("library")
         try versions.library(first, at: url, type: type)
@@ -50,7 +54,9 @@ final class InterruptingPolicy: NSEntityMigrationPolicy {
         try migrate(url, type: type)
         if type == NSSQLiteStoreType { #expect(inode(url) == before) }
         try versions.with(second, at: url, type: type) { context in
-            let names = try Versions.all("Book", context, by: "title").map { $0.value(forKeyPath: "author.fullName") as? String }
+            let names = try Versions.all("Book", context, by: "title").map {
+                $0.value(forKeyPath: "author.fullName") as? String
+            }
             #expect(names == ["Ann", "Bob", "Ann"])
             let tags = try Versions.all("Tag", context, by: "word").map { ($0.value(forKey: "books") as? NSSet)?.count }
             #expect(tags == [2, 1])
@@ -64,11 +70,15 @@ final class InterruptingPolicy: NSEntityMigrationPolicy {
         let url = versions.file("library")
         try versions.library(first, at: url)
         #expect(thrown { try migrate(url) { throw CocoaError(.fileLocking) } }?.code == .fileLocking)
-        let count = try versions.with(first, at: url) { try $0.count(for: NSFetchRequest<NSManagedObject>(entityName: "Book")) }
+        let count = try versions.with(first, at: url) {
+            try $0.count(for: NSFetchRequest<NSManagedObject>(entityName: "Book"))
+        }
         #expect(count == 3)
     }
 
-    @Test("Nobody writes to a store between its being read and its being replaced; readers see the former state until then")
+    @Test(
+        "Nobody writes to a store between its being read and its being replaced; readers see the former state until then"
+    )
     func others() throws {
         let url = versions.file("library")
         try versions.library(first, at: url)
@@ -80,7 +90,8 @@ final class InterruptingPolicy: NSEntityMigrationPolicy {
         try migrate(url) {
             let (count, refused) = try context.performAndWait {
                 let count = try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Note"))
-                NSEntityDescription.insertNewObject(forEntityName: "Note", into: context).setValue("late", forKey: "text")
+                NSEntityDescription.insertNewObject(forEntityName: "Note", into: context).setValue(
+                    "late", forKey: "text")
                 defer { context.rollback() }
                 do { try context.save() } catch { return (count, true) }
                 return (count, false)
@@ -107,8 +118,14 @@ final class InterruptingPolicy: NSEntityMigrationPolicy {
 
     @Test("Large values go along with their files")
     func files() throws {
-        let old = try versions.model("C", "<entity name=\"Photo\"><attribute name=\"data\" optional=\"YES\" attributeType=\"Binary\" allowsExternalBinaryDataStorage=\"YES\"/></entity>")
-        let new = try versions.model("D", "<entity name=\"Photo\"><attribute name=\"data\" optional=\"YES\" attributeType=\"Binary\" allowsExternalBinaryDataStorage=\"YES\"/><attribute name=\"name\" optional=\"YES\" attributeType=\"String\"/></entity>")
+        let old = try versions.model(
+            "C",
+            "<entity name=\"Photo\"><attribute name=\"data\" optional=\"YES\" attributeType=\"Binary\" allowsExternalBinaryDataStorage=\"YES\"/></entity>"
+        )
+        let new = try versions.model(
+            "D",
+            "<entity name=\"Photo\"><attribute name=\"data\" optional=\"YES\" attributeType=\"Binary\" allowsExternalBinaryDataStorage=\"YES\"/><attribute name=\"name\" optional=\"YES\" attributeType=\"String\"/></entity>"
+        )
         let url = versions.file("photos")
         let large = Data(repeating: 7, count: 300_000)
         try versions.with(old, at: url) { context in
@@ -117,7 +134,8 @@ final class InterruptingPolicy: NSEntityMigrationPolicy {
         }
         let manager = NSMigrationManager(sourceModel: old, destinationModel: new)
         let mapping = try NSMappingModel.inferredMappingModel(forSourceModel: old, destinationModel: new)
-        mapping.entityMappings[0].attributeMappings?.first { $0.name == "name" }?.valueExpression = NSExpression(forConstantValue: "x")
+        mapping.entityMappings[0].attributeMappings?.first { $0.name == "name" }?.valueExpression = NSExpression(
+            forConstantValue: "x")
         try manager.migrateInPlace(url, type: NSSQLiteStoreType, options: nil, with: mapping)
         try versions.with(new, at: url) { context in
             let photo = try Versions.all("Photo", context, by: "name")[0]
@@ -125,6 +143,7 @@ final class InterruptingPolicy: NSEntityMigrationPolicy {
             #expect(photo.value(forKey: "name") as? String == "x")
         }
         let folder = versions.file(".photos_SUPPORT/_EXTERNAL_DATA")
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { !$0.hasPrefix(".") }.count == 1)
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { !$0.hasPrefix(".") }.count == 1)
     }
 }

@@ -7,11 +7,16 @@ import Testing
 
 @Suite struct MappedHistoryTests {
     private let versions = Versions()
-    private static var options: [String: Any] { [NSPersistentHistoryTrackingKey: true, NSPersistentStoreKeepsFormerValues: true] }
+    private static var options: [String: Any] {
+        [NSPersistentHistoryTrackingKey: true, NSPersistentStoreKeepsFormerValues: true]
+    }
 
-    private func open(_ model: NSManagedObjectModel, _ url: URL) throws -> (NSPersistentStoreCoordinator, NSManagedObjectContext) {
+    private func open(_ model: NSManagedObjectModel, _ url: URL) throws -> (
+        NSPersistentStoreCoordinator, NSManagedObjectContext
+    ) {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: Self.options)
+        try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: Self.options)
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
         return (coordinator, context)
@@ -35,28 +40,35 @@ import Testing
         let text = "<attribute name=\"text\" optional=\"YES\" attributeType=\"String\"/>"
         return (
             try versions.model("A", "<entity name=\"Note\">\(text)</entity>"),
-            try versions.model("B", "<entity name=\"Note\">\(text)<attribute name=\"size\" optional=\"YES\" attributeType=\"Integer 16\"/></entity>")
+            try versions.model(
+                "B",
+                "<entity name=\"Note\">\(text)<attribute name=\"size\" optional=\"YES\" attributeType=\"Integer 16\"/></entity>"
+            )
         )
     }
 
     private func transactions(_ context: NSManagedObjectContext) throws -> [NSPersistentHistoryTransaction] {
         let request = NSPersistentHistoryChangeRequest.fetchHistory(after: nil as NSPersistentHistoryToken?)
-        return (try context.execute(request) as? NSPersistentHistoryResult)?.result as? [NSPersistentHistoryTransaction] ?? []
+        return (try context.execute(request) as? NSPersistentHistoryResult)?.result as? [NSPersistentHistoryTransaction]
+            ?? []
     }
 
-    @Test("Through a mapping of its own a store begins anew: no cursor and no former value of the former history is left")
+    @Test(
+        "Through a mapping of its own a store begins anew: no cursor and no former value of the former history is left")
     func mapped() throws {
         let (first, second) = try models()
         let url = versions.file("notes")
         let token = try fill(first, url)
         let mapping = try NSMappingModel.inferredMappingModel(forSourceModel: first, destinationModel: second)
-        mapping.entityMappings?[0].attributeMappings?.first { $0.name == "size" }?.valueExpression = NSExpression(forConstantValue: 5)
+        mapping.entityMappings?[0].attributeMappings?.first { $0.name == "size" }?.valueExpression = NSExpression(
+            forConstantValue: 5)
         try NSMigrationManager(sourceModel: first, destinationModel: second).migrateInPlace(
             url, type: NSSQLiteStoreType, options: Self.options, with: mapping)
         let (coordinator, context) = try open(second, url)
         #expect(try coordinator.historyCursors().isEmpty && coordinator.historyToken(ofCursor: "mail") == nil)
         #expect(try transactions(context).isEmpty)
-        #expect(coordinator.currentPersistentHistoryToken(fromStores: nil)?.transactions.keys != token.transactions.keys)
+        #expect(
+            coordinator.currentPersistentHistoryToken(fromStores: nil)?.transactions.keys != token.transactions.keys)
         let note = try Versions.all("Note", context, by: "text")[0]
         #expect(note.value(forKey: "size") as? Int == 5)
         for text in ["four", "five"] {

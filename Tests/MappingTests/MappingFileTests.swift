@@ -10,9 +10,13 @@ import Testing
 @Suite struct MappingFileTests {
     private let versions = Versions()
 
-    @Test("Every mapping model of the corpus is read; most fit the versions that they name", .enabled(if: Corpus.isPresent))
+    @Test(
+        "Every mapping model of the corpus is read; most fit the versions that they name",
+        .enabled(if: Corpus.isPresent))
     func corpus() throws {
-        let files = try Corpus.files(below: "models") { $0.hasSuffix(".xcmappingmodel/xcmapping.xml") }.map { $0.deletingLastPathComponent() }
+        let files = try Corpus.files(below: "models") { $0.hasSuffix(".xcmappingmodel/xcmapping.xml") }.map {
+            $0.deletingLastPathComponent()
+        }
         #expect(files.count >= 56)
         var (fitting, others, expressions, generated) = (0, [String](), 0, 0)
         var folders: Set<URL> = []
@@ -22,7 +26,9 @@ import Testing
             #expect(!model.entityMappings.isEmpty)
             for mapping in model.entityMappings {
                 #expect(mapping.mappingType != .undefinedEntityMappingType)
-                if mapping.sourceEntityName != nil { #expect(mapping.sourceEntityVersionHash != nil, "\(url.path) \(mapping.name ?? "")") }
+                if mapping.sourceEntityName != nil {
+                    #expect(mapping.sourceEntityVersionHash != nil, "\(url.path) \(mapping.name ?? "")")
+                }
                 for property in (mapping.attributeMappings ?? []) + (mapping.relationshipMappings ?? []) {
                     guard let text = property.valueExpression?.description else { continue }
                     if text == "$source.\(property.name ?? "")" { generated += 1 } else { expressions += 1 }
@@ -30,7 +36,8 @@ import Testing
             }
             let document = try MappingDocument(url.appendingPathComponent("xcmapping.xml"))
             let paths = document.records(of: "XDDEVMAPPINGMODEL").first
-            if let from = version(paths?.name("sourcemodelpath"), of: url), let to = version(paths?.name("destinationmodelpath"), of: url),
+            if let from = version(paths?.name("sourcemodelpath"), of: url),
+                let to = version(paths?.name("destinationmodelpath"), of: url),
                 (try? model.fit(from.schema(), to.schema())) != nil
             {
                 fitting += 1
@@ -38,7 +45,9 @@ import Testing
                 others.append(url.lastPathComponent)
             }
         }
-        print("mapping models: \(files.count) read, \(expressions) expressions and \(generated) copies, \(fitting) fit the versions in the corpus")
+        print(
+            "mapping models: \(files.count) read, \(expressions) expressions and \(generated) copies, \(fitting) fit the versions in the corpus"
+        )
         print("do not: \(others)")
         #expect(fitting >= 30)
         #expect(expressions > 74)
@@ -60,16 +69,22 @@ import Testing
         return nil
     }
 
-    @Test("What Xcode does not write is generated: names, types, attributes and relationships of the same name", .enabled(if: Corpus.isPresent))
+    @Test(
+        "What Xcode does not write is generated: names, types, attributes and relationships of the same name",
+        .enabled(if: Corpus.isPresent))
     func generated() throws {
-        let url = Corpus.root.appendingPathComponent("models/alemar11+CoreDataPlus/Tests/Resources/SampleModel/MappingModels/V2toV3.xcmappingmodel")
+        let url = Corpus.root.appendingPathComponent(
+            "models/alemar11+CoreDataPlus/Tests/Resources/SampleModel/MappingModels/V2toV3.xcmappingmodel")
         let model = try NSMappingModel(loading: url)
         let names = model.entityMappingsByName
         #expect(names["PersonToPerson"]?.mappingType == .transformEntityMappingType)
         #expect(names["Maker"]?.mappingType == .addEntityMappingType)
         #expect(names["SportCarToSportCar"]?.mappingType == .customEntityMappingType)
-        #expect(names["PersonToPerson"]?.attributeMappings?.first { $0.name == "firstName" }?.valueExpression?.description == "$source.firstName")
-        let owner = try #require(names["SportCarToSportCar"]?.relationshipMappings?.first { $0.name == "owner" }?.valueExpression)
+        #expect(
+            names["PersonToPerson"]?.attributeMappings?.first { $0.name == "firstName" }?.valueExpression?.description
+                == "$source.firstName")
+        let owner = try #require(
+            names["SportCarToSportCar"]?.relationshipMappings?.first { $0.name == "owner" }?.valueExpression)
         #expect(owner.method?.name.hasPrefix("destinationInstancesFor") == true)
         #expect(names["PersonToPerson"]?.sourceExpression?.expressionType == .fetchRequest)
     }
@@ -79,7 +94,8 @@ import Testing
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("make-cdm.py")
         process.arguments = [
-            "python3", script.path, output.path, source.entityVersionHashesByName["Author"]?.base64EncodedString() ?? "",
+            "python3", script.path, output.path,
+            source.entityVersionHashesByName["Author"]?.base64EncodedString() ?? "",
             destination.entityVersionHashesByName["Person"]?.base64EncodedString() ?? "",
         ]
         try process.run()
@@ -109,11 +125,16 @@ import Testing
         try versions.with(second, at: versions.file("new")) { context in
             let people = try Versions.all("Person", context, by: "fullName")
             #expect(people.map { ($0.value(forKey: "rank") as? NSNumber)?.intValue } == [3, 3])
-            #expect(try Versions.all("Book", context, by: "title").map { $0.value(forKeyPath: "author.fullName") as? String } == ["Ann", "Bob", "Ann"])
+            #expect(
+                try Versions.all("Book", context, by: "title").map {
+                    $0.value(forKeyPath: "author.fullName") as? String
+                } == ["Ann", "Bob", "Ann"])
         }
     }
 
-    @Test("With the options that migrate, a mapping model beside the model goes before inference", arguments: [NSSQLiteStoreType, NSXMLStoreType])
+    @Test(
+        "With the options that migrate, a mapping model beside the model goes before inference",
+        arguments: [NSSQLiteStoreType, NSXMLStoreType])
     func opened(type: String) throws {
         let first = try versions.model("Library.xcdatamodeld/1", Versions.first)
         let second = try versions.model("Library.xcdatamodeld/2", Versions.second)
@@ -121,7 +142,8 @@ import Testing
         try versions.library(first, at: versions.file("store"), type: type)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: second)
         let store = try coordinator.addPersistentStore(
-            ofType: type, configurationName: nil, at: versions.file("store"), options: [NSMigratePersistentStoresAutomaticallyOption: true])
+            ofType: type, configurationName: nil, at: versions.file("store"),
+            options: [NSMigratePersistentStoresAutomaticallyOption: true])
         try coordinator.remove(store)
         try versions.with(second, at: versions.file("store"), type: type) { context in
             let people = try Versions.all("Person", context, by: "fullName")
@@ -141,10 +163,15 @@ import Testing
             _ = NSMappingModel(contentsOf: versions.file("broken.cdm"))
         }
         try Data("no archive".utf8).write(to: versions.file("broken.cdm"))
-        #expect(thrown { _ = try NSMappingModel(loading: versions.file("broken.cdm")) }?.sentence.contains("broken.cdm") == true)
+        #expect(
+            thrown { _ = try NSMappingModel(loading: versions.file("broken.cdm")) }?.sentence.contains("broken.cdm")
+                == true)
         let folder = versions.file("X.xcmappingmodel")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        for text in ["", "<database>", "<!DOCTYPE d [<!ENTITY a 'b'>]><database/>", "<database><object type='x'/></database>", "<database></database>"] {
+        for text in [
+            "", "<database>", "<!DOCTYPE d [<!ENTITY a 'b'>]><database/>", "<database><object type='x'/></database>",
+            "<database></database>",
+        ] {
             try Data(text.utf8).write(to: folder.appendingPathComponent("xcmapping.xml"))
             #expect(NSMappingModel(contentsOf: folder) == nil)
         }

@@ -25,7 +25,8 @@ final class MeasuringPolicy: NSEntityMigrationPolicy {
     ) throws {
         let source = manager.sourceInstances(forEntityMappingName: mapping.name, destinationInstances: [dInstance])
         let author = source[0].value(forKey: "author") as? NSManagedObject
-        let person = manager.destinationInstances(forEntityMappingName: "AuthorToPerson", sourceInstances: author.map { [$0] } ?? [])
+        let person = manager.destinationInstances(
+            forEntityMappingName: "AuthorToPerson", sourceInstances: author.map { [$0] } ?? [])
         dInstance.setValue(person.first, forKey: "author")
         look()
     }
@@ -41,7 +42,9 @@ final class MeasuringPolicy: NSEntityMigrationPolicy {
     /// By hand: `OPENCOREDATA_MIGRATED_OBJECTS=1000000` asks for as many in less than 256 MB.
     private static let given = ProcessInfo.processInfo.environment["OPENCOREDATA_MIGRATED_OBJECTS"].flatMap(Int.init)
 
-    @Test("100,000 objects, each with a to-one, and a policy that associates take less than 64 MB", .timeLimit(.minutes(60)))
+    @Test(
+        "100,000 objects, each with a to-one, and a policy that associates take less than 64 MB",
+        .timeLimit(.minutes(60)))
     func bounded() async throws {
         // In a process of its own, where no other test takes memory meanwhile.
         await #expect(processExitsWith: .success) {
@@ -85,7 +88,8 @@ final class MeasuringPolicy: NSEntityMigrationPolicy {
         let before = coredata_heap_bytes()
         MeasuringPolicy.peak.withLock { $0 = before }
         try manager.migrateStore(
-            from: versions.file("old.sqlite"), type: .sqlite, mapping: mapping, to: versions.file("new.sqlite"), type: .sqlite)
+            from: versions.file("old.sqlite"), type: .sqlite, mapping: mapping, to: versions.file("new.sqlite"),
+            type: .sqlite)
         let peak = MeasuringPolicy.peak.withLock { $0 } - before
         try versions.with(optional, at: versions.file("new.sqlite")) { context in
             let request = NSFetchRequest<NSManagedObject>(entityName: "Book")

@@ -10,7 +10,9 @@ final class LoggingPolicy: NSEntityMigrationPolicy {
     private func log(_ what: String, _ mapping: NSEntityMapping, _ manager: NSMigrationManager) {
         (manager.userInfo?["log"] as? NSMutableArray)?.add("\(mapping.name ?? "") \(what)")
     }
-    override func begin(_ mapping: NSEntityMapping, with manager: NSMigrationManager) throws { log("begin", mapping, manager) }
+    override func begin(_ mapping: NSEntityMapping, with manager: NSMigrationManager) throws {
+        log("begin", mapping, manager)
+    }
     override func createDestinationInstances(
         forSource sInstance: NSManagedObject, in mapping: NSEntityMapping, manager: NSMigrationManager
     ) throws {
@@ -61,7 +63,10 @@ final class SplittingPolicy: NSEntityMigrationPolicy {
         let shelves = manager.destinationInstances(forEntityMappingName: mapping.name, sourceInstances: nil)
         let sources = manager.sourceInstances(forEntityMappingName: mapping.name, destinationInstances: shelves)
         #expect(sources.map { $0.value(forKey: "name") as? String } == ["Ann", "Ann", "Bob", "Bob"])
-        #expect(manager.destinationInstances(forEntityMappingName: mapping.name, sourceInstances: [sources[2]]) == [shelves[2], shelves[3]])
+        #expect(
+            manager.destinationInstances(forEntityMappingName: mapping.name, sourceInstances: [sources[2]]) == [
+                shelves[2], shelves[3],
+            ])
         #expect(manager.sourceInstances(forEntityMappingName: mapping.name, destinationInstances: nil) == sources)
         #expect(manager.destinationInstances(forEntityMappingName: "Nothing", sourceInstances: nil).isEmpty)
     }
@@ -76,7 +81,9 @@ final class StoppingPolicy: NSEntityMigrationPolicy {
 /// Has another thread look at the progress and cancel, while objects are made.
 final class InterruptedPolicy: NSEntityMigrationPolicy {
     private var count = 0
-    override func createDestinationInstances(forSource sInstance: NSManagedObject, in mapping: NSEntityMapping, manager: NSMigrationManager) throws {
+    override func createDestinationInstances(
+        forSource sInstance: NSManagedObject, in mapping: NSEntityMapping, manager: NSMigrationManager
+    ) throws {
         try super.createDestinationInstances(forSource: sInstance, in: mapping, manager: manager)
         count += 1
         guard count == 2 else { return }
@@ -110,7 +117,8 @@ final class InterruptedPolicy: NSEntityMigrationPolicy {
     }
 
     private func entity(
-        _ name: String, _ from: String?, _ to: String?, _ attributes: [NSPropertyMapping] = [], _ relationships: [NSPropertyMapping] = [],
+        _ name: String, _ from: String?, _ to: String?, _ attributes: [NSPropertyMapping] = [],
+        _ relationships: [NSPropertyMapping] = [],
         policy: NSEntityMigrationPolicy.Type? = nil, type: NSEntityMappingType = .customEntityMappingType
     ) -> NSEntityMapping {
         let mapping = NSEntityMapping()
@@ -133,18 +141,22 @@ final class InterruptedPolicy: NSEntityMigrationPolicy {
     private static let instances = "FUNCTION($manager, 'destinationInstancesForEntityMappingNamed:sourceInstances:', "
 
     private var authors: NSEntityMapping {
-        entity("AuthorToPerson", "Author", "Person", [property("fullName", "$source.name"), property("born", "$source.born")])
+        entity(
+            "AuthorToPerson", "Author", "Person",
+            [property("fullName", "$source.name"), property("born", "$source.born")])
     }
 
     private var books: NSEntityMapping {
         entity(
-            "BookToBook", "Book", "Book", [property("title", "$source.title"), property("pages", "$source.pages"), property("kind", "$source.kind")],
+            "BookToBook", "Book", "Book",
+            [property("title", "$source.title"), property("pages", "$source.pages"), property("kind", "$source.kind")],
             [property("author", "\(Self.instances)'AuthorToPerson', $source.author)")])
     }
 
     @discardableResult
     private func migrate(
-        _ model: NSMappingModel, to name: String = "new.sqlite", type: NSPersistentStore.StoreType = .sqlite, _ info: [AnyHashable: Any]? = nil
+        _ model: NSMappingModel, to name: String = "new.sqlite", type: NSPersistentStore.StoreType = .sqlite,
+        _ info: [AnyHashable: Any]? = nil
     ) throws -> NSMigrationManager {
         let manager = NSMigrationManager(sourceModel: first, destinationModel: second)
         manager.userInfo = info
@@ -174,19 +186,30 @@ final class InterruptedPolicy: NSEntityMigrationPolicy {
         let manager = try migrate(model(a, b, added), ["log": log])
         #expect(manager.migrationProgress == 1)
         #expect(manager.mappingModel.entityMappings.count == 3)
-        let creates = ["AuthorToPerson begin", "AuthorToPerson create", "AuthorToPerson create", "AuthorToPerson endCreation"]
-            + ["BookToBook begin"] + Array(repeating: "BookToBook create", count: 3) + ["BookToBook endCreation", "Shelf begin", "Shelf endCreation"]
-        let relates = ["AuthorToPerson relate", "AuthorToPerson relate", "AuthorToPerson endRelating"]
+        let creates =
+            ["AuthorToPerson begin", "AuthorToPerson create", "AuthorToPerson create", "AuthorToPerson endCreation"]
+            + ["BookToBook begin"] + Array(repeating: "BookToBook create", count: 3) + [
+                "BookToBook endCreation", "Shelf begin", "Shelf endCreation",
+            ]
+        let relates =
+            ["AuthorToPerson relate", "AuthorToPerson relate", "AuthorToPerson endRelating"]
             + Array(repeating: "BookToBook relate", count: 3) + ["BookToBook endRelating", "Shelf endRelating"]
-        let ends = ["AuthorToPerson validate", "BookToBook validate", "Shelf validate", "AuthorToPerson end", "BookToBook end", "Shelf end"]
+        let ends = [
+            "AuthorToPerson validate", "BookToBook validate", "Shelf validate", "AuthorToPerson end", "BookToBook end",
+            "Shelf end",
+        ]
         #expect(log.compactMap { $0 as? String } == creates + relates + ends)
     }
 
-    @Test("A required relationship that the second pass fills is no error; one that nobody fills is one in the third, with the object")
+    @Test(
+        "A required relationship that the second pass fills is no error; one that nobody fills is one in the third, with the object"
+    )
     func required() throws {
         try migrate(model(authors, books), to: "whole.sqlite")
         let titles = try versions.with(second, at: versions.file("whole.sqlite")) { context in
-            try Versions.all("Book", context, by: "title").map { ($0.value(forKey: "author") as? NSManagedObject)?.value(forKey: "fullName") as? String }
+            try Versions.all("Book", context, by: "title").map {
+                ($0.value(forKey: "author") as? NSManagedObject)?.value(forKey: "fullName") as? String
+            }
         }
         #expect(titles == ["Ann", "Bob", "Ann"])
         let lonely = books
@@ -201,7 +224,8 @@ final class InterruptedPolicy: NSEntityMigrationPolicy {
     @Test("The source stays as it was, and the new store has another UUID and the program's metadata")
     func source() throws {
         let metadata = { (model: NSManagedObjectModel, name: String) in
-            try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: self.versions.file(name))
+            try NSPersistentStoreCoordinator.metadataForPersistentStore(
+                ofType: NSSQLiteStoreType, at: self.versions.file(name))
         }
         let url = versions.file("old.sqlite")
         var own = try metadata(first, "old.sqlite")
@@ -210,12 +234,18 @@ final class InterruptedPolicy: NSEntityMigrationPolicy {
         try migrate(model(authors, books))
         #expect(try metadata(second, "new.sqlite")["flavour"] as? String == "plum")
         #expect(try metadata(second, "new.sqlite")[NSStoreUUIDKey] as? String != own[NSStoreUUIDKey] as? String)
-        #expect(try versions.with(first, at: url) { try $0.count(for: NSFetchRequest<NSManagedObject>(entityName: "Book")) } == 3)
+        #expect(
+            try versions.with(first, at: url) { try $0.count(for: NSFetchRequest<NSManagedObject>(entityName: "Book")) }
+                == 3)
     }
 
-    @Test("A store goes to one of another type; objects that were there stay", arguments: [NSBinaryStoreType, NSXMLStoreType, NSSQLiteStoreType])
+    @Test(
+        "A store goes to one of another type; objects that were there stay",
+        arguments: [NSBinaryStoreType, NSXMLStoreType, NSSQLiteStoreType])
     func types(type: String) throws {
-        for _ in 1...2 { try migrate(model(authors, books), to: "other", type: NSPersistentStore.StoreType(rawValue: type)) }
+        for _ in 1...2 {
+            try migrate(model(authors, books), to: "other", type: NSPersistentStore.StoreType(rawValue: type))
+        }
         let count = try versions.with(second, at: versions.file("other"), type: type) { context in
             try Versions.all("Book", context, by: "title").map { $0.value(forKeyPath: "author.fullName") as? String }
         }
@@ -224,7 +254,8 @@ final class InterruptedPolicy: NSEntityMigrationPolicy {
 
     // MARK: Expressions
 
-    @Test("Value expressions have their variables, key paths, functions of the policy and of the language, and constants")
+    @Test(
+        "Value expressions have their variables, key paths, functions of the policy and of the language, and constants")
     func expressions() throws {
         func title(_ expression: String) throws -> [String?] {
             let mapping = books
@@ -243,15 +274,20 @@ final class InterruptedPolicy: NSEntityMigrationPolicy {
         #expect(try title("$entityMapping.name") == ["BookToBook", "BookToBook", "BookToBook"])
         #expect(try title("$propertyMapping.name") == ["title", "title", "title"])
         #expect(try title("$destination.entity.name") == ["Book", "Book", "Book"])
-        #expect(try title("FUNCTION($entityPolicy, 'shout:times:', $source.author.name, 2)") == ["ANN!!", "BOB!!", "ANN!!"])
-        #expect(try title("lowercase:(FUNCTION($entityPolicy, 'shout:times:', $source.title, 1))") == ["apples!", "mice!", "zebras!"])
+        #expect(
+            try title("FUNCTION($entityPolicy, 'shout:times:', $source.author.name, 2)") == ["ANN!!", "BOB!!", "ANN!!"])
+        #expect(
+            try title("lowercase:(FUNCTION($entityPolicy, 'shout:times:', $source.title, 1))") == [
+                "apples!", "mice!", "zebras!",
+            ])
         #expect(try title("TERNARY($source.pages == nil, 'thin', $source.kind)") == ["food", "thin", "nature"])
         #expect(try title("CAST($source.author.books.@count, 'NSString')") == ["2", "1", "2"])
     }
 
     @Test("FETCH finds source objects, for values as for the objects of a mapping")
     func fetches() throws {
-        let some = "FETCH(FUNCTION($manager, 'fetchRequestForSourceEntityNamed:predicateString:', 'Book', \"kind == 'nature'\"), $manager.sourceContext, NO)"
+        let some =
+            "FETCH(FUNCTION($manager, 'fetchRequestForSourceEntityNamed:predicateString:', 'Book', \"kind == 'nature'\"), $manager.sourceContext, NO)"
         let nature = books
         nature.name = "Nature"
         nature.sourceExpression = NSExpression(format: some)
@@ -262,7 +298,10 @@ final class InterruptedPolicy: NSEntityMigrationPolicy {
         let people = authors
         people.attributeMappings?.append(property("rank", some.replacingOccurrences(of: ", NO)", with: ", YES)")))
         people.relationshipMappings = [
-            property("books", "FUNCTION($manager, 'destinationInstancesForSourceRelationshipNamed:sourceInstances:', 'books', $source.books)")
+            property(
+                "books",
+                "FUNCTION($manager, 'destinationInstancesForSourceRelationshipNamed:sourceInstances:', 'books', $source.books)"
+            )
         ]
         try migrate(model(people, nature, rest))
         try versions.with(second, at: versions.file("new.sqlite")) { context in
@@ -286,13 +325,21 @@ final class InterruptedPolicy: NSEntityMigrationPolicy {
 
     // MARK: Refusals
 
-    @Test("A mapping that cannot be carried out is refused before anything is written", arguments: [
-        ("$source.nothing", 134110, "nothing"), ("$manager.nothing", 134110, "nothing"),
-        ("FUNCTION($entityPolicy, 'whisper:', $source.title)", 134170, "whisper:"),
-        ("FUNCTION($manager, 'destroy')", 134110, "destroy"), ("FUNCTION($source, 'shout')", 134110, "shout"),
-        ("FUNCTION($manager, 'destinationInstancesForEntityMappingNamed:sourceInstances:', 'Nobody', $source)", 134110, "Nobody"),
-        ("FUNCTION($manager, 'destinationInstancesForSourceRelationshipNamed:sourceInstances:', 'wheels', $source.tags)", 134110, "wheels"),
-    ])
+    @Test(
+        "A mapping that cannot be carried out is refused before anything is written",
+        arguments: [
+            ("$source.nothing", 134110, "nothing"), ("$manager.nothing", 134110, "nothing"),
+            ("FUNCTION($entityPolicy, 'whisper:', $source.title)", 134170, "whisper:"),
+            ("FUNCTION($manager, 'destroy')", 134110, "destroy"), ("FUNCTION($source, 'shout')", 134110, "shout"),
+            (
+                "FUNCTION($manager, 'destinationInstancesForEntityMappingNamed:sourceInstances:', 'Nobody', $source)",
+                134110, "Nobody"
+            ),
+            (
+                "FUNCTION($manager, 'destinationInstancesForSourceRelationshipNamed:sourceInstances:', 'wheels', $source.tags)",
+                134110, "wheels"
+            ),
+        ])
     func refused(expression: String, code: Int, word: String) throws {
         let mapping = books
         mapping.attributeMappings = [property("title", expression)]
@@ -353,7 +400,8 @@ final class InterruptedPolicy: NSEntityMigrationPolicy {
         #expect(
             thrown {
                 try manager.migrateStore(
-                    from: old, sourceType: NSSQLiteStoreType, with: nil, toDestinationURL: new, destinationType: NSSQLiteStoreType)
+                    from: old, sourceType: NSSQLiteStoreType, with: nil, toDestinationURL: new,
+                    destinationType: NSSQLiteStoreType)
             }?.code == .migrationMissingMappingModel)
         let missing = thrown {
             try manager.migrateStore(
@@ -363,9 +411,13 @@ final class InterruptedPolicy: NSEntityMigrationPolicy {
         #expect(missing?.underlying != nil)
         try Data("no store".utf8).write(to: versions.file("text"))
         let taken = thrown {
-            try manager.migrateStore(from: old, type: .sqlite, mapping: model(authors), to: versions.file("text"), type: .sqlite)
+            try manager.migrateStore(
+                from: old, type: .sqlite, mapping: model(authors), to: versions.file("text"), type: .sqlite)
         }
         #expect(taken?.code == .migrationManagerDestinationStore)
-        #expect(thrown { try manager.migrateStore(from: old, type: .sqlite, mapping: model(authors), to: old, type: .sqlite) }?.code == .migrationManagerDestinationStore)
+        #expect(
+            thrown {
+                try manager.migrateStore(from: old, type: .sqlite, mapping: model(authors), to: old, type: .sqlite)
+            }?.code == .migrationManagerDestinationStore)
     }
 }

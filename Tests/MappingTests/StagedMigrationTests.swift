@@ -20,7 +20,9 @@ import Testing
 
     init() throws {
         var models: [NSManagedObjectModel] = []
-        for (number, text) in Self.entities.enumerated() { models.append(try versions.model("Shop.xcdatamodeld/Shop \(number + 1)", text)) }
+        for (number, text) in Self.entities.enumerated() {
+            models.append(try versions.model("Shop.xcdatamodeld/Shop \(number + 1)", text))
+        }
         self.models = models
         try versions.with(models[0], at: versions.file("shop")) { context in
             for (name, price) in [("Apple", "12"), ("Pear", "30")] {
@@ -56,7 +58,9 @@ import Testing
             guard let context = manager.container?.newBackgroundContext() else { throw CocoaError(.featureUnsupported) }
             let label = stage.label ?? ""
             try context.performAndWait {
-                for ware in try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Ware")) { ware.setValue(label, forKey: "note") }
+                for ware in try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Ware")) {
+                    ware.setValue(label, forKey: "note")
+                }
                 try context.save()
             }
         }
@@ -104,7 +108,9 @@ import Testing
         var failure: (any Error)?
         container.loadPersistentStores { failure = $1 }
         #expect(failure == nil)
-        for store in container.persistentStoreCoordinator.persistentStores { try container.persistentStoreCoordinator.remove(store) }
+        for store in container.persistentStoreCoordinator.persistentStores {
+            try container.persistentStoreCoordinator.remove(store)
+        }
         #expect(try wares() == ["Apple 12 second", "Pear 30 second"])
     }
 
@@ -113,26 +119,40 @@ import Testing
         let stage = custom("broken")
         stage.willMigrateHandler = { _, _ in throw CocoaError(.fileLocking) }
         let error = thrown {
-            try open(4, NSStagedMigrationManager([NSLightweightMigrationStage([sum(1), sum(2)]), stage, NSLightweightMigrationStage([sum(4)])]))
+            try open(
+                4,
+                NSStagedMigrationManager([
+                    NSLightweightMigrationStage([sum(1), sum(2)]), stage, NSLightweightMigrationStage([sum(4)]),
+                ]))
         }
         #expect(error?.code == .migration)
         #expect(error?.sentence.contains("“broken”") == true)
-        let count = try versions.with(models[1], at: versions.file("shop")) { try $0.count(for: NSFetchRequest<NSManagedObject>(entityName: "Ware")) }
+        let count = try versions.with(models[1], at: versions.file("shop")) {
+            try $0.count(for: NSFetchRequest<NSManagedObject>(entityName: "Ware"))
+        }
         #expect(count == 2)
     }
 
-    @Test("134504 for a version that no stage knows and a model that is not found, 134505 for another checksum, 134506 backwards")
+    @Test(
+        "134504 for a version that no stage knows and a model that is not found, 134505 for another checksum, 134506 backwards"
+    )
     func errors() throws {
         let unknown = thrown { try open(4, NSStagedMigrationManager([NSLightweightMigrationStage([sum(2), sum(4)])])) }
         #expect(unknown?.errorCode == NSManagedObjectModelReferenceNotFoundError)
         let missing = NSManagedObjectModelReference(fileURL: versions.file("None.momd"), versionChecksum: sum(2))
-        let lost = thrown { try open(4, NSStagedMigrationManager([NSCustomMigrationStage(migratingFrom: reference(1), to: missing)])) }
+        let lost = thrown {
+            try open(4, NSStagedMigrationManager([NSCustomMigrationStage(migratingFrom: reference(1), to: missing)]))
+        }
         #expect(lost?.errorCode == NSManagedObjectModelReferenceNotFoundError)
         let wrong = NSManagedObjectModelReference(model: models[1], versionChecksum: sum(3))
-        let other = thrown { try open(4, NSStagedMigrationManager([NSCustomMigrationStage(migratingFrom: reference(1), to: wrong)])) }
+        let other = thrown {
+            try open(4, NSStagedMigrationManager([NSCustomMigrationStage(migratingFrom: reference(1), to: wrong)]))
+        }
         #expect(other?.errorCode == NSStagedMigrationFrameworkVersionMismatchError)
         try open(4, NSStagedMigrationManager([NSLightweightMigrationStage([sum(1), sum(4)])]))
-        let back = thrown { try open(2, NSStagedMigrationManager([NSLightweightMigrationStage([sum(1), sum(2), sum(4)])])) }
+        let back = thrown {
+            try open(2, NSStagedMigrationManager([NSLightweightMigrationStage([sum(1), sum(2), sum(4)])]))
+        }
         #expect(back?.errorCode == NSStagedMigrationBackwardMigrationError)
         #expect(
             thrown {
@@ -149,7 +169,8 @@ import Testing
         #expect(named.resolvedModel.versionChecksum == sum(2))
         let current = NSManagedObjectModelReference(name: "Shop", in: bundle, versionChecksum: sum(4))
         #expect(current.resolvedModel.versionChecksum == sum(4))
-        let hashed = NSManagedObjectModelReference(entityVersionHashes: models[2].entityVersionHashesByName, in: bundle, versionChecksum: sum(3))
+        let hashed = NSManagedObjectModelReference(
+            entityVersionHashes: models[2].entityVersionHashesByName, in: bundle, versionChecksum: sum(3))
         #expect(hashed.resolvedModel.entityVersionHashesByName == models[2].entityVersionHashesByName)
         func code(_ reference: NSManagedObjectModelReference) -> Int? {
             do { _ = try reference.resolve() } catch { return (error as? CocoaError)?.code.rawValue }
@@ -158,8 +179,11 @@ import Testing
         #expect(code(NSManagedObjectModelReference(name: "Shop 2", in: bundle, versionChecksum: sum(3))) == 134505)
         #expect(code(NSManagedObjectModelReference(name: "Shop 9", in: bundle, versionChecksum: sum(3))) == 134504)
         let hashes = ["Nobody": Data(repeating: 1, count: 32)]
-        #expect(code(NSManagedObjectModelReference(entityVersionHashes: hashes, in: bundle, versionChecksum: sum(1))) == 134504)
-        let other = NSManagedObjectModelReference(entityVersionHashes: models[2].entityVersionHashesByName, in: bundle, versionChecksum: sum(1))
+        #expect(
+            code(NSManagedObjectModelReference(entityVersionHashes: hashes, in: bundle, versionChecksum: sum(1)))
+                == 134504)
+        let other = NSManagedObjectModelReference(
+            entityVersionHashes: models[2].entityVersionHashesByName, in: bundle, versionChecksum: sum(1))
         #expect(code(other) == 134505)
     }
 
@@ -169,13 +193,16 @@ import Testing
         #expect(NSManagedObjectModelReference(model: model, versionChecksum: sum(2)).resolvedModel === model)
         #expect(reference(2).resolvedModel.versionChecksum == sum(2))
         #expect(reference(2).versionChecksum == sum(2))
-        let hashes = NSManagedObjectModelReference(entityVersionHashes: model.entityVersionHashesByName, in: Bundle.main, versionChecksum: sum(2))
+        let hashes = NSManagedObjectModelReference(
+            entityVersionHashes: model.entityVersionHashesByName, in: Bundle.main, versionChecksum: sum(2))
         #expect(throws: CocoaError.self) { try hashes.resolve() }
         let named = NSManagedObjectModelReference(name: "Shop 2", in: nil, versionChecksum: sum(2))
         #expect(throws: CocoaError.self) { try named.resolve() }
         let sums = try NSManagedObjectModel.__checksumsForVersionedModel(at: versions.file("Shop.xcdatamodeld"))
         #expect(sums == ["Shop 1": sum(1), "Shop 2": sum(2), "Shop 3": sum(3), "Shop 4": sum(4)])
-        #expect(throws: (any Error).self) { try NSManagedObjectModel.__checksumsForVersionedModel(at: versions.file("none")) }
+        #expect(throws: (any Error).self) {
+            try NSManagedObjectModel.__checksumsForVersionedModel(at: versions.file("none"))
+        }
         #expect(NSMigrationStage().label.isEmpty)
         #expect(NSPersistentStoreModelVersionChecksumKey == "NSStoreModelVersionChecksumKey")
     }

@@ -22,7 +22,8 @@ final class Versions {
     /// Does something with a store and closes it.
     @discardableResult
     func with<T>(
-        _ model: NSManagedObjectModel, at url: URL, type: String = NSSQLiteStoreType, _ body: @Sendable (NSManagedObjectContext) throws -> T
+        _ model: NSManagedObjectModel, at url: URL, type: String = NSSQLiteStoreType,
+        _ body: @Sendable (NSManagedObjectContext) throws -> T
     ) throws -> T {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         let store = try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: url)
@@ -94,8 +95,15 @@ final class Versions {
             let old = make("Tag", ["word": "old"])
             let good = make("Tag", ["word": "good"])
             let books = [
-                make("Book", ["title": "Zebras", "pages": 300, "kind": "nature", "author": ann, "tags": NSSet(array: [old, good])]),
-                make("Book", ["title": "Apples", "pages": 120, "kind": "food", "author": ann, "tags": NSSet(array: [good])]),
+                make(
+                    "Book",
+                    [
+                        "title": "Zebras", "pages": 300, "kind": "nature", "author": ann,
+                        "tags": NSSet(array: [old, good]),
+                    ]),
+                make(
+                    "Book",
+                    ["title": "Apples", "pages": 120, "kind": "food", "author": ann, "tags": NSSet(array: [good])]),
                 make("Book", ["title": "Mice", "kind": "nature", "author": bob]),
             ]
             ann.setValue(NSOrderedSet(array: [books[0], books[1]]), forKey: "books")

@@ -9,27 +9,38 @@ import Testing
 @Suite("Deferred migrations") struct DeferredTests {
     private typealias V = Versions
 
-    private static let photo = V.attribute("photo", "Binary", "optional=\"YES\" allowsExternalBinaryDataStorage=\"YES\"")
+    private static let photo = V.attribute(
+        "photo", "Binary", "optional=\"YES\" allowsExternalBinaryDataStorage=\"YES\"")
     private static func index(_ property: String) -> String {
         "<fetchIndex name=\"by\(property)\"><fetchIndexElement property=\"\(property)\" type=\"Binary\" order=\"ascending\"/></fetchIndex>"
     }
-    private static let first = V.entity(
-        "Item", "", V.attribute("title"), V.attribute("age", "Integer 64"), photo, V.toOne("owner", "Person", "items"), V.toMany("tags", "Tag", "items"),
-        index("title"), index("age"))
+    private static let first =
+        V.entity(
+            "Item", "", V.attribute("title"), V.attribute("age", "Integer 64"), photo,
+            V.toOne("owner", "Person", "items"), V.toMany("tags", "Tag", "items"),
+            index("title"), index("age"))
         + V.entity("Person", "", V.attribute("name"), photo, V.toMany("items", "Item", "owner"))
         + V.entity("Tag", "", V.attribute("name"), V.toMany("items", "Item", "tags"))
-    private static let second = V.entity("Item", "", V.attribute("title"), V.attribute("count", "Integer 64", "defaultValueString=\"4\""))
+    private static let second =
+        V.entity("Item", "", V.attribute("title"), V.attribute("count", "Integer 64", "defaultValueString=\"4\""))
         + V.entity("Tag", "", V.attribute("name"))
-    private static var deferring: [String: Any] { V.automatic.merging([NSPersistentStoreDeferredLightweightMigrationOptionKey: true]) { first, _ in first } }
+    private static var deferring: [String: Any] {
+        V.automatic.merging([NSPersistentStoreDeferredLightweightMigrationOptionKey: true]) { first, _ in first }
+    }
 
     private func filled(_ versions: String...) throws -> V {
         let versions = try V(versions)
         try versions.open(1) { context in
             for number in 1...3 {
-                let person = context.make("Person", ["name": "p\(number)", "photo": Data(repeating: 1, count: 200_000)])
+                let person = context.make(
+                    "Person", ["name": "p\(number)", "photo": Data(repeating: 1, count: 200_000)])
                 let tag = context.make("Tag", ["name": "g\(number)"])
                 context.make(
-                    "Item", ["title": "i\(number)", "age": number, "owner": person, "tags": NSSet(object: tag), "photo": Data(repeating: 2, count: 200_000)])
+                    "Item",
+                    [
+                        "title": "i\(number)", "age": number, "owner": person, "tags": NSSet(object: tag),
+                        "photo": Data(repeating: 2, count: 200_000),
+                    ])
             }
             try context.save()
         }
@@ -42,7 +53,9 @@ import Testing
     }
 
     private func parts(_ versions: V) throws -> Set<String> {
-        Set(try versions.sql("SELECT name FROM sqlite_master") + versions.sql("SELECT 'ZITEM.' || name FROM pragma_table_info('ZITEM')"))
+        Set(
+            try versions.sql("SELECT name FROM sqlite_master")
+                + versions.sql("SELECT 'ZITEM.' || name FROM pragma_table_info('ZITEM')"))
     }
 
     private func isPending(_ versions: V) throws -> Bool {
@@ -51,15 +64,20 @@ import Testing
     }
 
     private static let removed: Set<String> = [
-        "ZITEM.ZAGE", "ZITEM.ZOWNER", "ZITEM.ZPHOTO", "ZPERSON", "Z_1TAGS", "Z_Item_bytitle", "Z_Item_byage", "ZITEM_ZOWNER_INDEX",
+        "ZITEM.ZAGE", "ZITEM.ZOWNER", "ZITEM.ZPHOTO", "ZPERSON", "Z_1TAGS", "Z_Item_bytitle", "Z_Item_byage",
+        "ZITEM_ZOWNER_INDEX",
     ]
 
-    @Test("13.7 What the model has no use for any more is in the file after an open with the option, its key is true, and others open the store")
+    @Test(
+        "13.7 What the model has no use for any more is in the file after an open with the option, its key is true, and others open the store"
+    )
     func deferred() throws {
         let versions = try filled(Self.first, Self.second)
         #expect(Self.removed.isSubset(of: try parts(versions)))
         try versions.open(2, NSSQLiteStoreType, Self.deferring) { context in
-            #expect(try context.values("Item", "title") == ["i1", "i2", "i3"] && context.values("Item", "count") == ["4", "4", "4"])
+            #expect(
+                try context.values("Item", "title") == ["i1", "i2", "i3"]
+                    && context.values("Item", "count") == ["4", "4", "4"])
             let store = try #require(context.persistentStoreCoordinator?.persistentStores.first)
             #expect(store.metadata[NSPersistentStoreDeferredLightweightMigrationOptionKey] as? Bool == true)
             context.make("Item", ["title": "new"])
@@ -92,7 +110,8 @@ import Testing
                     steps.append(gone)
                     other.make("Item", ["title": "n\(steps.count)"])
                     try other.save()
-                    #expect(try other.count(for: NSFetchRequest<NSManagedObject>(entityName: "Item")) == 3 + steps.count)
+                    #expect(
+                        try other.count(for: NSFetchRequest<NSManagedObject>(entityName: "Item")) == 3 + steps.count)
                     try #require(steps.count < 20)
                 }
                 #expect(steps.reduce(into: Set()) { $0.formUnion($1) } == Self.removed && files(versions) == 0)
@@ -105,7 +124,9 @@ import Testing
         #expect(try versions.sql("PRAGMA integrity_check") == ["ok"])
     }
 
-    @Test("13.7 Finishing leaves the tables that a migration without the option leaves, but for the order of columns; a store that is read only refuses")
+    @Test(
+        "13.7 Finishing leaves the tables that a migration without the option leaves, but for the order of columns; a store that is read only refuses"
+    )
     func finish() throws {
         let (versions, plain) = (try filled(Self.first, Self.second), try filled(Self.first, Self.second))
         try versions.open(2, NSSQLiteStoreType, Self.deferring) { _ in }
@@ -121,12 +142,16 @@ import Testing
         #expect(try !isPending(versions))
     }
 
-    @Test("A uniqueness constraint that goes refuses nothing meanwhile, and an index that another model defines otherwise is made anew")
+    @Test(
+        "A uniqueness constraint that goes refuses nothing meanwhile, and an index that another model defines otherwise is made anew"
+    )
     func indexes() throws {
-        let unique = "<uniquenessConstraints><uniquenessConstraint><constraint value=\"code\"/></uniquenessConstraint></uniquenessConstraints>"
+        let unique =
+            "<uniquenessConstraints><uniquenessConstraint><constraint value=\"code\"/></uniquenessConstraint></uniquenessConstraints>"
         let other = Self.index("code").replacingOccurrences(of: "ascending", with: "descending")
         let versions = try V(
-            V.entity("Item", "", V.attribute("code"), V.attribute("age"), Self.index("code"), unique), V.entity("Item", "", V.attribute("code"), other))
+            V.entity("Item", "", V.attribute("code"), V.attribute("age"), Self.index("code"), unique),
+            V.entity("Item", "", V.attribute("code"), other))
         try versions.open(1) { context in
             context.make("Item", ["code": "a", "age": "x"])
             try context.save()
@@ -171,9 +196,14 @@ import Testing
         #expect(try versions.sql("SELECT ZTEXT FROM ZOLD") == ["x"])
     }
 
-    @Test("A later migration, inferred or mapped, first does what an earlier one has put off, so that names are free again", arguments: [false, true])
+    @Test(
+        "A later migration, inferred or mapped, first does what an earlier one has put off, so that names are free again",
+        arguments: [false, true])
     func later(_ isMapped: Bool) throws {
-        let third = V.entity("Item", "", V.attribute("title"), V.attribute("age"), V.attribute("count", "Integer 64", "defaultValueString=\"4\""))
+        let third =
+            V.entity(
+                "Item", "", V.attribute("title"), V.attribute("age"),
+                V.attribute("count", "Integer 64", "defaultValueString=\"4\""))
             + V.entity("Tag", "", V.attribute("name")) + V.entity("Person", "elementID=\"Human\"", V.attribute("name"))
         let versions = try filled(Self.first, Self.second, third)
         try versions.open(2, NSSQLiteStoreType, Self.deferring) { _ in }
@@ -186,7 +216,9 @@ import Testing
                 with: NSMappingModel.inferredMappingModel(forSourceModel: from, destinationModel: to))
         }
         try versions.open(3) { context in
-            let (titles, ages, people) = try (context.values("Item", "title"), context.values("Item", "age"), context.all("Person"))
+            let (titles, ages, people) = try (
+                context.values("Item", "title"), context.values("Item", "age"), context.all("Person")
+            )
             #expect(titles == ["i1", "i2", "i3"] && ages == ["nil", "nil", "nil"] && people.isEmpty)
         }
         #expect(try !isPending(versions) && !parts(versions).contains("OCDCLEANUP") && files(versions) == 0)
@@ -194,7 +226,8 @@ import Testing
 
     @Test("Stores that are written anew put nothing off", arguments: [NSXMLStoreType, NSBinaryStoreType])
     func files(_ type: String) throws {
-        let versions = try V(V.entity("Item", "", V.attribute("title"), V.attribute("age")), V.entity("Item", "", V.attribute("title")))
+        let versions = try V(
+            V.entity("Item", "", V.attribute("title"), V.attribute("age")), V.entity("Item", "", V.attribute("title")))
         try versions.open(1, type) { context in
             context.make("Item", ["title": "x"])
             try context.save()

@@ -19,10 +19,13 @@ import Testing
         try rows.openHistory(after: 0).forEach { transaction in
             for change in transaction.changes {
                 let entity = schema[change.key.entity]
-                let names = change.slots.filter { entity.slots[$0].kind != .entityTag }.map { entity.slots[$0].name }
+                let names =
+                    change.slots.filter { entity.slots[$0].kind != .entityTag }.map { entity.slots[$0].name }
                     + change.relationships.map { schema[$0].name }
                 let left = change.tombstone.map { "\(entity.slots[$0.key].name)=\($0.value.shown)" }
-                lines.append("\(transaction.number) \(entity.name) \(change.key.number) \(change.kind) \(Set(names).sorted()) \(left.sorted())")
+                lines.append(
+                    "\(transaction.number) \(entity.name) \(change.key.number) \(change.kind) \(Set(names).sorted()) \(left.sorted())"
+                )
             }
             return .more
         }
@@ -46,16 +49,20 @@ import Testing
 
     private static let preserved = "optional=\"YES\" preserveAfterDeletion=\"YES\""
 
-    @Test("13.3 Numbers, masks and tombstones follow entities and properties to their new names and places; what is gone is dropped")
+    @Test(
+        "13.3 Numbers, masks and tombstones follow entities and properties to their new names and places; what is gone is dropped"
+    )
     func followed() throws {
         let versions = try V(
             V.entity(
-                "Item", "", V.attribute("code", "String", Self.preserved), V.attribute("gone", "Integer 32"), V.attribute("title", "String", Self.preserved),
+                "Item", "", V.attribute("code", "String", Self.preserved), V.attribute("gone", "Integer 32"),
+                V.attribute("title", "String", Self.preserved),
                 V.toOne("box", "Box", "items"))
                 + V.entity("Box", "", V.attribute("label"), V.toMany("items", "Item", "box")),
             V.entity("Aid", "", V.attribute("first", "String", Self.preserved))
                 + V.entity(
-                    "Thing", "elementID=\"Item\"", V.attribute("added", "String", Self.preserved), V.attribute("zcode", "String", Self.preserved + " elementID=\"code\""),
+                    "Thing", "elementID=\"Item\"", V.attribute("added", "String", Self.preserved),
+                    V.attribute("zcode", "String", Self.preserved + " elementID=\"code\""),
                     V.attribute("name", "String", Self.preserved + " elementID=\"title\""), V.attribute("also", "Date"),
                     V.toOne("home", "Box", "things", "optional=\"YES\" elementID=\"box\""), V.toOne("aid", "Aid"))
                 + V.entity("Box", "", V.attribute("label"), V.toMany("things", "Thing", "home", "elementID=\"items\"")))
@@ -65,12 +72,18 @@ import Testing
         }
         #expect(before.contains { $0.contains("tombstone") || $0.contains("code=“c4”") })
         let expected = before.map { line in
-            [("Item", "Thing"), ("\"gone\", ", ""), ("\"title\"", "\"name\""), ("\"code\"", "\"zcode\""), ("\"box\"", "\"home\""), ("\"items\"", "\"things\""), ("title=", "name="), ("code=", "zcode=")]
-                .reduce(line) { $0.replacingOccurrences(of: $1.0, with: $1.1) }
+            [
+                ("Item", "Thing"), ("\"gone\", ", ""), ("\"title\"", "\"name\""), ("\"code\"", "\"zcode\""),
+                ("\"box\"", "\"home\""), ("\"items\"", "\"things\""), ("title=", "name="), ("code=", "zcode="),
+            ]
+            .reduce(line) { $0.replacingOccurrences(of: $1.0, with: $1.1) }
         }
         func names(_ lines: [String]) -> [String] {
             // The order of names in a list may be another one.
-            lines.map { line in String(line.map { $0 }) }.map { $0.components(separatedBy: CharacterSet(charactersIn: "[], ")).filter { !$0.isEmpty }.sorted().joined(separator: " ") }.sorted()
+            lines.map { line in String(line.map { $0 }) }.map {
+                $0.components(separatedBy: CharacterSet(charactersIn: "[], ")).filter { !$0.isEmpty }.sorted().joined(
+                    separator: " ")
+            }.sorted()
         }
         let after = try versions.open(2, NSSQLiteStoreType, Self.tracked) { try told($0) }
         #expect(names(after) == names(expected), "\(after) \(expected)")
@@ -84,7 +97,8 @@ import Testing
 
     @Test("13.3 Where an entity is removed, the history up to its last change is cut off") func cut() throws {
         let versions = try V(
-            V.entity("Item", "", V.attribute("title")) + V.entity("Note", "", V.attribute("text")), V.entity("Item", "", V.attribute("title")))
+            V.entity("Item", "", V.attribute("title")) + V.entity("Note", "", V.attribute("text")),
+            V.entity("Item", "", V.attribute("title")))
         try versions.open(1, NSSQLiteStoreType, Self.tracked) { context in
             for entity in ["Item", "Note", "Item", "Item"] {
                 context.make(entity)
@@ -100,28 +114,42 @@ import Testing
     private func transactions(
         _ context: NSManagedObjectContext, after token: NSPersistentHistoryToken? = nil
     ) throws -> [NSPersistentHistoryTransaction] {
-        let result = try context.execute(NSPersistentHistoryChangeRequest.fetchHistory(after: token)) as? NSPersistentHistoryResult
+        let result =
+            try context.execute(NSPersistentHistoryChangeRequest.fetchHistory(after: token))
+            as? NSPersistentHistoryResult
         return result?.result as? [NSPersistentHistoryTransaction] ?? []
     }
 
-    @Test("13.3 Former values follow entities and properties: what was saved before a migration is taken back after it, under the new names")
+    @Test(
+        "13.3 Former values follow entities and properties: what was saved before a migration is taken back after it, under the new names"
+    )
     func reverted() throws {
         let versions = try V(
-            V.entity("Item", "", V.attribute("code"), V.attribute("gone", "Integer 32"), V.attribute("title"), V.toOne("box", "Box", "items"), V.toMany("tags", "Tag", "items"))
-                + V.entity("Box", "", V.attribute("label"), V.toMany("items", "Item", "box")) + V.entity("Tag", "", V.attribute("word"), V.toMany("items", "Item", "tags")),
+            V.entity(
+                "Item", "", V.attribute("code"), V.attribute("gone", "Integer 32"), V.attribute("title"),
+                V.toOne("box", "Box", "items"), V.toMany("tags", "Tag", "items"))
+                + V.entity("Box", "", V.attribute("label"), V.toMany("items", "Item", "box"))
+                + V.entity("Tag", "", V.attribute("word"), V.toMany("items", "Item", "tags")),
             V.entity("Aid", "", V.attribute("first"))
                 + V.entity(
-                    "Thing", "elementID=\"Item\"", V.attribute("added"), V.attribute("title", "String", "optional=\"YES\" elementID=\"code\""),
-                    V.attribute("code", "String", "optional=\"YES\" elementID=\"title\""), V.toOne("home", "Box", "things", "optional=\"YES\" elementID=\"box\""),
+                    "Thing", "elementID=\"Item\"", V.attribute("added"),
+                    V.attribute("title", "String", "optional=\"YES\" elementID=\"code\""),
+                    V.attribute("code", "String", "optional=\"YES\" elementID=\"title\""),
+                    V.toOne("home", "Box", "things", "optional=\"YES\" elementID=\"box\""),
                     V.toMany("marks", "Tag", "things", "elementID=\"tags\""))
                 + V.entity("Box", "", V.attribute("label"), V.toMany("things", "Thing", "home", "elementID=\"items\""))
                 + V.entity("Tag", "", V.attribute("word"), V.toMany("things", "Thing", "marks", "elementID=\"items\"")))
         try versions.open(1, NSSQLiteStoreType, Self.keeping) { context in
             let boxes = (1...2).map { context.make("Box", ["label": "b\($0)"]) }
             let tag = context.make("Tag", ["word": "w"])
-            let items = (1...2).map { context.make("Item", ["title": "t\($0)", "code": "c\($0)", "gone": 5, "box": boxes[0], "tags": Set([tag])]) }
+            let items = (1...2).map {
+                context.make(
+                    "Item", ["title": "t\($0)", "code": "c\($0)", "gone": 5, "box": boxes[0], "tags": Set([tag])])
+            }
             try context.save()
-            for (key, value) in ["title": "x", "code": "y", "box": boxes[1], "gone": 6, "tags": NSSet()] as [String: Any] { items[0].setValue(value, forKey: key) }
+            for (key, value) in ["title": "x", "code": "y", "box": boxes[1], "gone": 6, "tags": NSSet()]
+                as [String: Any]
+            { items[0].setValue(value, forKey: key) }
             try context.save()
             context.delete(items[1])
             try context.save()
@@ -137,11 +165,16 @@ import Testing
             #expect(conflicts.map(\.properties) == [["things"]])
             #expect(conflicts.map(\.transactions) == [[3, 4]])
             try context.save()
-            #expect(try context.values("Thing", "title") == ["c1", "c2"] && context.values("Thing", "code") == ["t1", "t2"])
-            #expect(try context.all("Thing").map { ($0.value(forKey: "home") as? NSManagedObject)?.value(forKey: "label") as? String } == ["b1", "b1"])
+            #expect(
+                try context.values("Thing", "title") == ["c1", "c2"] && context.values("Thing", "code") == ["t1", "t2"])
+            #expect(
+                try context.all("Thing").map {
+                    ($0.value(forKey: "home") as? NSManagedObject)?.value(forKey: "label") as? String
+                } == ["b1", "b1"])
             #expect(try context.all("Thing").map { ($0.value(forKey: "marks") as? NSSet)?.count } == [1, 1])
         }
-        #expect(try versions.sql("SELECT COUNT(*) FROM OCDFORMERVALUE WHERE ZPROPERTY = 'gone' OR ZENTITY < 1") == ["0"])
+        #expect(
+            try versions.sql("SELECT COUNT(*) FROM OCDFORMERVALUE WHERE ZPROPERTY = 'gone' OR ZENTITY < 1") == ["0"])
     }
 
     @Test("13.3 A deletion from before is not taken back where the new model requires what nobody kept")
@@ -157,7 +190,9 @@ import Testing
         }
         try versions.open(2, NSSQLiteStoreType, Self.keeping) { context in
             try context.revert(transactions(context)[1])
-            #expect(try context.values("Item", "title") == ["t"] && context.values("Item", "size") == ["3"], "an attribute with a default value has that")
+            #expect(
+                try context.values("Item", "title") == ["t"] && context.values("Item", "size") == ["3"],
+                "an attribute with a default value has that")
             context.rollback()
         }
         // As an older version of this library has left it.
@@ -173,11 +208,14 @@ import Testing
         }
     }
 
-    @Test("13.3 A token from before a migration leads on after it, and a cursor as well; where an entity is removed both are too old (134301)")
+    @Test(
+        "13.3 A token from before a migration leads on after it, and a cursor as well; where an entity is removed both are too old (134301)"
+    )
     func tokens() throws {
         let item = V.entity("Item", "", V.attribute("title"))
         let versions = try V(
-            item + V.entity("Note", "", V.attribute("text")), V.entity("Item", "", V.attribute("title"), V.attribute("more")) + V.entity("Note", "", V.attribute("text")),
+            item + V.entity("Note", "", V.attribute("text")),
+            V.entity("Item", "", V.attribute("title"), V.attribute("more")) + V.entity("Note", "", V.attribute("text")),
             V.entity("Item", "", V.attribute("title"), V.attribute("more")))
         let token = try versions.open(1, NSSQLiteStoreType, Self.tracked) { context in
             for entity in ["Item", "Note", "Item"] {
@@ -192,11 +230,15 @@ import Testing
             let coordinator = try #require(context.persistentStoreCoordinator)
             #expect(try transactions(context, after: token).map(\.transactionNumber) == [2, 3])
             #expect(try coordinator.historyToken(ofCursor: "mail") == token)
-            #expect(coordinator.currentPersistentHistoryToken(fromStores: nil)?.transactions.values.first == 3, "a migration is no transaction")
+            #expect(
+                coordinator.currentPersistentHistoryToken(fromStores: nil)?.transactions.values.first == 3,
+                "a migration is no transaction")
         }
         try versions.open(3, NSSQLiteStoreType, Self.tracked) { context in
             let coordinator = try #require(context.persistentStoreCoordinator)
-            for body in [{ _ = try transactions(context, after: token) }, { _ = try coordinator.historyToken(ofCursor: "mail") }] as [() throws -> Void] {
+            for body in [
+                { _ = try transactions(context, after: token) }, { _ = try coordinator.historyToken(ofCursor: "mail") },
+            ] as [() throws -> Void] {
                 do {
                     try body()
                     Issue.record("not too old")

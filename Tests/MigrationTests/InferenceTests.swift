@@ -38,7 +38,8 @@ import Testing
         try moved(
             V.entity("Item", "", V.attribute("title"), V.attribute("gone", "Integer 32")),
             V.entity(
-                "Item", "", V.attribute("title"), V.attribute("note"), V.attribute("count", "Integer 64", "defaultValueString=\"4\""),
+                "Item", "", V.attribute("title"), V.attribute("note"),
+                V.attribute("count", "Integer 64", "defaultValueString=\"4\""),
                 V.attribute("isOn", "Boolean", "defaultValueString=\"YES\"")),
             fill: two
         ) { context in
@@ -53,7 +54,8 @@ import Testing
 
     @Test("13.1 Entities are added and removed, so that all numbers change") func entities() throws {
         try moved(
-            V.entity("Item", "", V.attribute("title"), V.toOne("box", "Box", "items")) + V.entity("Gone", "", V.attribute("text"))
+            V.entity("Item", "", V.attribute("title"), V.toOne("box", "Box", "items"))
+                + V.entity("Gone", "", V.attribute("text"))
                 + V.entity("Box", "", V.toMany("items", "Item", "box")),
             V.entity("Item", "", V.attribute("title"), V.toOne("box", "Box", "items")) + V.entity("Aid")
                 + V.entity("Box", "", V.toMany("items", "Item", "box")),
@@ -72,10 +74,14 @@ import Testing
 
     @Test("13.1 A relationship is added and removed") func relationships() throws {
         try moved(
-            V.entity("Item", "", V.attribute("title"), V.toMany("tags", "Tag", "items")) + V.entity("Tag", "", V.toMany("items", "Item", "tags")),
-            V.entity("Item", "", V.attribute("title"), V.toOne("tag", "Tag", "owners")) + V.entity("Tag", "", V.toMany("owners", "Item", "tag")),
+            V.entity("Item", "", V.attribute("title"), V.toMany("tags", "Tag", "items"))
+                + V.entity("Tag", "", V.toMany("items", "Item", "tags")),
+            V.entity("Item", "", V.attribute("title"), V.toOne("tag", "Tag", "owners"))
+                + V.entity("Tag", "", V.toMany("owners", "Item", "tag")),
             fill: { context in
-                for number in 1...2 { context.make("Item", ["title": "t\(number)", "tags": NSSet(object: context.make("Tag"))]) }
+                for number in 1...2 {
+                    context.make("Item", ["title": "t\(number)", "tags": NSSet(object: context.make("Tag"))])
+                }
             }
         ) { context in
             for item in try context.all("Item") { #expect(item.value(forKey: "tag") == nil) }
@@ -83,10 +89,13 @@ import Testing
         }
     }
 
-    @Test("13.1 Optional becomes required: nulls get the default; required becomes optional") func optionality() throws {
+    @Test("13.1 Optional becomes required: nulls get the default; required becomes optional") func optionality() throws
+    {
         try moved(
             V.entity("Item", "", V.attribute("title"), V.attribute("code", "Integer 32", "defaultValueString=\"1\"")),
-            V.entity("Item", "", V.attribute("title", "String", "defaultValueString=\"none\""), V.attribute("code", "Integer 32")),
+            V.entity(
+                "Item", "", V.attribute("title", "String", "defaultValueString=\"none\""),
+                V.attribute("code", "Integer 32")),
             fill: { context in
                 two(context)
                 context.make("Item")
@@ -98,12 +107,19 @@ import Testing
         }
     }
 
-    @Test("13.1 Names change by renaming identifiers, which are the names of the first version") func canonicalNames() throws {
+    @Test("13.1 Names change by renaming identifiers, which are the names of the first version") func canonicalNames()
+        throws
+    {
         let versions = try V(
-            V.entity("Item", "", V.attribute("title"), V.toMany("tags", "Tag", "items")) + V.entity("Tag", "", V.toMany("items", "Item", "tags")),
-            V.entity("Ware", "elementID=\"Item\"", V.attribute("name", "String", "optional=\"YES\" elementID=\"title\""), V.toMany("marks", "Tag", "items", "elementID=\"tags\""))
+            V.entity("Item", "", V.attribute("title"), V.toMany("tags", "Tag", "items"))
+                + V.entity("Tag", "", V.toMany("items", "Item", "tags")),
+            V.entity(
+                "Ware", "elementID=\"Item\"", V.attribute("name", "String", "optional=\"YES\" elementID=\"title\""),
+                V.toMany("marks", "Tag", "items", "elementID=\"tags\""))
                 + V.entity("Tag", "", V.toMany("items", "Ware", "marks")),
-            V.entity("Good", "elementID=\"Item\"", V.attribute("label", "String", "optional=\"YES\" elementID=\"title\""), V.toMany("signs", "Tag", "items", "elementID=\"tags\""))
+            V.entity(
+                "Good", "elementID=\"Item\"", V.attribute("label", "String", "optional=\"YES\" elementID=\"title\""),
+                V.toMany("signs", "Tag", "items", "elementID=\"tags\""))
                 + V.entity("Tag", "", V.toMany("items", "Good", "signs")))
         try versions.open(1) { context in
             context.make("Item", ["title": "a", "tags": NSSet(array: [context.make("Tag"), context.make("Tag")])])
@@ -116,7 +132,9 @@ import Testing
             for version in chain { try versions.open(version) { _ in } }
             try versions.open(3, NSSQLiteStoreType, [:]) { context in
                 let good = try #require(context.all("Good").first)
-                #expect(good.value(forKey: "label") as? String == "a" && (good.value(forKey: "signs") as? NSSet)?.count == 2)
+                #expect(
+                    good.value(forKey: "label") as? String == "a" && (good.value(forKey: "signs") as? NSSet)?.count == 2
+                )
             }
         }
     }
@@ -128,8 +146,10 @@ import Testing
         let back = isJoined ? V.toMany("items", "Item", "tag") : V.toOne("items", "Item", "tag")
         let forth = isJoined ? V.toMany("items", "Item", "tags") : V.toOne("items", "Item", "tags")
         try moved(
-            V.entity("Item", "", V.attribute("title"), V.toOne("tag", "Tag", "items")) + V.entity("Tag", "", V.attribute("text"), back),
-            V.entity("Item", "", V.attribute("title"), V.toMany("tags", "Tag", "items", "elementID=\"tag\"")) + V.entity("Tag", "", V.attribute("text"), forth),
+            V.entity("Item", "", V.attribute("title"), V.toOne("tag", "Tag", "items"))
+                + V.entity("Tag", "", V.attribute("text"), back),
+            V.entity("Item", "", V.attribute("title"), V.toMany("tags", "Tag", "items", "elementID=\"tag\""))
+                + V.entity("Tag", "", V.attribute("text"), forth),
             fill: { context in
                 let tags = (1...2).map { context.make("Tag", ["text": "tag \($0)"]) }
                 for number in 1...2 { context.make("Item", ["title": "t\(number)", "tag": tags[number - 1]]) }
@@ -138,46 +158,66 @@ import Testing
             }
         ) { context in
             for item in try context.all("Item") {
-                let texts = ((item.value(forKey: "tags") as? NSSet)?.allObjects ?? []).compactMap { ($0 as? NSManagedObject)?.value(forKey: "text") as? String }
-                let expected = ["t1": ["tag 1"], "t2": ["tag 2"], "t3": ["tag 1"], "t4": []][item.value(forKey: "title") as? String ?? ""]
+                let texts = ((item.value(forKey: "tags") as? NSSet)?.allObjects ?? []).compactMap {
+                    ($0 as? NSManagedObject)?.value(forKey: "text") as? String
+                }
+                let expected = ["t1": ["tag 1"], "t2": ["tag 2"], "t3": ["tag 1"], "t4": []][
+                    item.value(forKey: "title") as? String ?? ""]
                 #expect(texts == expected)
             }
         }
     }
 
-    @Test("13.1 A to-one without inverse becomes a to-many without one; a to-many gets an inverse, and loses it") func oneWay() throws {
+    @Test("13.1 A to-one without inverse becomes a to-many without one; a to-many gets an inverse, and loses it")
+    func oneWay() throws {
         try moved(
-            V.entity("Item", "", V.attribute("title"), V.toOne("tag", "Tag"), V.toMany("notes", "Note"), V.toMany("pages", "Page", "item"))
-                + V.entity("Tag", "", V.attribute("text")) + V.entity("Note") + V.entity("Page", "", V.toOne("item", "Item", "pages")),
-            V.entity("Item", "", V.attribute("title"), V.toMany("tag", "Tag"), V.toMany("notes", "Note", "item"), V.toMany("pages", "Page"))
-                + V.entity("Tag", "", V.attribute("text")) + V.entity("Note", "", V.toOne("item", "Item", "notes")) + V.entity("Page"),
+            V.entity(
+                "Item", "", V.attribute("title"), V.toOne("tag", "Tag"), V.toMany("notes", "Note"),
+                V.toMany("pages", "Page", "item"))
+                + V.entity("Tag", "", V.attribute("text")) + V.entity("Note")
+                + V.entity("Page", "", V.toOne("item", "Item", "pages")),
+            V.entity(
+                "Item", "", V.attribute("title"), V.toMany("tag", "Tag"), V.toMany("notes", "Note", "item"),
+                V.toMany("pages", "Page"))
+                + V.entity("Tag", "", V.attribute("text")) + V.entity("Note", "", V.toOne("item", "Item", "notes"))
+                + V.entity("Page"),
             fill: { context in
                 for number in 1...2 {
                     context.make(
                         "Item",
-                        ["title": "t\(number)", "tag": context.make("Tag", ["text": "t\(number)"]),
-                         "notes": NSSet(array: (0..<number).map { _ in context.make("Note") }),
-                         "pages": NSSet(array: (0..<number).map { _ in context.make("Page") })])
+                        [
+                            "title": "t\(number)", "tag": context.make("Tag", ["text": "t\(number)"]),
+                            "notes": NSSet(array: (0..<number).map { _ in context.make("Note") }),
+                            "pages": NSSet(array: (0..<number).map { _ in context.make("Page") }),
+                        ])
                 }
             }
         ) { context in
             for item in try context.all("Item") {
                 let title = item.value(forKey: "title") as? String ?? ""
-                let tags = ((item.value(forKey: "tag") as? NSSet)?.allObjects ?? []).compactMap { ($0 as? NSManagedObject)?.value(forKey: "text") as? String }
+                let tags = ((item.value(forKey: "tag") as? NSSet)?.allObjects ?? []).compactMap {
+                    ($0 as? NSManagedObject)?.value(forKey: "text") as? String
+                }
                 #expect(tags == [title])
                 let notes = (item.value(forKey: "notes") as? NSSet)?.allObjects as? [NSManagedObject] ?? []
-                #expect(notes.count == Int(title.dropFirst()) && notes.allSatisfy { $0.value(forKey: "item") as? NSManagedObject === item })
+                #expect(
+                    notes.count == Int(title.dropFirst())
+                        && notes.allSatisfy { $0.value(forKey: "item") as? NSManagedObject === item })
                 #expect((item.value(forKey: "pages") as? NSSet)?.count == Int(title.dropFirst()))
             }
         }
     }
 
-    @Test("13.1 A to-one gets an inverse, which is a to-one or a to-many", arguments: [true, false]) func newInverse(_ isToMany: Bool) throws {
+    @Test("13.1 A to-one gets an inverse, which is a to-one or a to-many", arguments: [true, false]) func newInverse(
+        _ isToMany: Bool
+    ) throws {
         let back = isToMany ? V.toMany("items", "Item", "tag") : V.toOne("items", "Item", "tag")
         try moved(
             V.entity("Item", "", V.attribute("title"), V.toOne("tag", "Tag")) + V.entity("Tag"),
             V.entity("Item", "", V.attribute("title"), V.toOne("tag", "Tag", "items")) + V.entity("Tag", "", back),
-            fill: { context in for number in 1...2 { context.make("Item", ["title": "t\(number)", "tag": context.make("Tag")]) } }
+            fill: { context in
+                for number in 1...2 { context.make("Item", ["title": "t\(number)", "tag": context.make("Tag")]) }
+            }
         ) { context in
             for tag in try context.all("Tag") {
                 let item = isToMany ? (tag.value(forKey: "items") as? NSSet)?.anyObject() : tag.value(forKey: "items")
@@ -186,12 +226,16 @@ import Testing
         }
     }
 
-    @Test("13.1 Unordered becomes ordered and ordered unordered; what is ordered in both keeps its order", arguments: [false, true])
+    @Test(
+        "13.1 Unordered becomes ordered and ordered unordered; what is ordered in both keeps its order",
+        arguments: [false, true])
     func order(_ isJoined: Bool) throws {
         func version(_ first: String, _ second: String, _ third: String) -> String {
             let names = ["a", "b", "c"]
-            let lists = zip(names, [first, second, third]).map { V.toMany($0, "Part", "\($0)s", $1) }.joined(separator: "\n")
-            let parts = names.map { isJoined ? V.toMany("\($0)s", "Item", $0) : V.toOne("\($0)s", "Item", $0) }.joined(separator: "\n")
+            let lists = zip(names, [first, second, third]).map { V.toMany($0, "Part", "\($0)s", $1) }.joined(
+                separator: "\n")
+            let parts = names.map { isJoined ? V.toMany("\($0)s", "Item", $0) : V.toOne("\($0)s", "Item", $0) }.joined(
+                separator: "\n")
             return V.entity("Item", "", lists) + V.entity("Part", "", V.attribute("n", "Integer 32"), parts)
         }
         let ordered = "ordered=\"YES\""
@@ -200,11 +244,14 @@ import Testing
             fill: { context in
                 let parts = (1...4).map { context.make("Part", ["n": $0]) }
                 let list = [parts[2], parts[0], parts[3], parts[1]]
-                context.make("Item", ["a": NSOrderedSet(array: list), "b": NSOrderedSet(array: list), "c": NSSet(array: list)])
+                context.make(
+                    "Item", ["a": NSOrderedSet(array: list), "b": NSOrderedSet(array: list), "c": NSSet(array: list)])
             }
         ) { context in
             let item = try #require(context.all("Item").first)
-            func numbers(_ members: [Any]?) -> [Int] { (members ?? []).compactMap { ($0 as? NSManagedObject)?.value(forKey: "n") as? Int } }
+            func numbers(_ members: [Any]?) -> [Int] {
+                (members ?? []).compactMap { ($0 as? NSManagedObject)?.value(forKey: "n") as? Int }
+            }
             #expect(numbers((item.value(forKey: "a") as? NSOrderedSet)?.array) == [3, 1, 4, 2])
             #expect(numbers((item.value(forKey: "b") as? NSSet)?.allObjects).sorted() == [1, 2, 3, 4])
             #expect(numbers((item.value(forKey: "c") as? NSOrderedSet)?.array).sorted() == [1, 2, 3, 4])
@@ -213,13 +260,20 @@ import Testing
 
     @Test("13.1 A many-to-many keeps its pairs when both entities get other numbers and names") func joins() throws {
         try moved(
-            V.entity("Item", "", V.attribute("title"), V.toMany("tags", "Tag", "items"), V.toMany("likes", "Item", "likes"))
-                + V.entity("Tag", "", V.attribute("text"), V.toMany("items", "Item", "tags")) + V.entity("Zone", "", V.attribute("x")),
-            V.entity("Aid") + V.entity("Zware", "elementID=\"Item\"", V.attribute("title"), V.toMany("tags", "Mark", "items"), V.toMany("likes", "Zware", "likes"))
+            V.entity(
+                "Item", "", V.attribute("title"), V.toMany("tags", "Tag", "items"), V.toMany("likes", "Item", "likes"))
+                + V.entity("Tag", "", V.attribute("text"), V.toMany("items", "Item", "tags"))
+                + V.entity("Zone", "", V.attribute("x")),
+            V.entity("Aid")
+                + V.entity(
+                    "Zware", "elementID=\"Item\"", V.attribute("title"), V.toMany("tags", "Mark", "items"),
+                    V.toMany("likes", "Zware", "likes"))
                 + V.entity("Mark", "elementID=\"Tag\"", V.attribute("text"), V.toMany("items", "Zware", "tags")),
             fill: { context in
                 let tags = (1...3).map { context.make("Tag", ["text": "\($0)"]) }
-                let items = (1...3).map { number in context.make("Item", ["title": "t\(number)", "tags": NSSet(array: Array(tags.prefix(number)))]) }
+                let items = (1...3).map { number in
+                    context.make("Item", ["title": "t\(number)", "tags": NSSet(array: Array(tags.prefix(number)))])
+                }
                 items[0].setValue(NSSet(array: [items[1], items[2]]), forKey: "likes")
             }
         ) { context in
@@ -234,9 +288,14 @@ import Testing
     @Test("13.1 A program's own atomic store is made anew by its class") func programsStore() throws {
         NSPersistentStoreCoordinator.registerStoreClass(BoxStore.self, forStoreType: BoxStore.type)
         let versions = try V(
-            V.entity("Item", "", V.attribute("title"), V.toMany("tags", "Tag", "item")) + V.entity("Tag", "", V.toOne("item", "Item", "tags")),
-            V.entity("Ware", "elementID=\"Item\"", V.attribute("name", "String", "optional=\"YES\" elementID=\"title\""), V.toMany("tags", "Tag", "item"))
-                + V.entity("Tag", "", V.toOne("item", "Ware", "tags"), V.attribute("count", "Integer 32", "defaultValueString=\"4\"")))
+            V.entity("Item", "", V.attribute("title"), V.toMany("tags", "Tag", "item"))
+                + V.entity("Tag", "", V.toOne("item", "Item", "tags")),
+            V.entity(
+                "Ware", "elementID=\"Item\"", V.attribute("name", "String", "optional=\"YES\" elementID=\"title\""),
+                V.toMany("tags", "Tag", "item"))
+                + V.entity(
+                    "Tag", "", V.toOne("item", "Ware", "tags"),
+                    V.attribute("count", "Integer 32", "defaultValueString=\"4\"")))
         try versions.open(1, BoxStore.type) { context in
             context.make("Item", ["title": "a", "tags": NSSet(array: [context.make("Tag"), context.make("Tag")])])
             try context.save()
@@ -244,7 +303,9 @@ import Testing
         try versions.open(2, BoxStore.type) { context in
             let ware = try #require(context.all("Ware").first)
             let tags = (ware.value(forKey: "tags") as? NSSet)?.allObjects as? [NSManagedObject] ?? []
-            #expect(ware.value(forKey: "name") as? String == "a" && tags.count == 2 && tags.allSatisfy { $0.value(forKey: "count") as? Int == 4 })
+            #expect(
+                ware.value(forKey: "name") as? String == "a" && tags.count == 2
+                    && tags.allSatisfy { $0.value(forKey: "count") as? Int == 4 })
         }
     }
 
@@ -252,7 +313,8 @@ import Testing
 
     @Test("13.1 Properties move up and down a hierarchy") func hierarchy() throws {
         func version(_ base: String, _ book: String, _ film: String) -> String {
-            V.entity("Base", "", V.attribute("id", "Integer 32"), base) + V.entity("Book", "parentEntity=\"Base\"", book) + V.entity("Film", "parentEntity=\"Base\"", film)
+            V.entity("Base", "", V.attribute("id", "Integer 32"), base)
+                + V.entity("Book", "parentEntity=\"Base\"", book) + V.entity("Film", "parentEntity=\"Base\"", film)
         }
         try moved(
             version(V.attribute("down"), V.attribute("up"), ""), version(V.attribute("up"), "", V.attribute("down")),
@@ -271,11 +333,14 @@ import Testing
         }
     }
 
-    @Test("13.1 A parent and a child are added and removed; a relationship to a root tells their objects apart") func parents() throws {
+    @Test("13.1 A parent and a child are added and removed; a relationship to a root tells their objects apart")
+    func parents() throws {
         try moved(
-            V.entity("Item", "", V.attribute("title")) + V.entity("Shelf", "", V.toMany("items", "Item", "shelf"))
+            V.entity("Item", "", V.attribute("title"))
+                + V.entity("Shelf", "", V.toMany("items", "Item", "shelf"))
                 .replacingOccurrences(of: "inverseName=\"shelf\" inverseEntity=\"Item\"", with: "")
-                + V.entity("Old", "", V.attribute("name")) + V.entity("Older", "parentEntity=\"Old\"", V.attribute("age", "Integer 32"))
+                + V.entity("Old", "", V.attribute("name"))
+                + V.entity("Older", "parentEntity=\"Old\"", V.attribute("age", "Integer 32"))
                 + V.entity("Link", "", V.toOne("item", "Item")),
             V.entity("Thing", "isAbstract=\"YES\"", V.attribute("title")) + V.entity("Item", "parentEntity=\"Thing\"")
                 + V.entity("Toy", "parentEntity=\"Item\"", V.attribute("age", "Integer 32"))
@@ -293,7 +358,9 @@ import Testing
         ) { context in
             let titles = try context.values("Thing", "title").sorted()
             #expect(titles == ["t1", "t2"])
-            for link in try context.all("Link") { #expect((link.value(forKey: "item") as? NSManagedObject)?.entity.name == "Item") }
+            for link in try context.all("Link") {
+                #expect((link.value(forKey: "item") as? NSManagedObject)?.entity.name == "Item")
+            }
             for shelf in try context.all("Shelf") { #expect((shelf.value(forKey: "items") as? NSSet)?.count == 1) }
             let old = try context.values("Old", "name")
             #expect(old == ["old"])
@@ -303,7 +370,8 @@ import Testing
     @Test("13.1 Two hierarchies without a common parent are not united") func union() throws {
         let versions = try V(
             V.entity("Book", "", V.attribute("title")) + V.entity("Film", "", V.attribute("title")),
-            V.entity("Work", "", V.attribute("title")) + V.entity("Book", "parentEntity=\"Work\"") + V.entity("Film", "parentEntity=\"Work\""))
+            V.entity("Work", "", V.attribute("title")) + V.entity("Book", "parentEntity=\"Work\"")
+                + V.entity("Film", "parentEntity=\"Work\""))
         try versions.open(1) { try $0.save() }
         let error = failure { try versions.open(2) { _ in } }
         #expect(error?.number == 134190)
@@ -313,10 +381,19 @@ import Testing
     @Test(
         "13.1 What cannot be inferred is refused by name (134190)",
         arguments: [
-            ("a to-many that becomes a to-one", V.toMany("tags", "Tag", "item"), V.toOne("tags", "Tag", "item"), "Item.tags was a to-many"),
-            ("a required attribute without a default", "", V.attribute("code", "Integer 32", ""), "Item.code is new, must have a value"),
+            (
+                "a to-many that becomes a to-one", V.toMany("tags", "Tag", "item"), V.toOne("tags", "Tag", "item"),
+                "Item.tags was a to-many"
+            ),
+            (
+                "a required attribute without a default", "", V.attribute("code", "Integer 32", ""),
+                "Item.code is new, must have a value"
+            ),
             ("a required relationship", "", V.toOne("tag2", "Tag", nil, ""), "Item.tag2 is new and must have a target"),
-            ("a target of another kind", V.toOne("other", "Tag"), V.toOne("other", "Item"), "Item.other may have led to Tag"),
+            (
+                "a target of another kind", V.toOne("other", "Tag"), V.toOne("other", "Item"),
+                "Item.other may have led to Tag"
+            ),
         ] as [(String, String, String, String)])
     func refused(_ sample: (what: String, former: String, later: String, words: String)) throws {
         func version(_ property: String) -> String {
@@ -326,15 +403,22 @@ import Testing
         let versions = try V(version(sample.former), version(sample.later))
         try versions.open(1) { try $0.save() }
         let error = failure { try versions.open(2) { _ in } }
-        #expect(error?.number == 134190 && error?.sentence.contains(sample.words) == true, "\(sample.what): \(error?.sentence ?? "")")
+        #expect(
+            error?.number == 134190 && error?.sentence.contains(sample.words) == true,
+            "\(sample.what): \(error?.sentence ?? "")")
     }
 
     // MARK: Values of their own kinds
 
-    @Test("13.1 Derived attributes are computed when they are new, and again when what they are derived of changed") func derived() throws {
+    @Test("13.1 Derived attributes are computed when they are new, and again when what they are derived of changed")
+    func derived() throws {
         func version(_ item: String, _ tag: String) -> String {
-            V.entity("Item", "", V.attribute("title"), V.toMany("tags", "Tag", "item"), V.toMany("subs", "Item", "boss"), V.toOne("boss", "Item", "subs"), item)
-                + V.entity("Tag", "", V.attribute("n", "Integer 32", "defaultValueString=\"2\""), V.toOne("item", "Item", "tags"), tag)
+            V.entity(
+                "Item", "", V.attribute("title"), V.toMany("tags", "Tag", "item"), V.toMany("subs", "Item", "boss"),
+                V.toOne("boss", "Item", "subs"), item)
+                + V.entity(
+                    "Tag", "", V.attribute("n", "Integer 32", "defaultValueString=\"2\""),
+                    V.toOne("item", "Item", "tags"), tag)
         }
         func derived(_ name: String, _ type: String, _ expression: String) -> String {
             V.attribute(name, type, "optional=\"YES\" derived=\"YES\" derivationExpression=\"\(expression)\"")
@@ -343,7 +427,8 @@ import Testing
             version(derived("count", "Integer 32", "tags.@count"), ""),
             version(
                 [
-                    derived("count", "Integer 32", "tags.@count"), derived("sum", "Integer 32", "tags.@sum.n"), derived("loud", "String", "uppercase:(title)"),
+                    derived("count", "Integer 32", "tags.@count"), derived("sum", "Integer 32", "tags.@sum.n"),
+                    derived("loud", "String", "uppercase:(title)"),
                     derived("subCount", "Integer 32", "subs.@count"), derived("at", "Date", "now()"),
                 ].joined(), derived("of", "String", "item.title")),
             fill: { context in
@@ -358,10 +443,14 @@ import Testing
                 let title = item.value(forKey: "title") as? String ?? "", count = Int(title.dropFirst()) ?? 0
                 #expect(item.value(forKey: "count") as? Int == count && item.value(forKey: "sum") as? Int == 2 * count)
                 #expect(item.value(forKey: "loud") as? String == title.uppercased())
-                #expect(item.value(forKey: "subCount") as? Int == (title == "boss" ? 2 : 0) && item.value(forKey: "at") != nil)
+                #expect(
+                    item.value(forKey: "subCount") as? Int == (title == "boss" ? 2 : 0)
+                        && item.value(forKey: "at") != nil)
             }
             for tag in try context.all("Tag") {
-                #expect(tag.value(forKey: "of") as? String == (tag.value(forKey: "item") as? NSManagedObject)?.value(forKey: "title") as? String)
+                #expect(
+                    tag.value(forKey: "of") as? String == (tag.value(forKey: "item") as? NSManagedObject)?.value(
+                        forKey: "title") as? String)
             }
         }
     }
@@ -371,17 +460,23 @@ import Testing
         let (small, large) = (Data([1, 0, 2]), Data(repeating: 7, count: 300_000))
         try moved(
             V.entity(
-                "Item", "", V.attribute("inFiles", "Binary"), V.attribute("inRows", "Binary", external), V.attribute("kept", "Binary", external),
+                "Item", "", V.attribute("inFiles", "Binary"), V.attribute("inRows", "Binary", external),
+                V.attribute("kept", "Binary", external),
                 V.attribute("list", "Transformable")),
             V.entity(
-                "Item", "", V.attribute("inFiles", "Binary", external), V.attribute("inRows", "Binary"), V.attribute("kept", "Binary", external),
+                "Item", "", V.attribute("inFiles", "Binary", external), V.attribute("inRows", "Binary"),
+                V.attribute("kept", "Binary", external),
                 V.attribute("list", "Transformable"), V.attribute("new", "Integer 16")),
             fill: { context in
-                for data in [small, large] { context.make("Item", ["inFiles": data, "inRows": data, "kept": data, "list": ["a", "b"] as NSArray]) }
+                for data in [small, large] {
+                    context.make(
+                        "Item", ["inFiles": data, "inRows": data, "kept": data, "list": ["a", "b"] as NSArray])
+                }
                 context.make("Item")
             }
         ) { context in
-            for (item, data) in zip(try context.all("Item"), [small, large, nil]) where data != nil || item.value(forKey: "kept") == nil {
+            for (item, data) in zip(try context.all("Item"), [small, large, nil])
+            where data != nil || item.value(forKey: "kept") == nil {
                 let kept = item.value(forKey: "kept") as? Data
                 #expect(item.value(forKey: "inFiles") as? Data == kept && item.value(forKey: "inRows") as? Data == kept)
                 #expect((item.value(forKey: "list") as? [String]) == (kept == nil ? nil : ["a", "b"]))
@@ -396,7 +491,10 @@ import Testing
             V.entity("Item", "", V.attribute("place", "Composite", "optional=\"YES\" composite=\"Place\""))
                 + "<composite name=\"Place\">\(elements.joined())</composite>"
         }
-        let (x, y, z) = (V.attribute("x", "Double"), V.attribute("y", "Double"), V.attribute("z", "Double", "optional=\"YES\" defaultValueString=\"3\""))
+        let (x, y, z) = (
+            V.attribute("x", "Double"), V.attribute("y", "Double"),
+            V.attribute("z", "Double", "optional=\"YES\" defaultValueString=\"3\"")
+        )
         try moved(
             version(x, y), version(y, z),
             fill: { context in context.make("Item", ["place": ["x": 1.0, "y": 2.0]]) }

@@ -8,7 +8,9 @@ import Testing
 
 final class PlannedPolicy: NSEntityMigrationPolicy {
     nonisolated(unsafe) static var seen: [Float] = []
-    override func createDestinationInstances(forSource sInstance: NSManagedObject, in mapping: NSEntityMapping, manager: NSMigrationManager) throws {
+    override func createDestinationInstances(
+        forSource sInstance: NSManagedObject, in mapping: NSEntityMapping, manager: NSMigrationManager
+    ) throws {
         Self.seen.append(manager.migrationProgress)
         try super.createDestinationInstances(forSource: sInstance, in: mapping, manager: manager)
     }
@@ -17,24 +19,37 @@ final class PlannedPolicy: NSEntityMigrationPolicy {
 @Suite("Plans of mapped migrations", .serialized) struct MappedPlanTests {
     private typealias V = Versions
 
-    private static let color = "<attribute name=\"color\" optional=\"YES\" attributeType=\"Transformable\" valueTransformerName=\"PlannedTransformer\"/>"
+    private static let color =
+        "<attribute name=\"color\" optional=\"YES\" attributeType=\"Transformable\" valueTransformerName=\"PlannedTransformer\"/>"
 
     private func shop(_ more: String = "") throws -> V {
         let versions = try V(
-            V.entity("Item", "", V.attribute("title"), V.attribute("age", "Integer 64"), V.attribute("secret"), V.toOne("owner", "Person", "items"), more)
-                + V.entity("Person", "", V.attribute("name"), V.toMany("items", "Item", "owner")) + V.entity("Old", "", V.attribute("text")),
-            V.entity("Ware", "", V.attribute("name"), V.attribute("rank", "Integer 64", "defaultValueString=\"3\""), V.toOne("owner", "Person", "wares"), more)
+            V.entity(
+                "Item", "", V.attribute("title"), V.attribute("age", "Integer 64"), V.attribute("secret"),
+                V.toOne("owner", "Person", "items"), more)
+                + V.entity("Person", "", V.attribute("name"), V.toMany("items", "Item", "owner"))
+                + V.entity("Old", "", V.attribute("text")),
+            V.entity(
+                "Ware", "", V.attribute("name"), V.attribute("rank", "Integer 64", "defaultValueString=\"3\""),
+                V.toOne("owner", "Person", "wares"), more)
                 + V.entity("Person", "", V.attribute("name"), V.toMany("wares", "Ware", "owner")))
         try versions.open(1) { context in
             let person = context.make("Person", ["name": "p"])
-            for number in 1...4 { context.make("Item", ["title": "t\(number)", "age": number, "secret": number > 2 ? "s" : nil, "owner": person].compactMapValues { $0 }) }
+            for number in 1...4 {
+                context.make(
+                    "Item",
+                    ["title": "t\(number)", "age": number, "secret": number > 2 ? "s" : nil, "owner": person]
+                        .compactMapValues { $0 })
+            }
             context.make("Old", ["text": "x"])
             try context.save()
         }
         return versions
     }
 
-    private func entity(_ from: String, _ to: String, _ predicate: String = "TRUEPREDICATE", _ properties: [(String, NSExpression)] = []) -> NSEntityMapping {
+    private func entity(
+        _ from: String, _ to: String, _ predicate: String = "TRUEPREDICATE", _ properties: [(String, NSExpression)] = []
+    ) -> NSEntityMapping {
         let mapping = NSEntityMapping()
         (mapping.name, mapping.sourceEntityName, mapping.destinationEntityName) = ("\(from)To\(to)", from, to)
         mapping.sourceExpression = SourceExpression.all(of: from, predicate)
@@ -53,20 +68,28 @@ final class PlannedPolicy: NSEntityMigrationPolicy {
             chain: try VersionChain(of: recorded, at: versions.store, in: versions.url, order: nil), mappings: [model])
     }
 
-    private func plan(_ migration: ChainMigration) throws -> StoreMigrationPlan { try MigrationForecast(migration).plan() }
+    private func plan(_ migration: ChainMigration) throws -> StoreMigrationPlan {
+        try MigrationForecast(migration).plan()
+    }
 
     private var wares: [(String, NSExpression)] {
         [("name", SourceExpression.value("title")), ("owner", SourceExpression.members(of: "owner"))]
     }
-    private var people: NSEntityMapping { entity("Person", "Person", "TRUEPREDICATE", [("name", SourceExpression.value("name"))]) }
+    private var people: NSEntityMapping {
+        entity("Person", "Person", "TRUEPREDICATE", [("name", SourceExpression.value("name"))])
+    }
 
-    @Test("What a mapping rescues is not lost, what it leaves out or does not choose is, and rows are those that it reads")
+    @Test(
+        "What a mapping rescues is not lost, what it leaves out or does not choose is, and rows are those that it reads"
+    )
     func losses() throws {
         let versions = try shop()
         let plan = try plan(migration(versions, entity("Item", "Ware", "age > 1", wares), people))
         #expect(plan.steps.map(\.kind) == [.mapping] && plan.steps[0].rows == 4)
         #expect(
-            plan.lost.map { "\($0.entity).\($0.property ?? "") \($0.rows)" }.sorted() == ["Item. 1", "Item.age 4", "Item.secret 2", "Old. 1"])
+            plan.lost.map { "\($0.entity).\($0.property ?? "") \($0.rows)" }.sorted() == [
+                "Item. 1", "Item.age 4", "Item.secret 2", "Old. 1",
+            ])
         #expect(plan.findings.isEmpty)
     }
 
@@ -76,8 +99,12 @@ final class PlannedPolicy: NSEntityMigrationPolicy {
         let plan = try plan(migration(versions, entity("Item", "Ware", "age > 1", wares), people))
         let changes = plan.steps[0].changes.map { "\($0.entity).\($0.property ?? "") \($0.change)" }
         #expect(changes.contains("Ware. comes from Item where age > 1 by the mapping ItemToWare"))
-        #expect(changes.contains("Ware.rank keeps its default") && changes.contains("Ware.name is $source.title"), "\(changes)")
-        #expect(changes.contains("Item.secret is not taken") && changes.contains("Old. is not taken") && !changes.contains { $0.hasPrefix("Item.title") })
+        #expect(
+            changes.contains("Ware.rank keeps its default") && changes.contains("Ware.name is $source.title"),
+            "\(changes)")
+        #expect(
+            changes.contains("Item.secret is not taken") && changes.contains("Old. is not taken")
+                && !changes.contains { $0.hasPrefix("Item.title") })
     }
 
     @Test("What a policy makes is not known, so that nothing that it could read is called lost")
@@ -90,7 +117,9 @@ final class PlannedPolicy: NSEntityMigrationPolicy {
         #expect(plan.lost == [.init(entity: "Old", property: nil, rows: 1)])
     }
 
-    @Test("A policy, a function of one and a transformer that are not there are named; such a plan is neither rehearsed nor run")
+    @Test(
+        "A policy, a function of one and a transformer that are not there are named; such a plan is neither rehearsed nor run"
+    )
     func missing() throws {
         let versions = try shop(Self.color)
         let before = try Data(contentsOf: versions.store)
@@ -98,10 +127,19 @@ final class PlannedPolicy: NSEntityMigrationPolicy {
         custom.entityMigrationPolicyClassName = "NobodysPolicy"
         let calls = entity(
             "Person", "Person", "TRUEPREDICATE",
-            [("name", NSExpression(forFunction: NSExpression(forVariable: "entityPolicy"), selectorName: "nameOf:", arguments: [SourceExpression.value("name")]))])
+            [
+                (
+                    "name",
+                    NSExpression(
+                        forFunction: NSExpression(forVariable: "entityPolicy"), selectorName: "nameOf:",
+                        arguments: [SourceExpression.value("name")])
+                )
+            ])
         let found = try plan(migration(versions, custom, calls))
         let texts = found.findings.map(\.message)
-        for word in ["NobodysPolicy", "nameOf:", "PlannedTransformer"] { #expect(texts.contains { $0.contains(word) }, "\(texts)") }
+        for word in ["NobodysPolicy", "nameOf:", "PlannedTransformer"] {
+            #expect(texts.contains { $0.contains(word) }, "\(texts)")
+        }
         #expect(texts.allSatisfy { $0.hasPrefix("The step from Shop 1 to Shop 2 cannot run here.") })
         #expect(found.findings.contains { $0.entity == "Item" && $0.property == "color" })
         #expect(try found.rehearse() == found.findings)

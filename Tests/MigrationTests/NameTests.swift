@@ -13,7 +13,10 @@ import Testing
         V.attribute(name, type, "optional=\"YES\" elementID=\"\(former)\"")
     }
 
-    private func migrated(_ type: String, _ from: String, _ to: String, _ fill: (NSManagedObjectContext) -> Void, _ check: (NSManagedObjectContext) throws -> Void)
+    private func migrated(
+        _ type: String, _ from: String, _ to: String, _ fill: (NSManagedObjectContext) -> Void,
+        _ check: (NSManagedObjectContext) throws -> Void
+    )
         throws
     {
         let versions = try V(from, to)
@@ -25,7 +28,8 @@ import Testing
         // It opens again without the options, and takes changes.
         try versions.open(2, type, [:]) { context in
             try check(context)
-            for entity in context.persistentStoreCoordinator?.managedObjectModel.entities ?? [] where !entity.isAbstract {
+            for entity in context.persistentStoreCoordinator?.managedObjectModel.entities ?? [] where !entity.isAbstract
+            {
                 context.make(entity.name ?? "")
             }
             try context.save()
@@ -45,33 +49,47 @@ import Testing
         }
     }
 
-    @Test("13.1 Two entities trade their names, with the relationship between them", arguments: NameTests.types) func swappedEntities(_ type: String) throws {
+    @Test("13.1 Two entities trade their names, with the relationship between them", arguments: NameTests.types)
+    func swappedEntities(_ type: String) throws {
         try migrated(
             type,
-            V.entity("A", "", V.attribute("n"), V.toMany("bs", "B", "a")) + V.entity("B", "", V.attribute("n"), V.toOne("a", "A", "bs")),
-            V.entity("B", "elementID=\"A\"", V.attribute("n"), V.toMany("bs", "A", "a")) + V.entity("A", "elementID=\"B\"", V.attribute("n"), V.toOne("a", "B", "bs"))
+            V.entity("A", "", V.attribute("n"), V.toMany("bs", "B", "a"))
+                + V.entity("B", "", V.attribute("n"), V.toOne("a", "A", "bs")),
+            V.entity("B", "elementID=\"A\"", V.attribute("n"), V.toMany("bs", "A", "a"))
+                + V.entity("A", "elementID=\"B\"", V.attribute("n"), V.toOne("a", "B", "bs"))
         ) { context in
             let a = context.make("A", ["n": "was A"])
             for number in 1...2 { context.make("B", ["n": "was B \(number)", "a": a]) }
         } _: { context in
-            let (bs, names) = try (context.all("B").map { "\($0.value(forKey: "n") ?? "") \(($0.value(forKey: "bs") as? NSSet)?.count ?? 0)" }, context.values("A", "n"))
+            let (bs, names) = try (
+                context.all("B").map {
+                    "\($0.value(forKey: "n") ?? "") \(($0.value(forKey: "bs") as? NSSet)?.count ?? 0)"
+                }, context.values("A", "n")
+            )
             #expect(bs == ["was A 2"] && names.sorted() == ["was B 1", "was B 2"])
         }
     }
 
-    @Test("13.1 A name differs from the former one in case only, of an entity and of an attribute", arguments: NameTests.types) func capitals(_ type: String) throws {
+    @Test(
+        "13.1 A name differs from the former one in case only, of an entity and of an attribute",
+        arguments: NameTests.types) func capitals(_ type: String) throws
+    {
         try migrated(
             type, V.entity("item", "", V.attribute("title"), V.attribute("plain")),
             V.entity("Item", "elementID=\"item\"", Self.renamed("Title", "title"), V.attribute("plain"))
         ) {
             $0.make("item", ["title": "t", "plain": "p"])
         } _: { context in
-            let found = try context.all("Item").map { "\($0.value(forKey: "Title") ?? "") \($0.value(forKey: "plain") ?? "")" }
+            let found = try context.all("Item").map {
+                "\($0.value(forKey: "Title") ?? "") \($0.value(forKey: "plain") ?? "")"
+            }
             #expect(found == ["t p"])
         }
     }
 
-    @Test("13.1 An attribute that goes and one that comes under its name in other capitals have nothing in common", arguments: NameTests.types)
+    @Test(
+        "13.1 An attribute that goes and one that comes under its name in other capitals have nothing in common",
+        arguments: NameTests.types)
     func otherCapitals(_ type: String) throws {
         try migrated(
             type, V.entity("Item", "", V.attribute("title"), V.attribute("plain")),
@@ -79,16 +97,21 @@ import Testing
         ) {
             $0.make("Item", ["title": "t", "plain": "p"])
         } _: { context in
-            let found = try context.all("Item").map { "\($0.value(forKey: "TITLE") ?? "") \($0.value(forKey: "plain") ?? "")" }
+            let found = try context.all("Item").map {
+                "\($0.value(forKey: "TITLE") ?? "") \($0.value(forKey: "plain") ?? "")"
+            }
             #expect(found == ["7 p"])
         }
     }
 
-    @Test("13.1 An entity that goes and one that comes under its name in other capitals have nothing in common", arguments: NameTests.types)
+    @Test(
+        "13.1 An entity that goes and one that comes under its name in other capitals have nothing in common",
+        arguments: NameTests.types)
     func otherEntity(_ type: String) throws {
         try migrated(
             type, V.entity("Thing", "", V.attribute("title")) + V.entity("Rest", "", V.attribute("a")),
-            V.entity("THING", "", V.attribute("size", "Integer 64", "defaultValueString=\"3\"")) + V.entity("Rest", "", V.attribute("a"))
+            V.entity("THING", "", V.attribute("size", "Integer 64", "defaultValueString=\"3\""))
+                + V.entity("Rest", "", V.attribute("a"))
         ) { context in
             context.make("Thing", ["title": "gone"])
             context.make("Rest", ["a": "kept"])
@@ -98,37 +121,56 @@ import Testing
         }
     }
 
-    @Test("13.1 An attribute takes the name of one that goes, and a relationship the name of an attribute that goes", arguments: NameTests.types)
+    @Test(
+        "13.1 An attribute takes the name of one that goes, and a relationship the name of an attribute that goes",
+        arguments: NameTests.types)
     func taken(_ type: String) throws {
         try migrated(
-            type, V.entity("Item", "", V.attribute("a"), V.attribute("b"), V.attribute("c")) + V.entity("Box", "", V.attribute("n")),
-            V.entity("Item", "", Self.renamed("b", "a"), V.toOne("c", "Box", "items")) + V.entity("Box", "", V.attribute("n"), V.toMany("items", "Item", "c"))
+            type,
+            V.entity("Item", "", V.attribute("a"), V.attribute("b"), V.attribute("c"))
+                + V.entity("Box", "", V.attribute("n")),
+            V.entity("Item", "", Self.renamed("b", "a"), V.toOne("c", "Box", "items"))
+                + V.entity("Box", "", V.attribute("n"), V.toMany("items", "Item", "c"))
         ) {
             $0.make("Item", ["a": "was a", "b": "was b", "c": "was c"])
         } _: { context in
-            let found = try context.all("Item").map { "\($0.value(forKey: "b") ?? "") \($0.value(forKey: "c") ?? "nil")" }
+            let found = try context.all("Item").map {
+                "\($0.value(forKey: "b") ?? "") \($0.value(forKey: "c") ?? "nil")"
+            }
             #expect(found == ["was a nil"])
         }
     }
 
-    @Test("13.1 A transient attribute is stored from now on, and a stored one is transient", arguments: NameTests.types) func transient(_ type: String) throws {
+    @Test("13.1 A transient attribute is stored from now on, and a stored one is transient", arguments: NameTests.types)
+    func transient(_ type: String) throws {
         try migrated(
-            type, V.entity("Item", "", V.attribute("a"), V.attribute("b", "String", "optional=\"YES\" transient=\"YES\"")),
-            V.entity("Item", "", V.attribute("a", "String", "optional=\"YES\" transient=\"YES\""), V.attribute("b", "String", "defaultValueString=\"new\""))
+            type,
+            V.entity("Item", "", V.attribute("a"), V.attribute("b", "String", "optional=\"YES\" transient=\"YES\"")),
+            V.entity(
+                "Item", "", V.attribute("a", "String", "optional=\"YES\" transient=\"YES\""),
+                V.attribute("b", "String", "defaultValueString=\"new\""))
         ) {
             $0.make("Item", ["a": "was a"])
         } _: { context in
-            let found = try context.all("Item").map { "\($0.value(forKey: "a") ?? "nil") \($0.value(forKey: "b") ?? "nil")" }
+            let found = try context.all("Item").map {
+                "\($0.value(forKey: "a") ?? "nil") \($0.value(forKey: "b") ?? "nil")"
+            }
             #expect(found == ["nil new"])
         }
     }
 
-    @Test("13.1 Defaults of every type are written as the objects of the new version have them", arguments: NameTests.types) func defaults(_ type: String) throws {
+    @Test(
+        "13.1 Defaults of every type are written as the objects of the new version have them",
+        arguments: NameTests.types) func defaults(_ type: String) throws
+    {
         let added = V.entity(
             "Item", "", V.attribute("n"), V.attribute("text", "String", "defaultValueString=\"it's “é” &amp; 🙂\""),
-            V.attribute("flag", "Boolean", "defaultValueString=\"YES\""), V.attribute("small", "Integer 16", "defaultValueString=\"-32768\""),
-            V.attribute("large", "Integer 64", "defaultValueString=\"9223372036854775807\""), V.attribute("real", "Double", "defaultValueString=\"0.1\""),
-            V.attribute("single", "Float", "defaultValueString=\"0.1\""), V.attribute("fee", "Decimal", "defaultValueString=\"12.34\""),
+            V.attribute("flag", "Boolean", "defaultValueString=\"YES\""),
+            V.attribute("small", "Integer 16", "defaultValueString=\"-32768\""),
+            V.attribute("large", "Integer 64", "defaultValueString=\"9223372036854775807\""),
+            V.attribute("real", "Double", "defaultValueString=\"0.1\""),
+            V.attribute("single", "Float", "defaultValueString=\"0.1\""),
+            V.attribute("fee", "Decimal", "defaultValueString=\"12.34\""),
             V.attribute("day", "Date", "defaultDateTimeInterval=\"86400\""),
             V.attribute("tag", "UUID", "defaultValueString=\"E621E1F8-C36C-495A-93FC-0C247A3E6E5F\""),
             V.attribute("link", "URI", "defaultValueString=\"https://example.org/a?b=c\""))
@@ -152,11 +194,14 @@ import Testing
         }
     }
 
-    @Test("13.1 An entity becomes abstract and has objects: it is refused or they are kept, never lost in silence", arguments: NameTests.types)
+    @Test(
+        "13.1 An entity becomes abstract and has objects: it is refused or they are kept, never lost in silence",
+        arguments: NameTests.types)
     func abstract(_ type: String) throws {
         let versions = try V(
             V.entity("Item", "", V.attribute("n")) + V.entity("Part", "parentEntity=\"Item\"", V.attribute("m")),
-            V.entity("Item", "isAbstract=\"YES\"", V.attribute("n")) + V.entity("Part", "parentEntity=\"Item\"", V.attribute("m")))
+            V.entity("Item", "isAbstract=\"YES\"", V.attribute("n"))
+                + V.entity("Part", "parentEntity=\"Item\"", V.attribute("m")))
         try versions.open(1, type) { context in
             context.make("Part", ["n": "part"])
             try context.save()
@@ -164,16 +209,25 @@ import Testing
         #expect(try versions.open(2, type) { try $0.values("Part", "n") } == ["part"])
     }
 
-    @Test("13.1 Entity, attribute and relationship names that are words of SQL are migrated", arguments: NameTests.types) func keywords(_ type: String) throws {
+    @Test(
+        "13.1 Entity, attribute and relationship names that are words of SQL are migrated", arguments: NameTests.types)
+    func keywords(_ type: String) throws {
         try migrated(
-            type, V.entity("Order", "", V.attribute("group"), V.attribute("select")) + V.entity("Table", "", V.attribute("values")),
-            V.entity("Order", "", V.attribute("group"), V.attribute("where", "Integer 64", "defaultValueString=\"1\""), V.toMany("from", "Index", "join"))
-                + V.entity("Index", "elementID=\"Table\"", Self.renamed("drop", "values"), V.toMany("join", "Order", "from"))
+            type,
+            V.entity("Order", "", V.attribute("group"), V.attribute("select"))
+                + V.entity("Table", "", V.attribute("values")),
+            V.entity(
+                "Order", "", V.attribute("group"), V.attribute("where", "Integer 64", "defaultValueString=\"1\""),
+                V.toMany("from", "Index", "join"))
+                + V.entity(
+                    "Index", "elementID=\"Table\"", Self.renamed("drop", "values"), V.toMany("join", "Order", "from"))
         ) { context in
             context.make("Order", ["group": "g", "select": "s"])
             context.make("Table", ["values": "v"])
         } _: { context in
-            let orders = try context.all("Order").map { "\($0.value(forKey: "group") ?? "") \($0.value(forKey: "where") ?? "")" }
+            let orders = try context.all("Order").map {
+                "\($0.value(forKey: "group") ?? "") \($0.value(forKey: "where") ?? "")"
+            }
             #expect(try orders == ["g 1"] && context.values("Index", "drop") == ["v"])
         }
     }

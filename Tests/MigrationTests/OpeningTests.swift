@@ -10,7 +10,8 @@ import Testing
 
     private static func shop() throws -> Versions {
         try Versions(
-            V.entity("Item", "", V.attribute("title"), V.attribute("price", "Integer 32")) + V.entity("Note", "", V.attribute("text")),
+            V.entity("Item", "", V.attribute("title"), V.attribute("price", "Integer 32"))
+                + V.entity("Note", "", V.attribute("text")),
             V.entity(
                 "Ware", "elementID=\"Item\"", V.attribute("name", "String", "optional=\"YES\" elementID=\"title\""),
                 V.attribute("price", "Integer 32"), V.attribute("stock", "Integer 64", "defaultValueString=\"7\"")))
@@ -54,14 +55,18 @@ import Testing
         }
     }
 
-    @Test("13.2 Without the first option a store is refused (134100), without the second for want of a mapping model (134140)")
+    @Test(
+        "13.2 Without the first option a store is refused (134100), without the second for want of a mapping model (134140)"
+    )
     func options() throws {
         let shop = try filled()
         let before = try Data(contentsOf: shop.store)
         #expect(failure { try shop.open(2, NSSQLiteStoreType, [:]) { _ in } }?.number == 134100)
         let second = [NSInferMappingModelAutomaticallyOption: true]
         #expect(failure { try shop.open(2, NSSQLiteStoreType, second) { _ in } }?.number == 134100)
-        let error = failure { try shop.open(2, NSSQLiteStoreType, [NSMigratePersistentStoresAutomaticallyOption: true]) { _ in } }
+        let error = failure {
+            try shop.open(2, NSSQLiteStoreType, [NSMigratePersistentStoresAutomaticallyOption: true]) { _ in }
+        }
         #expect(error?.number == 134140 && error?.sentence.contains("no mapping model") == true)
         #expect(try Data(contentsOf: shop.store) == before)
     }
@@ -79,7 +84,8 @@ import Testing
     @Test("13.1 Another type of an attribute is refused (134190) with entity, property, both types and the way out")
     func type() throws {
         let shop = try Versions(
-            V.entity("Item", "", V.attribute("price", "Integer 32")), V.entity("Item", "", V.attribute("price", "Double")))
+            V.entity("Item", "", V.attribute("price", "Integer 32")),
+            V.entity("Item", "", V.attribute("price", "Double")))
         try shop.open(1) { try $0.save() }
         let error = failure { try shop.open(2) { _ in } }
         #expect(error?.number == 134190)
@@ -93,7 +99,9 @@ import Testing
     func readOnly() throws {
         let shop = try filled()
         let error = failure {
-            try shop.open(2, NSSQLiteStoreType, V.automatic.merging([NSReadOnlyPersistentStoreOption: true]) { $1 }) { _ in }
+            try shop.open(2, NSSQLiteStoreType, V.automatic.merging([NSReadOnlyPersistentStoreOption: true]) { $1 }) {
+                _ in
+            }
         }
         #expect(error?.number == 134110)
         #expect((error?.userInfo[NSUnderlyingErrorKey] as? CocoaError)?.number == 134030)
@@ -101,10 +109,14 @@ import Testing
 
     @Test("Rows that are equal in what is unique now are told, ten at most (134111)")
     func duplicates() throws {
-        let unique = "<uniquenessConstraints><uniquenessConstraint><constraint value=\"title\"/></uniquenessConstraint></uniquenessConstraints>"
-        let shop = try Versions(V.entity("Item", "", V.attribute("title")), V.entity("Item", "", V.attribute("title"), unique))
+        let unique =
+            "<uniquenessConstraints><uniquenessConstraint><constraint value=\"title\"/></uniquenessConstraint></uniquenessConstraints>"
+        let shop = try Versions(
+            V.entity("Item", "", V.attribute("title")), V.entity("Item", "", V.attribute("title"), unique))
         try shop.open(1) { context in
-            for number in 1...40 { context.make("Item", ["title": number % 20 == 0 ? "x\(number)" : "t\(number % 20)"]) }
+            for number in 1...40 {
+                context.make("Item", ["title": number % 20 == 0 ? "x\(number)" : "t\(number % 20)"])
+            }
             for _ in 1...3 { context.make("Item") }
             try context.save()
         }
@@ -117,7 +129,9 @@ import Testing
         try shop.open(1) { context in
             let items = try context.all("Item").filter { $0.value(forKey: "title") != nil }
             var seen: Set<String> = []
-            for item in items where !seen.insert(item.value(forKey: "title") as? String ?? "").inserted { context.delete(item) }
+            for item in items where !seen.insert(item.value(forKey: "title") as? String ?? "").inserted {
+                context.delete(item)
+            }
             try context.save()
         }
         let count = try shop.open(2) { try $0.all("Item").count }
@@ -125,8 +139,11 @@ import Testing
     }
 
     private static func unique() throws -> Versions {
-        let unique = "<uniquenessConstraints><uniquenessConstraint><constraint value=\"title\"/></uniquenessConstraint></uniquenessConstraints>"
-        return try Versions(V.entity("Item", "", V.attribute("title")), V.entity("Ware", "elementID=\"Item\"", V.attribute("title"), unique))
+        let unique =
+            "<uniquenessConstraints><uniquenessConstraint><constraint value=\"title\"/></uniquenessConstraint></uniquenessConstraints>"
+        return try Versions(
+            V.entity("Item", "", V.attribute("title")),
+            V.entity("Ware", "elementID=\"Item\"", V.attribute("title"), unique))
     }
 
     @Test(
@@ -140,7 +157,9 @@ import Testing
             try context.save()
         }
         let before = try Data(contentsOf: shop.store)
-        let uuid = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: type, at: shop.store)[NSStoreUUIDKey] as? String ?? ""
+        let uuid =
+            try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: type, at: shop.store)[NSStoreUUIDKey]
+            as? String ?? ""
         let error = failure {
             if mapped {
                 let (first, second) = (try shop.model(1), try shop.model(2))
@@ -155,14 +174,19 @@ import Testing
         #expect(error?.number == 134111, "\(error?.sentence ?? "")")
         let said = error?.sentence ?? ""
         let told = said.matches(of: /x-coredata:\/\/([^\/]+)\/Item\/p([0-9]+) \(“(t[0-9]+)”\)/)
-        #expect(said.contains("title of Ware is unique") && told.count == 10 && told.allSatisfy { $0.1 == uuid }, "\(said)")
-        for pair in stride(from: 0, to: told.count - 1, by: 2) { #expect(told[pair].3 == told[pair + 1].3 && told[pair].2 != told[pair + 1].2, "\(said)") }
+        #expect(
+            said.contains("title of Ware is unique") && told.count == 10 && told.allSatisfy { $0.1 == uuid }, "\(said)")
+        for pair in stride(from: 0, to: told.count - 1, by: 2) {
+            #expect(told[pair].3 == told[pair + 1].3 && told[pair].2 != told[pair + 1].2, "\(said)")
+        }
         #expect(said.components(separatedBy: "x-coredata://").count == 11)
         if type != NSSQLiteStoreType { #expect(try Data(contentsOf: shop.store) == before) }
         #expect(try shop.open(1, type) { try $0.all("Item").count } == 25)
     }
 
-    @Test("A store of a type that keeps no constraints is not migrated to a version with one (134020)", arguments: [NSXMLStoreType, NSBinaryStoreType])
+    @Test(
+        "A store of a type that keeps no constraints is not migrated to a version with one (134020)",
+        arguments: [NSXMLStoreType, NSBinaryStoreType])
     func constraintRefused(_ type: String) throws {
         let shop = try Self.unique()
         try shop.open(1, type) { context in
@@ -176,7 +200,9 @@ import Testing
         #expect(try shop.open(1, type) { try $0.all("Item").count } == 3)
     }
 
-    @Test("A store of a version without entities is migrated to one that has some", arguments: [NSSQLiteStoreType, NSXMLStoreType])
+    @Test(
+        "A store of a version without entities is migrated to one that has some",
+        arguments: [NSSQLiteStoreType, NSXMLStoreType])
     func nothingBefore(_ type: String) throws {
         let shop = try Versions("", V.entity("Item", "", V.attribute("title")))
         try shop.open(1, type) { _ in }
@@ -188,16 +214,21 @@ import Testing
         #expect(try shop.open(2, type, [:]) { try $0.values("Item", "title") } == ["t"])
     }
 
-    @Test("A mapping model of the program's that cannot be read is no reason to infer one: it is named") func unreadable() throws {
+    @Test("A mapping model of the program's that cannot be read is no reason to infer one: it is named")
+    func unreadable() throws {
         let shop = try filled()
         let file = shop.folder.file("Shop1to2.cdm")
         try Data("no archive".utf8).write(to: file)
         for body in [
             { try shop.open(2) { _ in } },
-            { try NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel()).migrateStore(at: shop.store, toVersionsOf: shop.url) },
+            {
+                try NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel()).migrateStore(
+                    at: shop.store, toVersionsOf: shop.url)
+            },
         ] as [() throws -> Void] {
             let error = failure(body)
-            #expect(error?.number == 134110 && error?.sentence.contains("Shop1to2.cdm") == true, "\(error?.sentence ?? "")")
+            #expect(
+                error?.number == 134110 && error?.sentence.contains("Shop1to2.cdm") == true, "\(error?.sentence ?? "")")
         }
         try FileManager.default.removeItem(at: file)
         #expect(try shop.open(2) { try $0.all("Ware").count } == 5)

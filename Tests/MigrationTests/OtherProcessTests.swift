@@ -21,13 +21,16 @@ import Testing
     /// A context of its own coordinator, which stays open.
     private func stack(_ versions: Versions, _ version: Int) throws -> NSManagedObjectContext {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: try versions.model(version))
-        try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: versions.store, options: V.automatic)
+        try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: versions.store, options: V.automatic)
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
         return context
     }
 
-    @Test("Who has the store open under the old version is refused at the next read and save (134100), and nothing is written", arguments: [2, 3])
+    @Test(
+        "Who has the store open under the old version is refused at the next read and save (134100), and nothing is written",
+        arguments: [2, 3])
     func outdated(_ version: Int) throws {
         let versions = try Self.versions()
         let (reader, writer) = (try stack(versions, 1), try stack(versions, 1))
@@ -36,15 +39,21 @@ import Testing
             try context.save()
             _ = try context.all("Item")
         }
-        let count = try versions.open(version) { try $0.count(for: NSFetchRequest<NSManagedObject>(entityName: "Item")) }
+        let count = try versions.open(version) {
+            try $0.count(for: NSFetchRequest<NSManagedObject>(entityName: "Item"))
+        }
         #expect(count == 2)
         let read = failure { _ = try reader.all("Item") }
-        #expect(read?.number == 134100 && read?.sentence.contains("was migrated by another process") == true, "\(read?.sentence ?? "")")
+        #expect(
+            read?.number == 134100 && read?.sentence.contains("was migrated by another process") == true,
+            "\(read?.sentence ?? "")")
         writer.make("Item", ["title": "late"])
         #expect(failure { try writer.save() }?.number == 134100)
         #expect(try versions.sql("SELECT COUNT(*) FROM ZITEM") == ["2"])
         // A connection that is opened only now finds the same.
-        #expect(failure { _ = try reader.count(for: NSFetchRequest<NSManagedObject>(entityName: "Item")) }?.number == 134100)
+        #expect(
+            failure { _ = try reader.count(for: NSFetchRequest<NSManagedObject>(entityName: "Item")) }?.number == 134100
+        )
     }
 
     @Test("A schema that others change without migrating the store is no reason to refuse") func foreignIndex() throws {
@@ -70,7 +79,9 @@ import Testing
         }
         let counts = Mutex<[Int]>([])
         DispatchQueue.concurrentPerform(iterations: 6) { _ in
-            let count = (try? versions.open(2) { try $0.all("Item").filter { $0.value(forKey: "count") as? Int64 == 4 }.count }) ?? -1
+            let count =
+                (try? versions.open(2) { try $0.all("Item").filter { $0.value(forKey: "count") as? Int64 == 4 }.count })
+                ?? -1
             counts.withLock { $0.append(count) }
         }
         #expect(counts.withLock { $0 } == Array(repeating: 200, count: 6))

@@ -11,55 +11,84 @@ import Testing
 @Suite("Planned migrations") struct PlanTests {
     private typealias V = Versions
 
-    private static let first = V.entity("Item", "", V.attribute("title"), V.attribute("age", "Integer 64"), V.toMany("tags", "Tag", "items"))
-        + V.entity("Tag", "", V.attribute("name"), V.toMany("items", "Item", "tags")) + V.entity("Old", "", V.attribute("text"))
-    private static let second = V.entity(
-        "Item", "", V.attribute("title"), V.attribute("count", "Integer 64", "defaultValueString=\"4\""), V.toMany("tags", "Tag", "items"))
+    private static let first =
+        V.entity("Item", "", V.attribute("title"), V.attribute("age", "Integer 64"), V.toMany("tags", "Tag", "items"))
         + V.entity("Tag", "", V.attribute("name"), V.toMany("items", "Item", "tags"))
-    private static let third = V.entity(
-        "Piece", "elementID=\"Item\"", V.attribute("name", "String", "optional=\"YES\" elementID=\"title\""),
-        V.attribute("count", "Integer 64", "defaultValueString=\"4\""), V.toMany("tags", "Tag", "items"))
+        + V.entity("Old", "", V.attribute("text"))
+    private static let second =
+        V.entity(
+            "Item", "", V.attribute("title"), V.attribute("count", "Integer 64", "defaultValueString=\"4\""),
+            V.toMany("tags", "Tag", "items"))
+        + V.entity("Tag", "", V.attribute("name"), V.toMany("items", "Item", "tags"))
+    private static let third =
+        V.entity(
+            "Piece", "elementID=\"Item\"", V.attribute("name", "String", "optional=\"YES\" elementID=\"title\""),
+            V.attribute("count", "Integer 64", "defaultValueString=\"4\""), V.toMany("tags", "Tag", "items"))
         + V.entity("Tag", "", V.attribute("name"), V.toMany("items", "Piece", "tags"))
 
     private func filled(_ versions: V) throws {
         try versions.open(1) { context in
             let tag = context.make("Tag", ["name": "t"])
             for number in 1...3 {
-                context.make("Item", ["title": "i\(number)", "age": number == 3 ? nil : number, "tags": NSSet(object: tag)].compactMapValues { $0 })
+                context.make(
+                    "Item",
+                    ["title": "i\(number)", "age": number == 3 ? nil : number, "tags": NSSet(object: tag)]
+                        .compactMapValues { $0 })
             }
             context.make("Old", ["text": "x"])
             try context.save()
         }
     }
 
-    private var coordinator: NSPersistentStoreCoordinator { NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel()) }
+    private var coordinator: NSPersistentStoreCoordinator {
+        NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel())
+    }
 
-    @Test("A plan names each step, what changes, the SQL, the objects that are written anew, and what is lost; the store stays as it is")
+    @Test(
+        "A plan names each step, what changes, the SQL, the objects that are written anew, and what is lost; the store stays as it is"
+    )
     func plan() throws {
         let versions = try V(Self.first, Self.second, Self.third)
         try filled(versions)
         let before = try Data(contentsOf: versions.store)
         let plan = try coordinator.migrationPlan(at: versions.store, toVersionsOf: versions.url)
         #expect(try Data(contentsOf: versions.store) == before)
-        #expect(plan.steps.map { "\($0.from) \($0.to) \($0.kind.rawValue) \($0.rows)" } == ["Shop 1 Shop 2 inferred 4", "Shop 2 Shop 3 inferred 0"])
+        #expect(
+            plan.steps.map { "\($0.from) \($0.to) \($0.kind.rawValue) \($0.rows)" } == [
+                "Shop 1 Shop 2 inferred 4", "Shop 2 Shop 3 inferred 0",
+            ])
         #expect(
             plan.steps[0].changes.filter(\.isDifference).map { "\($0.entity).\($0.property ?? "") \($0.change)" } == [
-                "Item.age was removed (optional Integer 64)", "Item.count was added (required Integer 64)", "Old. was removed",
+                "Item.age was removed (optional Integer 64)", "Item.count was added (required Integer 64)",
+                "Old. was removed",
             ])
         let stays = plan.steps[0].changes.filter { !$0.isDifference }.map { "\($0.entity).\($0.property ?? "")" }
         #expect(stays == ["Item.", "Item.tags", "Item.title", "Tag.", "Tag.items", "Tag.name"])
-        #expect(plan.steps[1].changes.contains { $0.entity == "Piece" && $0.property == nil && $0.change.hasPrefix("was called Item") })
-        #expect(plan.steps[1].changes.contains { $0.entity == "Piece" && $0.property == "name" && $0.change.hasPrefix("was called title") })
+        #expect(
+            plan.steps[1].changes.contains {
+                $0.entity == "Piece" && $0.property == nil && $0.change.hasPrefix("was called Item")
+            })
+        #expect(
+            plan.steps[1].changes.contains {
+                $0.entity == "Piece" && $0.property == "name" && $0.change.hasPrefix("was called title")
+            })
         #expect(plan.steps[1].sql.contains { $0.contains("RENAME") } && plan.steps.allSatisfy { !$0.sql.isEmpty })
-        #expect(plan.lost == [.init(entity: "Item", property: "age", rows: 2), .init(entity: "Old", property: nil, rows: 1)])
+        #expect(
+            plan.lost == [
+                .init(entity: "Item", property: "age", rows: 2), .init(entity: "Old", property: nil, rows: 1),
+            ])
         #expect(plan.findings.isEmpty)
         let text = String(decoding: try JSONEncoder().encode(plan), as: UTF8.self)
-        for key in ["steps", "from", "to", "kind", "changes", "entity", "property", "change", "sql", "rows", "lost", "findings"] {
+        for key in [
+            "steps", "from", "to", "kind", "changes", "entity", "property", "change", "sql", "rows", "lost", "findings",
+        ] {
             #expect(text.contains("\"\(key)\":"), "\(key)")
         }
     }
 
-    @Test("A rehearsal finds nothing where nothing is wrong, leaves the store and no copy; the run does what the plan said and keeps a backup")
+    @Test(
+        "A rehearsal finds nothing where nothing is wrong, leaves the store and no copy; the run does what the plan said and keeps a backup"
+    )
     func run() throws {
         let versions = try V(Self.first, Self.second, Self.third)
         try filled(versions)
@@ -99,7 +128,9 @@ import Testing
         let plan = try coordinator.migrationPlan(at: versions.store, toVersionsOf: versions.url)
         let findings = try plan.rehearse()
         #expect(findings.count == 1)
-        #expect(findings.first?.entity == "Item" && findings.first?.property == "title" && findings.first?.id?.hasSuffix("/Item/p2") == true)
+        #expect(
+            findings.first?.entity == "Item" && findings.first?.property == "title"
+                && findings.first?.id?.hasSuffix("/Item/p2") == true)
         #expect(try versions.sql("SELECT ZAGE IS NULL FROM ZITEM").count == 2, "the store has the first version still")
     }
 
@@ -109,16 +140,26 @@ import Testing
         try filled(versions)
         let open = failure { _ = try coordinator.migrationPlan(at: versions.store, toVersionsOf: versions.url) }
         #expect(open?.number == 134190)
-        #expect(open?.sentence.hasPrefix("The step from Shop 2 to Shop 3 failed") == true && open?.sentence.contains("Item.title") == true)
-        let short = try coordinator.migrationPlan(at: versions.store, toVersionsOf: versions.url, versions: ["Shop 1", "Shop 2"])
+        #expect(
+            open?.sentence.hasPrefix("The step from Shop 2 to Shop 3 failed") == true
+                && open?.sentence.contains("Item.title") == true)
+        let short = try coordinator.migrationPlan(
+            at: versions.store, toVersionsOf: versions.url, versions: ["Shop 1", "Shop 2"])
         #expect(short.steps.map(\.to) == ["Shop 2"])
-        let missing = failure { _ = try coordinator.migrationPlan(at: versions.store, toVersionsOf: versions.url, versions: ["Shop 2"]) }
+        let missing = failure {
+            _ = try coordinator.migrationPlan(at: versions.store, toVersionsOf: versions.url, versions: ["Shop 2"])
+        }
         #expect(missing?.number == 134130 && missing?.sentence.contains("Shop 1") == true)
-        let unknown = failure { _ = try coordinator.migrationPlan(at: versions.store, toVersionsOf: versions.url, versions: ["Shop 1", "Shop 9"]) }
+        let unknown = failure {
+            _ = try coordinator.migrationPlan(
+                at: versions.store, toVersionsOf: versions.url, versions: ["Shop 1", "Shop 9"])
+        }
         #expect(unknown?.number == 134020 && unknown?.sentence.contains("Shop 9") == true)
         // A chain that fails midway leaves the last whole version.
         let failed = failure { try coordinator.migrateStore(at: versions.store, toVersionsOf: versions.url) }
-        #expect(failed?.sentence.hasPrefix("The step from Shop 2 to Shop 3 failed, and the store has the version Shop 2.") == true)
+        #expect(
+            failed?.sentence.hasPrefix("The step from Shop 2 to Shop 3 failed, and the store has the version Shop 2.")
+                == true)
         try versions.open(2, NSSQLiteStoreType, [:]) { context in
             let counts = try context.values("Item", "count")
             #expect(counts == ["4", "4", "4"])
@@ -127,7 +168,10 @@ import Testing
 
     @Test("Versions follow each other by their numbers", arguments: [NSSQLiteStoreType])
     func order(_ type: String) throws {
-        let names = (1...11).map { V.entity("Item", "", V.attribute("title"), V.attribute("a\($0)", "Integer 64", "defaultValueString=\"\($0)\"")) }
+        let names = (1...11).map {
+            V.entity(
+                "Item", "", V.attribute("title"), V.attribute("a\($0)", "Integer 64", "defaultValueString=\"\($0)\""))
+        }
         let versions = try V(names)
         try versions.open(2, type) { context in
             context.make("Item", ["title": "x"])
@@ -136,7 +180,8 @@ import Testing
         let plan = try coordinator.migrationPlan(
             at: versions.store, toVersionsOf: versions.url, type: NSPersistentStore.StoreType(rawValue: type))
         #expect(plan.steps.map(\.to) == (3...11).map { "Shop \($0)" })
-        try coordinator.migrateStore(at: versions.store, toVersionsOf: versions.url, type: NSPersistentStore.StoreType(rawValue: type))
+        try coordinator.migrateStore(
+            at: versions.store, toVersionsOf: versions.url, type: NSPersistentStore.StoreType(rawValue: type))
         try versions.open(11, type, [:]) { context in
             let found = try (context.values("Item", "title"), context.values("Item", "a11"))
             #expect(found == (["x"], ["11"]))
@@ -153,7 +198,8 @@ import Testing
                 try change(context)
                 try context.save()
             }
-            return try StoreFile(url: versions.store).fingerprint("SELECT Z_PK, ZTITLE FROM ZITEM WHERE ZTITLE IS NOT NULL")
+            return try StoreFile(url: versions.store).fingerprint(
+                "SELECT Z_PK, ZTITLE FROM ZITEM WHERE ZTITLE IS NOT NULL")
         }
         func titles(_ titles: String?...) throws -> ValueFingerprint {
             try print { for (item, title) in zip(try $0.all("Item"), titles) { item.setValue(title, forKey: "title") } }

@@ -21,9 +21,11 @@ struct Versions: @unchecked Sendable {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             try Data("<model>\n\(entities)\n</model>".utf8).write(to: folder.appendingPathComponent("contents"))
         }
-        try Data("""
+        try Data(
+            """
             <plist version="1.0"><dict><key>_XCCurrentVersionName</key><string>Shop \(versions.count).xcdatamodel</string></dict></plist>
-            """.utf8).write(to: url.appendingPathComponent(".xccurrentversion"))
+            """.utf8
+        ).write(to: url.appendingPathComponent(".xccurrentversion"))
     }
 
     init(_ versions: String...) throws { try self.init(versions) }
@@ -53,8 +55,11 @@ struct Versions: @unchecked Sendable {
     func write(_ statement: String) throws {
         var handle: OpaquePointer?
         defer { sqlite3_close(handle) }
-        guard sqlite3_open(store.path, &handle) == SQLITE_OK, sqlite3_exec(handle, statement, nil, nil, nil) == SQLITE_OK else {
-            throw CocoaError(.fileWriteUnknown, userInfo: [NSLocalizedDescriptionKey: String(cString: sqlite3_errmsg(handle))])
+        guard sqlite3_open(store.path, &handle) == SQLITE_OK,
+            sqlite3_exec(handle, statement, nil, nil, nil) == SQLITE_OK
+        else {
+            throw CocoaError(
+                .fileWriteUnknown, userInfo: [NSLocalizedDescriptionKey: String(cString: sqlite3_errmsg(handle))])
         }
     }
 
@@ -64,13 +69,17 @@ struct Versions: @unchecked Sendable {
         defer { sqlite3_close(handle) }
         guard sqlite3_open_v2(store.path, &handle, SQLITE_OPEN_READONLY, nil) == SQLITE_OK,
             sqlite3_prepare_v2(handle, statement, -1, &prepared, nil) == SQLITE_OK
-        else { throw CocoaError(.fileReadCorruptFile, userInfo: [NSLocalizedDescriptionKey: String(cString: sqlite3_errmsg(handle))]) }
+        else {
+            throw CocoaError(
+                .fileReadCorruptFile, userInfo: [NSLocalizedDescriptionKey: String(cString: sqlite3_errmsg(handle))])
+        }
         defer { sqlite3_finalize(prepared) }
         var rows: [String] = []
         while sqlite3_step(prepared) == SQLITE_ROW {
-            rows.append((0..<sqlite3_column_count(prepared)).map { column in
-                sqlite3_column_text(prepared, column).map { String(cString: $0) } ?? ""
-            }.joined(separator: "|"))
+            rows.append(
+                (0..<sqlite3_column_count(prepared)).map { column in
+                    sqlite3_column_text(prepared, column).map { String(cString: $0) } ?? ""
+                }.joined(separator: "|"))
         }
         return rows
     }
@@ -86,7 +95,9 @@ extension Versions {
         "<attribute name=\"\(name)\" attributeType=\"\(type)\" \(more)/>"
     }
 
-    static func toOne(_ name: String, _ entity: String, _ inverse: String? = nil, _ more: String = "optional=\"YES\"") -> String {
+    static func toOne(_ name: String, _ entity: String, _ inverse: String? = nil, _ more: String = "optional=\"YES\"")
+        -> String
+    {
         relationship(name, entity, inverse, "maxCount=\"1\" \(more)")
     }
 
@@ -96,7 +107,8 @@ extension Versions {
 
     private static func relationship(_ name: String, _ entity: String, _ inverse: String?, _ more: String) -> String {
         let back = inverse.map { " inverseName=\"\($0)\" inverseEntity=\"\(entity)\"" } ?? ""
-        return "<relationship name=\"\(name)\" destinationEntity=\"\(entity)\"\(back) deletionRule=\"Nullify\" \(more)/>"
+        return
+            "<relationship name=\"\(name)\" destinationEntity=\"\(entity)\"\(back) deletionRule=\"Nullify\" \(more)/>"
     }
 }
 
@@ -110,7 +122,9 @@ extension NSManagedObjectContext {
 
     /// All objects of an entity in the order of their row numbers.
     func all(_ entity: String) throws -> [NSManagedObject] {
-        try fetch(NSFetchRequest<NSManagedObject>(entityName: entity)).sorted { $0.objectID.key.number < $1.objectID.key.number }
+        try fetch(NSFetchRequest<NSManagedObject>(entityName: entity)).sorted {
+            $0.objectID.key.number < $1.objectID.key.number
+        }
     }
 
     func values(_ entity: String, _ key: String) throws -> [String] {

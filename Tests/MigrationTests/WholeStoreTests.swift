@@ -11,9 +11,12 @@ import Testing
     private typealias V = Versions
     private static var tracked: [String: Any] { V.automatic.merging([NSPersistentHistoryTrackingKey: true]) { $1 } }
     private static let item = V.entity("Item", "", V.attribute("title"))
-    private static let counted = V.entity("Item", "", V.attribute("title"), V.attribute("count", "Integer 64", "defaultValueString=\"4\""))
+    private static let counted = V.entity(
+        "Item", "", V.attribute("title"), V.attribute("count", "Integer 64", "defaultValueString=\"4\""))
 
-    private var coordinator: NSPersistentStoreCoordinator { NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel()) }
+    private var coordinator: NSPersistentStoreCoordinator {
+        NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel())
+    }
 
     private func fill(_ versions: V, _ options: [String: Any] = V.automatic) throws {
         try versions.open(1, NSSQLiteStoreType, options) { context in
@@ -26,32 +29,42 @@ import Testing
 
     /// A mapping model that says more than the models do: every count is 9.
     private func mapping(_ versions: V) throws -> NSMappingModel {
-        let mapping = try NSMappingModel.inferredMappingModel(forSourceModel: versions.model(1), destinationModel: versions.model(2))
+        let mapping = try NSMappingModel.inferredMappingModel(
+            forSourceModel: versions.model(1), destinationModel: versions.model(2))
         let items = mapping.entityMappings.first { $0.destinationEntityName == "Item" }
         items?.attributeMappings?.first { $0.name == "count" }?.valueExpression = NSExpression(forConstantValue: 9)
         return mapping
     }
 
     private func chain(_ versions: V, mapped: Bool, configuration: String? = nil) throws -> ChainMigration {
-        let recorded = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: versions.store)
+        let recorded = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+            ofType: NSSQLiteStoreType, at: versions.store)
         let hashes = try #require(recorded[NSStoreModelVersionHashesKey] as? [String: Data])
         return ChainMigration(
             url: versions.store, type: NSSQLiteStoreType, configuration: configuration, options: nil,
-            chain: try VersionChain(of: hashes, at: versions.store, in: versions.url, order: nil), mappings: [mapped ? try mapping(versions) : nil])
+            chain: try VersionChain(of: hashes, at: versions.store, in: versions.url, order: nil),
+            mappings: [mapped ? try mapping(versions) : nil])
     }
 
     // MARK: Histories
 
-    private func titles(_ context: NSManagedObjectContext, after token: NSPersistentHistoryToken? = nil) throws -> [String] {
+    private func titles(_ context: NSManagedObjectContext, after token: NSPersistentHistoryToken? = nil) throws
+        -> [String]
+    {
         let request = NSPersistentHistoryChangeRequest.fetchHistory(after: token)
-        let found = (try context.execute(request) as? NSPersistentHistoryResult)?.result as? [NSPersistentHistoryTransaction] ?? []
+        let found =
+            (try context.execute(request) as? NSPersistentHistoryResult)?.result as? [NSPersistentHistoryTransaction]
+            ?? []
         return found.flatMap { $0.changes ?? [] }.map { change in
             let names = change.updatedProperties.map { $0.map(\.name).sorted() } ?? []
-            return "\(change.changedObjectID.entity.name ?? "") \(change.changedObjectID.key.number) \(change.changeType.rawValue) \(names)"
+            return
+                "\(change.changedObjectID.entity.name ?? "") \(change.changedObjectID.key.number) \(change.changeType.rawValue) \(names)"
         }
     }
 
-    @Test("A store with a history is migrated, with its history, by whoever does not ask for one", arguments: ["chain", "plan", "opening"])
+    @Test(
+        "A store with a history is migrated, with its history, by whoever does not ask for one",
+        arguments: ["chain", "plan", "opening"])
     func unasked(_ way: String) throws {
         let versions = try V(Self.item, Self.counted)
         try fill(versions, Self.tracked)
@@ -93,7 +106,8 @@ import Testing
             for entity in ["Item", "Note", "Item", "Item"] {
                 context.make(entity)
                 try context.save()
-                tokens.append(try #require(context.persistentStoreCoordinator?.currentPersistentHistoryToken(fromStores: nil)))
+                tokens.append(
+                    try #require(context.persistentStoreCoordinator?.currentPersistentHistoryToken(fromStores: nil)))
             }
             return (tokens[0], tokens[2])
         }
@@ -104,12 +118,17 @@ import Testing
         }
     }
 
-    @Test("The history of an entity with a derived attribute is taken along, although its values were computed anew; it tells of what was set")
+    @Test(
+        "The history of an entity with a derived attribute is taken along, although its values were computed anew; it tells of what was set"
+    )
     func derived() throws {
-        let upper = "<attribute name=\"upper\" optional=\"YES\" attributeType=\"String\" derived=\"YES\" derivationExpression=\"uppercase:(title)\"/>"
+        let upper =
+            "<attribute name=\"upper\" optional=\"YES\" attributeType=\"String\" derived=\"YES\" derivationExpression=\"uppercase:(title)\"/>"
         let versions = try V(
             V.entity("Item", "", V.attribute("title"), upper),
-            V.entity("Item", "", V.attribute("title"), V.attribute("count", "Integer 64", "defaultValueString=\"4\""), upper))
+            V.entity(
+                "Item", "", V.attribute("title"), V.attribute("count", "Integer 64", "defaultValueString=\"4\""), upper)
+        )
         try fill(versions, Self.tracked)
         let before = try versions.open(1, NSSQLiteStoreType, Self.tracked) { context in
             try context.all("Item")[0].setValue("new", forKey: "title")
@@ -122,7 +141,9 @@ import Testing
 
     // MARK: Configurations and others' tables
 
-    @Test("A step of a chain leaves a store with its configuration", arguments: [false, true]) func configuration(_ mapped: Bool) throws {
+    @Test("A step of a chain leaves a store with its configuration", arguments: [false, true]) func configuration(
+        _ mapped: Bool
+    ) throws {
         func version(_ item: String) -> String {
             item + V.entity("Note", "", V.attribute("text"))
                 + "<configuration name=\"Local\"><memberEntity name=\"Item\"/></configuration>"
@@ -130,7 +151,8 @@ import Testing
         let versions = try V(version(Self.item), version(Self.counted))
         func open<Result>(_ number: Int, _ body: (NSManagedObjectContext) throws -> Result) throws -> Result {
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: try versions.model(number))
-            try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: "Local", at: versions.store)
+            try coordinator.addPersistentStore(
+                ofType: NSSQLiteStoreType, configurationName: "Local", at: versions.store)
             defer { try? coordinator.close() }
             let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
             context.persistentStoreCoordinator = coordinator
@@ -145,33 +167,46 @@ import Testing
         #expect(try versions.sql("SELECT name FROM sqlite_master WHERE name = 'ZNOTE'").isEmpty)
     }
 
-    @Test("Of two that carry a store through the same versions the second finds the steps done", arguments: [false, true])
+    @Test(
+        "Of two that carry a store through the same versions the second finds the steps done", arguments: [false, true])
     func twice(_ mapped: Bool) throws {
         let versions = try V(Self.item, Self.counted)
         try fill(versions)
         let (first, late) = (try chain(versions, mapped: mapped), try chain(versions, mapped: mapped))
         try first.perform(0)
         try late.perform(0)
-        #expect(try versions.open(2, NSSQLiteStoreType, [:]) { try $0.values("Item", "count") } == Array(repeating: mapped ? "9" : "4", count: 3))
+        #expect(
+            try versions.open(2, NSSQLiteStoreType, [:]) { try $0.values("Item", "count") }
+                == Array(repeating: mapped ? "9" : "4", count: 3))
     }
 
-    @Test("Tables of others stay, whatever their names begin with", arguments: [false, true]) func foreign(_ mapped: Bool) throws {
+    @Test("Tables of others stay, whatever their names begin with", arguments: [false, true]) func foreign(
+        _ mapped: Bool
+    ) throws {
         let tags = V.toMany("tags", "Tag", "items")
         let tag = V.entity("Tag", "", V.attribute("name"), V.toMany("items", "Item", "tags"))
         let versions = try V(
             V.entity("Item", "", V.attribute("title"), tags) + tag,
-            V.entity("Item", "", V.attribute("title"), V.attribute("count", "Integer 64", "defaultValueString=\"4\""), tags) + tag)
+            V.entity(
+                "Item", "", V.attribute("title"), V.attribute("count", "Integer 64", "defaultValueString=\"4\""), tags)
+                + tag)
         try versions.open(1) { context in
             context.make("Item", ["title": "t", "tags": NSSet(object: context.make("Tag"))])
             try context.save()
         }
         for name in ["zipcodes", "achangelog", "OPENCOREDATANOTES", "Z_9OTHER"] {
-            try versions.write("CREATE TABLE \"\(name)\" (a); INSERT INTO \"\(name)\" VALUES ('kept'); CREATE INDEX \"by \(name)\" ON \"\(name)\" (a)")
+            try versions.write(
+                "CREATE TABLE \"\(name)\" (a); INSERT INTO \"\(name)\" VALUES ('kept'); CREATE INDEX \"by \(name)\" ON \"\(name)\" (a)"
+            )
         }
         try chain(versions, mapped: mapped).perform(0)
-        for name in ["zipcodes", "achangelog", "OPENCOREDATANOTES", "Z_9OTHER"] { #expect(try versions.sql("SELECT a FROM \"\(name)\"") == ["kept"]) }
+        for name in ["zipcodes", "achangelog", "OPENCOREDATANOTES", "Z_9OTHER"] {
+            #expect(try versions.sql("SELECT a FROM \"\(name)\"") == ["kept"])
+        }
         try versions.open(2, NSSQLiteStoreType, [:]) { context in
-            let items = try context.all("Item").map { "\($0.value(forKey: "count") ?? "") \(($0.value(forKey: "tags") as? NSSet)?.count ?? 0)" }
+            let items = try context.all("Item").map {
+                "\($0.value(forKey: "count") ?? "") \(($0.value(forKey: "tags") as? NSSet)?.count ?? 0)"
+            }
             #expect(items == [mapped ? "9 1" : "4 1"])
         }
     }
@@ -201,14 +236,16 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: other.path))
     }
 
-    @Test("A store that was opened read-only is not migrated by a mapping model either (134030)") func readOnly() throws {
+    @Test("A store that was opened read-only is not migrated by a mapping model either (134030)") func readOnly() throws
+    {
         let versions = try V(Self.item, Self.counted)
         try fill(versions)
         let before = try Data(contentsOf: versions.store)
         let manager = NSMigrationManager(sourceModel: try versions.model(1), destinationModel: try versions.model(2))
         let error = failure {
             try manager.migrateInPlace(
-                versions.store, type: NSSQLiteStoreType, options: [NSReadOnlyPersistentStoreOption: true], with: mapping(versions))
+                versions.store, type: NSSQLiteStoreType, options: [NSReadOnlyPersistentStoreOption: true],
+                with: mapping(versions))
         }
         #expect(error?.number == 134030)
         #expect(try Data(contentsOf: versions.store) == before)
@@ -216,14 +253,21 @@ import Testing
 
     // MARK: Hashes that cannot be computed
 
-    private static let place = "<composite name=\"Place\"><attribute name=\"lat\" optional=\"YES\" attributeType=\"Double\"/></composite>"
+    private static let place =
+        "<composite name=\"Place\"><attribute name=\"lat\" optional=\"YES\" attributeType=\"Double\"/></composite>"
     private static func pinned(_ more: String...) -> String {
         V.entity(
-            "Pin", "", ([V.attribute("title"), "<attribute name=\"place\" optional=\"YES\" attributeType=\"Composite\" composite=\"Place\"/>"] + more)
-                .joined()) + place
+            "Pin", "",
+            ([
+                V.attribute("title"),
+                "<attribute name=\"place\" optional=\"YES\" attributeType=\"Composite\" composite=\"Place\"/>",
+            ] + more)
+            .joined()) + place
     }
 
-    @Test("Where a store's hash of an entity with a composite attribute is another one's, the other entities tell the version, and the log says so")
+    @Test(
+        "Where a store's hash of an entity with a composite attribute is another one's, the other entities tell the version, and the log says so"
+    )
     func composite() throws {
         let versions = try V(Self.item + Self.pinned(), Self.counted + Self.pinned(V.attribute("note")))
         try versions.open(1) { context in
@@ -231,23 +275,30 @@ import Testing
             context.make("Pin", ["title": "p", "place": ["lat": 1.5]])
             try context.save()
         }
-        var metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: versions.store)
+        var metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+            ofType: NSSQLiteStoreType, at: versions.store)
         var hashes = try #require(metadata[NSStoreModelVersionHashesKey] as? [String: Data])
         hashes["Pin"] = Data(repeating: 9, count: 32)
         metadata[NSStoreModelVersionHashesKey] = hashes
-        try NSPersistentStoreCoordinator.setMetadata(metadata, forPersistentStoreOfType: NSSQLiteStoreType, at: versions.store)
+        try NSPersistentStoreCoordinator.setMetadata(
+            metadata, forPersistentStoreOfType: NSSQLiteStoreType, at: versions.store)
         #expect(try versions.open(1, NSSQLiteStoreType, [:]) { try $0.values("Pin", "title") } == ["p"])
         let told = Mutex<[String]>([])
         CoreDataWarning.handler = { line in told.withLock { $0.append(line) } }
         defer { CoreDataWarning.handler = nil }
         let pins = try versions.open(2) { context in
-            try context.all("Pin").map { "\($0.value(forKey: "title") ?? "") \($0.value(forKeyPath: "place.lat") ?? "")" }
+            try context.all("Pin").map {
+                "\($0.value(forKey: "title") ?? "") \($0.value(forKeyPath: "place.lat") ?? "")"
+            }
         }
         #expect(pins == ["p 1.5"])
-        #expect(told.withLock { $0.filter { $0.contains(versions.store.path) && $0.contains("the hashes of Pin") } }.count == 1)
+        #expect(
+            told.withLock { $0.filter { $0.contains(versions.store.path) && $0.contains("the hashes of Pin") } }.count
+                == 1)
     }
 
-    @Test("A mapping model with another one's hash of an entity with a composite attribute fits by its other entities") func foreignMapping() throws {
+    @Test("A mapping model with another one's hash of an entity with a composite attribute fits by its other entities")
+    func foreignMapping() throws {
         let versions = try V(Self.item + Self.pinned(), Self.counted + Self.pinned(V.attribute("note")))
         try versions.open(1) { context in
             context.make("Item", ["title": "t"])
@@ -257,7 +308,9 @@ import Testing
         let (first, second) = (try versions.model(1), try versions.model(2))
         let mapping = try mapping(versions)
         let pin = try #require(mapping.entityMappings.first { $0.destinationEntityName == "Pin" })
-        (pin.sourceEntityVersionHash, pin.destinationEntityVersionHash) = (Data(repeating: 9, count: 32), Data(repeating: 8, count: 32))
+        (pin.sourceEntityVersionHash, pin.destinationEntityVersionHash) = (
+            Data(repeating: 9, count: 32), Data(repeating: 8, count: 32)
+        )
         #expect(mapping.fit(try first.schema(), try second.schema()) != nil)
         #expect(mapping.fit(try second.schema(), try first.schema()) == nil)
         try NSMigrationManager(sourceModel: first, destinationModel: second).migrateInPlace(

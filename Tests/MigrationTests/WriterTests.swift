@@ -24,7 +24,9 @@ private final class Program {
         let tests = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
         var root = URL(fileURLWithPath: #filePath)
         for _ in 0..<3 { root.deleteLastPathComponent() }
-        let places = [tests, root.appendingPathComponent(".build/debug")].map { $0.appendingPathComponent("CoreDataWriter") }
+        let places = [tests, root.appendingPathComponent(".build/debug")].map {
+            $0.appendingPathComponent("CoreDataWriter")
+        }
         let program: URL = try #require(places.first { FileManager.default.isExecutableFile(atPath: $0.path) })
         process.executableURL = program
         process.arguments = [store.path] + arguments
@@ -60,9 +62,12 @@ private final class Program {
     private let folder = Folder()
     private var store: URL { folder.file("clinic.sqlite") }
 
-    private func open<Result>(_ model: NSManagedObjectModel, _ body: (NSManagedObjectContext) throws -> Result) throws -> Result {
+    private func open<Result>(_ model: NSManagedObjectModel, _ body: (NSManagedObjectContext) throws -> Result) throws
+        -> Result
+    {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: store, options: Versions.automatic)
+        try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: store, options: Versions.automatic)
         defer { try? coordinator.close() }
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
@@ -79,7 +84,9 @@ private final class Program {
         try manager.migrateInPlace(store, type: NSSQLiteStoreType, options: nil, with: mapping)
     }
 
-    @Test("What writers of the old version in other processes were told is saved is in the migrated store", arguments: ["inferred", "mapped"])
+    @Test(
+        "What writers of the old version in other processes were told is saved is in the migrated store",
+        arguments: ["inferred", "mapped"])
     func acknowledged(_ kind: String) throws {
         try open(Clinic.model()) { _ in }
         let writers = try (1...3).map { try Program(store, "load", "\($0 * 1_000_000)", "plain") }
@@ -91,13 +98,18 @@ private final class Program {
         #expect(acknowledged.count >= 90 && told.allSatisfy { $0.dropLast().allSatisfy { Int($0) != nil } })
         let (numbers, comforts) = try open(Clinic.laterModel()) { context in
             let beds = try context.all("Bed")
-            return (beds.compactMap { $0.value(forKey: "number") as? Int }, beds.compactMap { $0.value(forKey: "comfort") as? Int })
+            return (
+                beds.compactMap { $0.value(forKey: "number") as? Int },
+                beds.compactMap { $0.value(forKey: "comfort") as? Int }
+            )
         }
         #expect(numbers.sorted() == acknowledged.sorted())
         #expect(comforts == numbers.map { _ in 4 })
     }
 
-    @Test("13.8 A process that opens the store while another one migrates it waits however long that takes, and then opens it")
+    @Test(
+        "13.8 A process that opens the store while another one migrates it waits however long that takes, and then opens it"
+    )
     func waits() throws {
         try open(Clinic.model()) { context in
             for number in 1...50 { context.make("Bed", ["number": number]) }
@@ -132,16 +144,21 @@ private final class Program {
             }
             ended.wait()
             #expect(error?.number == 134110 && (error?.userInfo[NSUnderlyingErrorKey] as? CocoaError)?.number == 134090)
-            #expect(error?.sentence.contains("is being migrated by another process") == true, "\(error?.sentence ?? "")")
+            #expect(
+                error?.sentence.contains("is being migrated by another process") == true, "\(error?.sentence ?? "")")
             // Inside, nobody waits for himself.
             let inside = failure {
-                try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: store, options: Versions.automatic)
+                try coordinator.addPersistentStore(
+                    ofType: NSSQLiteStoreType, configurationName: nil, at: store, options: Versions.automatic)
             }
-            #expect(inside?.number == 134110 && inside?.sentence.contains("by this thread") == true, "\(inside?.sentence ?? "")")
+            #expect(
+                inside?.number == 134110 && inside?.sentence.contains("by this thread") == true,
+                "\(inside?.sentence ?? "")")
         }
     }
 
-    @Test("A process that cannot look whether the store was migrated meanwhile writes nothing, and can try again") func unseen() throws {
+    @Test("A process that cannot look whether the store was migrated meanwhile writes nothing, and can try again")
+    func unseen() throws {
         try open(Clinic.model()) { _ in }
         let other = try Program(store, "starved", "77", "plain")
         other.read(1)

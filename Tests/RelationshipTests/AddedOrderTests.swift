@@ -10,9 +10,13 @@ import Testing
 @Suite struct AddedOrderTests {
     enum Way: CaseIterable { case set, inverse, deletion }
 
-    private func notes(_ patient: NSManagedObject) -> [String] { patient.many("visits").map { $0.value(forKey: "note") as? String ?? "" } }
+    private func notes(_ patient: NSManagedObject) -> [String] {
+        patient.many("visits").map { $0.value(forKey: "note") as? String ?? "" }
+    }
 
-    @Test("4.1 Members that were added stay in order when one of them goes, few or many", arguments: [3, 8, 9, 40], Way.allCases)
+    @Test(
+        "4.1 Members that were added stay in order when one of them goes, few or many", arguments: [3, 8, 9, 40],
+        Way.allCases)
     func removal(_ count: Int, _ way: Way) throws {
         let stack = try Stack()
         let context = stack.context
@@ -22,7 +26,11 @@ import Testing
         context.refresh(patient, mergeChanges: false)
         let visits = (0..<count).map { context.make("Visit", ["note": "\($0)"]) }
         for visit in visits {
-            if way == .set { patient.mutableOrderedSetValue(forKey: "visits").add(visit) } else { visit.setValue(patient, forKey: "patient") }
+            if way == .set {
+                patient.mutableOrderedSetValue(forKey: "visits").add(visit)
+            } else {
+                visit.setValue(patient, forKey: "patient")
+            }
         }
         context.processPendingChanges()
         var expected = ["first"] + (0..<count).map { "\($0)" }
@@ -44,7 +52,9 @@ import Testing
         #expect(notes(patient) == expected && notes(reader.object(with: patient.objectID)) == expected)
     }
 
-    @Test("4.1 Many additions and removals in any order leave the members in the order in which they came", arguments: 0..<20)
+    @Test(
+        "4.1 Many additions and removals in any order leave the members in the order in which they came",
+        arguments: 0..<20)
     func random(_ seed: UInt64) throws {
         var random = SplitMix(seed)
         let stack = try Stack()
@@ -68,10 +78,13 @@ import Testing
         try context.save()
         #expect(patient.many("visits") == expected)
         let reader = stack.another()
-        #expect(notes(reader.object(with: patient.objectID)) == expected.map { $0.value(forKey: "note") as? String ?? "" })
+        #expect(
+            notes(reader.object(with: patient.objectID)) == expected.map { $0.value(forKey: "note") as? String ?? "" })
     }
 
-    @Test("10.4 They stay in order when a merge shows that another writer has deleted or added some", arguments: [false, true])
+    @Test(
+        "10.4 They stay in order when a merge shows that another writer has deleted or added some",
+        arguments: [false, true])
     func merged(_ isDeleted: Bool) throws {
         let stack = try Stack()
         let context = stack.context
@@ -82,7 +95,11 @@ import Testing
         context.processPendingChanges()
         try stack.merge { other in
             let visit = other.object(with: visits[3].objectID)
-            if isDeleted { other.delete(visit) } else { visit.setValue(other.object(with: patient.objectID), forKey: "patient") }
+            if isDeleted {
+                other.delete(visit)
+            } else {
+                visit.setValue(other.object(with: patient.objectID), forKey: "patient")
+            }
         }
         let others = (0..<20).filter { $0 != 3 }.map { "\($0)" }
         #expect(notes(patient) == (isDeleted ? others : ["3"] + others))

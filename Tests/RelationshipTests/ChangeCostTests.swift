@@ -28,7 +28,9 @@ final class Hashed: NSManagedObject {
     }
 
     /// A node with saved ordered members, in a context that holds none of them.
-    private func list(_ count: Int, _ key: String, _ entity: String) throws -> (Stack, NSManagedObjectContext, NSManagedObject) {
+    private func list(_ count: Int, _ key: String, _ entity: String) throws -> (
+        Stack, NSManagedObjectContext, NSManagedObject
+    ) {
         let stack = try Web.stack()
         let first = stack.context
         first.undoManager = nil
@@ -51,7 +53,9 @@ final class Hashed: NSManagedObject {
 
     // MARK: The setter
 
-    @Test("Setting a to-many hashes the members that come and go, and no other", arguments: ["children", "tags", "likes", "steps", "list"])
+    @Test(
+        "Setting a to-many hashes the members that come and go, and no other",
+        arguments: ["children", "tags", "likes", "steps", "list"])
     func hashes(_ key: String) throws {
         let stack = try hashedStack()
         let context = stack.context
@@ -162,12 +166,15 @@ final class Hashed: NSManagedObject {
         for (few, many) in zip(costs[0], costs[1]) { #expect(many < few * 3 / 2, "\(costs)") }
     }
 
-    @Test("An append comes last also when another connection has appended since the last one", arguments: [("steps", "Step"), ("list", "Tag")])
+    @Test(
+        "An append comes last also when another connection has appended since the last one",
+        arguments: [("steps", "Step"), ("list", "Tag")])
     func otherWriter(_ key: String, _ entity: String) throws {
         let (stack, context, owner) = try list(5, key, entity)
         let second = NSPersistentStoreCoordinator(managedObjectModel: stack.coordinator.managedObjectModel)
         _ = try second.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: nil, at: stack.coordinator.persistentStores[0].url, options: nil)
+            ofType: NSSQLiteStoreType, configurationName: nil, at: stack.coordinator.persistentStores[0].url,
+            options: nil)
         let index = try place(key, owner)
         let uri = owner.objectID.uriRepresentation()
         context.stalenessInterval = 0
@@ -192,7 +199,9 @@ final class Hashed: NSManagedObject {
 
     // MARK: Objects made
 
-    @Test("Undo and redo of a saved append make no object of another member, and read none", arguments: [("steps", "Step"), ("list", "Tag")])
+    @Test(
+        "Undo and redo of a saved append make no object of another member, and read none",
+        arguments: [("steps", "Step"), ("list", "Tag")])
     func undoneAppend(_ key: String, _ entity: String) throws {
         let (stack, context, owner) = try list(400, key, entity)
         _ = owner.value(forKey: "n")
@@ -221,7 +230,9 @@ final class Hashed: NSManagedObject {
         #expect(reader.object(with: owner.objectID).many(key).count == 400)
     }
 
-    @Test("A child's append makes no object of the other members, neither here nor in the parent", arguments: [("steps", "Step"), ("list", "Tag")])
+    @Test(
+        "A child's append makes no object of the other members, neither here nor in the parent",
+        arguments: [("steps", "Step"), ("list", "Tag")])
     func pushedAppend(_ key: String, _ entity: String) throws {
         let (stack, parent, owner) = try list(400, key, entity)
         let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
@@ -238,7 +249,9 @@ final class Hashed: NSManagedObject {
         #expect(read.count == 403 && read.suffix(3).map { $0.value(forKey: "n") as? Int } == [0, 1, 2])
     }
 
-    @Test("A member taken out of an ordered to-many and put back by an undo stands where it stood", arguments: [("steps", "Step"), ("list", "Tag")])
+    @Test(
+        "A member taken out of an ordered to-many and put back by an undo stands where it stood",
+        arguments: [("steps", "Step"), ("list", "Tag")])
     func restored(_ key: String, _ entity: String) throws {
         for seed in 0..<40 {
             var random = SplitMix(UInt64(seed))
@@ -323,7 +336,8 @@ final class Hashed: NSManagedObject {
     }
 
     @Test(
-        "Every store tells of one pair what its members tell", arguments: [NSSQLiteStoreType, NSInMemoryStoreType, NSBinaryStoreType],
+        "Every store tells of one pair what its members tell",
+        arguments: [NSSQLiteStoreType, NSInMemoryStoreType, NSBinaryStoreType],
         ["tags", "likes", "friends", "children", "steps", "list"])
     func pairs(_ type: String, _ key: String) throws {
         let stack = try Web.stack(type)
@@ -340,7 +354,8 @@ final class Hashed: NSManagedObject {
         for owner in owners {
             for member in members {
                 let answer = try store.isMember(
-                    member._state.key.row, of: owner.relationship(toMany: index).index, owner: owner._state.key.row, .latest)
+                    member._state.key.row, of: owner.relationship(toMany: index).index, owner: owner._state.key.row,
+                    .latest)
                 #expect(answer == owner.many(key).contains(member))
                 let (mine, other) = (reader.object(with: owner.objectID), reader.object(with: member.objectID))
                 #expect(mine.isMember(other, at: index) == answer && mine.hasFault(forRelationshipNamed: key))
@@ -372,7 +387,8 @@ final class Hashed: NSManagedObject {
     // MARK: Live ordered sets
 
     @Test(
-        "Changing an ordered to-many by sets that are asked for anew each time fills one list", arguments: [("steps", "Step"), ("list", "Tag")])
+        "Changing an ordered to-many by sets that are asked for anew each time fills one list",
+        arguments: [("steps", "Step"), ("list", "Tag")])
     func openSet(_ key: String, _ entity: String) throws {
         let stack = try hashedStack()
         let context = stack.context
@@ -428,7 +444,9 @@ final class Hashed: NSManagedObject {
         #expect(held.count == 0 && set !== held)
     }
 
-    @Test("A live ordered set, and the members in it, go when the event ends", arguments: ["process", "save", "rollback", "reset", "refresh"])
+    @Test(
+        "A live ordered set, and the members in it, go when the event ends",
+        arguments: ["process", "save", "rollback", "reset", "refresh"])
     func closedSets(_ end: String) throws {
         let (stack, context, owner) = try list(30, "steps", "Step")
         defer { withExtendedLifetime(stack) {} }
@@ -454,7 +472,9 @@ final class Hashed: NSManagedObject {
             let context = stack.another()
             dropped = context
             let owners = (0..<3).map { _ in context.make("Node") }
-            for owner in owners { owner._setToMany(try place("steps", owner), (0..<100).map { _ in context.make("Step") }) }
+            for owner in owners {
+                owner._setToMany(try place("steps", owner), (0..<100).map { _ in context.make("Step") })
+            }
             let before = Hashed.hashes.load(ordering: .relaxed)
             for _ in 0..<20 {
                 for owner in owners { owner.mutableOrderedSetValue(forKey: "steps").add(context.make("Step")) }
@@ -468,7 +488,9 @@ final class Hashed: NSManagedObject {
     // MARK: A child's save
 
     /// A child of a context with saved ordered members, and the owner there.
-    private func child(_ key: String, _ entity: String) throws -> (Stack, NSManagedObjectContext, NSManagedObjectContext, NSManagedObject) {
+    private func child(_ key: String, _ entity: String) throws -> (
+        Stack, NSManagedObjectContext, NSManagedObjectContext, NSManagedObject
+    ) {
         let (stack, parent, owner) = try list(400, key, entity)
         _ = owner.value(forKey: "n")
         let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
@@ -478,7 +500,8 @@ final class Hashed: NSManagedObject {
     }
 
     @Test(
-        "A child's append to an ordered to-many that it has not read reads no member and hashes none", arguments: [("steps", "Step"), ("list", "Tag")])
+        "A child's append to an ordered to-many that it has not read reads no member and hashes none",
+        arguments: [("steps", "Step"), ("list", "Tag")])
     func pushedUnread(_ key: String, _ entity: String) throws {
         let (stack, parent, child, same) = try child(key, entity)
         let owner = parent.object(with: same.objectID)
@@ -493,7 +516,9 @@ final class Hashed: NSManagedObject {
         #expect(owner.many(key).suffix(2).map(\.objectID) == same.many(key).suffix(2).map(\.objectID))
     }
 
-    @Test("A parent's undo of what a child has moved holds what moved, not all members", arguments: [("steps", "Step"), ("list", "Tag")])
+    @Test(
+        "A parent's undo of what a child has moved holds what moved, not all members",
+        arguments: [("steps", "Step"), ("list", "Tag")])
     func pushedMove(_ key: String, _ entity: String) throws {
         let (stack, parent, child, same) = try child(key, entity)
         let former = same.many(key).map(\.objectID)

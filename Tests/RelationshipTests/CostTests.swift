@@ -134,7 +134,9 @@ import Testing
         }
     }
 
-    @Test("In SQLite a to-many of 100,000 costs what its change costs: the rows written are those that differ, and adding reads none")
+    @Test(
+        "In SQLite a to-many of 100,000 costs what its change costs: the rows written are those that differ, and adding reads none"
+    )
     func stored() throws {
         let (stack, parent) = try family(100_000, NSSQLiteStoreType)
         let (few, small) = try family(1000, NSSQLiteStoreType)
@@ -165,7 +167,9 @@ import Testing
     }
 
     /// A node with ordered saved members, in a second context, which has no undo manager.
-    private func list(_ count: Int, _ key: String, _ entity: String) throws -> (Stack, NSManagedObjectContext, NSManagedObject) {
+    private func list(_ count: Int, _ key: String, _ entity: String) throws -> (
+        Stack, NSManagedObjectContext, NSManagedObject
+    ) {
         let stack = try Web.stack()
         let first = stack.context
         let node = first.make("Node")
@@ -217,7 +221,9 @@ import Testing
         #expect(costs[1].allSatisfy { $0.rows <= 3 && $0.statements <= 12 }, "\(costs[1])")
     }
 
-    @Test("Adding to an ordered to-many reads no member, nor do undo and redo before the save", arguments: [("steps", "Step"), ("list", "Tag")])
+    @Test(
+        "Adding to an ordered to-many reads no member, nor do undo and redo before the save",
+        arguments: [("steps", "Step"), ("list", "Tag")])
     func addedInOrder(_ key: String, _ entity: String) throws {
         let costs = try [1000, 20_000].map { count in
             let (stack, context, owner) = try list(count, key, entity)
@@ -228,7 +234,11 @@ import Testing
             let before = Cost(context)
             let new = (0..<2).map { _ in context.make(entity) }
             owner._add([new[0]], toMany: index)
-            if key == "steps" { new[1].setValue(owner, forKey: "node") } else { new[1].setValue(NSSet(object: owner), forKey: "lists") }
+            if key == "steps" {
+                new[1].setValue(owner, forKey: "node")
+            } else {
+                new[1].setValue(NSSet(object: owner), forKey: "lists")
+            }
             context.processPendingChanges()
             context.undo()
             context.redo()
@@ -257,69 +267,72 @@ import Testing
     }
 
     /// Ways to write a whole ordered to-many, and what its members must be then.
-    private static let orders: [(String, @Sendable (NSManagedObject, NSManagedObject, [NSManagedObject]) throws -> [NSManagedObject])] = [
-        (
-            "one member moved",
-            { owner, _, steps in
-                let moved = Array(steps.dropFirst()) + steps.prefix(1)
-                owner.setValue(NSOrderedSet(array: moved), forKey: "steps")
-                return moved
-            }
-        ),
-        (
-            "the reverse",
-            { owner, _, steps in
-                owner.setValue(NSOrderedSet(array: steps.reversed()), forKey: "steps")
-                return steps.reversed()
-            }
-        ),
-        (
-            "inserted at the front",
-            { owner, _, steps in
-                guard case .toMany(let index)? = owner.place(of: "steps") else { return [] }
-                let new = steps.compactMap { $0.managedObjectContext?.make("Step") }
-                owner._insert(new, toMany: index, at: 0)
-                return new + steps
-            }
-        ),
-        (
-            "added one by one, each asked for",
-            { owner, _, steps in
-                let set = owner.mutableOrderedSetValue(forKey: "steps")
-                let new = steps.compactMap { $0.managedObjectContext?.make("Step") }
-                for step in new {
-                    set.add(step)
-                    guard set.contains(step) else { return [] }
+    private static let orders:
+        [(String, @Sendable (NSManagedObject, NSManagedObject, [NSManagedObject]) throws -> [NSManagedObject])] = [
+            (
+                "one member moved",
+                { owner, _, steps in
+                    let moved = Array(steps.dropFirst()) + steps.prefix(1)
+                    owner.setValue(NSOrderedSet(array: moved), forKey: "steps")
+                    return moved
                 }
-                return steps + new
-            }
-        ),
-        (
-            "inserted at the front one by one",
-            { owner, _, steps in
-                guard case .toMany(let index)? = owner.place(of: "steps") else { return [] }
-                let new = steps.compactMap { $0.managedObjectContext?.make("Step") }
-                for step in new { owner._insert([step], toMany: index, at: 0) }
-                return new.reversed() + steps
-            }
-        ),
-        (
-            "removed one by one",
-            { owner, _, steps in
-                for step in steps.dropLast() { step.setValue(nil, forKey: "node") }
-                return steps.suffix(1)
-            }
-        ),
-        (
-            "all members given to another",
-            { owner, other, steps in
-                other.setValue(NSOrderedSet(array: steps), forKey: "steps")
-                return []
-            }
-        ),
-    ]
+            ),
+            (
+                "the reverse",
+                { owner, _, steps in
+                    owner.setValue(NSOrderedSet(array: steps.reversed()), forKey: "steps")
+                    return steps.reversed()
+                }
+            ),
+            (
+                "inserted at the front",
+                { owner, _, steps in
+                    guard case .toMany(let index)? = owner.place(of: "steps") else { return [] }
+                    let new = steps.compactMap { $0.managedObjectContext?.make("Step") }
+                    owner._insert(new, toMany: index, at: 0)
+                    return new + steps
+                }
+            ),
+            (
+                "added one by one, each asked for",
+                { owner, _, steps in
+                    let set = owner.mutableOrderedSetValue(forKey: "steps")
+                    let new = steps.compactMap { $0.managedObjectContext?.make("Step") }
+                    for step in new {
+                        set.add(step)
+                        guard set.contains(step) else { return [] }
+                    }
+                    return steps + new
+                }
+            ),
+            (
+                "inserted at the front one by one",
+                { owner, _, steps in
+                    guard case .toMany(let index)? = owner.place(of: "steps") else { return [] }
+                    let new = steps.compactMap { $0.managedObjectContext?.make("Step") }
+                    for step in new { owner._insert([step], toMany: index, at: 0) }
+                    return new.reversed() + steps
+                }
+            ),
+            (
+                "removed one by one",
+                { owner, _, steps in
+                    for step in steps.dropLast() { step.setValue(nil, forKey: "node") }
+                    return steps.suffix(1)
+                }
+            ),
+            (
+                "all members given to another",
+                { owner, other, steps in
+                    other.setValue(NSOrderedSet(array: steps), forKey: "steps")
+                    return []
+                }
+            ),
+        ]
 
-    @Test("Writing an ordered to-many costs in proportion to its members, not to their square", .timeLimit(.minutes(30)), arguments: orders.map(\.0))
+    @Test(
+        "Writing an ordered to-many costs in proportion to its members, not to their square", .timeLimit(.minutes(30)),
+        arguments: orders.map(\.0))
     func proportion(_ name: String) throws {
         let way = try #require(Self.orders.first { $0.0 == name }?.1)
         let times = try [2000, 20_000].map { count in

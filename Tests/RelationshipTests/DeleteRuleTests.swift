@@ -65,7 +65,8 @@ import Testing
             let reader = stack.another()
             let left = try reader.all("Thing")
             switch rule {
-            case .nullify: #expect(left.count == 3 && left.allSatisfy { $0.one("owner") == nil && $0.one("headOf") == nil })
+            case .nullify:
+                #expect(left.count == 3 && left.allSatisfy { $0.one("owner") == nil && $0.one("headOf") == nil })
             case .cascade: #expect(left.isEmpty)
             case .noAction, .deny: #expect(left.count == 3 && left.allSatisfy { $0.one("owner")?.objectID == id })
             }

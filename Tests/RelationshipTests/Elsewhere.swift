@@ -12,7 +12,9 @@ extension Stack {
         other.stalenessInterval = 0
         try change(other)
         nonisolated(unsafe) var told: Notification?
-        let token = NotificationCenter.default.addObserver(forName: .NSManagedObjectContextDidSave, object: other, queue: nil) {
+        let token = NotificationCenter.default.addObserver(
+            forName: .NSManagedObjectContextDidSave, object: other, queue: nil
+        ) {
             told = $0
         }
         defer { NotificationCenter.default.removeObserver(token) }
@@ -22,6 +24,8 @@ extension Stack {
 
     /// The same, merged into the stack's own context.
     func merge(_ change: (NSManagedObjectContext) throws -> Void) throws {
-        try withExtendedLifetime(elsewhere(change)) { if let told = $0 { context.mergeChanges(fromContextDidSave: told) } }
+        try withExtendedLifetime(elsewhere(change)) {
+            if let told = $0 { context.mergeChanges(fromContextDidSave: told) }
+        }
     }
 }

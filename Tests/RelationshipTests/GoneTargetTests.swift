@@ -13,12 +13,15 @@ import Testing
 
     /// Every shape of relationship of a Node, with the entity it leads to.
     static let shapes = [
-        ("parent", "Node"), ("children", "Node"), ("friends", "Node"), ("spouse", "Node"), ("mentor", "Node"), ("pupil", "Node"),
+        ("parent", "Node"), ("children", "Node"), ("friends", "Node"), ("spouse", "Node"), ("mentor", "Node"),
+        ("pupil", "Node"),
         ("badge", "Badge"), ("tags", "Tag"), ("list", "Tag"), ("steps", "Step"), ("pet", "Dog"), ("walks", "Cat"),
         ("favorite", "Node"), ("likes", "Tag"),
     ]
 
-    static let arguments = [NSInMemoryStoreType, NSSQLiteStoreType].flatMap { type in Departure.allCases.map { (type, $0) } }
+    static let arguments = [NSInMemoryStoreType, NSSQLiteStoreType].flatMap { type in
+        Departure.allCases.map { (type, $0) }
+    }
 
     @Test("5.3 An undo leads nowhere where its object was deleted elsewhere", arguments: arguments)
     func undone(_ type: String, _ departure: Departure) throws {
@@ -66,7 +69,10 @@ import Testing
         init(_ type: String, _ key: String, _ entity: String) throws {
             stack = try Web.stack(type, undo: false)
             self.key = key
-            (owner, other) = (stack.context.make("Node", ["n": 1]), stack.context.make(entity, ["n": 2].filter { _ in entity != "Dog" && entity != "Cat" }))
+            (owner, other) = (
+                stack.context.make("Node", ["n": 1]),
+                stack.context.make(entity, ["n": 2].filter { _ in entity != "Dog" && entity != "Cat" })
+            )
         }
 
         func start() throws {
@@ -102,7 +108,8 @@ import Testing
                 if departure == .inaccessibleSaved { try context.save() }
             case .storeTrump, .rollback:
                 _ = try stack.elsewhere(deletion)
-                context.mergePolicy = departure == .rollback ? NSMergePolicy.rollback : NSMergePolicy.mergeByPropertyStoreTrump
+                context.mergePolicy =
+                    departure == .rollback ? NSMergePolicy.rollback : NSMergePolicy.mergeByPropertyStoreTrump
                 context.processPendingChanges()
                 // So that the save looks at its row.
                 context.detectConflicts(for: other)
@@ -127,7 +134,9 @@ import Testing
 }
 
 extension GoneTargetTests {
-    @Test("5.3 Pending changes, a merge of deletions and an undo: the context can be saved", arguments: [NSInMemoryStoreType, NSSQLiteStoreType])
+    @Test(
+        "5.3 Pending changes, a merge of deletions and an undo: the context can be saved",
+        arguments: [NSInMemoryStoreType, NSSQLiteStoreType])
     func pending(_ type: String) throws {
         let stack = try Web.stack(type)
         let context = stack.context
@@ -159,7 +168,9 @@ extension GoneTargetTests {
         #expect(read.sorted() == [4, 6, 10])
     }
 
-    @Test("5.3 A deleted object that kept its target comes back without it when that is gone", arguments: [NSInMemoryStoreType, NSSQLiteStoreType], [true, false])
+    @Test(
+        "5.3 A deleted object that kept its target comes back without it when that is gone",
+        arguments: [NSInMemoryStoreType, NSSQLiteStoreType], [true, false])
     func keptTarget(_ type: String, _ saves: Bool) throws {
         var node = EntityDraft(name: "Node")
         node.relationships = [Clinic.toOne("favorite", "Node", inverse: nil, rule: .noAction)]
@@ -183,7 +194,9 @@ extension GoneTargetTests {
         #expect(reader.object(with: fan.objectID).objectIDs(forRelationshipNamed: "favorite").isEmpty)
     }
 
-    @Test("5.3 An object that both writers deleted comes back by undo and can be deleted again", arguments: [NSInMemoryStoreType, NSSQLiteStoreType])
+    @Test(
+        "5.3 An object that both writers deleted comes back by undo and can be deleted again",
+        arguments: [NSInMemoryStoreType, NSSQLiteStoreType])
     func deletedTwice(_ type: String) throws {
         let stack = try Web.stack(type)
         let context = stack.context

@@ -118,7 +118,8 @@ import Testing
         #expect(nodes[0].one("mentor") == nil && nodes[0].one("pupil") === nodes[1])
     }
 
-    @Test("4.1 A many-to-many with itself holds pairs both ways and comes back from the store so", arguments: everyStore)
+    @Test(
+        "4.1 A many-to-many with itself holds pairs both ways and comes back from the store so", arguments: everyStore)
     func friends(_ type: String) throws {
         let stack = try Web.stack(type)
         let nodes = (0..<3).map { stack.context.make("Node", ["n": $0]) }
@@ -188,7 +189,8 @@ import Testing
         #expect(try stack.another().all("Node").count == 1)
     }
 
-    @Test("Relating to an object that is deleted, before or after its rules were applied, leaves nothing pointing at it")
+    @Test(
+        "Relating to an object that is deleted, before or after its rules were applied, leaves nothing pointing at it")
     func deletedTarget() throws {
         let stack = try Web.stack()
         let (a, b) = (stack.context.make("Node", ["n": 1]), stack.context.make("Node", ["n": 2]))

@@ -111,7 +111,8 @@ private func said(_ result: ExitTest.Result?, _ words: String...) -> Bool {
         #expect(ward.value(forKeyPath: "patients.@max.age") as? Int == 32)
         #expect(ward.value(forKeyPath: "patients.@max.name") as? String == "Cy")
         #expect(ward.value(forKeyPath: "patients.@sum.weight") as? Double == 183)
-        #expect((ward.value(forKeyPath: "patients.@sum.fee") as? NSDecimalNumber)?.decimalValue == Decimal(string: "4.5"))
+        #expect(
+            (ward.value(forKeyPath: "patients.@sum.fee") as? NSDecimalNumber)?.decimalValue == Decimal(string: "4.5"))
         #expect((ward.value(forKeyPath: "patients.@unionOfObjects.ward") as? [Any])?.count == 3)
         #expect((ward.value(forKeyPath: "patients.@distinctUnionOfObjects.ward") as? [Any])?.count == 1)
         #expect((ward.value(forKeyPath: "patients.@distinctUnionOfObjects.fee") as? [Any])?.count == 1)
@@ -136,7 +137,8 @@ private func said(_ result: ExitTest.Result?, _ words: String...) -> Bool {
         #expect(patient["name"] as? String == "Bo" && patient["age"] == nil)
     }
 
-    @Test("An unknown key goes to the methods that a class may override; else it ends the process with the nearest name")
+    @Test(
+        "An unknown key goes to the methods that a class may override; else it ends the process with the nearest name")
     func undefined() async throws {
         let stack = try Stack(model: Watched.model("RelationshipTests.Talkative"))
         let patient = try #require(stack.context.make("Patient") as? Talkative)

@@ -55,14 +55,18 @@ import Testing
             let reader = stack.another()
             let patients = try reader.all("Patient")
             #expect(patients.count == (isThere ? 1 : 0))
-            #expect(patients.first?.many("visits").map { $0.value(forKey: "note") as? String } == (isThere ? ["one", "two"] : nil))
+            #expect(
+                patients.first?.many("visits").map { $0.value(forKey: "note") as? String }
+                    == (isThere ? ["one", "two"] : nil))
             for (entity, key) in [("Ward", "patients"), ("Bed", "patient"), ("Doctor", "patients")] {
                 #expect(try reader.all(entity)[0].objectIDs(forRelationshipNamed: key) == patients.map(\.objectID))
             }
         }
     }
 
-    @Test("5.3 One undo after the save takes back a deletion whose rules waited for the save, and what they did", arguments: types)
+    @Test(
+        "5.3 One undo after the save takes back a deletion whose rules waited for the save, and what they did",
+        arguments: types)
     func together(_ type: String) throws {
         let scene = try Scene(type)
         let (context, undoManager) = (scene.context, try #require(scene.context.undoManager))
@@ -156,7 +160,8 @@ import Testing
     }
 
     @Test(
-        "5.3 Two objects that lead to each other and whose rule is no action come back related", arguments: types, [false, true])
+        "5.3 Two objects that lead to each other and whose rule is no action come back related", arguments: types,
+        [false, true])
     func noAction(_ type: String, _ forwards: Bool) throws {
         let (stack, one, two) = try pair(type)
         let context = stack.context
@@ -165,11 +170,17 @@ import Testing
         for _ in 0..<2 {
             context.undo()
             #expect(one.one("next") === two && two.one("previous") === one)
-            #expect(context.insertedObjects == [one, two] && context.deletedObjects.isEmpty && context.updatedObjects.isEmpty)
+            #expect(
+                context.insertedObjects == [one, two] && context.deletedObjects.isEmpty
+                    && context.updatedObjects.isEmpty)
             try context.save()
-            let nodes = try stack.another().all("Node").sorted { $0.objectID.uriRepresentation().path < $1.objectID.uriRepresentation().path }
+            let nodes = try stack.another().all("Node").sorted {
+                $0.objectID.uriRepresentation().path < $1.objectID.uriRepresentation().path
+            }
             #expect(nodes.count == 2)
-            let (first, second) = (nodes.first { $0.value(forKey: "n") as? Int == 1 }, nodes.first { $0.value(forKey: "n") as? Int == 2 })
+            let (first, second) = (
+                nodes.first { $0.value(forKey: "n") as? Int == 1 }, nodes.first { $0.value(forKey: "n") as? Int == 2 }
+            )
             #expect(first?.one("next") === second && second?.one("previous") === first)
             context.redo()
             try context.save()
@@ -187,15 +198,20 @@ import Testing
         #expect(one.one("next") === two && two.one("previous") === one)
         try context.save()
         let nodes = try stack.another().all("Node")
-        let (first, second) = (nodes.first { $0.value(forKey: "n") as? Int == 1 }, nodes.first { $0.value(forKey: "n") as? Int == 2 })
+        let (first, second) = (
+            nodes.first { $0.value(forKey: "n") as? Int == 1 }, nodes.first { $0.value(forKey: "n") as? Int == 2 }
+        )
         #expect(nodes.count == 2 && first?.one("next") === second && second?.one("previous") === first)
     }
 
     @Test(
-        "5.3 What was related to an object whose deletion was pending is parted from it when both are undone", arguments: types, 0..<6)
+        "5.3 What was related to an object whose deletion was pending is parted from it when both are undone",
+        arguments: types, 0..<6)
     func relatedToDeleted(_ type: String, _ way: Int) throws {
         let (saves, isLate) = (way % 3, way > 2)
-        let keys = ["children": "Node", "friends": "Node", "spouse": "Node", "tags": "Tag", "list": "Tag", "steps": "Step"]
+        let keys = [
+            "children": "Node", "friends": "Node", "spouse": "Node", "tags": "Tag", "list": "Tag", "steps": "Step",
+        ]
         for (key, entity) in keys {
             let stack = try Web.stack(type)
             let context = stack.context
@@ -229,7 +245,9 @@ import Testing
     func oneWay(_ type: String) throws {
         let stack = try Web.stack(type)
         let context = stack.context
-        let (fan, star, tag) = (context.make("Node", ["n": 1]), context.make("Node", ["n": 2]), context.make("Tag", ["n": 3]))
+        let (fan, star, tag) = (
+            context.make("Node", ["n": 1]), context.make("Node", ["n": 2]), context.make("Tag", ["n": 3])
+        )
         try context.save()
         let keeper = context.make("Node", ["n": 4])
         for object in [fan, keeper] {
@@ -237,7 +255,9 @@ import Testing
             object.setValue(NSSet(object: tag), forKey: "likes")
         }
         context.processPendingChanges()
-        _ = try stack.elsewhere { other in for object in [star, tag] { other.delete(other.object(with: object.objectID)) } }
+        _ = try stack.elsewhere { other in
+            for object in [star, tag] { other.delete(other.object(with: object.objectID)) }
+        }
         context.stalenessInterval = 0
         for object in [star, tag] {
             context.refresh(object, mergeChanges: false)
@@ -249,7 +269,9 @@ import Testing
             let reader = stack.another()
             reader.stalenessInterval = 0
             let read = reader.object(with: object.objectID)
-            #expect(read.objectIDs(forRelationshipNamed: "favorite").isEmpty && read.objectIDs(forRelationshipNamed: "likes").isEmpty)
+            #expect(
+                read.objectIDs(forRelationshipNamed: "favorite").isEmpty
+                    && read.objectIDs(forRelationshipNamed: "likes").isEmpty)
         }
     }
 }

@@ -7,7 +7,9 @@ import Testing
 @testable import CoreData
 
 @Suite("Models with many paths") struct ManyPathsTests {
-    @Test("Sixty entities with to-ones to the next two, and one back to the first, are ready at once", .timeLimit(.minutes(30)))
+    @Test(
+        "Sixty entities with to-ones to the next two, and one back to the first, are ready at once",
+        .timeLimit(.minutes(30)))
     func chain() throws {
         var draft = SchemaDraft()
         for number in 0..<60 {

@@ -69,7 +69,9 @@ import Testing
         }
     }
 
-    @Test("10.4 A pending deletion deletes what another writer has saved, once that is merged", arguments: types, [true, false])
+    @Test(
+        "10.4 A pending deletion deletes what another writer has saved, once that is merged", arguments: types,
+        [true, false])
     func saved(_ type: String, _ isProcessed: Bool) throws {
         let scene = try Scene(type)
         scene.context.delete(scene.patient)
@@ -106,7 +108,9 @@ import Testing
         try scene.checkDeletion(scene.stack.another())
     }
 
-    @Test("10.4 An undo of the deletion shows what was merged, and nothing is left to save", arguments: types, [true, false])
+    @Test(
+        "10.4 An undo of the deletion shows what was merged, and nothing is left to save", arguments: types,
+        [true, false])
     func undone(_ type: String, _ saves: Bool) throws {
         let scene = try Scene(type)
         let context = scene.context
@@ -144,7 +148,8 @@ import Testing
         #expect(context.undoManager?.canUndo == false)
     }
 
-    @Test("10.4 Where both writers moved an object, both sides say what is pending here; then nothing is where both did the same",
+    @Test(
+        "10.4 Where both writers moved an object, both sides say what is pending here; then nothing is where both did the same",
         arguments: types)
     func movedByBoth(_ type: String) throws {
         let scene = try Scene(type)

@@ -8,7 +8,8 @@ import Testing
 @testable import CoreData
 
 @Suite struct OneWayReturnTests {
-    @Test("5.3 Undoing a saved deletion restores relationships without inverse of objects that are here",
+    @Test(
+        "5.3 Undoing a saved deletion restores relationships without inverse of objects that are here",
         arguments: ["favorite", "likes", "queue"].flatMap { key in (0..<12).map { (key, $0) } })
     func comesBack(_ key: String, _ number: Int) throws {
         let (type, way) = (number < 4 ? NSInMemoryStoreType : NSSQLiteStoreType, number % 4)

@@ -8,7 +8,9 @@ import Testing
 @testable import CoreData
 
 @Suite struct OneWayUndoTests {
-    private static let cases = [NSInMemoryStoreType, NSSQLiteStoreType].flatMap { type in ["some", "row"].map { (type, $0) } }
+    private static let cases = [NSInMemoryStoreType, NSSQLiteStoreType].flatMap { type in
+        ["some", "row"].map { (type, $0) }
+    }
 
     /// Owner.some → Item and, ordered, Owner.row → Item.
     private func stack(_ type: String) throws -> Stack {
@@ -26,7 +28,9 @@ import Testing
         return try #require(try reader.all("Owner").first).objectIDs(forRelationshipNamed: key)
     }
 
-    @Test("5.3 Undo takes what was inserted in the same event out again, redo puts it back", arguments: cases, [false, true])
+    @Test(
+        "5.3 Undo takes what was inserted in the same event out again, redo puts it back", arguments: cases,
+        [false, true])
     func inserted(_ type: (String, key: String), savesBetween: Bool) throws {
         let stack = try stack(type.0)
         let context = stack.context

@@ -15,7 +15,8 @@ import Testing
         var cards = Clinic.toMany("cards", "Card", inverse: "owner")
         cards.maxCount = 2
         shelf.relationships = [
-            Clinic.toMany("top", "Book", inverse: nil, ordered: true), Clinic.toMany("books", "Book", inverse: "shelves", ordered: true),
+            Clinic.toMany("top", "Book", inverse: nil, ordered: true),
+            Clinic.toMany("books", "Book", inverse: "shelves", ordered: true),
             Clinic.toMany("notes", "Note", inverse: "shelf", ordered: true), cards,
         ]
         var book = EntityDraft(name: "Book")
@@ -83,7 +84,9 @@ import Testing
         }
     }
 
-    @Test("4.1 An order that a refresh of a member has made untrue is read again after the save", arguments: [true, false])
+    @Test(
+        "4.1 An order that a refresh of a member has made untrue is read again after the save",
+        arguments: [true, false])
     func refreshedMember(_ comes: Bool) throws {
         let stack = try stack()
         let context = stack.context
@@ -98,7 +101,9 @@ import Testing
         #expect(shelf.many("notes") == (comes ? [] : [note]))
     }
 
-    @Test("5.3 Undo puts a member back to its place in an order of both sides, however it was taken out", arguments: 0..<3)
+    @Test(
+        "5.3 Undo puts a member back to its place in an order of both sides, however it was taken out", arguments: 0..<3
+    )
     func backInPlace(_ way: Int) throws {
         let stack = try stack()
         let context = stack.context

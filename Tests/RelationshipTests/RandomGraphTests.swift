@@ -63,7 +63,9 @@ private final class Run {
     }
 
     private func delete() {
-        guard let id = graph.entities.keys.sorted().randomElement(using: &random), let object = objects[id] else { return }
+        guard let id = graph.entities.keys.sorted().randomElement(using: &random), let object = objects[id] else {
+            return
+        }
         trace.append("delete \(id)")
         for other in graph.entities.keys.sorted() {
             for link in Graph.links(of: graph.entities[other] ?? "") where link.inverse == nil {
@@ -79,7 +81,9 @@ private final class Run {
         guard let id = graph.entities.keys.sorted().randomElement(using: &random),
             let link = Graph.links(of: graph.entities[id] ?? "").randomElement(using: &random)
         else { return }
-        let candidates = graph.entities.keys.sorted().filter { Graph.isKind(graph.entities[$0] ?? "", of: link.destination) }
+        let candidates = graph.entities.keys.sorted().filter {
+            Graph.isKind(graph.entities[$0] ?? "", of: link.destination)
+        }
         var new = candidates.shuffled(using: &random)
         if !link.isToMany {
             // Few and oneself, so that pairs meet again.
@@ -106,7 +110,8 @@ private final class Run {
 
     /// Without an inverse a member has one owner in the store.
     private func release(_ members: [Int], from link: Link, except id: Int) {
-        for other in graph.entities.keys.sorted() where other != id && Graph.isKind(graph.entities[other] ?? "", of: "Node") {
+        for other in graph.entities.keys.sorted()
+        where other != id && Graph.isKind(graph.entities[other] ?? "", of: "Node") {
             let kept = graph[other, link].filter { !members.contains($0) }
             if kept != graph[other, link] { put(other, link, kept) }
         }
@@ -243,7 +248,9 @@ private final class Run {
             throw Difference("the store has \(numbers.sorted()), not \(graph.entities.keys.sorted())", trace)
         }
         for (id, object) in zip(numbers, found) {
-            if let found = difference(of: object, id, graph.entities[id] ?? "") { throw Difference("stored: " + found, trace) }
+            if let found = difference(of: object, id, graph.entities[id] ?? "") {
+                throw Difference("stored: " + found, trace)
+            }
         }
     }
 }

@@ -9,7 +9,9 @@ import Testing
 @Suite struct RefreshedRuleTests {
     enum Flavour: CaseIterable { case dropping, merging, all, faulting }
 
-    private static let arguments = [NSInMemoryStoreType, NSSQLiteStoreType].flatMap { type in Flavour.allCases.map { (type, $0) } }
+    private static let arguments = [NSInMemoryStoreType, NSSQLiteStoreType].flatMap { type in
+        Flavour.allCases.map { (type, $0) }
+    }
 
     private func refresh(_ object: NSManagedObject, _ flavour: Flavour) {
         let context = object.managedObjectContext
@@ -27,12 +29,16 @@ import Testing
     private func stored(_ stack: Stack, _ key: String) throws -> [NSManagedObjectID] {
         let reader = stack.another()
         let patient = try #require(try reader.all("Patient").first)
-        let found = patient.entity.relationshipsByName[key]?.isToMany == true ? patient.many(key) : patient.one(key).map { [$0] } ?? []
+        let found =
+            patient.entity.relationshipsByName[key]?.isToMany == true
+            ? patient.many(key) : patient.one(key).map { [$0] } ?? []
         for other in found { _ = try reader.existingObject(with: other.objectID) }
         return found.map(\.objectID)
     }
 
-    @Test("5.6 A refreshed object whose row leads to a deleted one is parted from it again when changes are processed", arguments: arguments)
+    @Test(
+        "5.6 A refreshed object whose row leads to a deleted one is parted from it again when changes are processed",
+        arguments: arguments)
     func nullified(_ type: String, _ flavour: Flavour) throws {
         for (key, entity) in [("ward", "Ward"), ("doctors", "Doctor"), ("bed", "Bed")] {
             let stack = try Stack(type)
@@ -79,7 +85,9 @@ import Testing
         }
     }
 
-    @Test("4.4 A pending deletion that is refreshed takes along what another writer has added meanwhile", arguments: [true, false])
+    @Test(
+        "4.4 A pending deletion that is refreshed takes along what another writer has added meanwhile",
+        arguments: [true, false])
     func refreshedCascade(_ isProcessed: Bool) throws {
         for flavour in [Flavour.merging, .all] {
             let stack = try Stack(NSSQLiteStoreType)
@@ -100,7 +108,9 @@ import Testing
         }
     }
 
-    @Test("A changed object that is refreshed shows the members that another writer has added", arguments: [Flavour.merging, .all])
+    @Test(
+        "A changed object that is refreshed shows the members that another writer has added",
+        arguments: [Flavour.merging, .all])
     func refreshedMembers(_ flavour: Flavour) throws {
         for (key, entity) in [("visits", "Visit"), ("doctors", "Doctor")] {
             let stack = try Stack(NSSQLiteStoreType)
@@ -145,7 +155,8 @@ import Testing
         #expect(try stored(stack, "visits") == [visit.objectID])
     }
 
-    @Test("5.6 A deletion after the refresh finds who points at the object, by the row or by a change of the other side",
+    @Test(
+        "5.6 A deletion after the refresh finds who points at the object, by the row or by a change of the other side",
         arguments: [NSInMemoryStoreType, NSSQLiteStoreType], [true, false])
     func refreshedBefore(_ type: String, _ dropsMember: Bool) throws {
         let stack = try Stack(type)
@@ -166,7 +177,9 @@ import Testing
         #expect(try stored(stack, "ward") == [])
     }
 
-    @Test("5.6 An object that is read after the deletion is parted from it", arguments: [NSInMemoryStoreType, NSSQLiteStoreType])
+    @Test(
+        "5.6 An object that is read after the deletion is parted from it",
+        arguments: [NSInMemoryStoreType, NSSQLiteStoreType])
     func firedLater(_ type: String) throws {
         let stack = try Stack(type)
         let ward = stack.context.make("Ward")
@@ -206,7 +219,9 @@ extension RefreshedRuleTests {
     func lostPair(_ type: String) throws {
         let stack = try Stack(type)
         let context = stack.context
-        let (patient, ward, doctor) = (context.make("Patient", ["name": "Ada"]), context.make("Ward"), context.make("Doctor"))
+        let (patient, ward, doctor) = (
+            context.make("Patient", ["name": "Ada"]), context.make("Ward"), context.make("Doctor")
+        )
         try context.save()
         let lost = context.make("Patient", ["name": "Bo"])
         try context.save()
@@ -215,7 +230,9 @@ extension RefreshedRuleTests {
         doctor.setValue(NSSet(object: lost), forKey: "patients")
         context.processPendingChanges()
         for object in [ward, lost] { context.refresh(object, mergeChanges: false) }
-        _ = try stack.elsewhere { other in for object in [ward, lost] { other.delete(other.object(with: object.objectID)) } }
+        _ = try stack.elsewhere { other in
+            for object in [ward, lost] { other.delete(other.object(with: object.objectID)) }
+        }
         let error = #expect(throws: CocoaError.self) { try context.save() }
         #expect(error?.code.rawValue == 133020 && error?.persistentStoreSaveConflicts?.count == 2)
         context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump

@@ -39,7 +39,8 @@ private func said(_ result: ExitTest.Result?, _ words: String...) -> Bool {
         draft.configurations = ["one": ["Node", "Boss", "Step", "Badge", "Animal", "Dog", "Cat"], "two": ["Tag"]]
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel(draft: draft))
         for configuration in ["one", "two"] {
-            _ = try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: configuration, at: nil)
+            _ = try coordinator.addPersistentStore(
+                ofType: NSInMemoryStoreType, configurationName: configuration, at: nil)
         }
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator

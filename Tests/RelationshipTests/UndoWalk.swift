@@ -30,7 +30,10 @@ final class UndoWalk {
         stack = try Stack(type, model: UndoWalk.model(), undo: false)
         var source = SplitMix(seed)
         random = SplitMix(source.next())
-        focus = Set(["kids", "parent", "parts", "left", "friends", "list", "bag", "heirs", "spouse", "badge"].shuffled(using: &random).prefix(3))
+        focus = Set(
+            ["kids", "parent", "parts", "left", "friends", "list", "bag", "heirs", "spouse", "badge"].shuffled(
+                using: &random
+            ).prefix(3))
         for index in 0..<10 { make(index < 5 ? "Node" : "Leaf") }
         for _ in 0..<10 { write() }
         context.processPendingChanges()
@@ -137,7 +140,8 @@ final class UndoWalk {
         trace.append("elsewhere")
         let mine = objects
         try stack.merge { other in
-            objects = Dictionary(uniqueKeysWithValues: try (other.all("Node") + other.all("Leaf")).map { (number($0), $0) })
+            objects = Dictionary(
+                uniqueKeysWithValues: try (other.all("Node") + other.all("Leaf")).map { (number($0), $0) })
             defer { objects = mine }
             for _ in 0..<1 + random.below(3) {
                 switch random.below(4) {
@@ -156,7 +160,8 @@ final class UndoWalk {
         for object in all {
             for (key, relationship) in object.entity.relationshipsByName {
                 guard let inverse = relationship.inverseRelationship else { continue }
-                for target in related(object, relationship) where !all.contains(target) || !related(target, inverse).contains(object) {
+                for target in related(object, relationship)
+                where !all.contains(target) || !related(target, inverse).contains(object) {
                     throw failure("\(number(object)).\(key) names \(number(target)), whose \(inverse.name) does not")
                 }
             }
@@ -295,8 +300,12 @@ final class UndoWalk {
         case 0..<3: return ("name", "\(number)")
         case 3: return ("price", NSDecimalNumber(value: number))
         case 4: return ("spot", number == 0 ? nil : ["x": number, "label": "here"] as [String: Any])
-        case 5: return ("words", number == 0 ? nil : ["one", "two"].dropLast(number - 1).map { $0 as NSString } as NSArray)
-        default: return ("paint", number == 0 ? nil : Data(repeating: UInt8(number), count: random.below(3) == 0 ? 110_000 : 10))
+        case 5:
+            return ("words", number == 0 ? nil : ["one", "two"].dropLast(number - 1).map { $0 as NSString } as NSArray)
+        default:
+            return (
+                "paint", number == 0 ? nil : Data(repeating: UInt8(number), count: random.below(3) == 0 ? 110_000 : 10)
+            )
         }
     }
 
@@ -395,11 +404,15 @@ final class UndoWalk {
 
     private func compare(_ found: [String], _ expected: [String], _ place: String) throws {
         guard found != expected else { return }
-        let wrong = found.filter { !expected.contains($0) }.map { "has " + $0 } + expected.filter { !found.contains($0) }.map { "not " + $0 }
+        let wrong =
+            found.filter { !expected.contains($0) }.map { "has " + $0 }
+            + expected.filter { !found.contains($0) }.map { "not " + $0 }
         throw failure(place + " is not what it was:\n" + wrong.joined(separator: "\n"))
     }
 
-    private func failure(_ text: String) -> Failure { Failure(description: text + "\n" + trace.joined(separator: "\n")) }
+    private func failure(_ text: String) -> Failure {
+        Failure(description: text + "\n" + trace.joined(separator: "\n"))
+    }
 
     struct Failure: Error, CustomStringConvertible { let description: String }
 
@@ -420,15 +433,19 @@ final class UndoWalk {
         paint.allowsExternalBinaryDataStorage = true
         node.attributes += [spot, paint]
         node.relationships = [
-            Clinic.toMany("kids", "Node", inverse: "parent", ordered: true), Clinic.toOne("parent", "Node", inverse: "kids"),
+            Clinic.toMany("kids", "Node", inverse: "parent", ordered: true),
+            Clinic.toOne("parent", "Node", inverse: "kids"),
             Clinic.toMany("parts", "Leaf", inverse: "whole", ordered: true, rule: .cascade),
             Clinic.toMany("bag", "Leaf", inverse: "sack"),
-            Clinic.toMany("heirs", "Node", inverse: "sire", rule: .cascade), Clinic.toOne("sire", "Node", inverse: "heirs"),
-            Clinic.toOne("spouse", "Node", inverse: "spouse"), Clinic.toOne("badge", "Leaf", inverse: "wearer", rule: .cascade),
+            Clinic.toMany("heirs", "Node", inverse: "sire", rule: .cascade),
+            Clinic.toOne("sire", "Node", inverse: "heirs"),
+            Clinic.toOne("spouse", "Node", inverse: "spouse"),
+            Clinic.toOne("badge", "Leaf", inverse: "wearer", rule: .cascade),
             Clinic.toMany("left", "Node", inverse: "right", ordered: true),
             Clinic.toMany("right", "Node", inverse: "left", ordered: true),
             Clinic.toMany("friends", "Node", inverse: "friends", ordered: true),
-            Clinic.toMany("tags", "Leaf", inverse: "tagged"), Clinic.toMany("list", "Leaf", inverse: "lists", ordered: true),
+            Clinic.toMany("tags", "Leaf", inverse: "tagged"),
+            Clinic.toMany("list", "Leaf", inverse: "lists", ordered: true),
         ]
         var leaf = EntityDraft(name: "Leaf")
         leaf.attributes = node.attributes
@@ -439,7 +456,8 @@ final class UndoWalk {
         ]
         var draft = SchemaDraft()
         draft.composites = [
-            Composite(name: "Spot", attributes: [Clinic.attribute("x", .integer32), Clinic.attribute("label", .string)])
+            Composite(
+                name: "Spot", attributes: [Clinic.attribute("x", .integer32), Clinic.attribute("label", .string)])
         ]
         draft.entities = [node, leaf]
         return NSManagedObjectModel(draft: draft)

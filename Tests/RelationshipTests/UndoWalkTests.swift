@@ -7,33 +7,46 @@ import Testing
 @testable import CoreData
 
 @Suite struct UndoWalkTests {
-    @Test("5.3 Any walk of undos and redos with saves in between gives each former graph back, here and in the store",
+    @Test(
+        "5.3 Any walk of undos and redos with saves in between gives each former graph back, here and in the store",
         arguments: [NSInMemoryStoreType, NSSQLiteStoreType], [false, true])
     func walks(_ type: String, _ isLate: Bool) throws {
         for seed in seeds {
-            do { try UndoWalk(type, seed: seed, isLate: isLate).run(steps) } catch { Issue.record("seed \(seed): \(error)") }
+            do { try UndoWalk(type, seed: seed, isLate: isLate).run(steps) } catch {
+                Issue.record("seed \(seed): \(error)")
+            }
         }
     }
 
-    @Test("5.6 After refreshes that drop changes both sides agree, and nothing saved leads to a deleted object",
+    @Test(
+        "5.6 After refreshes that drop changes both sides agree, and nothing saved leads to a deleted object",
         arguments: [NSInMemoryStoreType, NSSQLiteStoreType])
     func refreshes(_ type: String) throws {
-        for seed in seeds { do { try UndoWalk(type, seed: seed).refresh(steps) } catch { Issue.record("seed \(seed): \(error)") } }
+        for seed in seeds {
+            do { try UndoWalk(type, seed: seed).refresh(steps) } catch { Issue.record("seed \(seed): \(error)") }
+        }
     }
 
-    @Test("10.4 Undo and redo with merges in between lead to nothing that another writer has deleted, and can be saved",
+    @Test(
+        "10.4 Undo and redo with merges in between lead to nothing that another writer has deleted, and can be saved",
         arguments: [NSInMemoryStoreType, NSSQLiteStoreType], [false, true])
     func merges(_ type: String, _ pending: Bool) throws {
         for seed in seeds {
-            do { try UndoWalk(type, seed: seed).merge(steps, pending: pending) } catch { Issue.record("seed \(seed): \(error)") }
+            do { try UndoWalk(type, seed: seed).merge(steps, pending: pending) } catch {
+                Issue.record("seed \(seed): \(error)")
+            }
         }
     }
 
-    @Test("10.4 A deleted member that another writer gave to a deleted owner is in it once after the undo", arguments: [false, true])
+    @Test(
+        "10.4 A deleted member that another writer gave to a deleted owner is in it once after the undo",
+        arguments: [false, true])
     func givenToDeleted(_ saves: Bool) throws {
         let stack = try Stack(NSInMemoryStoreType, model: UndoWalk.model())
         let context = stack.context
-        let (two, four, nine) = (context.make("Node", ["n": 2]), context.make("Node", ["n": 4]), context.make("Leaf", ["n": 9]))
+        let (two, four, nine) = (
+            context.make("Node", ["n": 2]), context.make("Node", ["n": 4]), context.make("Leaf", ["n": 9])
+        )
         two.setValue(nine, forKey: "badge")
         four.mutableOrderedSetValue(forKey: "parts").add(nine)
         try context.save()
@@ -78,7 +91,9 @@ extension UndoWalkTests {
         }
     }
 
-    @Test("5.3 Redo of an event that deletes a member and moves others gives the order of then", arguments: [true, false], 0..<3)
+    @Test(
+        "5.3 Redo of an event that deletes a member and moves others gives the order of then",
+        arguments: [true, false], 0..<3)
     func orderedDeletion(_ saves: Bool, _ way: Int) throws {
         let stack = try Web.stack()
         let context = stack.context
@@ -109,7 +124,9 @@ extension UndoWalkTests {
         let read = reader.object(with: owner.objectID).many("steps").map { $0.value(forKey: "n") as? Int }
         #expect(read == expected)
     }
-    @Test("5.3 Objects that were their own other end in a one-to-one are so again after an undo", arguments: [false, true], [false, true])
+    @Test(
+        "5.3 Objects that were their own other end in a one-to-one are so again after an undo",
+        arguments: [false, true], [false, true])
     func selfRelated(_ saves: Bool, _ isCrossed: Bool) throws {
         let stack = try Web.stack()
         let context = stack.context
@@ -139,7 +156,8 @@ extension UndoWalkTests {
         try context.save()
     }
 
-    @Test("5.3 Undoing what was done after a deletion was taken back gives the graph of each step, also after a further deletion",
+    @Test(
+        "5.3 Undoing what was done after a deletion was taken back gives the graph of each step, also after a further deletion",
         arguments: ["list", "friends", "tags", "steps", "children", "parent", "spouse", "favorite", "likes"])
     func takenBack(_ key: String) throws {
         let stack = try Web.stack()
@@ -158,7 +176,9 @@ extension UndoWalkTests {
         context.processPendingChanges()
         context.delete(node)
         try context.save()
-        func related() -> [NSManagedObject] { relationship.isToMany ? node.many(key) : node.one(key).map { [$0] } ?? [] }
+        func related() -> [NSManagedObject] {
+            relationship.isToMany ? node.many(key) : node.one(key).map { [$0] } ?? []
+        }
         for expected in [[other], [], nil, []] {
             context.undo()
             #expect((node.managedObjectContext == nil || node.isDeleted ? nil : related()) == expected)

@@ -40,7 +40,9 @@ private struct ModelFolder {
         var all: [String] { held.withLock { $0 } }
     }
 
-    private func attribute(_ fields: String) -> String { "<entity name=\"Thing\"><attribute name=\"a\" optional=\"YES\" \(fields)/></entity>" }
+    private func attribute(_ fields: String) -> String {
+        "<entity name=\"Thing\"><attribute name=\"a\" optional=\"YES\" \(fields)/></entity>"
+    }
 
     private static let gallery = """
         <entity name="Artist">
@@ -54,7 +56,9 @@ private struct ModelFolder {
         </entity>
         """
 
-    @Test("Models of one bundle that contradict each other are no merged model: a warning names both, and one that cannot be read")
+    @Test(
+        "Models of one bundle that contradict each other are no merged model: a warning names both, and one that cannot be read"
+    )
     func merged() throws {
         let first = try files.write("<entity name=\"Thing\"/>", "A.xcdatamodel")
         let bundle = try #require(Bundle(url: files.folder.url))
@@ -62,7 +66,9 @@ private struct ModelFolder {
         #expect(NSManagedObjectModel.mergedModel(from: [bundle])?.entities.count == 2)
         let broken = try files.write("<entity/>", "C.xcdatamodel")
         let partial = told { NSManagedObjectModel.mergedModel(from: [bundle]) }
-        #expect(partial.answer?.entities.count == 2 && partial.warnings.count == 1 && partial.warnings[0].contains(broken.path))
+        #expect(
+            partial.answer?.entities.count == 2 && partial.warnings.count == 1
+                && partial.warnings[0].contains(broken.path))
         try FileManager.default.removeItem(at: broken)
         _ = try files.write("<entity name=\"Thing\" isAbstract=\"YES\"/>", "B.xcdatamodel")
         let (model, warnings) = told { NSManagedObjectModel.mergedModel(from: [bundle]) }
@@ -76,7 +82,11 @@ private struct ModelFolder {
         let url = try files.write(Self.gallery)
         let (model, warnings) = try told { try NSManagedObjectModel(loading: url) }
         #expect(warnings.count == 2)
-        #expect(warnings.contains { $0.hasPrefix(url.path + "/contents:8:5: warning: ") && $0.contains("“Image.artist” has the inverse “Artist.thumbnail”") })
+        #expect(
+            warnings.contains {
+                $0.hasPrefix(url.path + "/contents:8:5: warning: ")
+                    && $0.contains("“Image.artist” has the inverse “Artist.thumbnail”")
+            })
         #expect(model.warnings == warnings)
         // As declared, so that stores are recognised.
         let artist = try #require(model.entitiesByName["Image"]?.relationshipsByName["artist"])
@@ -99,7 +109,9 @@ private struct ModelFolder {
         }
     }
 
-    @Test("A to-many that names a to-one as its inverse and is not named back has the members that the to-one's column says")
+    @Test(
+        "A to-many that names a to-one as its inverse and is not named back has the members that the to-one's column says"
+    )
     func lentColumn() throws {
         let stack = try Stack(model: try told { try files.model(Self.gallery) }.answer, undo: false)
         let (painter, image) = (stack.context.make("Artist"), stack.context.make("Image", ["name": "i"]))
@@ -115,7 +127,9 @@ private struct ModelFolder {
         #expect(again.map { $0.value(forKey: "name") as? String } == ["j"])
     }
 
-    @Test("Of versions without a current one the one is taken that the store was written with, else the last, with a warning")
+    @Test(
+        "Of versions without a current one the one is taken that the store was written with, else the last, with a warning"
+    )
     func versions() throws {
         for (name, attribute) in [("M", "one"), ("M 2", "two"), ("M 10", "ten")] {
             _ = try files.write(
@@ -123,18 +137,23 @@ private struct ModelFolder {
                 "M.xcdatamodeld/\(name).xcdatamodel")
         }
         let package = files.folder.file("M.xcdatamodeld")
-        func keys(_ model: NSManagedObjectModel?) -> [String] { model.map { Array($0.entitiesByName["Thing"]?.attributesByName.keys ?? [:].keys) } ?? [] }
+        func keys(_ model: NSManagedObjectModel?) -> [String] {
+            model.map { Array($0.entitiesByName["Thing"]?.attributesByName.keys ?? [:].keys) } ?? []
+        }
         let (last, warnings) = try told { try NSManagedObjectModel(loading: package) }
         #expect(keys(last) == ["ten"])
-        #expect(warnings.count == 1 && warnings[0].hasPrefix(package.path + "/M 10.xcdatamodel/contents:1:1: warning: "))
+        #expect(
+            warnings.count == 1 && warnings[0].hasPrefix(package.path + "/M 10.xcdatamodel/contents:1:1: warning: "))
         let second = try NSManagedObjectModel(loading: package.appendingPathComponent("M 2.xcdatamodel"))
         let store = try Stack(model: second)
         let metadata = store.coordinator.metadata(for: store.coordinator.persistentStores[0])
         let (fitting, told) = try told { try NSManagedObjectModel(loading: package, forStoreMetadata: metadata) }
         #expect(keys(fitting) == ["two"] && told.count == 1 && told[0].contains("“M 2” is taken"))
         // A list without a name is as good as none; a store of none of them leaves the last.
-        try Data("<plist version=\"1.0\"><dict/></plist>".utf8).write(to: package.appendingPathComponent(".xccurrentversion"))
-        #expect(keys(try self.told { try NSManagedObjectModel(loading: package, forStoreMetadata: [:]) }.answer) == ["ten"])
+        try Data("<plist version=\"1.0\"><dict/></plist>".utf8).write(
+            to: package.appendingPathComponent(".xccurrentversion"))
+        #expect(
+            keys(try self.told { try NSManagedObjectModel(loading: package, forStoreMetadata: [:]) }.answer) == ["ten"])
     }
 
     final class HomeContainer: NSPersistentContainer, @unchecked Sendable {
@@ -164,13 +183,18 @@ private struct ModelFolder {
     @Test("Transformers are found by the names of their classes")
     func transformers() throws {
         final class Reversing: ValueTransformer {
-            override func transformedValue(_ value: Any?) -> Any? { (value as? String).map { Data($0.utf8.reversed()) } }
+            override func transformedValue(_ value: Any?) -> Any? {
+                (value as? String).map { Data($0.utf8.reversed()) }
+            }
             override func reverseTransformedValue(_ value: Any?) -> Any? {
                 (value as? Data).flatMap { String(data: Data($0.reversed()), encoding: .utf8) }
             }
         }
         ValueTransformer.setValueTransformer(Reversing(), forName: NSValueTransformerName("AcceptedReversing"))
-        for name in ["NSSecureUnarchiveFromDataTransformer", "NSSecureUnarchiveFromData", "Reversing", String(reflecting: Reversing.self)] {
+        for name in [
+            "NSSecureUnarchiveFromDataTransformer", "NSSecureUnarchiveFromData", "Reversing",
+            String(reflecting: Reversing.self),
+        ] {
             let text = attribute("attributeType=\"Transformable\" valueTransformerName=\"\(name.xml)\"")
             let stack = try Stack(model: try files.model(text), undo: false)
             _ = stack.context.make("Thing", ["a": "kept"])
@@ -185,7 +209,10 @@ private struct ModelFolder {
     func predicates() throws {
         let cases: [(String, [Any], [Any], [Int])] = [
             ("attributeType=\"Integer 16\" minValueString=\"2\" maxValueString=\"5\"", [2, 5], [1, 6], [1620, 1610]),
-            ("attributeType=\"String\" minValueString=\"2\" maxValueString=\"4\"", ["ab", "abcd"], ["a", "abcde"], [1670, 1660]),
+            (
+                "attributeType=\"String\" minValueString=\"2\" maxValueString=\"4\"", ["ab", "abcd"], ["a", "abcde"],
+                [1670, 1660]
+            ),
             ("attributeType=\"String\" regularExpressionString=\"[0-9]+\"", ["12"], ["x"], [1680]),
             ("attributeType=\"Float\" minValueString=\"0.7\"", [Float(0.7)], [Float(0.6)], [1620]),
             (
@@ -196,9 +223,13 @@ private struct ModelFolder {
         for (fields, right, wrong, codes) in cases {
             let model = try files.model(attribute(fields))
             let property = try #require(model.entitiesByName["Thing"]?.propertiesByName["a"])
-            #expect(property.validationPredicates.count == codes.count && property.validationWarnings.map { "\($0)" } == codes.map { "\($0)" })
+            #expect(
+                property.validationPredicates.count == codes.count
+                    && property.validationWarnings.map { "\($0)" } == codes.map { "\($0)" })
             #expect(right.allSatisfy { value in property.validationPredicates.allSatisfy { $0.evaluate(with: value) } })
-            for (value, predicate) in zip(wrong, property.validationPredicates) { #expect(!predicate.evaluate(with: value), "\(predicate)") }
+            for (value, predicate) in zip(wrong, property.validationPredicates) {
+                #expect(!predicate.evaluate(with: value), "\(predicate)")
+            }
             let copy = try #require(property.copy() as? NSPropertyDescription)
             #expect(copy.validationPredicates.count == codes.count)
             // One error a rule, not two.
@@ -217,7 +248,9 @@ private struct ModelFolder {
     func defaults(_ type: String) throws {
         for (kind, value) in [("Binary", Data("#555555".utf8) as NSObject), ("Transformable", "#555555" as NSString)] {
             let model = try files.model(attribute("attributeType=\"\(kind)\" defaultValueString=\"#555555\""))
-            #expect((model.entitiesByName["Thing"]?.attributesByName["a"]?.defaultValue as? NSObject)?.isEqual(value) == true || kind == "Transformable")
+            #expect(
+                (model.entitiesByName["Thing"]?.attributesByName["a"]?.defaultValue as? NSObject)?.isEqual(value)
+                    == true || kind == "Transformable")
             let stack = try Stack(type, model: model, undo: false)
             let shown = stack.context.make("Thing").value(forKey: "a")
             #expect("\(shown ?? "")" == "\(kind == "Binary" ? Data("#555555".utf8) as Any : "#555555")")
@@ -229,9 +262,15 @@ private struct ModelFolder {
 
     @Test("An entity that is its own sub-entity is an error of the model, in a file with its place and in code")
     func ownSubentity() throws {
-        let text = sentence { _ = try files.model("<entity name=\"A\"/>\n<entity name=\"Loop\" parentEntity=\"Loop\"/>") }
-        #expect(text.contains("M.xcdatamodel/contents:3:1: error: ") && text.contains("“Loop” inherits from itself"), "\(text)")
-        let round = sentence { _ = try files.model("<entity name=\"A\" parentEntity=\"B\"/>\n<entity name=\"B\" parentEntity=\"A\"/>") }
+        let text = sentence {
+            _ = try files.model("<entity name=\"A\"/>\n<entity name=\"Loop\" parentEntity=\"Loop\"/>")
+        }
+        #expect(
+            text.contains("M.xcdatamodel/contents:3:1: error: ") && text.contains("“Loop” inherits from itself"),
+            "\(text)")
+        let round = sentence {
+            _ = try files.model("<entity name=\"A\" parentEntity=\"B\"/>\n<entity name=\"B\" parentEntity=\"A\"/>")
+        }
         #expect(round.contains("contents:2:1: error: "))
         let (entity, model) = (NSEntityDescription(), NSManagedObjectModel())
         entity.name = "Loop"
@@ -244,5 +283,7 @@ private struct ModelFolder {
 }
 
 extension String {
-    fileprivate var xml: String { replacingOccurrences(of: "<", with: "&lt;").replacingOccurrences(of: ">", with: "&gt;") }
+    fileprivate var xml: String {
+        replacingOccurrences(of: "<", with: "&lt;").replacingOccurrences(of: ">", with: "&gt;")
+    }
 }

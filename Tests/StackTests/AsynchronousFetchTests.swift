@@ -91,7 +91,9 @@ private final class Wakes: @unchecked Sendable {
                     continuation.resume(returning: Outcome(result, result.finalResult?.count))
                 }
                 asynchronous.estimatedResultCount = AsynchronousFetchTests.count
-                if let result = try? context.execute(asynchronous) as? NSPersistentStoreAsynchronousResult { started(result) }
+                if let result = try? context.execute(asynchronous) as? NSPersistentStoreAsynchronousResult {
+                    started(result)
+                }
             }
         }
     }
@@ -128,7 +130,8 @@ private final class Wakes: @unchecked Sendable {
         #expect(own.isFinished)
     }
 
-    @Test("A request whose number was not expected, or was too small, has a progress of unknown length until it is done")
+    @Test(
+        "A request whose number was not expected, or was too small, has a progress of unknown length until it is done")
     func unknown() async throws {
         let house = try Dormitory(NSInMemoryStoreType)
         for expected in [0, 100] {
@@ -140,7 +143,8 @@ private final class Wakes: @unchecked Sendable {
             }
             let request = house.request()
             request.estimatedResultCount = expected
-            let result: NSPersistentStoreAsynchronousResult? = context.performAndWait { [request = Unchecked(request)] in
+            let result: NSPersistentStoreAsynchronousResult? = context.performAndWait {
+                [request = Unchecked(request)] in
                 let result = try? context.execute(request.value) as? NSPersistentStoreAsynchronousResult
                 running.withLock { $0 = result?.progress }
                 return result
@@ -167,7 +171,11 @@ private final class Wakes: @unchecked Sendable {
             let running = Mutex<Unchecked<NSPersistentStoreAsynchronousResult>?>(nil)
             let wakes = Mutex(0)
             let context = house.context {
-                guard wakes.withLock({ $0 += 1; return $0 }) == 1, let result = running.withLock({ $0 })?.value else { return }
+                guard
+                    wakes.withLock({
+                        $0 += 1; return $0
+                    }) == 1, let result = running.withLock({ $0 })?.value
+                else { return }
                 guard isByProgress else { return result.cancel() }
                 result.progress?.cancel()
                 // The handler of a progress is called some time later.
@@ -181,12 +189,16 @@ private final class Wakes: @unchecked Sendable {
             expectFew(house.read.counts.withLock { $0 }, type)
             #expect(wakes.withLock { $0 } < 5_000)
             // The store goes on.
-            let found = try await context.perform { try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Sleeper")) }
+            let found = try await context.perform {
+                try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Sleeper"))
+            }
             #expect(found == Self.count)
         }
     }
 
-    @Test("A fetch that is awaited answers objects; cancelling its task interrupts it", arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
+    @Test(
+        "A fetch that is awaited answers objects; cancelling its task interrupts it",
+        arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
     func awaited(type: String) async throws {
         let house = try Dormitory(type)
         let context = house.context()
@@ -199,7 +211,11 @@ private final class Wakes: @unchecked Sendable {
         let task = Mutex<Task<Int, any Error>?>(nil)
         let wakes = Mutex(0)
         let other = house.context {
-            guard wakes.withLock({ $0 += 1; return $0 }) == 1 else { return }
+            guard
+                wakes.withLock({
+                    $0 += 1; return $0
+                }) == 1
+            else { return }
             while task.withLock({ $0 }) == nil { usleep(1000) }
             task.withLock { $0?.cancel() }
         }
@@ -220,7 +236,9 @@ private final class Wakes: @unchecked Sendable {
         #expect(found.first?.value(forKey: "name") as? String == "s0")
     }
 
-    @Test("The progress of dictionaries counts them, and a request of no particular type takes a completion block of any results", arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
+    @Test(
+        "The progress of dictionaries counts them, and a request of no particular type takes a completion block of any results",
+        arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
     func dictionaries(type: String) throws {
         let house = try Dormitory(type)
         let context = house.context()
@@ -228,7 +246,9 @@ private final class Wakes: @unchecked Sendable {
         request.resultType = .dictionaryResultType
         request.propertiesToFetch = ["name"]
         let found = Mutex(0)
-        let block: NSPersistentStoreAsynchronousFetchResultCompletionBlock = { result in found.withLock { $0 = result.finalResult?.count ?? 0 } }
+        let block: NSPersistentStoreAsynchronousFetchResultCompletionBlock = { result in
+            found.withLock { $0 = result.finalResult?.count ?? 0 }
+        }
         let asynchronous = NSAsynchronousFetchRequest(fetchRequest: request, completionBlock: block)
         let result = try #require(try context.execute(asynchronous) as? NSPersistentStoreAsynchronousResult)
         context.performAndWait {}

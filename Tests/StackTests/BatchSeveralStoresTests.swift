@@ -25,16 +25,23 @@ import Testing
 
     @Test(
         "9.2 A limit and an offset of a batch deletion count over all stores, in the order of a fetch",
-        arguments: [[NSSQLiteStoreType, NSSQLiteStoreType], [NSInMemoryStoreType, NSSQLiteStoreType], [NSInMemoryStoreType, NSBinaryStoreType]])
+        arguments: [
+            [NSSQLiteStoreType, NSSQLiteStoreType], [NSInMemoryStoreType, NSSQLiteStoreType],
+            [NSInMemoryStoreType, NSBinaryStoreType],
+        ])
     func window(_ types: [String]) throws {
-        for (ascending, limit, offset) in [(true, 2, 0), (false, 3, 0), (true, 3, 3), (true, 0, 6), (false, 10, 5), (true, 2, 9)] {
+        for (ascending, limit, offset) in [
+            (true, 2, 0), (false, 3, 0), (true, 3, 3), (true, 0, 6), (false, 10, 5), (true, 2, 9),
+        ] {
             let rig = try rig(types)
             let fetch = NSFetchRequest<any NSFetchRequestResult>(entityName: "Doctor")
             fetch.predicate = NSPredicate(format: "name != 'a1'")
             fetch.sortDescriptors = [NSSortDescriptor(key: "name", ascending: ascending)]
             fetch.fetchLimit = limit
             fetch.fetchOffset = offset
-            let doomed = try rig.context().fetch(fetch).compactMap { ($0 as? NSManagedObject)?.value(forKey: "name") as? String }
+            let doomed = try rig.context().fetch(fetch).compactMap {
+                ($0 as? NSManagedObject)?.value(forKey: "name") as? String
+            }
             let before = try names(rig)
             let request = NSBatchDeleteRequest(fetchRequest: fetch)
             request.resultType = .resultTypeCount
@@ -63,7 +70,9 @@ import Testing
         #expect(left.count == 3 && left.allSatisfy { $0.hasPrefix("b") })
     }
 
-    @Test("9.2 The limit of a batch deletion counts over the stores that it is for", arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
+    @Test(
+        "9.2 The limit of a batch deletion counts over the stores that it is for",
+        arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
     func affected(_ type: String) throws {
         let rig = Rig()
         let stores = try ["a", "b", "c"].map { try rig.add(type, $0) }

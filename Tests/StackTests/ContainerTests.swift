@@ -14,7 +14,9 @@ import Testing
         override class func defaultDirectoryURL() -> URL { folder }
     }
 
-    private func container(_ name: String = "C\(UUID().uuidString)") -> Own { Own(name: name, managedObjectModel: Clinic.model()) }
+    private func container(_ name: String = "C\(UUID().uuidString)") -> Own {
+        Own(name: name, managedObjectModel: Clinic.model())
+    }
 
     @Test("A container describes one SQLite store of its name in the default folder, which loading makes")
     func defaults() throws {
@@ -74,7 +76,8 @@ import Testing
             if got.count == 3 { break }
         }
         #expect(got.sorted() == ["a.sqlite 0", "b.sqlite 134080", "c.xml 0"])
-        #expect(Set(made.persistentStoreCoordinator.persistentStores.map(\.type)) == [NSSQLiteStoreType, NSXMLStoreType])
+        #expect(
+            Set(made.persistentStoreCoordinator.persistentStores.map(\.type)) == [NSSQLiteStoreType, NSXMLStoreType])
         await #expect(throws: CocoaError.self) {
             let other = container()
             other.persistentStoreDescriptions = [bad]
@@ -87,7 +90,10 @@ import Testing
         let description = NSPersistentStoreDescription(url: Folder().url)
         #expect(description.shouldMigrateStoreAutomatically && description.shouldInferMappingModelAutomatically)
         #expect(description.timeout == 240 && !description.isReadOnly && description.sqlitePragmas.isEmpty)
-        #expect(Set(description.options.keys) == [NSMigratePersistentStoresAutomaticallyOption, NSInferMappingModelAutomaticallyOption])
+        #expect(
+            Set(description.options.keys) == [
+                NSMigratePersistentStoresAutomaticallyOption, NSInferMappingModelAutomaticallyOption,
+            ])
         description.isReadOnly = true
         description.timeout = 7
         description.configuration = "House"
@@ -134,7 +140,8 @@ import Testing
     func models() async throws {
         let folder = Folder()
         let inner = folder.file("App.resources")
-        try FileManager.default.createDirectory(at: inner.appendingPathComponent("Zoo.xcdatamodeld"), withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(
+            at: inner.appendingPathComponent("Zoo.xcdatamodeld"), withIntermediateDirectories: true)
         let folders = [folder.url, inner]
         for name in ["Zoo", "Zoo.momd", "Other"] {
             #expect(try ModelSearch(name: name, folders: folders).find().lastPathComponent == "Zoo.xcdatamodeld")
@@ -151,12 +158,15 @@ import Testing
         #expect(said.contains("NoSuchModelAnywhere.xcdatamodeld") && said.contains("Looked for"))
     }
 
-    @Test("Two models of one name are an error that names both, unless they are copies; a .momd that was not built is the model of its name")
+    @Test(
+        "Two models of one name are an error that names both, unless they are copies; a .momd that was not built is the model of its name"
+    )
     func names() throws {
         let folder = Folder()
         func add(_ place: String, _ entity: String) throws {
             let package = folder.file(place)
-            try FileManager.default.createDirectory(at: package.appendingPathComponent("Zoo.xcdatamodel"), withIntermediateDirectories: true)
+            try FileManager.default.createDirectory(
+                at: package.appendingPathComponent("Zoo.xcdatamodel"), withIntermediateDirectories: true)
             let text = "<model type=\"com.apple.IDECoreDataModeler.DataModel\"><entity name=\"\(entity)\"/></model>"
             try Data(text.utf8).write(to: package.appendingPathComponent("Zoo.xcdatamodel/contents"))
         }
@@ -165,8 +175,11 @@ import Testing
         try add("b.resources/Zoo.xcdatamodeld", "Animal")
         #expect(try ModelSearch(name: "Zoo", folders: folders).find().path.contains("a.resources"))
         try add("b.resources/Zoo.xcdatamodeld", "Keeper")
-        let complaint = #expect(throws: ModelSearch.Failure.self) { try ModelSearch(name: "Zoo", folders: folders).find() }?.description ?? ""
-        #expect(complaint.contains("a.resources/Zoo.xcdatamodeld") && complaint.contains("b.resources/Zoo.xcdatamodeld"))
+        let complaint =
+            #expect(throws: ModelSearch.Failure.self) { try ModelSearch(name: "Zoo", folders: folders).find() }?
+            .description ?? ""
+        #expect(
+            complaint.contains("a.resources/Zoo.xcdatamodeld") && complaint.contains("b.resources/Zoo.xcdatamodeld"))
         for kind in ["momd", "mom"] {
             let model = try NSManagedObjectModel(loading: folder.file("a.resources/Zoo.\(kind)"))
             #expect(model.entities.map(\.name) == ["Animal"])

@@ -47,7 +47,9 @@ final class StoreLog: @unchecked Sendable {
 @Suite struct CoordinatorTests {
     // MARK: Notifications
 
-    @Test("10 Adding and removing a store post StoresDidChange with the store, and WillRemoveStore before; WillChange is not posted")
+    @Test(
+        "10 Adding and removing a store post StoresDidChange with the store, and WillRemoveStore before; WillChange is not posted"
+    )
     func addAndRemove() throws {
         let rig = Rig()
         let log = StoreLog(rig.coordinator)
@@ -71,14 +73,19 @@ final class StoreLog: @unchecked Sendable {
         let log = StoreLog(rig.coordinator)
         let url = rig.folder.file("moved")
         let new = try rig.coordinator.migratePersistentStore(store, to: url, options: nil, withType: type)
-        #expect(log.lines == ["StoresDidChange added", "StoresDidChange changed", "WillRemoveStore", "StoresDidChange removed"])
+        #expect(
+            log.lines == [
+                "StoresDidChange added", "StoresDidChange changed", "WillRemoveStore", "StoresDidChange removed",
+            ])
         let changed = try #require(log.notes[1].userInfo?[NSUUIDChangedPersistentStoresKey] as? [Any])
         #expect(changed.count == 3 && changed[0] as AnyObject === store && changed[1] as AnyObject === new)
         let ids = try #require(changed[2] as? [NSManagedObjectID])
         #expect(ids.count == 2 * 5)
         for id in old {
             let place = try #require(ids.firstIndex(of: id))
-            #expect(place.isMultiple(of: 2) && ids[place + 1].persistentStore === new && ids[place + 1].entity === id.entity)
+            #expect(
+                place.isMultiple(of: 2) && ids[place + 1].persistentStore === new && ids[place + 1].entity === id.entity
+            )
         }
         #expect(new.identifier != store.identifier && new.type == type && rig.coordinator.persistentStores == [new])
         #expect(new.metadata["note"] as? String == "mine")
@@ -148,7 +155,8 @@ final class StoreLog: @unchecked Sendable {
         try rig.filled()
         #expect(logs.map(\.lines.count) == [1, 1, 0])
         let info = try #require(logs[1].notes.first?.userInfo)
-        #expect(info[NSStoreUUIDKey] as? String == store.identifier && info[NSPersistentStoreURLKey] as? URL == store.url)
+        #expect(
+            info[NSStoreUUIDKey] as? String == store.identifier && info[NSPersistentStoreURLKey] as? URL == store.url)
     }
 
     // MARK: Constraints and models
@@ -205,7 +213,10 @@ final class StoreLog: @unchecked Sendable {
         NSPersistentStoreCoordinator.registerStoreClass(nil, forStoreType: "SampleOnce")
         #expect(NSPersistentStoreCoordinator.registeredStoreTypes["SampleOnce"] == nil)
         #expect(code { try Rig().add("SampleOnce") } == 134000)
-        #expect(Set(NSPersistentStoreCoordinator.registeredStoreTypes.keys).isSuperset(of: ["SQLite", "InMemory", "Binary", "XML"]))
+        #expect(
+            Set(NSPersistentStoreCoordinator.registeredStoreTypes.keys).isSuperset(of: [
+                "SQLite", "InMemory", "Binary", "XML",
+            ]))
         await #expect(processExitsWith: .failure) {
             NSPersistentStoreCoordinator.registerStoreClass(NSObject.self, forStoreType: "Wrong")
         }
@@ -221,11 +232,13 @@ final class StoreLog: @unchecked Sendable {
         #expect(store.options?["Colour"] as? String == "red")
         try Rig().add(options: [
             NSPersistentHistoryTrackingKey: false, NSMigratePersistentStoresAutomaticallyOption: true,
-            NSPersistentStoreDeferredLightweightMigrationOptionKey: true, NSPersistentStoreFileProtectionKey: "complete",
+            NSPersistentStoreDeferredLightweightMigrationOptionKey: true,
+            NSPersistentStoreFileProtectionKey: "complete",
             NSPersistentStoreStagedMigrationManagerOptionKey: NSStagedMigrationManager([]),
         ])
         #expect(code { try Rig().add(options: [NSPersistentHistoryTrackingKey: "yes"]) } == 134060)
-        #expect(code { try Rig().add(options: [NSPersistentStoreStagedMigrationManagerOptionKey: NSObject()]) } == 134060)
+        #expect(
+            code { try Rig().add(options: [NSPersistentStoreStagedMigrationManagerOptionKey: NSObject()]) } == 134060)
     }
 
     @Test("execute(_:with:) answers a fetch; perform and performAndWait run blocks, nested as well")

@@ -12,10 +12,13 @@ import Testing
     private func rig(_ type: String) throws -> (Rig, NSManagedObjectContext) {
         var book = EntityDraft(name: "Book")
         book.attributes = [
-            Clinic.attribute("title", .string), Clinic.attribute("pages", .integer32), Clinic.attribute("price", .double),
+            Clinic.attribute("title", .string), Clinic.attribute("pages", .integer32),
+            Clinic.attribute("price", .double),
         ]
         book.indexes = [FetchIndex(name: "byTitle", elements: [.init(property: "title")])]
-        book.relationships = [Clinic.toOne("shelf", "Shelf", inverse: "books"), Clinic.toMany("tags", "Tag", inverse: "books")]
+        book.relationships = [
+            Clinic.toOne("shelf", "Shelf", inverse: "books"), Clinic.toMany("tags", "Tag", inverse: "books"),
+        ]
         var comic = EntityDraft(name: "Comic")
         comic.parentName = "Book"
         var tag = EntityDraft(name: "Tag")
@@ -46,7 +49,9 @@ import Testing
         let told = try context.explain(request("title == 'Emma' AND pages > 3"))
         let part = try #require(told.parts.first)
         #expect(told.parts.count == 1 && told.entityName == "Book" && told.unsavedObjectCount == 0)
-        #expect(part.storeIdentifier == rig.coordinator.persistentStores[0].identifier && part.storeType == NSSQLiteStoreType)
+        #expect(
+            part.storeIdentifier == rig.coordinator.persistentStores[0].identifier
+                && part.storeType == NSSQLiteStoreType)
         #expect(part.sql?.hasPrefix("SELECT ") == true && part.bindings == ["Emma", "3"])
         #expect(part.indexes == ["Z_Book_byTitle"] && part.missingIndexes.isEmpty)
         #expect(part.queryPlan == ["SEARCH ZBOOK t0 USING INDEX Z_Book_byTitle (ZTITLE=?)"])
@@ -56,15 +61,21 @@ import Testing
     /// A predicate, an order, and what indexes are missed.
     private static let missed: [(String?, String?, Set<String>)] = [
         ("pages == 3", nil, ["Book.pages"]), ("pages IN {3, 4} AND price < 2", nil, ["Book.pages", "Book.price"]),
-        ("price BETWEEN {1, 2}", nil, ["Book.price"]), ("pages == nil", nil, ["Book.pages"]), ("shelf.name BEGINSWITH 'a'", nil, ["Shelf.name"]),
+        ("price BETWEEN {1, 2}", nil, ["Book.price"]), ("pages == nil", nil, ["Book.pages"]),
+        ("shelf.name BEGINSWITH 'a'", nil, ["Shelf.name"]),
         ("pages == 3 OR price == 2", nil, ["Book.pages", "Book.price"]), ("pages == 3 OR title CONTAINS 'e'", nil, []),
-        ("title CONTAINS 'e'", nil, []), ("title ==[c] 'emma'", nil, []), ("pages + 1 == 3", nil, []), ("ANY shelf.books.pages == 3", nil, ["Book.pages"]),
-        ("ANY tags.name == 'a'", nil, ["Tag.name"]), ("ANY tags.name IN {'a', 'b'} AND price < 2", nil, ["Tag.name", "Book.price"]),
-        ("SUBQUERY(tags, $t, $t.name BEGINSWITH 'a').@count > 0", nil, ["Tag.name"]), ("shelf.name == 'a' OR shelf.name == 'b'", nil, ["Shelf.name"]),
-        ("shelf.name == 'a' OR title == 'b'", nil, []), ("shelf.name == nil", nil, []), ("NONE tags.name == 'a'", nil, []),
+        ("title CONTAINS 'e'", nil, []), ("title ==[c] 'emma'", nil, []), ("pages + 1 == 3", nil, []),
+        ("ANY shelf.books.pages == 3", nil, ["Book.pages"]),
+        ("ANY tags.name == 'a'", nil, ["Tag.name"]),
+        ("ANY tags.name IN {'a', 'b'} AND price < 2", nil, ["Tag.name", "Book.price"]),
+        ("SUBQUERY(tags, $t, $t.name BEGINSWITH 'a').@count > 0", nil, ["Tag.name"]),
+        ("shelf.name == 'a' OR shelf.name == 'b'", nil, ["Shelf.name"]),
+        ("shelf.name == 'a' OR title == 'b'", nil, []), ("shelf.name == nil", nil, []),
+        ("NONE tags.name == 'a'", nil, []),
         ("ANY tags.name == title", nil, []), ("ANY tags.name == 'a' OR price == 2", nil, ["Tag.name", "Book.price"]),
         ("pages == 3", "pages", ["Book.pages"]),
-        (nil, "pages", ["Book.pages"]), (nil, "title", []), ("title == 'Emma'", "pages", ["Book.pages"]), (nil, nil, []),
+        (nil, "pages", ["Book.pages"]), (nil, "title", []), ("title == 'Emma'", "pages", ["Book.pages"]),
+        (nil, nil, []),
     ]
 
     @Test("Where a whole table is read or sorted, the properties are named that an index would serve")
@@ -73,7 +84,9 @@ import Testing
         for (format, key, missed) in Self.missed {
             let told = try context.explain(request(format, sortedBy: key))
             let part = try #require(told.parts.first)
-            #expect(part.missingIndexes.map(\.description).sorted() == missed.sorted(), "\(format ?? "-") \(key ?? "-"): \(told)")
+            #expect(
+                part.missingIndexes.map(\.description).sorted() == missed.sorted(),
+                "\(format ?? "-") \(key ?? "-"): \(told)")
             for name in missed { #expect("\(told)".contains("an index on") && "\(told)".contains(name)) }
         }
     }
@@ -91,7 +104,9 @@ import Testing
         #expect(try missed("title == 'Emma'") == [] && missed(nil) == [] && missed("title CONTAINS 'e'") == [])
     }
 
-    @Test("Counts, keys and dictionaries are explained as they are asked for; the subquery's steps stand inside their own")
+    @Test(
+        "Counts, keys and dictionaries are explained as they are asked for; the subquery's steps stand inside their own"
+    )
     func results() throws {
         let (_, context) = try rig(NSSQLiteStoreType)
         let counted = request("pages == 3")
@@ -127,13 +142,16 @@ import Testing
         #expect(pinned.registeredObjects.isEmpty)
     }
 
-    @Test("Stores without statements say how they are read, and refuse what a fetch refuses", arguments: StoreMaker.types)
+    @Test(
+        "Stores without statements say how they are read, and refuse what a fetch refuses", arguments: StoreMaker.types)
     func others(type: String) throws {
         let (_, context) = try rig(type)
         let told = try context.explain(request("pages == 3"))
         let part = try #require(told.parts.first)
         #expect((part.sql == nil) == (type != NSSQLiteStoreType) && !part.reading.isEmpty && part.storeType == type)
-        if type == NSInMemoryStoreType { #expect("\(told)".contains("all rows of Book are in memory and judged one by one")) }
+        if type == NSInMemoryStoreType {
+            #expect("\(told)".contains("all rows of Book are in memory and judged one by one"))
+        }
         if type == ShelfStore.type { #expect(part.reading.contains("execute(_:with:)")) }
         #expect(code { _ = try context.explain(request("nosuch == 3")) } == 134060)
     }

@@ -88,7 +88,10 @@ private final class Scene {
     private static func patient(_ name: String, _ context: NSManagedObjectContext) -> NSManagedObject {
         let patient = context.make(
             "Patient",
-            ["name": name, "age": 30, "weight": 1.5, "born": Date(timeIntervalSinceReferenceDate: 9), "tag": UUID(), "photo": Data([1, 2])])
+            [
+                "name": name, "age": 30, "weight": 1.5, "born": Date(timeIntervalSinceReferenceDate: 9), "tag": UUID(),
+                "photo": Data([1, 2]),
+            ])
         patient.setValue(NSOrderedSet(array: ["1", "2"].map { context.make("Visit", ["note": $0]) }), forKey: "visits")
         patient.setValue(context.make("Bed", ["number": 1]), forKey: "bed")
         return patient
@@ -198,7 +201,8 @@ private final class Scene {
 
 @Suite struct FailedSaveTests {
     private static let codes: [Cause: Int] = [
-        .constraint: 133021, .conflict: 133020, .deletedThere: 133020, .invalid: 1570, .severalInvalid: 1560, .denied: 1600,
+        .constraint: 133021, .conflict: 133020, .deletedThere: 133020, .invalid: 1570, .severalInvalid: 1560,
+        .denied: 1600,
         .crossing: 133010, .readOnly: 134070,
     ]
 
@@ -215,7 +219,9 @@ private final class Scene {
         // Twice: the first failure must not make the second another one.
         for _ in 1...2 {
             let error = #expect(throws: (any Error).self) { try scene.context.save() }
-            if let code = Self.codes[run.cause] { #expect((error as? CocoaError)?.code.rawValue == code, "\(error as Any)") }
+            if let code = Self.codes[run.cause] {
+                #expect((error as? CocoaError)?.code.rawValue == code, "\(error as Any)")
+            }
             #expect(try scene.picture().differences(from: before) == [])
         }
         if run.cause != .writing { #expect(scene.bytes() == spoilt) }

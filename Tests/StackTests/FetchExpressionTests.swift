@@ -27,7 +27,9 @@ import Testing
         return context
     }
 
-    private func request(_ entity: String, _ format: String = "TRUEPREDICATE") -> NSFetchRequest<any NSFetchRequestResult> {
+    private func request(_ entity: String, _ format: String = "TRUEPREDICATE") -> NSFetchRequest<
+        any NSFetchRequestResult
+    > {
         let request = NSFetchRequest<any NSFetchRequestResult>(entityName: entity)
         request.predicate = NSPredicate(format: format)
         return request
@@ -39,12 +41,16 @@ import Testing
         request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
         let found = try context.fetch(request).map { $0.value(forKey: "name") as? String ?? "-" }
         request.predicate = nil
-        let judged = try context.fetch(request).filter { predicate.evaluate(with: $0) }.map { $0.value(forKey: "name") as? String ?? "-" }
+        let judged = try context.fetch(request).filter { predicate.evaluate(with: $0) }.map {
+            $0.value(forKey: "name") as? String ?? "-"
+        }
         #expect(judged == found, "\(predicate)")
         return found.joined()
     }
 
-    @Test("Objects are found among those of a fetch, whatever its results are, and so are their targets", arguments: types)
+    @Test(
+        "Objects are found among those of a fetch, whatever its results are, and so are their targets", arguments: types
+    )
     func membership(type: String) throws {
         let context = try context(type)
         let young = request("Patient", "age < 25")
@@ -106,24 +112,32 @@ import Testing
         let fetch = NSFetchRequestExpression.expression(
             forFetch: constant, context: NSExpression(forVariable: "here"), countOnly: true)
         let made = try #require(fetch as? NSFetchRequestExpression)
-        #expect(made.requestExpression === constant && made.contextExpression.variable == "here" && made.isCountOnlyRequest)
+        #expect(
+            made.requestExpression === constant && made.contextExpression.variable == "here" && made.isCountOnlyRequest)
         #expect(made.expressionType == NSFetchRequestExpressionType && NSFetchRequestExpressionType.rawValue == 50)
         #expect(made.description.hasPrefix("FETCH(<NSFetchRequest") && made.description.hasSuffix(", $here, YES)"))
-        #expect((made.expressionValue(with: nil, context: ["here": context]) as? NSNumber)?.intValue == 4 || made.expressionValue(with: nil, context: ["here": context]) as? Int == 4)
+        #expect(
+            (made.expressionValue(with: nil, context: ["here": context]) as? NSNumber)?.intValue == 4
+                || made.expressionValue(with: nil, context: ["here": context]) as? Int == 4)
         let objects = NSFetchRequestExpression.expression(
             forFetch: constant, context: NSExpression(forConstantValue: context), countOnly: false)
         #expect((objects.expressionValue(with: nil, context: nil) as? [Any])?.count == 4)
-        #expect(objects == NSFetchRequestExpression.expression(
-            forFetch: constant, context: NSExpression(forConstantValue: context), countOnly: false))
+        #expect(
+            objects
+                == NSFetchRequestExpression.expression(
+                    forFetch: constant, context: NSExpression(forConstantValue: context), countOnly: false))
         #expect(objects != fetch)
-        #expect((try? NSKeyedArchiver.archivedData(withRootObject: objects, requiringSecureCoding: true)).flatMap {
-            try? NSKeyedUnarchiver.unarchivedObject(ofClass: NSExpression.self, from: $0)
-        } == nil)
+        #expect(
+            (try? NSKeyedArchiver.archivedData(withRootObject: objects, requiringSecureCoding: true)).flatMap {
+                try? NSKeyedUnarchiver.unarchivedObject(ofClass: NSExpression.self, from: $0)
+            } == nil)
         let sum = NSExpression(forFunction: "add:to:", arguments: [fetch, NSExpression(forConstantValue: 1)])
         #expect((sum.expressionValue(with: nil, context: ["here": context]) as? NSNumber)?.intValue == 5)
     }
 
-    @Test("A fetch that depends on the row, one of no request or context, and one of several values are refused by name", arguments: types)
+    @Test(
+        "A fetch that depends on the row, one of no request or context, and one of several values are refused by name",
+        arguments: types)
     func refused(type: String) throws {
         let context = try context(type)
         let two = request("Patient")
@@ -131,12 +145,21 @@ import Testing
         two.propertiesToFetch = ["name", "age"]
         let cases: [(NSPredicate, String)] = [
             (NSPredicate(format: "FETCH(1, 2, NO) == 1"), "FETCH needs a context, and was given one of type"),
-            (NSPredicate(format: "FETCH(1, %@, NO) == 1", context), "FETCH needs a fetch request, and was given one of type"),
+            (
+                NSPredicate(format: "FETCH(1, %@, NO) == 1", context),
+                "FETCH needs a fetch request, and was given one of type"
+            ),
             (NSPredicate(format: "FETCH(name, %@, NO) == 1", context), "cannot be a constant of a predicate"),
             (NSPredicate(format: "FETCH(name, age, NO) == 1"), "the function FETCH with 3 arguments"),
             (NSPredicate(format: "FETCH(%@, $there, YES) == 1", two), "cannot be a constant of a predicate"),
-            (NSPredicate(format: "age IN FETCH(%@, %@, NO)", two, context), "dictionaries of several values in Patient"),
-            (NSPredicate(format: "age == FETCH(%@, %@, NO)", request("Patient", "age > 10"), context), "equal with a list"),
+            (
+                NSPredicate(format: "age IN FETCH(%@, %@, NO)", two, context),
+                "dictionaries of several values in Patient"
+            ),
+            (
+                NSPredicate(format: "age == FETCH(%@, %@, NO)", request("Patient", "age > 10"), context),
+                "equal with a list"
+            ),
             (NSPredicate(format: "age == FETCH(%@, %@, NO)", request("Nobody"), context), "no entity Nobody"),
         ]
         for (predicate, words) in cases {

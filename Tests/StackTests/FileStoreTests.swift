@@ -42,7 +42,9 @@ import Testing
         #expect(try again.context().all("Patient").first?.value(forKey: "name") as? String == "Eve \u{e9}<&>\"\n\u{1}")
     }
 
-    @Test("The same content gives the same bytes, and no draft is left beside the file", arguments: [NSBinaryStoreType, NSXMLStoreType])
+    @Test(
+        "The same content gives the same bytes, and no draft is left beside the file",
+        arguments: [NSBinaryStoreType, NSXMLStoreType])
     func stable(_ type: String) throws {
         let (rig, context) = try filled(type)
         let url = rig.folder.file("store")
@@ -72,7 +74,9 @@ import Testing
         #expect(try theirs.all("Doctor").count == 1)
     }
 
-    @Test("After setURL to a place without a file the next save writes one there; the former file stays as it was", arguments: types)
+    @Test(
+        "After setURL to a place without a file the next save writes one there; the former file stays as it was",
+        arguments: types)
     func newPlace(_ type: String) throws {
         let (rig, context) = try filled(type)
         let store = try #require(rig.coordinator.persistentStores.first)
@@ -118,7 +122,8 @@ import Testing
         draft.entities[0].attributes[1].type = .integer64
         let other = Rig(NSManagedObjectModel(draft: draft), in: rig.folder)
         let said = sentence { try other.add(type) }
-        #expect(code { try other.add(type) } == 134100 && said.contains("Entities that differ: Patient. Open"), "\(said)")
+        #expect(
+            code { try other.add(type) } == 134100 && said.contains("Entities that differ: Patient. Open"), "\(said)")
         try other.add(type, options: [NSIgnorePersistentStoreVersioningOption: true])
         #expect(try other.context().all("Patient").count == 1)
     }
@@ -134,7 +139,8 @@ import Testing
     @Test("An XML document type is refused: nothing outside the file is read")
     func documentType() throws {
         let rig = Rig()
-        let text = "<?xml version=\"1.0\"?><!DOCTYPE store [<!ENTITY x SYSTEM \"file:///etc/passwd\">]><store>&x;</store>"
+        let text =
+            "<?xml version=\"1.0\"?><!DOCTYPE store [<!ENTITY x SYSTEM \"file:///etc/passwd\">]><store>&x;</store>"
         try Data(text.utf8).write(to: rig.folder.file("store"))
         #expect(code { try rig.add(NSXMLStoreType) } == 134080)
     }

@@ -37,26 +37,26 @@ enum Gallery {
     static let shapes = [
         "as computed": "",
         "equal names numbered in another order": """
-            ALTER TABLE Z_2LOCATIONS RENAME COLUMN Z_2ARTWORKS1 TO Z_2ARTWORKS2;
-            ALTER TABLE Z_2SHOWS RENAME COLUMN Z_2ARTWORKS2 TO Z_2ARTWORKS1;
-            ALTER TABLE Z_2SHOWS RENAME COLUMN Z_FOK_2ARTWORKS2 TO Z_FOK_2ARTWORKS1
-            """,
+        ALTER TABLE Z_2LOCATIONS RENAME COLUMN Z_2ARTWORKS1 TO Z_2ARTWORKS2;
+        ALTER TABLE Z_2SHOWS RENAME COLUMN Z_2ARTWORKS2 TO Z_2ARTWORKS1;
+        ALTER TABLE Z_2SHOWS RENAME COLUMN Z_FOK_2ARTWORKS2 TO Z_FOK_2ARTWORKS1
+        """,
         "the first with a number, the last without": """
-            ALTER TABLE Z_1ARTWORKS RENAME COLUMN Z_2ARTWORKS TO Z_2ARTWORKS2;
-            ALTER TABLE Z_2SHOWS RENAME COLUMN Z_2ARTWORKS2 TO Z_2ARTWORKS;
-            ALTER TABLE Z_2SHOWS RENAME COLUMN Z_FOK_2ARTWORKS2 TO Z_FOK_2ARTWORKS
-            """,
+        ALTER TABLE Z_1ARTWORKS RENAME COLUMN Z_2ARTWORKS TO Z_2ARTWORKS2;
+        ALTER TABLE Z_2SHOWS RENAME COLUMN Z_2ARTWORKS2 TO Z_2ARTWORKS;
+        ALTER TABLE Z_2SHOWS RENAME COLUMN Z_FOK_2ARTWORKS2 TO Z_FOK_2ARTWORKS
+        """,
         "after the other side": "ALTER TABLE Z_2WHOLES RENAME TO Z_2PARTS; ALTER TABLE Z_2SHOWS RENAME TO Z_4ARTWORKS",
         "after a third relationship": "ALTER TABLE Z_2WHOLES RENAME TO Z_2COLLECTIONS",
         "after each other": """
-            ALTER TABLE Z_2SHOWS RENAME TO Z_2OTHER; ALTER TABLE Z_2LOCATIONS RENAME TO Z_2SHOWS;
-            ALTER TABLE Z_2OTHER RENAME TO Z_2LOCATIONS
-            """,
+        ALTER TABLE Z_2SHOWS RENAME TO Z_2OTHER; ALTER TABLE Z_2LOCATIONS RENAME TO Z_2SHOWS;
+        ALTER TABLE Z_2OTHER RENAME TO Z_2LOCATIONS
+        """,
         "columns after nothing": """
-            ALTER TABLE Z_1ARTWORKS RENAME COLUMN Z_1COLLECTIONS TO Z_1WORDS;
-            ALTER TABLE Z_1ARTWORKS RENAME COLUMN Z_2ARTWORKS TO Z_2THINGS;
-            ALTER TABLE Z_2WHOLES RENAME COLUMN Z_2PARTS TO Z_2ELEMENTS
-            """,
+        ALTER TABLE Z_1ARTWORKS RENAME COLUMN Z_1COLLECTIONS TO Z_1WORDS;
+        ALTER TABLE Z_1ARTWORKS RENAME COLUMN Z_2ARTWORKS TO Z_2THINGS;
+        ALTER TABLE Z_2WHOLES RENAME COLUMN Z_2PARTS TO Z_2ELEMENTS
+        """,
     ]
 }
 
@@ -65,9 +65,12 @@ extension Rig {
     func hang() throws {
         let context = context()
         let works = ["a", "b", "c"].map { context.make("Artwork", ["name": $0]) }
-        for name in ["one", "two"] { context.make("Album", ["name": name]).setValue(Set([works[0]]), forKey: "artworks") }
+        for name in ["one", "two"] {
+            context.make("Album", ["name": name]).setValue(Set([works[0]]), forKey: "artworks")
+        }
         context.make("Location", ["name": "wall"]).setValue(Set([works[0]]), forKey: "artworks")
-        context.make("Show", ["name": "fair"]).setValue(NSOrderedSet(array: [works[2], works[0], works[1]]), forKey: "artworks")
+        context.make("Show", ["name": "fair"]).setValue(
+            NSOrderedSet(array: [works[2], works[0], works[1]]), forKey: "artworks")
         works[0].setValue(Set([works[1]]), forKey: "parts")
         works[1].setValue(Set([works[2]]), forKey: "parts")
         try context.save()

@@ -27,7 +27,9 @@ private final class HandedStore: NSIncrementalStore, @unchecked Sendable {
         for object in (save.insertedObjects ?? []).union(save.updatedObjects ?? []) {
             taken[object.objectID] = object.dictionaryWithValues(forKeys: ["name"])
         }
-        if !(save.insertedObjects ?? []).isEmpty || !(save.updatedObjects ?? []).isEmpty { try Self.deed(save, context) }
+        if !(save.insertedObjects ?? []).isEmpty || !(save.updatedObjects ?? []).isEmpty {
+            try Self.deed(save, context)
+        }
         return []
     }
 
@@ -41,7 +43,9 @@ private final class HandedStore: NSIncrementalStore, @unchecked Sendable {
 @Suite("Objects handed to a store", .serialized)
 struct HandedObjectTests {
     /// What the context says after each deed, in words.
-    private func told(_ deed: @escaping (NSSaveChangesRequest, NSManagedObjectContext) throws -> Void) throws -> [String] {
+    private func told(_ deed: @escaping (NSSaveChangesRequest, NSManagedObjectContext) throws -> Void) throws
+        -> [String]
+    {
         NSPersistentStoreCoordinator.registerStoreClass(HandedStore.self, forStoreType: HandedStore.type)
         let rig = Rig()
         _ = try rig.add(HandedStore.type)
@@ -72,7 +76,8 @@ struct HandedObjectTests {
     func others() throws {
         #expect(try told { $1.rollback() }.suffix(2) == ["false 0", "true true"])
         #expect(
-            try told { save, scratch in for object in save.insertedObjects ?? [] { scratch.delete(object) } }.last == "true true")
+            try told { save, scratch in for object in save.insertedObjects ?? [] { scratch.delete(object) } }.last
+                == "true true")
     }
 
     @Test("What the store fetches while it is asked to save is its own answer, without the objects that it was handed")

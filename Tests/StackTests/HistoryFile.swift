@@ -30,13 +30,15 @@ final class HistoryFile {
     }
 
     func run(_ sql: String) throws {
-        try #require(sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK, "\(String(cString: sqlite3_errmsg(handle)))")
+        try #require(
+            sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK, "\(String(cString: sqlite3_errmsg(handle)))")
     }
 
     /// Definitions of the history's tables and indexes.
     func definitions() throws -> [String] {
         try rows(
-            "SELECT sql FROM sqlite_master WHERE tbl_name IN ('ACHANGE', 'ATRANSACTION', 'ATRANSACTIONSTRING') ORDER BY rowid")
+            "SELECT sql FROM sqlite_master WHERE tbl_name IN ('ACHANGE', 'ATRANSACTION', 'ATRANSACTIONSTRING') ORDER BY rowid"
+        )
     }
 
     var keepsHistory: Bool { get throws { try !definitions().isEmpty } }

@@ -114,7 +114,9 @@ import Testing
         #expect(try file.rows("SELECT COUNT(*) FROM sqlite_master WHERE name LIKE 'ATRANSACTION%INDEX'") == ["4"])
     }
 
-    @Test("12.4 Tokens of two coordinators on one file are equal at the same point, also archived; without history there is none")
+    @Test(
+        "12.4 Tokens of two coordinators on one file are equal at the same point, also archived; without history there is none"
+    )
     func tokens() throws {
         let first = Rig()
         let store = try first.add(options: Rig.tracking)
@@ -139,7 +141,8 @@ import Testing
         #expect(NSPersistentHistoryToken(of: [plain]) == nil && NSPersistentHistoryToken(of: []) == nil)
         #expect(NSPersistentHistoryToken(of: [plain, store])?.transactions == [store.identifier: 2])
         let memory = try Rig().coordinator.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: nil, at: URL(fileURLWithPath: "/dev/null"), options: Rig.tracking)
+            ofType: NSSQLiteStoreType, configurationName: nil, at: URL(fileURLWithPath: "/dev/null"),
+            options: Rig.tracking)
         #expect(NSPersistentHistoryToken(of: [memory])?.transactions.count == 1)
     }
 
@@ -163,7 +166,10 @@ import Testing
 
     @Test(
         "A store that is not SQLite takes the option and keeps no history",
-        arguments: [NSInMemoryStoreType, NSBinaryStoreType, NSXMLStoreType, NSPropertyListStoreType, BoxStore.type, ShelfStore.type])
+        arguments: [
+            NSInMemoryStoreType, NSBinaryStoreType, NSXMLStoreType, NSPropertyListStoreType, BoxStore.type,
+            ShelfStore.type,
+        ])
     func others(_ type: String) throws {
         let rig = Rig()
         let store = try rig.add(type, options: Rig.tracking)

@@ -28,7 +28,9 @@ import Testing
     private static func keeping() -> Rig {
         var draft = Clinic.draft()
         for index in draft.entities[0].attributes.indices
-        where ["name", "tag", "age", "born", "weight", "awake", "fee"].contains(draft.entities[0].attributes[index].name) {
+        where ["name", "tag", "age", "born", "weight", "awake", "fee"].contains(
+            draft.entities[0].attributes[index].name)
+        {
             draft.entities[0].attributes[index].preservesValueInHistoryOnDeletion = true
         }
         return Rig(NSManagedObjectModel(draft: draft))
@@ -102,7 +104,10 @@ import Testing
         #expect(try read(store.rows).map(\.author) == ["author 4", "author 5"])
         let file = try rig.history()
         #expect(try file.rows("SELECT COUNT(*) FROM ACHANGE") == ["2"])
-        #expect(try file.rows("SELECT ZNAME FROM ATRANSACTIONSTRING WHERE ZNAME LIKE 'author%' ORDER BY 1") == ["author 4", "author 5"])
+        #expect(
+            try file.rows("SELECT ZNAME FROM ATRANSACTIONSTRING WHERE ZNAME LIKE 'author%' ORDER BY 1") == [
+                "author 4", "author 5",
+            ])
         #expect(try store.rows.deleteHistory(upTo: .max) == 2)
         #expect(try read(store.rows).isEmpty && store.rows.lastTransaction() == 5)
         context.transactionAuthor = "author 1"

@@ -31,7 +31,9 @@ import Testing
         try context.save()
         #expect(try file.transactions() == ["1|desk|import"])
         let bed = try one("Bed", context)
-        #expect(try file.lastChanges() == (["insert Bed \(bed.row)"] + patients.map { "insert Patient \($0.row)" }).sorted())
+        #expect(
+            try file.lastChanges() == (["insert Bed \(bed.row)"] + patients.map { "insert Patient \($0.row)" }).sorted()
+        )
         let times = try file.rows("SELECT ZTIMESTAMP FROM ATRANSACTION").compactMap(Double.init)
         #expect(times.count == 1 && times[0] >= before && times[0] <= Date().timeIntervalSinceReferenceDate)
         // The rest as Core Data writes it: no versions, texts apart, what is not known NULL.
@@ -123,7 +125,9 @@ import Testing
         #expect(try file.lastChanges() == ["insert Visit \(last.row)", "update Patient \(patient.row) 0004"])
     }
 
-    @Test("12.2 A deletion takes along what its rules delete, and keeps the attributes that ask for it as they were stored")
+    @Test(
+        "12.2 A deletion takes along what its rules delete, and keeps the attributes that ask for it as they were stored"
+    )
     func delete() throws {
         var draft = Clinic.draft()
         for (entity, names) in [(0, ["name", "tag", "age"]), (1, ["code"])] {
@@ -135,7 +139,9 @@ import Testing
         let rig = Rig(NSManagedObjectModel(draft: draft))
         try rig.add(options: Rig.tracking)
         let (context, file) = (try rig.filled(), try rig.history())
-        let (patient, ward, doctor) = (try one("Patient", context), try one("Ward", context), try one("Doctor", context))
+        let (patient, ward, doctor) = (
+            try one("Patient", context), try one("Ward", context), try one("Doctor", context)
+        )
         let tag = try #require(UUID(uuidString: "00112233-4455-6677-8899-AABBCCDDEEFF"))
         patient.setValue(tag, forKey: "tag")
         patient.setValue(41, forKey: "age")
@@ -150,13 +156,16 @@ import Testing
         #expect(
             try file.lastChanges()
                 == (["delete Patient \(rows.patient)", "delete Ward \(rows.ward)", "update Doctor \(rows.doctor) 10"]
-                    + visits.map { "delete Visit \($0)" }).sorted())
+                + visits.map { "delete Visit \($0)" }).sorted())
         // In the order of the properties: age, name, tag; a ward has only its code.
-        let kept = "SELECT quote(ZTOMBSTONE0), quote(ZTOMBSTONE1), quote(ZTOMBSTONE2) FROM ACHANGE WHERE ZCHANGETYPE = 2 "
+        let kept =
+            "SELECT quote(ZTOMBSTONE0), quote(ZTOMBSTONE1), quote(ZTOMBSTONE2) FROM ACHANGE WHERE ZCHANGETYPE = 2 "
         let entities = context.persistentStoreCoordinator?.runtime.schema
         let number = { (name: String) in entities?.entity(named: name)?.index.number ?? 0 }
         #expect(
-            try file.rows(kept + "AND ZENTITY = \(number("Patient"))") == ["41|'Eve'|X'00112233445566778899AABBCCDDEEFF'"])
+            try file.rows(kept + "AND ZENTITY = \(number("Patient"))") == [
+                "41|'Eve'|X'00112233445566778899AABBCCDDEEFF'"
+            ])
         #expect(try file.rows(kept + "AND ZENTITY = \(number("Ward"))") == ["5|NULL|NULL"])
         #expect(try file.rows(kept + "AND ZENTITY = \(number("Visit"))") == ["NULL|NULL|NULL", "NULL|NULL|NULL"])
         #expect(try file.rows("SELECT COUNT(*) FROM pragma_table_info('ACHANGE') WHERE name LIKE 'ZTOMB%'") == ["3"])
@@ -201,14 +210,17 @@ import Testing
         #expect(changes.count == 1 && changes.allSatisfy { $0.hasPrefix("update Patient \(new.row) ") })
     }
 
-    @Test("Contexts of several coordinators write one history: numbers rise with the order of the saves, and none is given twice")
+    @Test(
+        "Contexts of several coordinators write one history: numbers rise with the order of the saves, and none is given twice"
+    )
     func together() throws {
         let first = Rig()
         try first.add(options: Rig.tracking)
         let second = Rig(in: first.folder)
         try second.add(options: Rig.tracking)
         let contexts = [
-            first.context(author: "a"), first.context(author: "b"), second.context(author: "c"), second.context(author: "d"),
+            first.context(author: "a"), first.context(author: "b"), second.context(author: "c"),
+            second.context(author: "d"),
         ]
         var expected: [String] = []
         for round in 0..<5 {
@@ -221,10 +233,11 @@ import Testing
         let file = try first.history()
         #expect(try file.transactions() == expected)
         #expect(try file.rows("SELECT COUNT(*), MAX(Z_PK), COUNT(DISTINCT ZENTITYPK) FROM ACHANGE") == ["60|60|60"])
-        #expect(try file.rows("SELECT COUNT(*), COUNT(DISTINCT ZNAME) FROM ATRANSACTIONSTRING").allSatisfy { row in
-            let counts = row.split(separator: "|")
-            return counts[0] == counts[1]
-        })
+        #expect(
+            try file.rows("SELECT COUNT(*), COUNT(DISTINCT ZNAME) FROM ATRANSACTIONSTRING").allSatisfy { row in
+                let counts = row.split(separator: "|")
+                return counts[0] == counts[1]
+            })
         #expect(try file.rows("SELECT ZTIMESTAMP FROM ATRANSACTION ORDER BY Z_PK").compactMap(Double.init).count == 20)
     }
 
@@ -243,7 +256,8 @@ import Testing
         try context.save()
         #expect(
             try file.rows(
-                "SELECT hex(ZCOLUMNS), COUNT(*), MAX(ZENTITYPK) FROM ACHANGE WHERE ZCHANGETYPE = 1 GROUP BY 1 ORDER BY 2 DESC, 1")
+                "SELECT hex(ZCOLUMNS), COUNT(*), MAX(ZENTITYPK) FROM ACHANGE WHERE ZCHANGETYPE = 1 GROUP BY 1 ORDER BY 2 DESC, 1"
+            )
                 == [
                     "2000|698|\(patients[699].row)", "10|1|\(ward.row)", "2008|1|\(patients[301].row)",
                     "6000|1|\(patients[300].row)",

@@ -24,7 +24,8 @@ struct HostileMetadataTests {
             case .entities:
                 let names = (0..<40).map { "<!ENTITY e\($0 + 1) \"&e\($0);&e\($0);\">" }.joined()
                 return Array(
-                    "<!DOCTYPE plist [<!ENTITY e0 \"ha\">\(names)]><plist><dict><key>a</key><string>&e40;</string></dict></plist>".utf8)
+                    "<!DOCTYPE plist [<!ENTITY e0 \"ha\">\(names)]><plist><dict><key>a</key><string>&e40;</string></dict></plist>"
+                        .utf8)
             case .deepXML:
                 return Array(
                     ("<plist><dict><key>a</key>" + String(repeating: "<array>", count: 100_000)
@@ -83,7 +84,9 @@ struct HostileMetadataTests {
         }
     }
 
-    @Test("A SQLite store whose metadata mean harm is refused at once with 134080, and the error names the limit", arguments: Harm.allCases)
+    @Test(
+        "A SQLite store whose metadata mean harm is refused at once with 134080, and the error names the limit",
+        arguments: Harm.allCases)
     func sqlite(_ harm: Harm) throws {
         let rig = try store()
         try write(harm.bytes, rig)
@@ -111,7 +114,8 @@ struct HostileMetadataTests {
         let rig = try store()
         func nested(_ depth: Int) -> Any { depth == 0 ? "x" : [nested(depth - 1)] }
         let url = rig.folder.file("store")
-        #expect(code { try NSPersistentStoreCoordinator.setMetadata(["a": nested(600)], type: .sqlite, at: url) } == 134060)
+        #expect(
+            code { try NSPersistentStoreCoordinator.setMetadata(["a": nested(600)], type: .sqlite, at: url) } == 134060)
         try NSPersistentStoreCoordinator.setMetadata(["a": nested(400)], type: .sqlite, at: url)
         #expect(try rig.add().metadata["a"] is [Any])
     }
@@ -123,7 +127,9 @@ struct HostileMetadataTests {
         expectRefused(rig, NSPropertyListStoreType, harm.clause)
     }
 
-    @Test("So is one whose objects are one object many times over, and one whose own metadata mean harm", arguments: [true, false])
+    @Test(
+        "So is one whose objects are one object many times over, and one whose own metadata mean harm",
+        arguments: [true, false])
     func propertyListParts(_ isMetadata: Bool) throws {
         let rig = try store(NSPropertyListStoreType)
         let url = rig.folder.file("store")
@@ -162,7 +168,8 @@ struct HostileMetadataTests {
         }
     }
 
-    @Test("Stores whose metadata or whole file have bytes changed open or are refused, and never trap", arguments: 0..<8)
+    @Test(
+        "Stores whose metadata or whole file have bytes changed open or are refused, and never trap", arguments: 0..<8)
     func mutations(_ seed: Int) throws {
         var random = SplitMix(UInt64(seed))
         let sqlite = try store()
@@ -172,18 +179,26 @@ struct HostileMetadataTests {
         let metadata = try metadataBytes(sqlite)
         for _ in 0..<60 {
             var changed = content
-            for _ in 0...random.below(3) { changed[random.below(changed.count)] = UInt8(truncatingIfNeeded: random.next()) }
+            for _ in 0...random.below(3) {
+                changed[random.below(changed.count)] = UInt8(truncatingIfNeeded: random.next())
+            }
             try Data(changed).write(to: url)
             let again = Rig(in: file.folder)
             // Where the hashes differ it would be looked for a model that has them.
-            guard (try? again.add(NSPropertyListStoreType, options: [NSIgnorePersistentStoreVersioningOption: true])) != nil else { continue }
+            guard
+                (try? again.add(NSPropertyListStoreType, options: [NSIgnorePersistentStoreVersioningOption: true]))
+                    != nil
+            else { continue }
             _ = try? again.context().all("Patient").map { $0.value(forKey: "name") }
         }
         for _ in 0..<60 {
             var changed = metadata
-            for _ in 0...random.below(3) { changed[random.below(changed.count)] = UInt8(truncatingIfNeeded: random.next()) }
+            for _ in 0...random.below(3) {
+                changed[random.below(changed.count)] = UInt8(truncatingIfNeeded: random.next())
+            }
             try write(changed, sqlite)
-            _ = try? NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: sqlite.folder.file("store"))
+            _ = try? NSPersistentStoreCoordinator.metadataForPersistentStore(
+                type: .sqlite, at: sqlite.folder.file("store"))
         }
     }
 

@@ -31,7 +31,9 @@ import Testing
         }
     }
 
-    @Test("Each pair that is saved in a file of Core Data stands in its table, in columns that are named after the members")
+    @Test(
+        "Each pair that is saved in a file of Core Data stands in its table, in columns that are named after the members"
+    )
     func pairs() throws {
         let stores = try Self.stores()
         if stores.isEmpty { return print("skipped: no stores at \(Self.corpus.path)") }
@@ -59,19 +61,24 @@ import Testing
                     Issue.record("conflict in \(file.path)")
                     continue
                 }
-                let found = try #require(try read(
-                    "SELECT COUNT(*) FROM \"\(join.name)\" WHERE \"\(join.side.owner)\" = 900001 AND \"\(join.side.member)\" = 900002", rig))
+                let found = try #require(
+                    try read(
+                        "SELECT COUNT(*) FROM \"\(join.name)\" WHERE \"\(join.side.owner)\" = 900001 AND \"\(join.side.member)\" = 900002",
+                        rig))
                 #expect(found == "1", "\(file.path) \(join)")
                 checked += 1
             }
             try rig.coordinator.remove(store)
         }
-        print("\(checked) many-to-many relationships in \(stores.count) stores, \(foreign) under other names than computed")
+        print(
+            "\(checked) many-to-many relationships in \(stores.count) stores, \(foreign) under other names than computed"
+        )
         #expect(checked > 100 && foreign >= 5)
     }
 
     private func read(_ sql: String, _ rig: Rig) throws -> String? {
         try Connection(
-            path: rig.folder.file("store").path, access: .read, options: SQLiteOptions(), counter: StatementCounter()).run(sql)
+            path: rig.folder.file("store").path, access: .read, options: SQLiteOptions(), counter: StatementCounter()
+        ).run(sql)
     }
 }

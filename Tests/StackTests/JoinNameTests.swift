@@ -19,7 +19,9 @@ import Testing
         return rig
     }
 
-    @Test("Many-to-many relationships are read, fetched by, changed and ordered under any names", arguments: Gallery.shapes.keys.sorted())
+    @Test(
+        "Many-to-many relationships are read, fetched by, changed and ordered under any names",
+        arguments: Gallery.shapes.keys.sorted())
     func shapes(_ shape: String) throws {
         let rig = try reopened(Gallery.shapes[shape] ?? "")
         #expect(try rig.hanging() == "one,two wall fair b  | cab")
@@ -74,7 +76,9 @@ import Testing
         for rig in rigs { #expect(try rig.hanging("c") == "  fair  b | cab") }
     }
 
-    @Test("Copies have what the file has: moved to another file, to another type, and page by page", arguments: Gallery.shapes.keys.sorted())
+    @Test(
+        "Copies have what the file has: moved to another file, to another type, and page by page",
+        arguments: Gallery.shapes.keys.sorted())
     func copies(_ shape: String) throws {
         let rig = try reopened(Gallery.shapes[shape] ?? "")
         let copy = rig.folder.file("copy")
@@ -95,10 +99,15 @@ import Testing
         #expect(try moved.hanging("b") == "  fair c a | cab")
     }
 
-    @Test("A table that cannot be told is an error when the store is added, which names the relationship and what it may be")
+    @Test(
+        "A table that cannot be told is an error when the store is added, which names the relationship and what it may be"
+    )
     func unknown() throws {
         let cases = [
-            ("ALTER TABLE Z_2WHOLES RENAME COLUMN Z_2PARTS TO Z_2X; ALTER TABLE Z_2WHOLES RENAME COLUMN Z_2WHOLES TO Z_2Y", ["Artwork.parts", "no table"]),
+            (
+                "ALTER TABLE Z_2WHOLES RENAME COLUMN Z_2PARTS TO Z_2X; ALTER TABLE Z_2WHOLES RENAME COLUMN Z_2WHOLES TO Z_2Y",
+                ["Artwork.parts", "no table"]
+            ),
             ("DROP TABLE Z_2SHOWS", ["Artwork.shows and Show.artworks", "no table is left"]),
             ("ALTER TABLE Z_2SHOWS DROP COLUMN Z_FOK_2ARTWORKS2", ["Show.artworks"]),
             (

@@ -27,7 +27,8 @@ import Testing
         let reader = second.context()
         let here = try doctors.map { doctor in
             let uri = doctor.objectID.uriRepresentation()
-            return try reader.existingObject(with: #require(second.coordinator.managedObjectID(forURIRepresentation: uri)))
+            return try reader.existingObject(
+                with: #require(second.coordinator.managedObjectID(forURIRepresentation: uri)))
         }
         #expect(here.map { $0.value(forKey: "name") as? String } == ["old", "old"])
 

@@ -42,7 +42,8 @@ import Testing
         #expect(try #require(try copy(read)).localizationDictionary == ["Entity/Patient": "Person"])
     }
 
-    @Test("Templates, fetched properties and predicates that a program set are archived with their predicates and orders")
+    @Test(
+        "Templates, fetched properties and predicates that a program set are archived with their predicates and orders")
     func requests() throws {
         let model = Clinic.model()
         let template = NSFetchRequest<any NSFetchRequestResult>(entityName: "Patient")
@@ -66,7 +67,9 @@ import Testing
         let request = try #require(read.fetchRequestTemplate(forName: "old"))
         #expect(try request.predicate?.tree() == template.predicate?.tree())
         #expect(request.sortDescriptors?.map(\.key) == ["name"] && request.sortDescriptors?.first?.ascending == false)
-        #expect(request.fetchLimit == 3 && request.fetchOffset == 1 && request.relationshipKeyPathsForPrefetching == ["ward"])
+        #expect(
+            request.fetchLimit == 3 && request.fetchOffset == 1
+                && request.relationshipKeyPathsForPrefetching == ["ward"])
         let property = read.entitiesByName["Patient"]?.propertiesByName["neighbours"] as? NSFetchedPropertyDescription
         #expect(try property?.fetchRequest?.predicate?.tree() == neighbours.predicate?.tree())
         let rule = try #require(read.entitiesByName["Patient"]?.attributesByName["name"])
@@ -82,7 +85,8 @@ import Testing
         let entity = try #require(try copy(casualty))
         #expect(entity.name == "Casualty" && entity.managedObjectClassName == casualty.managedObjectClassName)
         #expect(entity.properties.map(\.name).sorted() == casualty.properties.map(\.name).sorted())
-        #expect(entity.superentity == nil && entity.relationshipsByName.values.allSatisfy { $0.destinationEntity == nil })
+        #expect(
+            entity.superentity == nil && entity.relationshipsByName.values.allSatisfy { $0.destinationEntity == nil })
         for attribute in casualty.attributesByName.values {
             let read = try #require(try copy(attribute))
             #expect(read.name == attribute.name && read.attributeType == attribute.attributeType)
@@ -151,7 +155,8 @@ import Testing
         let name = try #require(patient.attributesByName["name"])
         patient.indexes = [
             NSFetchIndexDescription(
-                name: "compoundIndex", elements: [NSFetchIndexElementDescription(property: name, collationType: .binary)])
+                name: "compoundIndex",
+                elements: [NSFetchIndexElementDescription(property: name, collationType: .binary)])
         ]
         patient.compoundIndexes = [[name, "age"], ["code", "age"]]
         #expect(patient.versionHash == hash)
@@ -163,7 +168,8 @@ import Testing
         var statement: OpaquePointer?
         sqlite3_open(rig.folder.file("store").path, &database)
         sqlite3_prepare_v2(
-            database, "SELECT sql FROM sqlite_master WHERE type = 'index' AND name LIKE 'Z_Patient_compound%' ORDER BY name",
+            database,
+            "SELECT sql FROM sqlite_master WHERE type = 'index' AND name LIKE 'Z_Patient_compound%' ORDER BY name",
             -1, &statement, nil)
         var found: [String] = []
         while sqlite3_step(statement) == SQLITE_ROW { found.append(String(cString: sqlite3_column_text(statement, 0))) }

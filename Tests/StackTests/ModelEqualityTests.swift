@@ -41,8 +41,15 @@ import Testing
             { $0.entities[0].properties[0].isOptional.toggle() },
             { $0.entities[0].properties[0].name += "x" },
             { $0.entities[0].properties.removeLast() },
-            { $0.entities[0].attributesByName.values.first?.setValidationPredicates([NSPredicate(value: true)], withValidationWarnings: nil) },
-            { try #require($0.entities.lazy.compactMap { $0.relationshipsByName.values.first }.first).deleteRule = .denyDeleteRule; $0.entities[0].renamingIdentifier = "n" },
+            {
+                $0.entities[0].attributesByName.values.first?.setValidationPredicates(
+                    [NSPredicate(value: true)], withValidationWarnings: nil)
+            },
+            {
+                try #require($0.entities.lazy.compactMap { $0.relationshipsByName.values.first }.first).deleteRule =
+                    .denyDeleteRule;
+                $0.entities[0].renamingIdentifier = "n"
+            },
             { $0.setEntities([$0.entities[0]], forConfigurationName: "Some") },
             { $0.entities = Array($0.entities.prefix(1)) },
         ]

@@ -38,8 +38,10 @@ struct OneWork {
 
     static func subject() -> [String: Any] {
         [
-            "i16": 7, "i32": -3, "i64": Int64.max, "b": true, "d": 2.5, "f": Float(0.1), "dec": Decimal(string: "0.1") as Any,
-            "date": Date(timeIntervalSinceReferenceDate: 60), "s": "abc", "t": "", "uuid": Library.uuid(2), "chapters": [Any](),
+            "i16": 7, "i32": -3, "i64": Int64.max, "b": true, "d": 2.5, "f": Float(0.1),
+            "dec": Decimal(string: "0.1") as Any,
+            "date": Date(timeIntervalSinceReferenceDate: 60), "s": "abc", "t": "", "uuid": Library.uuid(2),
+            "chapters": [Any](),
             "tags": [["rank": 1, "name": "red"], [:], ["rank": 3]],
         ]
     }
@@ -58,7 +60,10 @@ struct OneWork {
     }
 
     /// Expects a condition to be what it is to be for every state, fetched and asked of the object.
-    func expect(_ text: String, _ arguments: Any..., is wanted: Bool = true, sourceLocation: Testing.SourceLocation = #_sourceLocation) {
+    func expect(
+        _ text: String, _ arguments: Any..., is wanted: Bool = true,
+        sourceLocation: Testing.SourceLocation = #_sourceLocation
+    ) {
         for (state, context) in contexts {
             do {
                 let request = NSFetchRequest<NSManagedObject>(entityName: "Work")
@@ -67,7 +72,9 @@ struct OneWork {
                 request.predicate = predicate
                 let found = try context.fetch(request)
                 #expect((found.count == 1) == wanted, "\(text), \(type), \(state)", sourceLocation: sourceLocation)
-                #expect(predicate.evaluate(with: object) == wanted, "\(text), object of \(type), \(state)", sourceLocation: sourceLocation)
+                #expect(
+                    predicate.evaluate(with: object) == wanted, "\(text), object of \(type), \(state)",
+                    sourceLocation: sourceLocation)
             } catch { Issue.record("\(text): \(error.localizedDescription)", sourceLocation: sourceLocation) }
         }
     }
@@ -77,8 +84,12 @@ struct OneWork {
         for (state, context) in contexts {
             let request = NSFetchRequest<NSManagedObject>(entityName: "Work")
             request.predicate = try? NSPredicate(parsing: text)
-            let error = #expect(throws: CocoaError.self, "\(text), \(state)", sourceLocation: sourceLocation) { _ = try context.fetch(request) }
-            #expect(error?.localizedDescription.contains(words) == true, "\(text): \(error?.localizedDescription ?? "")", sourceLocation: sourceLocation)
+            let error = #expect(throws: CocoaError.self, "\(text), \(state)", sourceLocation: sourceLocation) {
+                _ = try context.fetch(request)
+            }
+            #expect(
+                error?.localizedDescription.contains(words) == true, "\(text): \(error?.localizedDescription ?? "")",
+                sourceLocation: sourceLocation)
         }
     }
 }

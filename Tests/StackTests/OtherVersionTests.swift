@@ -19,9 +19,11 @@ private struct Package {
     }
 
     func choose(_ version: String) throws {
-        try Data("""
+        try Data(
+            """
             <plist version="1.0"><dict><key>_XCCurrentVersionName</key><string>\(version).xcdatamodel</string></dict></plist>
-            """.utf8).write(to: url.appendingPathComponent(".xccurrentversion"))
+            """.utf8
+        ).write(to: url.appendingPathComponent(".xccurrentversion"))
     }
 
     func model(_ version: String) throws -> NSManagedObjectModel {
@@ -30,7 +32,8 @@ private struct Package {
 
     static func entity(_ name: String, _ attributes: (name: String, type: String, more: String)...) -> String {
         "<entity name=\"\(name)\">"
-            + attributes.map { "<attribute name=\"\($0.name)\" attributeType=\"\($0.type)\" \($0.more)/>" }.joined(separator: "\n")
+            + attributes.map { "<attribute name=\"\($0.name)\" attributeType=\"\($0.type)\" \($0.more)/>" }.joined(
+                separator: "\n")
             + "</entity>"
     }
 
@@ -43,7 +46,9 @@ private struct Package {
         try package.write("Shop 2", entity("Item", ("price", "Double", "optional=\"YES\""), title) + note)
         try package.write(
             "Shop 3",
-            entity("Item", ("price", "Double", "defaultValueString=\"0\""), ("name", "String", "optional=\"YES\" elementID=\"title\"")) + note
+            entity(
+                "Item", ("price", "Double", "defaultValueString=\"0\""),
+                ("name", "String", "optional=\"YES\" elementID=\"title\"")) + note
                 + entity("Tag", ("text", "String", "optional=\"YES\"")))
         try package.choose("Shop 3")
         return package
@@ -63,16 +68,19 @@ private struct Package {
         try rig.coordinator.remove(store)
     }
 
-    @Test("A store is refused by the version that wrote it and what differs, in the same words whatever its type", arguments: types)
+    @Test(
+        "A store is refused by the version that wrote it and what differs, in the same words whatever its type",
+        arguments: types)
     func refused(_ type: String) throws {
         let package = try Package.shop()
         try open(package.model("Shop"), type, in: package.folder)
         let said = sentence { try open(NSManagedObjectModel(loading: package.url), type, in: package.folder) }
-        #expect(said == """
-            The model does not fit the store at \(package.folder.file("store").path). The store was written with version “Shop” of \
-            Shop.xcdatamodeld, from which the model differs: Item.name was called title; Item.price was Integer 32 and is Double, was \
-            optional and is required; Tag was added. Open the store with the model that wrote it, or migrate it.
-            """)
+        #expect(
+            said == """
+                The model does not fit the store at \(package.folder.file("store").path). The store was written with version “Shop” of \
+                Shop.xcdatamodeld, from which the model differs: Item.name was called title; Item.price was Integer 32 and is Double, was \
+                optional and is required; Tag was added. Open the store with the model that wrote it, or migrate it.
+                """)
         #expect(code { try open(package.model("Shop 2"), type, in: package.folder) } == 134100)
         try open(package.model("Shop"), type, in: package.folder)
     }
@@ -82,7 +90,9 @@ private struct Package {
         let package = try Package.shop()
         let file = package.folder.file("store")
         let rig = Rig(try NSManagedObjectModel(loading: package.url), in: package.folder)
-        func inspect() throws -> StoreInspection { try rig.coordinator.inspectStore(ofType: type, configurationName: nil, at: file) }
+        func inspect() throws -> StoreInspection {
+            try rig.coordinator.inspectStore(ofType: type, configurationName: nil, at: file)
+        }
         #expect(try inspect().content == .nothing && !FileManager.default.fileExists(atPath: file.path))
         try open(package.model("Shop 2"), type, in: package.folder)
         let mismatch = try #require(try inspect().mismatch)
@@ -101,10 +111,11 @@ private struct Package {
         model.entitiesByName["Item"]?.versionHashModifier = "7"
         try open(model, type, in: package.folder)
         let said = sentence { try open(package.model("Shop 2"), type, in: package.folder) }
-        #expect(said == """
-            The model does not fit the store at \(package.folder.file("store").path). No version of Shop.xcdatamodeld does. Entities that \
-            differ: Item. Open the store with the model that wrote it, or migrate it.
-            """)
+        #expect(
+            said == """
+                The model does not fit the store at \(package.folder.file("store").path). No version of Shop.xcdatamodeld does. Entities that \
+                differ: Item. Open the store with the model that wrote it, or migrate it.
+                """)
     }
 
     @Test("Copies of a model, models that were edited and merged models of one know its package")
@@ -115,15 +126,23 @@ private struct Package {
         copy.entitiesByName["Note"]?.versionHashModifier = "2"
         let said = sentence { try open(copy, NSSQLiteStoreType, in: package.folder) }
         #expect(said.contains("“Shop” of Shop.xcdatamodeld, from which the model differs: Item.price was"), "\(said)")
-        #expect(said.contains("Item.price was Integer 32 and is Double; Note had no version hash modifier and has 2. Open"), "\(said)")
+        #expect(
+            said.contains("Item.price was Integer 32 and is Double; Note had no version hash modifier and has 2. Open"),
+            "\(said)")
         let merged = try NSManagedObjectModel(merging: [package.model("Shop 2")])
-        #expect(sentence { try open(merged, NSSQLiteStoreType, in: package.folder) }.contains("Item.price was Integer 32 and is Double."))
-        let alone = try #require(NSManagedObjectModel(draft: {
-            var draft = try package.model("Shop 2").draft()
-            draft.versions = nil
-            return draft
-        }()))
-        #expect(sentence { try open(alone, NSSQLiteStoreType, in: package.folder) }.contains(". Entities that differ: Item. Open"))
+        #expect(
+            sentence { try open(merged, NSSQLiteStoreType, in: package.folder) }.contains(
+                "Item.price was Integer 32 and is Double."))
+        let alone = try #require(
+            NSManagedObjectModel(
+                draft: {
+                    var draft = try package.model("Shop 2").draft()
+                    draft.versions = nil
+                    return draft
+                }()))
+        #expect(
+            sentence { try open(alone, NSSQLiteStoreType, in: package.folder) }.contains(
+                ". Entities that differ: Item. Open"))
     }
 
     @Test("A version that was damaged or removed since is no version, and the refusal is one by names")
@@ -134,24 +153,34 @@ private struct Package {
         try package.write("Shop", "<entity name=\"Item\"")
         try FileManager.default.removeItem(at: package.url.appendingPathComponent("Shop 2.xcdatamodel"))
         let said = sentence { try open(model, NSSQLiteStoreType, in: package.folder) }
-        #expect(said.contains("No version of Shop.xcdatamodeld does. Entities that differ: Item. Only in the model: Tag. Open"), "\(said)")
+        #expect(
+            said.contains(
+                "No version of Shop.xcdatamodeld does. Entities that differ: Item. Only in the model: Tag. Open"),
+            "\(said)")
     }
 
     @Test("A store of one configuration is known by its entities, and only their differences count")
     func configuration() throws {
         let package = Package()
         for (version, type) in [("Shop", "String"), ("Shop 2", "Date")] {
-            let entities = Package.entity("Item", ("a", type, "optional=\"YES\"")) + Package.entity("Note", ("b", type, "optional=\"YES\""))
-            try package.write(version, entities + "<configuration name=\"Items\"><memberEntity name=\"Item\"/></configuration>")
+            let entities =
+                Package.entity("Item", ("a", type, "optional=\"YES\""))
+                + Package.entity("Note", ("b", type, "optional=\"YES\""))
+            try package.write(
+                version, entities + "<configuration name=\"Items\"><memberEntity name=\"Item\"/></configuration>")
         }
         let rig = Rig(try package.model("Shop"), in: package.folder)
         try rig.coordinator.remove(rig.add(configuration: "Items"))
         let other = Rig(try package.model("Shop 2"), in: package.folder)
         let said = sentence { try other.add(configuration: "Items") }
-        #expect(said.contains("version “Shop” of Shop.xcdatamodeld, from which the model differs: Item.a was String and is Date. Open"),
+        #expect(
+            said.contains(
+                "version “Shop” of Shop.xcdatamodeld, from which the model differs: Item.a was String and is Date. Open"
+            ),
             "\(said)")
         func inspect(_ type: String, _ configuration: String?) throws {
-            _ = try other.coordinator.inspectStore(ofType: type, configurationName: configuration, at: other.folder.file("store"))
+            _ = try other.coordinator.inspectStore(
+                ofType: type, configurationName: configuration, at: other.folder.file("store"))
         }
         #expect(code { try inspect(NSSQLiteStoreType, "None") } == 134020)
         #expect(code { try inspect("None", nil) } == 134000)
@@ -161,7 +190,8 @@ private struct Package {
     func bounded() throws {
         let package = Package()
         func version(_ name: String, _ type: String) throws {
-            let attributes = (10..<40).map { "<attribute name=\"a\($0)\" optional=\"YES\" attributeType=\"\(type)\"/>" }.joined()
+            let attributes = (10..<40).map { "<attribute name=\"a\($0)\" optional=\"YES\" attributeType=\"\(type)\"/>" }
+                .joined()
             try package.write(name, "<entity name=\"Item\">\(attributes)</entity><entity name=\"Note\"/>")
         }
         try version("Shop", "String")
@@ -171,17 +201,31 @@ private struct Package {
         #expect(said.contains("Item.a29 was String and is Date; and 10 more. Open"), "\(said)")
     }
 
-    @Test("Of versions that may have written a store the one with just its hashes did, also where others have derived attributes")
+    @Test(
+        "Of versions that may have written a store the one with just its hashes did, also where others have derived attributes"
+    )
     func exact() throws {
         let package = Package()
-        let (title, text) = ((name: "title", type: "String", more: "optional=\"YES\""), (name: "text", type: "String", more: "optional=\"YES\""))
-        let lower = (name: "lower", type: "String", more: "optional=\"YES\" derived=\"YES\" derivationExpression=\"canonical:(title)\"")
-        let upper = (name: "upper", type: "String", more: "optional=\"YES\" derived=\"YES\" derivationExpression=\"canonical:(title)\"")
+        let (title, text) = (
+            (name: "title", type: "String", more: "optional=\"YES\""),
+            (name: "text", type: "String", more: "optional=\"YES\"")
+        )
+        let lower = (
+            name: "lower", type: "String",
+            more: "optional=\"YES\" derived=\"YES\" derivationExpression=\"canonical:(title)\""
+        )
+        let upper = (
+            name: "upper", type: "String",
+            more: "optional=\"YES\" derived=\"YES\" derivationExpression=\"canonical:(title)\""
+        )
         let note = Package.entity("Note", text)
         try package.write("Shop", Package.entity("Item", title) + note)
         try package.write("Shop 2", Package.entity("Item", title, lower) + note)
         try package.write("Shop 3", Package.entity("Item", title, lower, upper) + note)
-        try package.write("Shop 4", Package.entity("Item", title, lower, upper) + Package.entity("Note", (name: "text", type: "Date", more: "")))
+        try package.write(
+            "Shop 4",
+            Package.entity("Item", title, lower, upper) + Package.entity("Note", (name: "text", type: "Date", more: ""))
+        )
         // Nothing says which is current: the last by name, or the one that fits a store.
         for version in ["Shop", "Shop 2", "Shop 3"] {
             let folder = Folder()

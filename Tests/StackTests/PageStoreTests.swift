@@ -31,7 +31,9 @@ final class PageStore: NSIncrementalStore, @unchecked Sendable {
 
     override func loadMetadata() throws { metadata = [NSStoreUUIDKey: "PAGES-1", NSStoreTypeKey: Self.type] }
 
-    private func entity(_ name: String) -> NSEntityDescription? { persistentStoreCoordinator?.managedObjectModel.entitiesByName[name] }
+    private func entity(_ name: String) -> NSEntityDescription? {
+        persistentStoreCoordinator?.managedObjectModel.entitiesByName[name]
+    }
     private func text(_ reference: Any) -> String { "\(Swift.type(of: reference)) \(reference)" }
     private func page(_ id: NSManagedObjectID) -> Page? {
         pages.first { text($0.reference) == text(referenceObject(for: id)) }?.page
@@ -75,11 +77,17 @@ final class PageStore: NSIncrementalStore, @unchecked Sendable {
         return (rig, store)
     }
 
-    @Test("The URI of an object leads back to it whatever names it: a text of digits, with a mark or slashes, numbers, a UUID")
+    @Test(
+        "The URI of an object leads back to it whatever names it: a text of digits, with a mark or slashes, numbers, a UUID"
+    )
     func references() throws {
         let uuid = UUID()
-        let references: [Any] = ["101", "'101", "a/b/", "-7", "plain", NSNumber(value: 101), uuid, NSNumber(value: 1.5), NSNumber(value: 1.25)]
-        let (rig, store) = try stack(references.map { ($0, PageStore.Page(entity: "Patient", values: ["name": "\($0)"])) })
+        let references: [Any] = [
+            "101", "'101", "a/b/", "-7", "plain", NSNumber(value: 101), uuid, NSNumber(value: 1.5),
+            NSNumber(value: 1.25),
+        ]
+        let (rig, store) = try stack(
+            references.map { ($0, PageStore.Page(entity: "Patient", values: ["name": "\($0)"])) })
         let context = rig.context()
         let found = try context.all("Patient")
         #expect(Set(found.map { $0.objectID.uriRepresentation() }).count == references.count)
@@ -88,13 +96,18 @@ final class PageStore: NSIncrementalStore, @unchecked Sendable {
             let id = try #require(rig.coordinator.managedObjectID(forURIRepresentation: uri))
             #expect(id == object.objectID, "\(uri)")
             #expect(try context.existingObject(with: id) === object)
-            #expect(type(of: store.referenceObject(for: id)) == type(of: reference) && object.value(forKey: "name") as? String == "\(reference)")
+            #expect(
+                type(of: store.referenceObject(for: id)) == type(of: reference)
+                    && object.value(forKey: "name") as? String == "\(reference)")
         }
         // Another process that has seen nothing of the store yet.
         let (second, other) = try stack(store.pages)
         for (object, reference) in zip(found, references).prefix(6) {
-            let id = try #require(second.coordinator.managedObjectID(forURIRepresentation: object.objectID.uriRepresentation()))
-            #expect("\(other.referenceObject(for: id))" == "\(reference)" && (other.referenceObject(for: id) is String) == (reference is String))
+            let id = try #require(
+                second.coordinator.managedObjectID(forURIRepresentation: object.objectID.uriRepresentation()))
+            #expect(
+                "\(other.referenceObject(for: id))" == "\(reference)"
+                    && (other.referenceObject(for: id) is String) == (reference is String))
         }
     }
 
@@ -110,7 +123,9 @@ final class PageStore: NSIncrementalStore, @unchecked Sendable {
         #expect((patient.value(forKey: "ward") as? NSManagedObject)?.value(forKey: "name") as? String == "North")
     }
 
-    @Test("4.12 The members of a to-many are faults by their IDs: nothing is asked of them before they are read, and one that is gone reads as deleted")
+    @Test(
+        "4.12 The members of a to-many are faults by their IDs: nothing is asked of them before they are read, and one that is gone reads as deleted"
+    )
     func dangling() throws {
         let (rig, store) = try stack([
             ("w", PageStore.Page(entity: "Ward", values: ["name": "North"], links: ["patients": ["1", "2", "3"]])),
@@ -121,7 +136,9 @@ final class PageStore: NSIncrementalStore, @unchecked Sendable {
         context.readsFaultsTogether = false
         let ward = try #require(try context.all("Ward").first)
         store.asked = []
-        let members = try #require(ward.value(forKey: "patients") as? NSSet).allObjects.compactMap { $0 as? NSManagedObject }
+        let members = try #require(ward.value(forKey: "patients") as? NSSet).allObjects.compactMap {
+            $0 as? NSManagedObject
+        }
         #expect(members.count == 3 && store.asked.isEmpty)
         let names = members.compactMap { $0.value(forKey: "name") as? String }
         #expect(names.sorted() == ["Bob", "Eve"] && store.asked.count == 3)

@@ -40,7 +40,9 @@ import Testing
             return request
         }
 
-        static func names(_ objects: some Sequence<NSManagedObject>) -> [String] { objects.map { $0.value(forKey: "name") as? String ?? "-" } }
+        static func names(_ objects: some Sequence<NSManagedObject>) -> [String] {
+            objects.map { $0.value(forKey: "name") as? String ?? "-" }
+        }
     }
 
     private static func before(_ count: Int) -> [String] { (0..<count).map { "p\($0)" } }
@@ -62,7 +64,9 @@ import Testing
         #expect(Practice.names(try context.fetch(Practice.request(10))) == Self.after(100))
     }
 
-    @Test("A context that is not pinned reads later batches as they are then; a row that has gone meanwhile reads as deleted")
+    @Test(
+        "A context that is not pinned reads later batches as they are then; a row that has gone meanwhile reads as deleted"
+    )
     func unpinnedPaging() throws {
         let practice = try Practice(30)
         let context = practice.context
@@ -87,7 +91,8 @@ import Testing
         #expect(Practice.names(try context.fetch(Practice.request(10))) == Self.after(30) + ["own"])
     }
 
-    @Test("An asynchronous fetch reads the state that its context is pinned to, however late it runs", arguments: [0, 10])
+    @Test(
+        "An asynchronous fetch reads the state that its context is pinned to, however late it runs", arguments: [0, 10])
     func asynchronous(batch: Int) async throws {
         let practice = try Practice(600)
         let context = practice.context
@@ -137,16 +142,21 @@ import Testing
     /// What a controller tells.
     private final class Told: NSObject, NSFetchedResultsControllerDelegate {
         var count = 0
-        func controllerDidChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>) { count += 1 }
+        func controllerDidChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>) {
+            count += 1
+        }
     }
 
-    @Test("A controller in a pinned context shows one state until the context moves; a merge moves it, and tells", arguments: [0, 10])
+    @Test(
+        "A controller in a pinned context shows one state until the context moves; a merge moves it, and tells",
+        arguments: [0, 10])
     func controller(batch: Int) throws {
         let practice = try Practice(40)
         let context = practice.context
         try context.setQueryGenerationFrom(.current)
         let controller = NSFetchedResultsController(
-            fetchRequest: Practice.request(batch), managedObjectContext: context, sectionNameKeyPath: nil, cacheName: nil)
+            fetchRequest: Practice.request(batch), managedObjectContext: context, sectionNameKeyPath: nil,
+            cacheName: nil)
         let told = Told()
         controller.delegate = told
         try controller.performFetch()
@@ -175,7 +185,8 @@ import Testing
         try context.setQueryGenerationFrom(.current)
         context.automaticallyMergesChangesFromParent = true
         let controller = NSFetchedResultsController(
-            fetchRequest: Practice.request(batch), managedObjectContext: context, sectionNameKeyPath: nil, cacheName: nil)
+            fetchRequest: Practice.request(batch), managedObjectContext: context, sectionNameKeyPath: nil,
+            cacheName: nil)
         let told = Told()
         controller.delegate = told
         try controller.performFetch()
@@ -186,7 +197,9 @@ import Testing
         #expect(Practice.names(controller.fetchedObjects ?? []) == Self.after(40) && told.count > 0)
     }
 
-    @Test("Two threads: one reads batches of a pinned state while the other commits again and again", arguments: [1, 7, 300])
+    @Test(
+        "Two threads: one reads batches of a pinned state while the other commits again and again",
+        arguments: [1, 7, 300])
     func threads(batch: Int) throws {
         let practice = try Practice(300)
         let context = practice.context

@@ -6,7 +6,9 @@ import Testing
 
 @Suite("Random predicates") struct RandomPredicateTests {
     /// `Scripts/agreement` asks 50,000 and more in a release build.
-    @Test("A predicate finds the same rows in every store, whatever is unsaved, and is true of just these objects", arguments: 1...8 as ClosedRange<UInt64>)
+    @Test(
+        "A predicate finds the same rows in every store, whatever is unsaved, and is true of just these objects",
+        arguments: 1...8 as ClosedRange<UInt64>)
     func agree(_ seed: UInt64) throws {
         var agreement = try Agreement(seed: seed)
         try agreement.ask(250)

@@ -25,7 +25,8 @@ import Testing
             }
         }
 
-        override func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
+        override func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any
+        {
             if let save = request as? NSSaveChangesRequest {
                 for object in save.insertedObjects ?? [] {
                     tables[object.entity.name ?? "", default: [:]][reference(object.objectID)] = object.name
@@ -34,7 +35,8 @@ import Testing
             }
             // As Core Data's programs spell it.
             let fetch = request as! NSFetchRequest<any NSFetchRequestResult>
-            guard let context, let asked = fetch.entity, let model = persistentStoreCoordinator?.managedObjectModel else { return [] }
+            guard let context, let asked = fetch.entity, let model = persistentStoreCoordinator?.managedObjectModel
+            else { return [] }
             return tables.flatMap { name, rows -> [NSManagedObject] in
                 guard let entity = model.entitiesByName[name], entity.isKindOf(entity: asked) else { return [] }
                 return rows.keys.map { context.object(with: newObjectID(for: entity, referenceObject: $0)) }
@@ -74,12 +76,15 @@ import Testing
         let second = context.make("Hall", ["name": "second"])
         try context.save()
         #expect(Set([ward, hall, second].map(\.objectID)).count == 3)
-        #expect(store.tables["Ward"] == ["1": "ward"] && store.tables["Hall"].map { Set($0.values) } == ["hall", "second"])
+        #expect(
+            store.tables["Ward"] == ["1": "ward"] && store.tables["Hall"].map { Set($0.values) } == ["hall", "second"])
         let other = rig.context()
         #expect(try other.all("Place").map(\.name).sorted() == ["hall", "second", "ward"])
         #expect(try other.all("Hall").map(\.name).sorted() == ["hall", "second"])
         for object in [ward, hall, second] {
-            #expect(rig.coordinator.managedObjectID(forURIRepresentation: object.objectID.uriRepresentation()) == object.objectID)
+            #expect(
+                rig.coordinator.managedObjectID(forURIRepresentation: object.objectID.uriRepresentation())
+                    == object.objectID)
             let read = other.object(with: object.objectID)
             #expect(read.name == object.name && read.entity.name == object.entity.name)
         }

@@ -15,10 +15,13 @@ final class ListeningStore: NSIncrementalStore, @unchecked Sendable {
     nonisolated(unsafe) var removed = 0
     /// Called within a save, with the context that the store is given.
     nonisolated(unsafe) var saving: ((NSManagedObjectContext) -> Void)?
-    nonisolated(unsafe) private var kept: [String: (entity: NSEntityDescription, values: [String: Any], version: UInt64)] = [:]
+    nonisolated(unsafe) private var kept:
+        [String: (entity: NSEntityDescription, values: [String: Any], version: UInt64)] = [:]
 
     override func loadMetadata() throws {
-        metadata = [NSStoreUUIDKey: Self.identifierForNewStore(at: url ?? URL(fileURLWithPath: "/")), NSStoreTypeKey: Self.type]
+        metadata = [
+            NSStoreUUIDKey: Self.identifierForNewStore(at: url ?? URL(fileURLWithPath: "/")), NSStoreTypeKey: Self.type,
+        ]
     }
 
     override class func identifierForNewStore(at storeURL: URL) -> Any { "AAAAAAAA-BBBB-CCCC-DDDD-EEEEEEEEEEEE" }
@@ -33,7 +36,9 @@ final class ListeningStore: NSIncrementalStore, @unchecked Sendable {
         if let failure { throw failure }
         if let save = request as? NSSaveChangesRequest {
             if let context { saving?(context) }
-            if save.insertedObjects == nil, save.updatedObjects == nil, save.deletedObjects == nil, save.lockedObjects == nil {
+            if save.insertedObjects == nil, save.updatedObjects == nil, save.deletedObjects == nil,
+                save.lockedObjects == nil
+            {
                 lines.append("metadata \(metadata["note"] ?? "")")
             }
             for object in save.insertedObjects ?? [] { note("insert", object) }
@@ -55,7 +60,8 @@ final class ListeningStore: NSIncrementalStore, @unchecked Sendable {
     private func note(_ what: String, _ object: NSManagedObject) {
         let reference = "\(referenceObject(for: object.objectID))"
         let changed = object.changedValues().keys.sorted()
-        let state = "\(object.isInserted ? "i" : "")\(object.isUpdated ? "u" : "")\(object.objectID.isTemporaryID ? "t" : "")"
+        let state =
+            "\(object.isInserted ? "i" : "")\(object.isUpdated ? "u" : "")\(object.objectID.isTemporaryID ? "t" : "")"
         lines.append("\(what) \(reference) \(state) \(changed)")
         var values: [String: Any] = [:]
         for key in object.entity.attributesByName.keys { values[key] = object.value(forKey: key) }
@@ -86,12 +92,15 @@ final class ListeningStore: NSIncrementalStore, @unchecked Sendable {
     func freeIdentifier() throws {
         let rig = Rig()
         let contents: [String: Any] = ["metadata": [NSStoreUUIDKey: "BOX-1"], "records": [String]()]
-        try PropertyListSerialization.data(fromPropertyList: contents, format: .binary, options: 0).write(to: rig.folder.file("store"))
+        try PropertyListSerialization.data(fromPropertyList: contents, format: .binary, options: 0).write(
+            to: rig.folder.file("store"))
         let store = try rig.add(BoxStore.type)
         #expect(store.identifier == "BOX-1")
         let context = try rig.filled()
         let patient = try #require(try context.all("Patient").first)
-        #expect(rig.coordinator.managedObjectID(forURIRepresentation: patient.objectID.uriRepresentation()) == patient.objectID)
+        #expect(
+            rig.coordinator.managedObjectID(forURIRepresentation: patient.objectID.uriRepresentation())
+                == patient.objectID)
         let again = Rig(in: rig.folder)
         #expect(try again.add(BoxStore.type).identifier == "BOX-1")
         #expect(try again.summary(again.context()) == "North 1 [\"b\", \"a\"]")
@@ -206,7 +215,8 @@ final class ListeningStore: NSIncrementalStore, @unchecked Sendable {
         #expect(code { try other.save() } == 134060)
     }
 
-    @Test("A fetch's predicate reaches an incremental store with objects of its own context in the place of the caller's")
+    @Test(
+        "A fetch's predicate reaches an incremental store with objects of its own context in the place of the caller's")
     func predicate() throws {
         let (rig, store) = try listening()
         let context = rig.context()
@@ -241,7 +251,9 @@ final class ListeningStore: NSIncrementalStore, @unchecked Sendable {
         #expect(try rig.context().all("Doctor").first?.value(forKey: "name") as? String == "theirs")
     }
 
-    @Test("An atomic store's nodes follow saves: values, targets as nodes, members as sets; a failed save takes them back")
+    @Test(
+        "An atomic store's nodes follow saves: values, targets as nodes, members as sets; a failed save takes them back"
+    )
     func nodes() throws {
         let rig = Rig()
         let store = try #require(try rig.add(BoxStore.type) as? BoxStore)
@@ -254,7 +266,9 @@ final class ListeningStore: NSIncrementalStore, @unchecked Sendable {
         let node = try #require(store.cacheNode(for: patient.objectID))
         #expect(store.cacheNodes().count == 3 && node.value(forKey: "name") as? String == "Eve")
         #expect((node.value(forKey: "ward") as? NSAtomicStoreCacheNode)?.value(forKey: "name") as? String == "North")
-        #expect((node.value(forKey: "doctors") as? NSSet)?.anyObject() as? NSAtomicStoreCacheNode === store.cacheNode(for: doctor.objectID))
+        #expect(
+            (node.value(forKey: "doctors") as? NSSet)?.anyObject() as? NSAtomicStoreCacheNode
+                === store.cacheNode(for: doctor.objectID))
         #expect(UUID(uuidString: "\(store.referenceObject(for: patient.objectID))") != nil)
         let bytes = try Data(contentsOf: rig.folder.file("store"))
 
@@ -311,7 +325,10 @@ final class ListeningStore: NSIncrementalStore, @unchecked Sendable {
         ada.setValue("Ann", forKey: "name")
         try context.save()
         #expect(said.count == 3 && said.allSatisfy { $0.contains("write to the store itself") }, "\(said)")
-        #expect(try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Doctor")).map(\.name).sorted() == ["Ann", "Bob"])
+        #expect(
+            try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Doctor")).map(\.name).sorted() == [
+                "Ann", "Bob",
+            ])
     }
 }
 

@@ -61,7 +61,8 @@ private final class SetTwins {
             let codes = [x, y].map { error in storeCode { throw error } }
             counts["\(name) refused \(codes[0])", default: 0] += 1
             // A stream may break several rules, and a store that reads it whole meets them in another order.
-            #expect(codes[0] == codes[1] || (name == "stream" && codes.allSatisfy([133021, 1570].contains)), "\(x)\n\(y)")
+            #expect(
+                codes[0] == codes[1] || (name == "stream" && codes.allSatisfy([133021, 1570].contains)), "\(x)\n\(y)")
         case (_, _): Issue.record("\(name): \(a)\n\(b)")
         }
     }
@@ -73,7 +74,9 @@ private final class SetTwins {
         for name in names {
             let found = try store.fetch(name).map { Found(key: twin($0.key), version: $0.version, values: $0.values) }
             let expected = try memory.fetch(name)
-            #expect(found.sorted { $0.key.number < $1.key.number } == expected.sorted { $0.key.number < $1.key.number }, "\(name)")
+            #expect(
+                found.sorted { $0.key.number < $1.key.number } == expected.sorted { $0.key.number < $1.key.number },
+                "\(name)")
         }
         for key in rows where key.entity == (try store.entity("Firm").index) {
             for name in ["badges", "advisers"] {
@@ -115,27 +118,41 @@ private final class SetTwins {
                 _ = try add("Firm", values)
             }
         }
-        for entity in ["Department", "Unit"] { _ = try add(entity, ["name": name, "firm": to("Firm"), "above": to("Department")]) }
+        for entity in ["Department", "Unit"] {
+            _ = try add(entity, ["name": name, "firm": to("Firm"), "above": to("Department")])
+        }
         if random.below(8) == 0 { _ = try add("Contract", ["firm": to("Firm")]) }
         if random.below(8) == 0, case let firm = try to("Firm"), !firm.isNull { _ = try add("Ticket", ["firm": firm]) }
         _ = try add("Trace", ["firm": to("Firm")])
-        if let firm = try some("Firm"), !batch.inserts.contains(where: { chunk in (0..<chunk.count).contains { chunk.row($0).key(chunk.layout) == firm.number } }) {
+        if let firm = try some("Firm"),
+            !batch.inserts.contains(where: { chunk in
+                (0..<chunk.count).contains { chunk.row($0).key(chunk.layout) == firm.number }
+            })
+        {
             let badges = try (0..<3).map { try add("Badge", ["number": .int(Int64($0)), "firm": target(firm)]) }
             batch.orders.append(
-                OrderChange(relationship: try store.relationship("Firm", "badges"), owner: firm, members: badges, isTail: true))
+                OrderChange(
+                    relationship: try store.relationship("Firm", "badges"), owner: firm, members: badges, isTail: true))
             let adviser = try add("Adviser", ["name": name])
             batch.links.append(
-                LinkChange(relationship: try store.relationship("Firm", "advisers"), owner: firm, added: [adviser], removed: []))
+                LinkChange(
+                    relationship: try store.relationship("Firm", "advisers"), owner: firm, added: [adviser], removed: []
+                ))
             batch.orders.append(
-                OrderChange(relationship: try store.relationship("Firm", "advisers"), owner: firm, members: [adviser], isTail: true))
+                OrderChange(
+                    relationship: try store.relationship("Firm", "advisers"), owner: firm, members: [adviser],
+                    isTail: true))
             if let other = try some("Firm"), other != firm, rows.contains(other) {
                 batch.links.append(
-                    LinkChange(relationship: try store.relationship("Firm", "partners"), owner: firm, added: [other], removed: []))
+                    LinkChange(
+                        relationship: try store.relationship("Firm", "partners"), owner: firm, added: [other],
+                        removed: []))
             }
             for kind in ["memos", "papers"] {
                 let memo = try add("Memo", ["text": name])
                 batch.adoptions.append(
-                    AdoptionChange(relationship: try store.relationship("Firm", kind), owner: firm, added: [memo], removed: []))
+                    AdoptionChange(
+                        relationship: try store.relationship("Firm", kind), owner: firm, added: [memo], removed: []))
             }
         }
         try store.commit(batch)
@@ -207,7 +224,8 @@ private final class SetTwins {
     }
 
     private func delete(_ random: inout SplitMix) throws -> SetChange {
-        let entity = ["Part", "Firm", "Firm", "Firm", "Department", "Adviser", "Badge", "Contract", "Ticket"][random.below(9)]
+        let entity = ["Part", "Firm", "Firm", "Firm", "Department", "Adviser", "Badge", "Contract", "Ticket"][
+            random.below(9)]
         var plan = try plan(["Contract", "Ticket"].contains(entity) ? "Part" : entity, &random)
         plan.entity = try store.entity(entity).index
         if ["Contract", "Ticket"].contains(entity) { plan.predicate = nil }
@@ -219,9 +237,13 @@ private final class SetTwins {
     private func stream(_ random: inout SplitMix) throws -> SetChange {
         let entity = try store.entity(random.below(5) == 0 ? "Screw" : "Part")
         let rows = (0..<1 + random.below(40)).map { _ -> [String: Value] in
-            var values: [String: Value] = ["number": .int(Int64(random.below(60))), "price": .double(1), "name": .text("\(random.below(9))")]
+            var values: [String: Value] = [
+                "number": .int(Int64(random.below(60))), "price": .double(1), "name": .text("\(random.below(9))"),
+            ]
             if random.below(6) == 0 { values["number"] = nil }
-            if random.below(5) == 0 { (values["plant"], values["row"]) = (.text("\(random.below(2))"), .int(Int64(random.below(9)))) }
+            if random.below(5) == 0 {
+                (values["plant"], values["row"]) = (.text("\(random.below(2))"), .int(Int64(random.below(9))))
+            }
             if random.below(200) == 0 { values["price"] = nil }
             return values
         }
@@ -234,7 +256,8 @@ private final class SetTwins {
                 defer { rest = rest.dropFirst(size) }
                 return try store.chunk(rest.prefix(size).map { (RowKey(entity: entity.index, number: 0), $0) })
             })
-        change.uniqueness = [.fail, .keep, .keep, .update(nil), .update(nil), .update(["name", "price"])][random.below(6)]
+        change.uniqueness =
+            [.fail, .keep, .keep, .update(nil), .update(nil), .update(["name", "price"])][random.below(6)]
         change.answer = .effects
         return change
     }
@@ -247,7 +270,11 @@ private final class SetTwins {
     func agree(_ maker: StoreMaker, _ seed: UInt64) throws {
         let twins = try SetTwins(maker, seed: seed)
         for _ in 0..<120 { try twins.step() }
-        print("set changes of \(maker), seed \(seed): \(twins.counts.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" })")
-        for name in ["stream ", "update ", "delete "] { #expect(twins.counts[name, default: 0] > 5, "\(name)\(twins.counts)") }
+        print(
+            "set changes of \(maker), seed \(seed): \(twins.counts.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" })"
+        )
+        for name in ["stream ", "update ", "delete "] {
+            #expect(twins.counts[name, default: 0] > 5, "\(name)\(twins.counts)")
+        }
     }
 }

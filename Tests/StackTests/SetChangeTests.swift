@@ -10,7 +10,9 @@ import Testing
 @Suite("Set changes under contexts") struct SetChangeTests {
     private let rig = Rig()
 
-    private func entity(_ name: String) throws -> Entity { try #require(rig.coordinator.runtime.schema.entity(named: name)) }
+    private func entity(_ name: String) throws -> Entity {
+        try #require(rig.coordinator.runtime.schema.entity(named: name))
+    }
 
     private func plan(_ name: String, _ predicate: Predicate? = nil) throws -> FetchPlan {
         var plan = FetchPlan(entity: try entity(name).index)
@@ -18,7 +20,9 @@ import Testing
         return plan
     }
 
-    private func update(_ name: String, _ property: String, _ value: Expression, where predicate: Predicate? = nil) throws -> SetChange {
+    private func update(_ name: String, _ property: String, _ value: Expression, where predicate: Predicate? = nil)
+        throws -> SetChange
+    {
         SetChange(.update(try plan(name, predicate), [.init(property, value)]))
     }
 
@@ -60,7 +64,9 @@ import Testing
         }
     }
 
-    @Test("Rows that a delete rule changes leave the cache as well", arguments: StoreMaker.types, [SetChange.Answer.count, .keys])
+    @Test(
+        "Rows that a delete rule changes leave the cache as well", arguments: StoreMaker.types,
+        [SetChange.Answer.count, .keys])
     func rules(_ type: String, _ answer: SetChange.Answer) throws {
         let store = try rig.add(type)
         let context = rig.context()
@@ -104,8 +110,12 @@ import Testing
     @Test("Errors are Core Data's, with their codes")
     func errors() throws {
         let store = try rig.add()
-        #expect(code(of: { _ = try rig.coordinator.apply(update("Patient", "nothing", int(1)), store: store.number) }) == 134060)
-        #expect(code(of: { _ = try rig.coordinator.apply(update("Patient", "name", .constant(.null)), store: store.number) }) == 1570)
+        #expect(
+            code(of: { _ = try rig.coordinator.apply(update("Patient", "nothing", int(1)), store: store.number) })
+                == 134060)
+        #expect(
+            code(of: { _ = try rig.coordinator.apply(update("Patient", "name", .constant(.null)), store: store.number) }
+            ) == 1570)
         #expect(code(of: { _ = try rig.coordinator.apply(update("Patient", "age", int(1)), store: 999) }) == 134070)
     }
 
@@ -127,7 +137,9 @@ import Testing
             for row in 0..<2 {
                 try chunk.append(
                     key: 0, version: 0,
-                    values: patient.slots.map { $0.name == "name" ? .text("\(place) \(row)") : $0.name == "age" ? .int(7) : .null })
+                    values: patient.slots.map {
+                        $0.name == "name" ? .text("\(place) \(row)") : $0.name == "age" ? .int(7) : .null
+                    })
             }
             return chunk
         }
@@ -142,14 +154,19 @@ import Testing
         let line = try #require(try file.lastChanges().first)
         let mask = try #require(line.split(separator: " ").last)
         _ = try rig.coordinator.apply(
-            noted(.update(try plan("Patient", compare(path("age"), .equal, int(7))), [.init("age", int(8))])), store: store.number)
+            noted(.update(try plan("Patient", compare(path("age"), .equal, int(7))), [.init("age", int(8))])),
+            store: store.number)
         #expect(try file.transactions().last == "3|night|batch")
         #expect(try file.lastChanges() == (1...4).map { "update Patient \($0) \(mask)" } + ["update Patient 6 \(mask)"])
-        _ = try rig.coordinator.apply(noted(.update(try plan("Patient", compare(path("age"), .equal, int(99))), [.init("age", int(8))])), store: store.number)
+        _ = try rig.coordinator.apply(
+            noted(.update(try plan("Patient", compare(path("age"), .equal, int(99))), [.init("age", int(8))])),
+            store: store.number)
         #expect(try file.transactions().count == 3, "a change of no row is none")
     }
 
-    @Test("A deletion tells of the rows that go with it and of those that lose their to-one or a member, as a save of the same does")
+    @Test(
+        "A deletion tells of the rows that go with it and of those that lose their to-one or a member, as a save of the same does"
+    )
     func deletions() throws {
         let store = try rig.add(options: Rig.tracking)
         let file = try rig.history()
@@ -161,7 +178,9 @@ import Testing
                     let patient = context.make("Patient", ["name": name])
                     patient.setValue(Set(doctors.prefix(2)), forKey: "doctors")
                     context.make("Bed", ["number": 1]).setValue(patient, forKey: "patient")
-                    for note in ["a", "b"] { context.make("Visit", ["note": note]).setValue(patient, forKey: "patient") }
+                    for note in ["a", "b"] {
+                        context.make("Visit", ["note": note]).setValue(patient, forKey: "patient")
+                    }
                 }
                 try context.save()
             }

@@ -12,11 +12,14 @@ import Testing
 struct SetRivalTests {
     private static let stores = StoreMaker.all.filter { ["SQLiteStore", "MemoryStore"].contains($0.rowsClass) }
 
-    @Test("Each comes through at its first attempt, however often another thread of the process writes", arguments: stores)
+    @Test(
+        "Each comes through at its first attempt, however often another thread of the process writes", arguments: stores
+    )
     func rival(_ maker: StoreMaker) throws {
         nonisolated(unsafe) let subject = try Subject.sets(maker)
         for start in stride(from: 0, to: 4000, by: 200) {
-            try subject.insert("Part", (1...200).map { ["number": .int(Int64(start + $0)), "price": .double(Double($0))] })
+            try subject.insert(
+                "Part", (1...200).map { ["number": .int(Int64(start + $0)), "price": .double(Double($0))] })
         }
         let isDone = Atomic<Bool>(false)
         let rivals = Atomic<Int>(0)
@@ -33,7 +36,9 @@ struct SetRivalTests {
                 }
                 defer { isDone.store(true, ordering: .releasing) }
                 // What a Float becomes is computed row by row.
-                for _ in 0..<6 { try subject.set("Part", nil, [("weight", call("multiply:by:", path("price"), real(0.1)))]) }
+                for _ in 0..<6 {
+                    try subject.set("Part", nil, [("weight", call("multiply:by:", path("price"), real(0.1)))])
+                }
             } catch { failures.withLock { $0.append("\(error)") } }
         }
         #expect(failures.withLock { $0 } == [])

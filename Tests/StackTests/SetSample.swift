@@ -10,7 +10,9 @@ import Testing
 enum SetSample {
     static func draft(constraints: Bool) -> SchemaDraft {
         var draft = SchemaDraft()
-        draft.entities = [firm, department, unit, contract, ticket, trace, badge, boss, adviser, memo, rung, part, screw]
+        draft.entities = [
+            firm, department, unit, contract, ticket, trace, badge, boss, adviser, memo, rung, part, screw,
+        ]
         if !constraints { for index in draft.entities.indices { draft.entities[index].uniquenessConstraints = [] } }
         return draft
     }
@@ -21,7 +23,9 @@ enum SetSample {
         return attribute
     }
 
-    private static func one(_ name: String, _ destination: String, _ inverse: String?, _ rule: DeleteRule = .nullify) -> Relationship {
+    private static func one(_ name: String, _ destination: String, _ inverse: String?, _ rule: DeleteRule = .nullify)
+        -> Relationship
+    {
         var relationship = Relationship(name: name, destinationName: destination)
         relationship.isOptional = true
         relationship.inverseName = inverse
@@ -39,7 +43,9 @@ enum SetSample {
         return relationship
     }
 
-    private static func entity(_ name: String, _ attributes: [Attribute], _ relationships: [Relationship], parent: String? = nil)
+    private static func entity(
+        _ name: String, _ attributes: [Attribute], _ relationships: [Relationship], parent: String? = nil
+    )
         -> EntityDraft
     {
         var entity = EntityDraft(name: name)
@@ -78,14 +84,19 @@ enum SetSample {
     }
 
     private static var trace: EntityDraft { entity("Trace", [], [one("firm", "Firm", "traces")]) }
-    private static var badge: EntityDraft { entity("Badge", [attribute("number", .integer16)], [one("firm", "Firm", "badges")]) }
+    private static var badge: EntityDraft {
+        entity("Badge", [attribute("number", .integer16)], [one("firm", "Firm", "badges")])
+    }
     private static var boss: EntityDraft { entity("Boss", [attribute("name", .string)], [one("firm", "Firm", "boss")]) }
-    private static var adviser: EntityDraft { entity("Adviser", [attribute("name", .string)], [many("firms", "Firm", "advisers")]) }
+    private static var adviser: EntityDraft {
+        entity("Adviser", [attribute("name", .string)], [many("firms", "Firm", "advisers")])
+    }
     private static var memo: EntityDraft { entity("Memo", [attribute("text", .string)], []) }
 
     private static var rung: EntityDraft {
         entity(
-            "Rung", [attribute("number", .integer16)], [one("below", "Rung", "above"), many("above", "Rung", "below", .deny)])
+            "Rung", [attribute("number", .integer16)],
+            [one("below", "Rung", "above"), many("above", "Rung", "below", .deny)])
     }
 
     private static var part: EntityDraft {
@@ -94,7 +105,8 @@ enum SetSample {
             [
                 attribute("number", .integer64), attribute("plant", .string), attribute("row", .integer32),
                 attribute("name", .string), attribute("price", .double, required: true), attribute("weight", .float),
-                attribute("cost", .decimal), attribute("made", .date), attribute("isNew", .boolean), attribute("plan", .binary),
+                attribute("cost", .decimal), attribute("made", .date), attribute("isNew", .boolean),
+                attribute("plan", .binary),
             ], [])
         entity.attributes[9].allowsExternalBinaryDataStorage = true
         entity.uniquenessConstraints = [["number"], ["plant", "row"]]
@@ -122,7 +134,9 @@ extension Subject {
         try Subject(maker, draft: SetSample.draft(constraints: maker.keepsConstraints))
     }
 
-    func plan(_ entity: String, _ predicate: Predicate? = nil, _ change: (inout FetchPlan) -> Void = { _ in }) throws -> FetchPlan {
+    func plan(_ entity: String, _ predicate: Predicate? = nil, _ change: (inout FetchPlan) -> Void = { _ in }) throws
+        -> FetchPlan
+    {
         var plan = FetchPlan(entity: try self.entity(entity).index)
         plan.predicate = predicate
         change(&plan)
@@ -131,7 +145,8 @@ extension Subject {
 
     @discardableResult
     func set(
-        _ entity: String, _ predicate: Predicate? = nil, _ values: [(String, Expression)], _ answer: SetChange.Answer = .effects,
+        _ entity: String, _ predicate: Predicate? = nil, _ values: [(String, Expression)],
+        _ answer: SetChange.Answer = .effects,
         _ change: (inout FetchPlan) -> Void = { _ in }
     ) throws -> SetOutcome {
         var set = SetChange(.update(try plan(entity, predicate, change), values.map { .init($0.0, $0.1) }))
@@ -151,7 +166,8 @@ extension Subject {
 
     @discardableResult
     func stream(
-        _ entity: String, _ rows: [[String: Value]], _ uniqueness: SetChange.Uniqueness = .fail, _ answer: SetChange.Answer = .effects,
+        _ entity: String, _ rows: [[String: Value]], _ uniqueness: SetChange.Uniqueness = .fail,
+        _ answer: SetChange.Answer = .effects,
         rowsOfChunk: Int = 2
     ) throws -> SetOutcome {
         let key = RowKey(entity: try self.entity(entity).index, number: 0)
@@ -181,7 +197,9 @@ func storeCode(_ body: () throws -> Void) -> Int {
     do {
         try body()
         return 0
-    } catch let error as StoreError { return error.code } catch let error as CocoaError { return error.code.rawValue } catch { return -1 }
+    } catch let error as StoreError { return error.code } catch let error as CocoaError {
+        return error.code.rawValue
+    } catch { return -1 }
 }
 
 extension Subject {

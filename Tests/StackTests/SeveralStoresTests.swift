@@ -52,7 +52,9 @@ import Testing
         #expect(names(try rig.context().fetch(request)) == ["moved not"])
     }
 
-    @Test("5.3 A deletion that was saved and is undone, in a child or not, comes back into its store", arguments: [0, 1, 2])
+    @Test(
+        "5.3 A deletion that was saved and is undone, in a child or not, comes back into its store",
+        arguments: [0, 1, 2])
     func undoneDeletion(_ depth: Int) throws {
         let (rig, _, b) = try two()
         let root = rig.context()
@@ -72,7 +74,9 @@ import Testing
         context.undo()
         for context in contexts { try context.save() }
         let reader = rig.context()
-        let read = try reader.all("Patient").map { ($0.objectID.persistentStore, $0.value(forKey: "ward") as? NSManagedObject) }
+        let read = try reader.all("Patient").map {
+            ($0.objectID.persistentStore, $0.value(forKey: "ward") as? NSManagedObject)
+        }
         let found = try reader.all("Ward").first
         #expect(read.count == 1 && read.first?.0 === b && read.first?.1 === found && found != nil)
     }
@@ -225,7 +229,9 @@ import Testing
             return [plain, chosen, early]
         }
         #expect(try found([a]) == [["plain 1"], ["plain 1", "plain 2"], ["plain 1", "plain 2", "plain 3"]])
-        #expect(try found([b]) == (1...3).map { level in ["chosen", "early"].flatMap { kind in (1...level).map { "\(kind) \($0)" } } })
+        #expect(
+            try found([b])
+                == (1...3).map { level in ["chosen", "early"].flatMap { kind in (1...level).map { "\(kind) \($0)" } } })
         #expect(try found(nil).map(\.count) == [3, 6, 9])
         #expect(try found([a, b]).map(\.count) == [3, 6, 9])
         for context in [child, middle, root] { try context.save() }
@@ -233,18 +239,25 @@ import Testing
         #expect(objects.allSatisfy { !$0.objectID.isTemporaryID })
     }
 
-    @Test("8.13 Limit and offset of a fetch of certain stores count the unsaved objects of these stores only, in children too")
+    @Test(
+        "8.13 Limit and offset of a fetch of certain stores count the unsaved objects of these stores only, in children too"
+    )
     func limitOfCertainStores() throws {
         let (rig, a, b) = try two()
         let root = rig.context()
-        for code in 0..<10 { root.assign(root.make("Doctor", ["name": "\(code)", "code": code]), to: code.isMultiple(of: 2) ? a : b) }
+        for code in 0..<10 {
+            root.assign(root.make("Doctor", ["name": "\(code)", "code": code]), to: code.isMultiple(of: 2) ? a : b)
+        }
         try root.save()
         let middle = child(of: root)
         let child = child(of: middle)
-        for (context, code) in [(root, -5), (middle, -4)] { context.assign(context.make("Doctor", ["name": "\(code)", "code": code]), to: b) }
+        for (context, code) in [(root, -5), (middle, -4)] {
+            context.assign(context.make("Doctor", ["name": "\(code)", "code": code]), to: b)
+        }
         let request = NSFetchRequest<NSManagedObject>(entityName: "Doctor")
         request.sortDescriptors = [NSSortDescriptor(key: "code", ascending: true)]
-        func expect(_ stores: [NSPersistentStore]?, limit: Int, offset: Int, _ top: [String], _ below: [String]) throws {
+        func expect(_ stores: [NSPersistentStore]?, limit: Int, offset: Int, _ top: [String], _ below: [String]) throws
+        {
             (request.affectedStores, request.fetchLimit, request.fetchOffset) = (stores, limit, offset)
             for (context, expected) in [(root, top), (middle, below), (child, below)] {
                 #expect(names(try context.fetch(request)) == expected)
@@ -336,7 +349,9 @@ import Testing
         let store = try rig.add()
         let copy = rig.folder.file("copy.sqlite")
         try rig.coordinator.backup(to: copy)
-        func add() throws { try rig.coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: copy) }
+        func add() throws {
+            try rig.coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: copy)
+        }
         #expect(code { try add() } == 134080)
         #expect(rig.coordinator.persistentStores == [store])
         var metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: copy)
@@ -346,7 +361,9 @@ import Testing
         #expect(Set(rig.coordinator.persistentStores.map(\.identifier)).count == 2)
     }
 
-    @Test("A configuration that the model lacks is refused with 134020", arguments: [NSSQLiteStoreType, NSXMLStoreType, BoxStore.type])
+    @Test(
+        "A configuration that the model lacks is refused with 134020",
+        arguments: [NSSQLiteStoreType, NSXMLStoreType, BoxStore.type])
     func configuration(_ type: String) {
         let rig = Rig()
         #expect(code { try rig.add(type, configuration: "Nowhere") } == 134020)

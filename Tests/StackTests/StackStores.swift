@@ -100,7 +100,9 @@ extension Rig {
 
     func summary(_ context: NSManagedObjectContext) throws -> String {
         let patient = try #require(try context.all("Patient").first)
-        let visits = (patient.value(forKey: "visits") as? NSOrderedSet)?.array.map { ($0 as? NSManagedObject)?.value(forKey: "note") as? String ?? "" }
+        let visits = (patient.value(forKey: "visits") as? NSOrderedSet)?.array.map {
+            ($0 as? NSManagedObject)?.value(forKey: "note") as? String ?? ""
+        }
         let doctors = (patient.value(forKey: "doctors") as? NSSet)?.count
         let ward = (patient.value(forKey: "ward") as? NSManagedObject)?.value(forKey: "name") as? String
         return "\(ward ?? "") \(doctors ?? 0) \(visits ?? [])"

@@ -20,7 +20,9 @@ import Testing
         let context = rig.context()
         for number in 0..<wards {
             let ward = context.make("Ward", ["name": "w\(number)"])
-            for place in 0..<3 { context.make("Patient", ["name": "p\(number).\(place)"]).setValue(ward, forKey: "ward") }
+            for place in 0..<3 {
+                context.make("Patient", ["name": "p\(number).\(place)"]).setValue(ward, forKey: "ward")
+            }
         }
         try context.save()
         let other = rig.context()
@@ -44,16 +46,22 @@ import Testing
         for hasBindings in [false, true] {
             let lines = Lines()
             let context = try rig(
-                NSSQLiteStoreType, wards: 2, options: [SQLTraceOption: SQLTrace.log(bindings: hasBindings) { lines.add($0) }])
+                NSSQLiteStoreType, wards: 2,
+                options: [SQLTraceOption: SQLTrace.log(bindings: hasBindings) { lines.add($0) }])
             lines.all.withLock { $0 = [] }
             let request = NSFetchRequest<NSManagedObject>(entityName: "Patient")
             request.predicate = NSPredicate(format: "name BEGINSWITH 'p1'")
             #expect(try context.fetch(request).count == 3)
             let found = lines.all.withLock { $0 }
             #expect(found.count == (hasBindings ? 4 : 2), "\(found)")
-            #expect(found.first?.hasPrefix("sql: SELECT ") == true && found.first?.contains("FROM \"ZPATIENT\"") == true)
-            #expect(found.last?.hasPrefix("annotation: total execution time: 0.") == true && found.last?.hasSuffix("s for 3 rows.") == true)
-            if hasBindings { #expect(found[1...2] == ["details: SQLite bind[0] = p1", "details: SQLite bind[1] = p2"]) }
+            #expect(
+                found.first?.hasPrefix("sql: SELECT ") == true && found.first?.contains("FROM \"ZPATIENT\"") == true)
+            #expect(
+                found.last?.hasPrefix("annotation: total execution time: 0.") == true
+                    && found.last?.hasSuffix("s for 3 rows.") == true)
+            if hasBindings {
+                #expect(found[1...2] == ["details: SQLite bind[0] = p1", "details: SQLite bind[1] = p2"])
+            }
         }
     }
 
@@ -66,7 +74,9 @@ import Testing
         #expect(SQLLog.level(arguments: ["program", "-" + name, "0"], environment: [name: "1"]) == 0)
     }
 
-    @Test("A program that is launched for it logs statements and repeated faults to standard error, whatever made its stores")
+    @Test(
+        "A program that is launched for it logs statements and repeated faults to standard error, whatever made its stores"
+    )
     func launched() async {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
             setenv("com.apple.CoreData.SQLDebug", "1", 1)
@@ -75,8 +85,12 @@ import Testing
             try tests.readAll(context, tests.wards())
         }
         let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-        #expect(text.contains("CoreData: sql: SELECT ") && text.contains("CoreData: annotation: total execution time: "))
-        #expect(text.contains("CoreData: annotation: 10 faults of Ward.patients were read one by one: prefetch \"patients\" with Ward."))
+        #expect(
+            text.contains("CoreData: sql: SELECT ") && text.contains("CoreData: annotation: total execution time: "))
+        #expect(
+            text.contains(
+                "CoreData: annotation: 10 faults of Ward.patients were read one by one: prefetch \"patients\" with Ward."
+            ))
     }
 
     @Test(
@@ -88,7 +102,11 @@ import Testing
         context.repeatedFaultHandler = { lines.add("\($0)") }
         try readAll(context, wards())
         let told = lines.all.withLock { $0 }
-        #expect(told == [10, 100].map { "\($0) faults of Ward.patients were read one by one: prefetch \"patients\" with Ward." })
+        #expect(
+            told
+                == [10, 100].map {
+                    "\($0) faults of Ward.patients were read one by one: prefetch \"patients\" with Ward."
+                })
         lines.all.withLock { $0 = [] }
         try readAll(context, wards(["patients"]))
         #expect(lines.all.withLock { $0 } == [])
@@ -110,7 +128,9 @@ import Testing
     func farther() throws {
         let context = try rig(NSSQLiteStoreType, wards: 12)
         let lines = Lines()
-        context.repeatedFaultHandler = { lines.add("\($0.prefetchEntityName ?? "-"): \($0.prefetchKeyPath ?? "-"), \($0.count)") }
+        context.repeatedFaultHandler = {
+            lines.add("\($0.prefetchEntityName ?? "-"): \($0.prefetchKeyPath ?? "-"), \($0.count)")
+        }
         for ward in try context.fetch(wards(["patients"])) {
             for patient in ward.value(forKey: "patients") as? Set<NSManagedObject> ?? [] {
                 _ = (patient.value(forKey: "doctors") as? Set<NSManagedObject>)?.count

@@ -18,12 +18,15 @@ import Testing
             Issue.record("Nothing was thrown.")
         } catch {
             let error = error as NSError
-            #expect(error.code == 134060 && (error.userInfo[NSUnderlyingErrorKey] as? NSError)?.code == 134070, "\(error)")
+            #expect(
+                error.code == 134060 && (error.userInfo[NSUnderlyingErrorKey] as? NSError)?.code == 134070, "\(error)")
             #expect(error.userInfo[NSAffectedObjectsErrorKey] as? [NSManagedObjectID] == [object.objectID])
         }
     }
 
-    @Test("A fault of a removed store stays one, is not taken for deleted, and the next fetch or save throws", arguments: types)
+    @Test(
+        "A fault of a removed store stays one, is not taken for deleted, and the next fetch or save throws",
+        arguments: types)
     func fault(_ type: String) throws {
         let rig = Rig()
         let store = try rig.add(type)
@@ -32,7 +35,9 @@ import Testing
         let ward = try #require(try context.all("Ward").first)
         context.refreshAllObjects()
         try rig.coordinator.remove(store)
-        #expect(patient.value(forKey: "name") == nil && patient.isFault && !patient.isDeleted && context.deletedObjects.isEmpty)
+        #expect(
+            patient.value(forKey: "name") == nil && patient.isFault && !patient.isDeleted
+                && context.deletedObjects.isEmpty)
         expectUnread(patient) { _ = try context.all("Patient") }
         #expect(patient.value(forKey: "name") == nil)
         expectUnread(patient) { try context.save() }
@@ -77,9 +82,11 @@ import Testing
         #expect(throws: CocoaError.self) { try child.save() }
     }
 
-    @Test("A store that is added again has its objects back: faults are read, changes saved, conflicts seen", arguments: [
-        NSSQLiteStoreType, NSBinaryStoreType, NSXMLStoreType, NSPropertyListStoreType,
-    ])
+    @Test(
+        "A store that is added again has its objects back: faults are read, changes saved, conflicts seen",
+        arguments: [
+            NSSQLiteStoreType, NSBinaryStoreType, NSXMLStoreType, NSPropertyListStoreType,
+        ])
     func again(_ type: String) throws {
         let rig = Rig()
         let store = try rig.add(type)
@@ -94,7 +101,9 @@ import Testing
         let back = try rig.add(type)
         #expect(rig.coordinator.persistentStores == [other, back])
         #expect(patient.objectID.persistentStore === back && ward.value(forKey: "name") as? String == "North")
-        #expect(patient.objectID == rig.coordinator.managedObjectID(forURIRepresentation: patient.objectID.uriRepresentation()))
+        #expect(
+            patient.objectID
+                == rig.coordinator.managedObjectID(forURIRepresentation: patient.objectID.uriRepresentation()))
         try context.save()
         #expect(try rig.context().all("Patient").map { $0.value(forKey: "name") as? String } == ["Eva"])
         try rig.coordinator.remove(back)
@@ -137,7 +146,8 @@ import Testing
 
 @Suite struct MigratedObjectTests {
     static let pairs = [
-        [NSSQLiteStoreType, NSSQLiteStoreType], [NSSQLiteStoreType, NSXMLStoreType], [NSBinaryStoreType, NSSQLiteStoreType],
+        [NSSQLiteStoreType, NSSQLiteStoreType], [NSSQLiteStoreType, NSXMLStoreType],
+        [NSBinaryStoreType, NSSQLiteStoreType],
         [NSInMemoryStoreType, NSSQLiteStoreType],
     ]
 
@@ -186,7 +196,8 @@ import Testing
     @Test(
         "11.3 What is saved while a store moves is in the new one, or the save throws",
         arguments: [
-            (NSSQLiteStoreType, NSSQLiteStoreType), (NSSQLiteStoreType, NSBinaryStoreType), (NSInMemoryStoreType, NSSQLiteStoreType),
+            (NSSQLiteStoreType, NSSQLiteStoreType), (NSSQLiteStoreType, NSBinaryStoreType),
+            (NSInMemoryStoreType, NSSQLiteStoreType),
             (NSSQLiteStoreType, BoxStore.type),
         ])
     func movedUnderWriters(_ from: String, _ to: String) throws {
@@ -210,7 +221,9 @@ import Testing
         if to != BoxStore.type { #expect(!codes.contains(-1)) }
     }
 
-    @Test("2.4 Objects that contexts hold go with a migrated store: read ones, faults, changed, new and deleted ones", arguments: pairs)
+    @Test(
+        "2.4 Objects that contexts hold go with a migrated store: read ones, faults, changed, new and deleted ones",
+        arguments: pairs)
     func follow(_ types: [String]) throws {
         let rig = Rig()
         let store = try rig.add(types[0])
@@ -258,7 +271,8 @@ import Testing
         let twin = try #require(try other.all("Patient").first)
         twin.setValue("Bob", forKey: "name")
         try other.save()
-        try rig.coordinator.migratePersistentStore(store, to: rig.folder.file("moved"), options: nil, withType: NSSQLiteStoreType)
+        try rig.coordinator.migratePersistentStore(
+            store, to: rig.folder.file("moved"), options: nil, withType: NSSQLiteStoreType)
         patient.setValue("Eva", forKey: "name")
         #expect(code { try context.save() } == 133020)
     }
@@ -282,7 +296,9 @@ import Testing
         #expect(patient.objectID.persistentStore?.url == rig.folder.file("moved"))
     }
 
-    @Test("2.4 A value that lay in a file of the old store is read from the new one", arguments: [NSSQLiteStoreType, NSXMLStoreType])
+    @Test(
+        "2.4 A value that lay in a file of the old store is read from the new one",
+        arguments: [NSSQLiteStoreType, NSXMLStoreType])
     func external(_ type: String) throws {
         let rig = Rig(Sample.model(constraints: false))
         let store = try rig.add()
@@ -301,7 +317,9 @@ import Testing
         #expect(try reader.all("Item").first?.value(forKey: "big") as? Data == content)
     }
 
-    @Test("2.4 Objects do not go into a program's own store: saving them says so", arguments: [BoxStore.type, ShelfStore.type])
+    @Test(
+        "2.4 Objects do not go into a program's own store: saving them says so",
+        arguments: [BoxStore.type, ShelfStore.type])
     func foreign(_ type: String) throws {
         let rig = Rig()
         let store = try rig.add()

@@ -22,7 +22,9 @@ import Testing
         let tokens = [
             center.addObserver(of: coordinator, for: .storesDidChange) { message in
                 let isReplaced = message.uuidChangedStores.map { $0.oldValue !== $0.newValue } ?? false
-                lines.withLock { $0.append("\(message.addedStores.count) \(message.removedStores.count) \(isReplaced)") }
+                lines.withLock {
+                    $0.append("\(message.addedStores.count) \(message.removedStores.count) \(isReplaced)")
+                }
                 #expect(message.persistentStoreCoordinator === coordinator)
                 typealias Message = NSPersistentStoreCoordinator.StoresDidChangeMessage
                 let again = Message.makeMessage(Message.makeNotification(message))
@@ -36,7 +38,8 @@ import Testing
         defer { tokens.forEach { center.removeObserver($0) } }
         let store = try rig.add()
         try rig.filled()
-        try coordinator.migratePersistentStore(store, to: rig.folder.file("moved"), options: nil, withType: NSSQLiteStoreType)
+        try coordinator.migratePersistentStore(
+            store, to: rig.folder.file("moved"), options: nil, withType: NSSQLiteStoreType)
         #expect(lines.withLock { $0 } == ["1 0 false", "1 0 false", "0 0 true", "0 1 false"])
         for _ in 0..<1000 where asynchronous.withLock({ $0.count }) < 4 { try await Task.sleep(for: .milliseconds(5)) }
         #expect(asynchronous.withLock { $0 } == ["1 0", "1 0", "0 0", "0 1"])
@@ -69,7 +72,9 @@ import Testing
         let text = folder.file("text")
         try Data("no store".utf8).write(to: text)
         for url in [text, folder.file("missing")] {
-            #expect(code { _ = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: unknown, at: url) } == 134080)
+            #expect(
+                code { _ = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: unknown, at: url) }
+                    == 134080)
         }
         #expect(try Data(contentsOf: text) == Data("no store".utf8))
     }
@@ -79,7 +84,9 @@ import Testing
         let rig = Rig()
         try rig.coordinator.remove(try rig.add())
         let url = rig.folder.file("store")
-        func refusal() -> String { sentence { _ = try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: url) } }
+        func refusal() -> String {
+            sentence { _ = try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: url) }
+        }
         let copy = try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: url)
         #expect(copy.entityVersionHashesByName == rig.coordinator.managedObjectModel.entityVersionHashesByName)
         func run(_ sql: String) {
@@ -124,7 +131,9 @@ import Testing
         let heard = Mutex<[NSPersistentHistoryToken?]>([])
         let center = NotificationCenter.default
         let tokens = [
-            center.addObserver(of: context, for: .didSave) { message in heard.withLock { $0.append(message.historyToken) } },
+            center.addObserver(of: context, for: .didSave) { message in
+                heard.withLock { $0.append(message.historyToken) }
+            },
             center.addObserver(of: context, for: .didSaveObjectIDs) { message in
                 heard.withLock { $0.append(message.historyToken) }
             },
@@ -167,7 +176,8 @@ import Testing
             var database: OpaquePointer?
             var statement: OpaquePointer?
             sqlite3_open(url.path, &database)
-            sqlite3_prepare_v2(database, "SELECT COUNT(*) FROM sqlite_master WHERE name = 'sqlite_stat1'", -1, &statement, nil)
+            sqlite3_prepare_v2(
+                database, "SELECT COUNT(*) FROM sqlite_master WHERE name = 'sqlite_stat1'", -1, &statement, nil)
             sqlite3_step(statement)
             defer {
                 sqlite3_finalize(statement)
@@ -178,7 +188,8 @@ import Testing
         try rig.coordinator.remove(try rig.add())
         let before = try size()
         #expect(statistics() == 0)
-        try rig.coordinator.remove(try rig.add(options: [NSSQLiteManualVacuumOption: true, NSSQLiteAnalyzeOption: true]))
+        try rig.coordinator.remove(
+            try rig.add(options: [NSSQLiteManualVacuumOption: true, NSSQLiteAnalyzeOption: true]))
         #expect(try size() < before / 2 && statistics() == 1)
         try rig.add(options: [NSReadOnlyPersistentStoreOption: true, NSSQLiteManualVacuumOption: true])
         #expect(code { try rig.add(NSSQLiteStoreType, "other", options: [NSSQLiteAnalyzeOption: "often"]) } == 134060)

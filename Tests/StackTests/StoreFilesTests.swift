@@ -9,7 +9,9 @@ import Testing
 @Suite struct StoreFilesTests {
     // MARK: Destroy and replace
 
-    @Test("15.4 destroyPersistentStore empties the SQLite file in its place, under its lock, and others with it open see that")
+    @Test(
+        "15.4 destroyPersistentStore empties the SQLite file in its place, under its lock, and others with it open see that"
+    )
     func destroy() throws {
         let rig = Rig()
         try rig.add()
@@ -63,7 +65,9 @@ import Testing
         #expect(try rig.summary(rig.context()) == "North 1 [\"b\", \"a\"]")
     }
 
-    @Test("A file that is no store is not destroyed unless that is forced", arguments: [NSSQLiteStoreType, NSXMLStoreType])
+    @Test(
+        "A file that is no store is not destroyed unless that is forced",
+        arguments: [NSSQLiteStoreType, NSXMLStoreType])
     func destroyForeign(_ type: String) throws {
         let rig = Rig()
         let url = rig.folder.file("letter")
@@ -78,7 +82,8 @@ import Testing
         }
     }
 
-    @Test("15.4 replacePersistentStore puts a copy with the source's UUID in place, external data included",
+    @Test(
+        "15.4 replacePersistentStore puts a copy with the source's UUID in place, external data included",
         arguments: [NSSQLiteStoreType, NSBinaryStoreType])
     func replace(_ type: String) throws {
         let rig = Rig()
@@ -114,7 +119,8 @@ import Testing
         for name in ["letter", "missing"] {
             #expect(throws: CocoaError.self) {
                 try rig.coordinator.replacePersistentStore(
-                    at: rig.folder.file("store"), withPersistentStoreFrom: rig.folder.file(name), ofType: NSSQLiteStoreType)
+                    at: rig.folder.file("store"), withPersistentStoreFrom: rig.folder.file(name),
+                    ofType: NSSQLiteStoreType)
             }
         }
         #expect(try rig.summary(rig.context()) == "North 1 [\"b\", \"a\"]")
@@ -122,7 +128,8 @@ import Testing
 
     // MARK: Metadata
 
-    @Test("Metadata is set and read through the coordinator and without it",
+    @Test(
+        "Metadata is set and read through the coordinator and without it",
         arguments: [NSSQLiteStoreType, NSBinaryStoreType, NSXMLStoreType, NSPropertyListStoreType])
     func metadata(_ type: String) throws {
         let rig = Rig()
@@ -169,7 +176,10 @@ import Testing
             #expect(got == 134080, "\(type) \(name)")
         }
         #expect(
-            code { _ = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSInMemoryStoreType, at: folder.file("x")) }
+            code {
+                _ = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+                    ofType: NSInMemoryStoreType, at: folder.file("x"))
+            }
                 == 134000)
     }
 }

@@ -20,7 +20,9 @@ struct RandomBatches {
     }
 
     mutating func values(_ entity: Entity, _ subject: Subject) throws -> [String: Value] {
-        let texts = ["", "a", "A", "b", "B", "\u{e9}", "e\u{301}", "\u{c9}", "\u{df}", "SS", "\u{1f600}", "z\u{0}", "10", "9"]
+        let texts = [
+            "", "a", "A", "b", "B", "\u{e9}", "e\u{301}", "\u{c9}", "\u{df}", "SS", "\u{1f600}", "z\u{0}", "10", "9",
+        ]
         var values: [String: Value] = [:]
         for slot in entity.slots where slot.kind != .entityTag && Bool.random(using: &random) {
             switch slot.kind {
@@ -110,7 +112,8 @@ struct RandomBatches {
     func plan(_ subject: Subject, _ random: inout SplitMix) throws -> FetchPlan {
         var plan = FetchPlan(entity: try subject.entity(Bool.random(using: &random) ? "Item" : "SpecialItem").index)
         let paths = [
-            "flag", "number", "ratio", "day", "label", "link", "price", "owner", "owner.name", "blob", "owner.boss.name",
+            "flag", "number", "ratio", "day", "label", "link", "price", "owner", "owner.name", "blob",
+            "owner.boss.name",
             "labels.@count",
         ]
         let comparisons: [SortTerm.Comparison] = [
@@ -179,6 +182,7 @@ struct RandomBatches {
             }
         }
         #expect(
-            compared >= 150 && rows >= 300 && refused < 9, "\(compared) compared, \(rows) rows, \(refused) of 12 refused")
+            compared >= 150 && rows >= 300 && refused < 9,
+            "\(compared) compared, \(rows) rows, \(refused) of 12 refused")
     }
 }

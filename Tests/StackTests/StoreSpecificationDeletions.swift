@@ -10,7 +10,9 @@ import Testing
 @Suite struct StoreSpecificationDeletionTests {
     private let name = path("name")
 
-    @Test("The rows of the query go, with order and window; a count, keys or effects come back", arguments: SetSample.stores)
+    @Test(
+        "The rows of the query go, with order and window; a count, keys or effects come back",
+        arguments: SetSample.stores)
     func delete(_ maker: StoreMaker) throws {
         let subject = try Subject.sets(maker)
         let keys = try subject.insert("Memo", (0..<6).map { ["text": .text("\($0)")] })
@@ -29,20 +31,24 @@ import Testing
         #expect(try subject.insert("Memo", [[:]])[0].number > 6 || maker.rowsClass == "IncrementalRows")
     }
 
-    @Test("Cascades go to the end, through subentities and through rows that lead to themselves", arguments: SetSample.stores)
+    @Test(
+        "Cascades go to the end, through subentities and through rows that lead to themselves",
+        arguments: SetSample.stores)
     func cascade(_ maker: StoreMaker) throws {
         let subject = try Subject.sets(maker)
         let firms = try subject.insert("Firm", [["name": .text("a")], ["name": .text("b")]])
         let top = try subject.insert("Department", [["firm": target(firms[0])], ["firm": target(firms[1])]])
         var row = top[0]
         for level in 0..<6 {
-            row = try subject.insert(level % 2 == 0 ? "Unit" : "Department", [["above": target(row), "name": .text("\(level)")]])[0]
+            row = try subject.insert(
+                level % 2 == 0 ? "Unit" : "Department", [["above": target(row), "name": .text("\(level)")]])[0]
         }
         let circle = try subject.keys("Department", 2)
         var batch = ChangeBatch()
         batch.inserts = [
             try subject.chunk([
-                (circle[0], ["above": target(circle[1]), "firm": target(firms[0])]), (circle[1], ["above": target(circle[0])]),
+                (circle[0], ["above": target(circle[1]), "firm": target(firms[0])]),
+                (circle[1], ["above": target(circle[0])]),
             ])
         ]
         try subject.commit(batch)
@@ -56,13 +62,15 @@ import Testing
     func nullify(_ maker: StoreMaker) throws {
         let subject = try Subject.sets(maker)
         let firms = try subject.insert("Firm", [["name": .text("a")], ["name": .text("b")]])
-        let badges = try subject.insert("Badge", (0..<4).map { ["number": .int($0), "firm": target(firms[Int($0) % 2])] })
+        let badges = try subject.insert(
+            "Badge", (0..<4).map { ["number": .int($0), "firm": target(firms[Int($0) % 2])] })
         let boss = try subject.insert("Boss", [["name": .text("x"), "firm": target(firms[0])]])[0]
         var batch = ChangeBatch()
         batch.updates = [try subject.update(firms[0], ["boss": target(boss)], expected: 1)]
         batch.orders = [
             OrderChange(
-                relationship: try subject.relationship("Firm", "badges"), owner: firms[1], members: [badges[3], badges[1]])
+                relationship: try subject.relationship("Firm", "badges"), owner: firms[1],
+                members: [badges[3], badges[1]])
         ]
         try subject.commit(batch)
         let outcome = try subject.delete("Firm", compare(name, .equal, text("a")))
@@ -135,11 +143,15 @@ import Testing
         let relationship = try subject.relationship("Firm", "advisers")
         let partners = try subject.relationship("Firm", "partners")
         batch.links = firms.map { LinkChange(relationship: relationship, owner: $0, added: advisers, removed: []) }
-        batch.links.append(LinkChange(relationship: partners, owner: firms[0], added: [firms[1], firms[2]], removed: []))
-        batch.orders = firms.map { OrderChange(relationship: relationship, owner: $0, members: [advisers[2], advisers[0], advisers[1]]) }
+        batch.links.append(
+            LinkChange(relationship: partners, owner: firms[0], added: [firms[1], firms[2]], removed: []))
+        batch.orders = firms.map {
+            OrderChange(relationship: relationship, owner: $0, members: [advisers[2], advisers[0], advisers[1]])
+        }
         try subject.commit(batch)
         try subject.delete("Firm", compare(name, .equal, text("0")))
-        #expect(try subject.members("Adviser", "firms", of: advisers[0]).sorted() == [firms[1].number, firms[2].number])
+        #expect(
+            try subject.members("Adviser", "firms", of: advisers[0]).sorted() == [firms[1].number, firms[2].number])
         #expect(try subject.members("Firm", "partners", of: firms[1]).isEmpty)
         try subject.delete("Adviser", compare(name, .equal, text("0")))
         #expect(try subject.members("Firm", "advisers", of: firms[1]) == [advisers[2].number, advisers[1].number])

@@ -41,14 +41,17 @@ import Testing
         try subject.row(key)?.values[name]
     }
 
-    @Test("Derived values follow insertions, updates and deletions, whatever the batch says of them", arguments: StoreMaker.all(for: .derivation))
+    @Test(
+        "Derived values follow insertions, updates and deletions, whatever the batch says of them",
+        arguments: StoreMaker.all(for: .derivation))
     func derive(_ maker: StoreMaker) throws {
         let subject = try Subject(maker, draft: Self.draft)
         let album = try subject.insert("Album", [["title": .text("ÉTÉ"), "key": .text("?"), "songCount": .int(9)]])[0]
         #expect(try value(subject, album, "key") == .text("ete"))
         #expect(try value(subject, album, "songCount") == .int(0))
         let songs = try subject.insert(
-            "Song", [["length": .double(2.5), "album": target(album)], ["length": .double(4), "album": target(album)]])
+            "Song",
+            [["length": .double(2.5), "album": target(album)], ["length": .double(4), "album": target(album)]])
         #expect(try value(subject, album, "songCount") == .int(2))
         #expect(try value(subject, album, "length") == .double(6.5))
         #expect(try value(subject, songs[0], "albumTitle") == .text("ÉTÉ"))
@@ -86,13 +89,16 @@ import Testing
         #expect(try subject.row(album) == before)
     }
 
-    @Test("A large value behind the tag of the row is there again, in the cell or by the name in it", arguments: StoreMaker.all)
+    @Test(
+        "A large value behind the tag of the row is there again, in the cell or by the name in it",
+        arguments: StoreMaker.all)
     func external(_ maker: StoreMaker) throws {
         let subject = try Subject(maker, draft: Self.draft)
         for size in [0, 102_400, 102_401, 1_048_576] {
             let sound = Data(repeating: UInt8(size & 255), count: size)
             let key = try subject.insert(
-                "Song", [["length": .double(Double(size)), "sound": .data(Data([ExternalReference.inlineTag]) + sound)]])[0]
+                "Song",
+                [["length": .double(Double(size)), "sound": .data(Data([ExternalReference.inlineTag]) + sound)]])[0]
             guard case .data(let cell)? = try value(subject, key, "sound") else { throw Missing() }
             if let name = cell.withUnsafeBytes(ExternalReference.name) {
                 #expect(try subject.store.externalData(named: name) == sound)

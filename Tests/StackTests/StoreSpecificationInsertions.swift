@@ -8,7 +8,8 @@ import Testing
 @testable import CoreData
 
 @Suite struct StoreSpecificationInsertionTests {
-    private func part(_ number: Int64?, _ name: String, _ plant: String? = nil, _ row: Int64? = nil) -> [String: Value] {
+    private func part(_ number: Int64?, _ name: String, _ plant: String? = nil, _ row: Int64? = nil) -> [String: Value]
+    {
         var values: [String: Value] = ["name": .text(name), "price": .double(1)]
         if let number { values["number"] = .int(number) }
         if let plant { values["plant"] = .text(plant) }
@@ -24,7 +25,8 @@ import Testing
         #expect(outcome.count == 7 && outcome.effects == Array(repeating: .inserted, count: 7))
         #expect(Set(outcome.keys + old).count == 8)
         for (place, key) in outcome.keys.enumerated() {
-            #expect(try subject.row(key) == Found(key: key, version: 1, values: part(Int64(place + 1), "p\(place + 1)")))
+            #expect(
+                try subject.row(key) == Found(key: key, version: 1, values: part(Int64(place + 1), "p\(place + 1)")))
         }
         let next = try subject.insert("Part", [part(101, "next")])
         #expect(!outcome.keys.contains(next[0]))
@@ -64,10 +66,12 @@ import Testing
         #expect(outcome.keys[1] == old[0] && outcome.keys[2] == old[1] && outcome.keys[3] == outcome.keys[0])
         #expect(try subject.row(old[0])?.version == 1)
         #expect(Set(try subject.each("Part", "name")) == Set(["old", "old", "a", "e", "f"].map { .text($0) }))
-        #expect(try subject.stream("Part", rows, .keep, .count).count == 2, "rows without unique values are new each time")
+        #expect(
+            try subject.stream("Part", rows, .keep, .count).count == 2, "rows without unique values are new each time")
     }
 
-    @Test("Stored rows take all values, or those named, if the rule is to update them", arguments: SetSample.constrained)
+    @Test(
+        "Stored rows take all values, or those named, if the rule is to update them", arguments: SetSample.constrained)
     func update(_ maker: StoreMaker) throws {
         let subject = try Subject.sets(maker)
         var first = part(2, "old", "x", 1)
@@ -80,7 +84,9 @@ import Testing
             try subject.row(old[0])
                 == Found(
                     key: old[0], version: 2,
-                    values: ["number": .int(2), "name": .text("b"), "price": .double(1), "plant": .text("x"), "row": .int(1)]))
+                    values: [
+                        "number": .int(2), "name": .text("b"), "price": .double(1), "plant": .text("x"), "row": .int(1),
+                    ]))
         var third = part(2, "d", "x", 9)
         third["price"] = .double(8)
         let named = try subject.stream("Part", [third], .update(["price", "isNew"]))
@@ -94,10 +100,16 @@ import Testing
     func meeting(_ maker: StoreMaker) throws {
         let subject = try Subject.sets(maker)
         let outcome = try subject.stream(
-            "Part", [part(1, "a", "x", 1), part(1, "b", "x", 2), part(3, "c", "x", 1), part(3, "d", "x", 1), part(1, "e", "y", 1)],
+            "Part",
+            [
+                part(1, "a", "x", 1), part(1, "b", "x", 2), part(3, "c", "x", 1), part(3, "d", "x", 1),
+                part(1, "e", "y", 1),
+            ],
             .update(nil), rowsOfChunk: 3)
         #expect(outcome.effects == [.inserted, .updated, .inserted, .updated, .updated])
-        #expect(outcome.keys[0] == outcome.keys[1] && outcome.keys[2] == outcome.keys[3] && outcome.keys[4] == outcome.keys[0])
+        #expect(
+            outcome.keys[0] == outcome.keys[1] && outcome.keys[2] == outcome.keys[3]
+                && outcome.keys[4] == outcome.keys[0])
         #expect(try subject.row(outcome.keys[0])?.values["name"] == .text("e"))
         #expect(try subject.row(outcome.keys[0])?.version == 3)
         #expect(try subject.each("Part", "plant") == [.text("y"), .text("x")])
@@ -117,7 +129,9 @@ import Testing
         #expect(try subject.fetch("Part").count == 1)
     }
 
-    @Test("What the model does not allow is refused, at the last row too, and nothing is written", arguments: SetSample.stores)
+    @Test(
+        "What the model does not allow is refused, at the last row too, and nothing is written",
+        arguments: SetSample.stores)
     func refusals(_ maker: StoreMaker) throws {
         let subject = try Subject.sets(maker)
         let firm = try subject.insert("Firm", [["name": .text("a")]])[0]
@@ -137,7 +151,9 @@ import Testing
         #expect(try subject.fetch("Part").count == 5)
     }
 
-    @Test("Large values go where the store keeps them, and leave no file behind when the change fails", arguments: SetSample.stores)
+    @Test(
+        "Large values go where the store keeps them, and leave no file behind when the change fails",
+        arguments: SetSample.stores)
     func files(_ maker: StoreMaker) throws {
         let subject = try Subject.sets(maker)
         let large = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 7) })
@@ -161,11 +177,15 @@ import Testing
         #expect(subject.files.isEmpty)
     }
 
-    @Test("A row of a stream gets a value that an update before it gave up", arguments: SetSample.stores.filter(\.keepsConstraints))
+    @Test(
+        "A row of a stream gets a value that an update before it gave up",
+        arguments: SetSample.stores.filter(\.keepsConstraints))
     func freed(_ maker: StoreMaker) throws {
         let subject = try Subject.sets(maker)
         try subject.stream("Part", [part(1, "a", "x", 1)])
-        let outcome = try subject.stream("Part", [part(1, "b", "x", 2), part(2, "a", "x", 1), part(3, "c"), part(4, "d")], .update(nil), rowsOfChunk: 8)
+        let outcome = try subject.stream(
+            "Part", [part(1, "b", "x", 2), part(2, "a", "x", 1), part(3, "c"), part(4, "d")], .update(nil),
+            rowsOfChunk: 8)
         #expect(outcome.effects == [.updated, .inserted, .inserted, .inserted])
         #expect(try subject.fetch("Part").count == 4)
     }

@@ -52,7 +52,9 @@ import Testing
         let relationship = try subject.relationship("Folder", "entries")
         for (folder, order) in [(1, [3, 2]), (0, [2, 1, 3, 0])] {
             var batch = ChangeBatch()
-            batch.orders = [OrderChange(relationship: relationship, owner: folders[folder], members: order.map { items[$0] })]
+            batch.orders = [
+                OrderChange(relationship: relationship, owner: folders[folder], members: order.map { items[$0] })
+            ]
             try subject.commit(batch)
         }
         #expect(try subject.members("Folder", "entries", of: folders[0]) == [items[1].number, items[0].number])
@@ -66,11 +68,14 @@ import Testing
         var items = try subject.insert("Item", Array(repeating: ["folder": target(folder)], count: 3))
         let relationship = try subject.relationship("Folder", "entries")
         var batch = ChangeBatch()
-        batch.orders = [OrderChange(relationship: relationship, owner: folder, members: [items[2], items[0], items[1]])]
+        batch.orders = [
+            OrderChange(relationship: relationship, owner: folder, members: [items[2], items[0], items[1]])
+        ]
         try subject.commit(batch)
         items += try subject.insert("Item", Array(repeating: ["folder": target(folder)], count: 2))
         batch.orders = [
-            OrderChange(relationship: relationship, owner: folder, members: [items[4], items[3], items[2]], isTail: true)
+            OrderChange(
+                relationship: relationship, owner: folder, members: [items[4], items[3], items[2]], isTail: true)
         ]
         try subject.commit(batch)
         #expect(try subject.members("Folder", "entries", of: folder) == [0, 1, 4, 3, 2].map { items[$0].number })

@@ -88,7 +88,9 @@ import Testing
         let items = try subject.relationship("Person", "items")
         var said: [String] = []
         func note(_ batch: RowBatch) -> FetchStep {
-            said.append("\(subject.found(batch).map { "\($0.key.number) v\($0.version) \($0.values.map { "\($0) \($1)" }.sorted())" }.sorted())")
+            said.append(
+                "\(subject.found(batch).map { "\($0.key.number) v\($0.version) \($0.values.map { "\($0) \($1)" }.sorted())" }.sorted())"
+            )
             return .more
         }
         for name in ["Item", "Person"] {
@@ -121,7 +123,9 @@ import Testing
         return said
     }
 
-    @Test("A pinned view sees its moment in every kind of read; a store without pinned views shows its latest state", arguments: StoreMaker.all)
+    @Test(
+        "A pinned view sees its moment in every kind of read; a store without pinned views shows its latest state",
+        arguments: StoreMaker.all)
     func pinned(_ maker: StoreMaker) throws {
         let subject = try Subject(maker)
         let owner = try subject.insert("Person", [["name": .text("Ann")]])[0]

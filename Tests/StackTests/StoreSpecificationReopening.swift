@@ -20,7 +20,8 @@ import Testing
             var batch = ChangeBatch()
             batch.links = [
                 LinkChange(
-                    relationship: try subject.relationship("Item", "labels"), owner: items[0], added: labels, removed: [])
+                    relationship: try subject.relationship("Item", "labels"), owner: items[0], added: labels,
+                    removed: [])
             ]
             batch.updates = [try subject.update(items[1], ["label": .text("a\u{0}<b>&\"\n")], expected: 1)]
             batch.deletes = [DeleteGroup(entity: items[2].entity, numbers: [items[2].number], expected: [1])]

@@ -13,7 +13,9 @@ import Testing
             .deletingLastPathComponent().appendingPathComponent("Sources")
         let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
         var text = ""
-        for case let file as URL in files where file.pathExtension == "swift" { text += try String(contentsOf: file, encoding: .utf8) + "\n" }
+        for case let file as URL in files where file.pathExtension == "swift" {
+            text += try String(contentsOf: file, encoding: .utf8) + "\n"
+        }
         let classes = try conformers(in: text)
         #expect(try conformers(in: Self.unusual) == ["One", "Two", "Three", "Four", "Five", "Six"])
         #expect(classes.contains("MemoryStore"))
@@ -43,7 +45,9 @@ import Testing
             let known = roles.union(found).joined(separator: "|")
             let further = try names(in: text, "(?:protocol|typealias)\\s+(\\w+)\\s*[:=][^{\\n]*\\b(?:\(known))\\b")
             let types = try names(
-                in: text, "(?:class|actor|struct|enum|extension)\\s+(?:\\w+\\.)*(\\w+)\\s*(?:<[^>{]*>)?\\s*:[^{]*\\b(?:\(known))\\b")
+                in: text,
+                "(?:class|actor|struct|enum|extension)\\s+(?:\\w+\\.)*(\\w+)\\s*(?:<[^>{]*>)?\\s*:[^{]*\\b(?:\(known))\\b"
+            )
             let count = roles.count + found.count
             roles.formUnion(further)
             found.formUnion(types.subtracting(roles))
@@ -54,7 +58,10 @@ import Testing
     private func names(in text: String, _ pattern: String) throws -> Set<String> {
         let expression = try NSRegularExpression(pattern: pattern)
         let whole = NSRange(text.startIndex..., in: text)
-        return Set(expression.matches(in: text, range: whole).compactMap { Range($0.range(at: 1), in: text).map { String(text[$0]) } })
+        return Set(
+            expression.matches(in: text, range: whole).compactMap {
+                Range($0.range(at: 1), in: text).map { String(text[$0]) }
+            })
     }
 
     @Test("Every store type that the library registers is in the list, and both sample stores are")
@@ -148,7 +155,9 @@ import Testing
         #expect(try subject.row(other) != nil)
     }
 
-    @Test("A row that must not be there is a conflict with its version if it is, and written if it is not", arguments: StoreMaker.all)
+    @Test(
+        "A row that must not be there is a conflict with its version if it is, and written if it is not",
+        arguments: StoreMaker.all)
     func absence(_ maker: StoreMaker) throws {
         let subject = try Subject(maker)
         let keys = try subject.insert("Note", [["text": .text("a")], ["text": .text("b")]])
@@ -191,7 +200,9 @@ import Testing
         #expect(try subject.everything() == before)
     }
 
-    @Test("A constraint refuses a value that is taken, null aside, and says which", arguments: StoreMaker.all(for: .constraints))
+    @Test(
+        "A constraint refuses a value that is taken, null aside, and says which",
+        arguments: StoreMaker.all(for: .constraints))
     func constraints(_ maker: StoreMaker) throws {
         let subject = try Subject(maker)
         try subject.insert("Person", [["name": .text("Ann")], [:], [:], ["name": .text("\u{e9}")]])
@@ -210,7 +221,9 @@ import Testing
         try subject.insert("Person", [["name": .text("ann")], ["name": .text("e\u{301}")]])
     }
 
-    @Test("Two rows of one batch cannot take one value, and a value given up is free", arguments: StoreMaker.all(for: .constraints))
+    @Test(
+        "Two rows of one batch cannot take one value, and a value given up is free",
+        arguments: StoreMaker.all(for: .constraints))
     func constraintsInBatch(_ maker: StoreMaker) throws {
         let subject = try Subject(maker)
         var twice = ChangeBatch()

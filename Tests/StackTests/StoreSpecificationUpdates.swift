@@ -10,10 +10,13 @@ import Testing
 @Suite struct StoreSpecificationUpdateTests {
     private func parts(_ subject: Subject, _ count: Int = 5) throws -> [RowKey] {
         try subject.insert(
-            "Part", (1...count).map { ["number": .int(Int64($0)), "name": .text("p\($0)"), "price": .double(Double($0))] })
+            "Part",
+            (1...count).map { ["number": .int(Int64($0)), "name": .text("p\($0)"), "price": .double(Double($0))] })
     }
 
-    @Test("All rows of the query get constants and what is computed of their values before; the others stay", arguments: SetSample.stores)
+    @Test(
+        "All rows of the query get constants and what is computed of their values before; the others stay",
+        arguments: SetSample.stores)
     func values(_ maker: StoreMaker) throws {
         let subject = try Subject.sets(maker)
         let keys = try parts(subject)
@@ -21,7 +24,8 @@ import Testing
             "Part", compare(path("number"), .greaterOrEqual, int(4)),
             [
                 ("name", text("x")), ("price", call("multiply:by:", path("price"), real(1.5))),
-                ("number", call("add:to:", path("number"), int(10))), ("row", path("number")), ("made", .constant(.date(5))),
+                ("number", call("add:to:", path("number"), int(10))), ("row", path("number")),
+                ("made", .constant(.date(5))),
             ])
         #expect(outcome.count == 2)
         #expect(outcome.keys == Array(keys[3...]))
@@ -97,7 +101,8 @@ import Testing
         try subject.set(
             "Part", nil,
             [
-                ("weight", call("divide:by:", path("price"), real(7))), ("cost", call("divide:by:", path("price"), real(4))),
+                ("weight", call("divide:by:", path("price"), real(7))),
+                ("cost", call("divide:by:", path("price"), real(4))),
                 ("price", path("row")),
             ])
         let next = try #require(try subject.row(key))
@@ -113,12 +118,18 @@ import Testing
         #expect(try subject.row(key)?.values["row"] == nil)
         #expect(storeCode { try subject.set("Part", nil, [("price", call("add:to:", path("row"), int(1)))]) } == 1570)
         #expect(
-            storeCode { try subject.set("Part", nil, [("number", call("multiply:by:", path("number"), int(.max))), ("name", text("?"))]) } == 0)
+            storeCode {
+                try subject.set(
+                    "Part", nil, [("number", call("multiply:by:", path("number"), int(.max))), ("name", text("?"))])
+            } == 0)
         #expect(
-            storeCode { try subject.set("Part", nil, [("number", call("multiply:by:", path("number"), int(3)))]) } == 134060)
+            storeCode { try subject.set("Part", nil, [("number", call("multiply:by:", path("number"), int(3)))]) }
+                == 134060)
         #expect(try subject.row(key)?.values["number"] == .int(.max))
         // Of fewer bits than were calculated with.
-        #expect(storeCode { try subject.set("Part", nil, [("row", call("from:subtract:", path("number"), int(1)))]) } == 134060)
+        #expect(
+            storeCode { try subject.set("Part", nil, [("row", call("from:subtract:", path("number"), int(1)))]) }
+                == 134060)
         #expect(storeCode { try subject.set("Part", nil, [("row", path("number"))]) } == 134060)
         #expect(try subject.row(key)?.version == 3)
     }
@@ -145,16 +156,23 @@ import Testing
         #expect(try subject.each("Part", "number") == (2...6).map { .int($0) })
         let before = try subject.all("Part")
         #expect(storeCode { try subject.set("Part", nil, [("number", int(7))]) } == 133021)
-        #expect(storeCode { try subject.set("Part", compare(path("number"), .equal, int(2)), [("number", int(3))]) } == 133021)
-        #expect(storeCode { try subject.set("Part", nil, [("number", call("modulus:by:", path("number"), int(2)))]) } == 133021)
+        #expect(
+            storeCode { try subject.set("Part", compare(path("number"), .equal, int(2)), [("number", int(3))]) }
+                == 133021)
+        #expect(
+            storeCode { try subject.set("Part", nil, [("number", call("modulus:by:", path("number"), int(2)))]) }
+                == 133021)
         #expect(try subject.all("Part") == before)
     }
 
-    @Test("A to-one is assigned an object or nil; new members of an order stand behind the others", arguments: SetSample.stores)
+    @Test(
+        "A to-one is assigned an object or nil; new members of an order stand behind the others",
+        arguments: SetSample.stores)
     func toOnes(_ maker: StoreMaker) throws {
         let subject = try Subject.sets(maker)
         let firms = try subject.insert("Firm", [["name": .text("a")], ["name": .text("b")]])
-        let badges = try subject.insert("Badge", (0..<4).map { ["number": .int($0), "firm": target(firms[$0 == 3 ? 1 : 0])] })
+        let badges = try subject.insert(
+            "Badge", (0..<4).map { ["number": .int($0), "firm": target(firms[$0 == 3 ? 1 : 0])] })
         var batch = ChangeBatch()
         batch.orders = [
             OrderChange(
@@ -162,8 +180,11 @@ import Testing
                 members: [badges[2], badges[0], badges[1]])
         ]
         try subject.commit(batch)
-        try subject.set("Badge", compare(path("number"), .greaterOrEqual, int(1)), [("firm", .constant(target(firms[0])))])
-        #expect(try subject.members("Firm", "badges", of: firms[0]) == [badges[2], badges[0], badges[1], badges[3]].map(\.number))
+        try subject.set(
+            "Badge", compare(path("number"), .greaterOrEqual, int(1)), [("firm", .constant(target(firms[0])))])
+        #expect(
+            try subject.members("Firm", "badges", of: firms[0])
+                == [badges[2], badges[0], badges[1], badges[3]].map(\.number))
         #expect(try subject.members("Firm", "badges", of: firms[1]).isEmpty)
         try subject.set("Badge", compare(path("number"), .equal, int(0)), [("firm", .constant(.null))])
         #expect(try subject.members("Firm", "badges", of: firms[0]) == [badges[2], badges[1], badges[3]].map(\.number))
@@ -213,7 +234,10 @@ import Testing
             ("Part", [("name", path("missing"))], 134060),
             ("Firm", [("badges", .constant(.null))], 134060),
             ("Firm", [("boss", .constant(target(firm)))], 134060),
-            ("Firm", [("boss", .constant(target(RowKey(entity: try subject.entity("Boss").index, number: 1))))], 134060),
+            (
+                "Firm", [("boss", .constant(target(RowKey(entity: try subject.entity("Boss").index, number: 1))))],
+                134060
+            ),
             ("Badge", [("firm", path("firm"))], 134060),
             ("Badge", [("firm", .constant(target(RowKey(entity: firm.entity, number: 999))))], 133000),
             ("Ticket", [("firm", .constant(.null))], 1570),
@@ -221,18 +245,22 @@ import Testing
         for (entity, values, expected) in wrong {
             #expect(storeCode { try subject.set(entity, nil, values) } == expected, "\(entity) \(values)")
         }
-        #expect(storeCode { try subject.set("Part", compare(path("nothing"), .equal, int(1)), [("name", text("x"))]) } == 134060)
+        #expect(
+            storeCode { try subject.set("Part", compare(path("nothing"), .equal, int(1)), [("name", text("x"))]) }
+                == 134060)
         #expect(try subject.all("Part", "Firm") == before)
     }
 
-    @Test("Derived values follow insertions, updates and deletions of sets", arguments: StoreMaker.all(for: .derivation))
+    @Test(
+        "Derived values follow insertions, updates and deletions of sets", arguments: StoreMaker.all(for: .derivation))
     func derived(_ maker: StoreMaker) throws {
         let subject = try Subject(maker, draft: StoreSpecificationDerivedTests.draft)
         let albums = try subject.stream("Album", [["title": .text("ÉTÉ")], ["title": .text("B")]]).keys
         #expect(try subject.each("Album", "key") == [.text("ete"), .text("b")])
         #expect(try subject.each("Album", "songCount") == [.int(0), .int(0)])
         let songs = try subject.stream("Song", (1...3).map { ["length": .double(Double($0))] }).keys
-        let outcome = try subject.set("Song", compare(path("length"), .less, real(3)), [("album", .constant(target(albums[0])))])
+        let outcome = try subject.set(
+            "Song", compare(path("length"), .less, real(3)), [("album", .constant(target(albums[0])))])
         #expect(outcome.touched.changed.contains(albums[0]) && outcome.keys == Array(songs[..<2]))
         #expect(try subject.each("Album", "songCount") == [.int(2), .int(0)])
         #expect(try subject.each("Album", "length") == [.double(3), .double(0)])

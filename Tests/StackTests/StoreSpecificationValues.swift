@@ -16,10 +16,22 @@ import Testing
         let items = try subject.insert(
             "Item",
             [
-                ["serial": .int(1), "owner": target(ann), "label": .text("a"), "price": .decimal(Decimal(0.1)), "number": .double(0.5)],
-                ["serial": .int(2), "owner": target(ann), "label": .text("b"), "price": .decimal(Decimal(0.2)), "flag": .bool(true)],
-                ["serial": .int(3), "owner": target(boss), "label": .text("a"), "price": .decimal(5), "day": .date(100)],
-                ["serial": .int(4), "tag": .uuid(tag), "link": .uri("x:1"), "blob": .data(Data([1, 2])), "ratio": .double(0.25)],
+                [
+                    "serial": .int(1), "owner": target(ann), "label": .text("a"), "price": .decimal(Decimal(0.1)),
+                    "number": .double(0.5),
+                ],
+                [
+                    "serial": .int(2), "owner": target(ann), "label": .text("b"), "price": .decimal(Decimal(0.2)),
+                    "flag": .bool(true),
+                ],
+                [
+                    "serial": .int(3), "owner": target(boss), "label": .text("a"), "price": .decimal(5),
+                    "day": .date(100),
+                ],
+                [
+                    "serial": .int(4), "tag": .uuid(tag), "link": .uri("x:1"), "blob": .data(Data([1, 2])),
+                    "ratio": .double(0.25),
+                ],
             ])
         let special = try subject.insert(
             "SpecialItem", [["serial": .int(5), "owner": target(boss), "label": .text("b"), "extra": .text("x")]])
@@ -32,26 +44,36 @@ import Testing
     func types(_ maker: StoreMaker) throws {
         let subject = try Subject(maker)
         let (people, items) = try fill(subject)
-        let names = ["serial", "flag", "number", "ratio", "day", "label", "link", "blob", "tag", "price", "owner", "objectID"]
+        let names = [
+            "serial", "flag", "number", "ratio", "day", "label", "link", "blob", "tag", "price", "owner", "objectID",
+        ]
         let rows = try subject.values("Item", names.map { column($0) }) { $0.sort = [by("serial")] }
-        #expect(rows[0] == [
-            .int(1), .null, .double(0.5), .null, .null, .text("a"), .null, .null, .null, .decimal(Decimal(0.1)), target(people[1]),
-            target(items[0]),
-        ])
-        #expect(rows[2] == [
-            .int(3), .null, .null, .null, .date(100), .text("a"), .null, .null, .null, .decimal(5), target(people[0]), target(items[2]),
-        ])
-        #expect(rows[3] == [
-            .int(4), .null, .null, .double(0.25), .null, .null, .uri("x:1"), .data(Data([1, 2])), .uuid(tag), .null, .null,
-            target(items[3]),
-        ])
+        #expect(
+            rows[0] == [
+                .int(1), .null, .double(0.5), .null, .null, .text("a"), .null, .null, .null, .decimal(Decimal(0.1)),
+                target(people[1]),
+                target(items[0]),
+            ])
+        #expect(
+            rows[2] == [
+                .int(3), .null, .null, .null, .date(100), .text("a"), .null, .null, .null, .decimal(5),
+                target(people[0]), target(items[2]),
+            ])
+        #expect(
+            rows[3] == [
+                .int(4), .null, .null, .double(0.25), .null, .null, .uri("x:1"), .data(Data([1, 2])), .uuid(tag), .null,
+                .null,
+                target(items[3]),
+            ])
         #expect(rows[1][1] == .bool(true))
         #expect(rows[4][11] == target(items[4]), "a key tells the row's own entity")
         let types = try subject.schema.columnTypes("Item", names)
         let item = try subject.entity("Item").index
-        #expect(types == [
-            .int, .bool, .double, .float, .date, .text, .uri, .data, .uuid, .decimal, .key(try subject.entity("Person").index), .key(item),
-        ])
+        #expect(
+            types == [
+                .int, .bool, .double, .float, .date, .text, .uri, .data, .uuid, .decimal,
+                .key(try subject.entity("Person").index), .key(item),
+            ])
     }
 
     @Test("Columns lead through to-ones and count members of to-manys", arguments: StoreMaker.all)
@@ -61,14 +83,17 @@ import Testing
         let rows = try subject.values(
             "Item",
             [
-                column("serial"), column("owner.name"), column("owner.boss.name"), column("owner.boss"), column("n", path("owner.items.@count")),
-                column("sum", path("owner.items.@sum.serial")), column("double", call("multiply:by:", path("serial"), .constant(.int(2)))),
+                column("serial"), column("owner.name"), column("owner.boss.name"), column("owner.boss"),
+                column("n", path("owner.items.@count")),
+                column("sum", path("owner.items.@sum.serial")),
+                column("double", call("multiply:by:", path("serial"), .constant(.int(2)))),
                 column("upper", call("uppercase:", path("label"))),
             ]
         ) { $0.sort = [by("serial")] }
-        #expect(rows[0] == [
-            .int(1), .text("Ann"), .text("Zoe"), target(people[0]), .int(2), .int(3), .int(2), .text("A"),
-        ])
+        #expect(
+            rows[0] == [
+                .int(1), .text("Ann"), .text("Zoe"), target(people[0]), .int(2), .int(3), .int(2), .text("A"),
+            ])
         #expect(rows[2] == [.int(3), .text("Zoe"), .null, .null, .int(2), .int(8), .int(6), .text("A")])
         #expect(rows[3] == [.int(4), .null, .null, .null, .null, .null, .int(8), .null])
     }
@@ -78,10 +103,14 @@ import Testing
         let subject = try Subject(maker)
         _ = try fill(subject)
         let rows = try subject.values("Item", Self.aggregates)
-        #expect(rows == [[
-            .int(5), .int(5), .int(4), .int(2), .int(15), .decimal(Decimal(string: "5.3") ?? 0), .double(3), .text("a"), .text("b"),
-            .date(100), .int(2), .double(1.5),
-        ]])
+        #expect(
+            rows == [
+                [
+                    .int(5), .int(5), .int(4), .int(2), .int(15), .decimal(Decimal(string: "5.3") ?? 0), .double(3),
+                    .text("a"), .text("b"),
+                    .date(100), .int(2), .double(1.5),
+                ]
+            ])
     }
 
     @Test("Decimals are added up as decimals, of a group and of members", arguments: StoreMaker.all)
@@ -92,31 +121,50 @@ import Testing
         try subject.insert("Item", (0..<3).map { _ in ["price": .decimal(tenth), "owner": target(ann)] })
         let sum = Value.decimal(try #require(Decimal(string: "0.3")))
         let one = Value.decimal(tenth)
-        #expect(try subject.values("Item", [column("s", path("@sum.price")), column("a", path("@avg.price"))]) == [[sum, one]])
+        #expect(
+            try subject.values("Item", [column("s", path("@sum.price")), column("a", path("@avg.price"))]) == [
+                [sum, one]
+            ])
         #expect(try subject.values("Person", [column("s", path("items.@sum.price"))]) == [[sum]])
         #expect(try subject.values("Person", [column("s", call("max:", path("items.@sum.price")))]) == [[sum]])
         #expect(try subject.values("Item", [column("s", call("sum:", call("distinct:", path("price"))))]) == [[one]])
     }
 
     private static let aggregates = [
-        column("rows", path("@count")), column("self", call("count:", .this)), column("labels", call("count:", path("label"))),
-        column("different", call("count:", call("distinct:", path("label")))), column("sum", call("sum:", path("serial"))),
-        column("price", path("@sum.price")), column("average", call("average:", path("serial"))), column("min", path("@min.label")),
+        column("rows", path("@count")), column("self", call("count:", .this)),
+        column("labels", call("count:", path("label"))),
+        column("different", call("count:", call("distinct:", path("label")))),
+        column("sum", call("sum:", path("serial"))),
+        column("price", path("@sum.price")), column("average", call("average:", path("serial"))),
+        column("min", path("@min.label")),
         column("max", call("max:", path("label"))), column("day", call("average:", path("day"))),
         column("most", call("max:", path("owner.items.@count"))),
-        column("mix", call("divide:by:", call("sum:", path("serial")), call("multiply:by:", call("count:", path("owner")), .constant(.double(2.5))))),
+        column(
+            "mix",
+            call(
+                "divide:by:", call("sum:", path("serial")),
+                call("multiply:by:", call("count:", path("owner")), .constant(.double(2.5))))),
     ]
 
-    @Test("Of no rows counts and sums are 0 and other aggregates null; of no groups there is no row", arguments: StoreMaker.all)
+    @Test(
+        "Of no rows counts and sums are 0 and other aggregates null; of no groups there is no row",
+        arguments: StoreMaker.all)
     func empty(_ maker: StoreMaker) throws {
         let subject = try Subject(maker)
-        #expect(try subject.values("Item", Self.aggregates) == [[
-            .int(0), .int(0), .int(0), .int(0), .int(0), .decimal(0), .null, .null, .null, .null, .null, .null,
-        ]])
-        #expect(try subject.values("Item", [column("label"), column("n", path("@count"))], grouping: [path("label")]).isEmpty)
+        #expect(
+            try subject.values("Item", Self.aggregates) == [
+                [
+                    .int(0), .int(0), .int(0), .int(0), .int(0), .decimal(0), .null, .null, .null, .null, .null, .null,
+                ]
+            ])
+        #expect(
+            try subject.values("Item", [column("label"), column("n", path("@count"))], grouping: [path("label")])
+                .isEmpty)
         #expect(try subject.values("Item", [column("label")]).isEmpty)
         _ = try fill(subject)
-        let none = try subject.values("Item", [column("label"), column("s", path("@sum.number"))], grouping: [path("label")]) {
+        let none = try subject.values(
+            "Item", [column("label"), column("s", path("@sum.number"))], grouping: [path("label")]
+        ) {
             $0.predicate = test(path("serial"), .equal, .int(4))
         }
         #expect(none == [[.null, .double(0)]], "the sum of nulls")
@@ -127,22 +175,31 @@ import Testing
         let subject = try Subject(maker)
         let (people, _) = try fill(subject)
         let columns = [column("owner"), column("n", path("@count")), column("sum", call("sum:", path("serial")))]
-        let owners = try subject.values("Item", columns, grouping: [path("owner")]) { $0.sort = [by("n", false), by("sum")] }
-        #expect(owners == [
-            [target(people[1]), .int(2), .int(3)], [target(people[0]), .int(2), .int(8)], [.null, .int(1), .int(4)],
-        ])
+        let owners = try subject.values("Item", columns, grouping: [path("owner")]) {
+            $0.sort = [by("n", false), by("sum")]
+        }
+        #expect(
+            owners == [
+                [target(people[1]), .int(2), .int(3)], [target(people[0]), .int(2), .int(8)],
+                [.null, .int(1), .int(4)],
+            ])
         let names = try subject.values(
-            "Item", [column("label"), column("owner.name"), column("n", path("@count"))], grouping: [path("owner.name"), path("SELF.label")]
+            "Item", [column("label"), column("owner.name"), column("n", path("@count"))],
+            grouping: [path("owner.name"), path("SELF.label")]
         ) { $0.sort = [by("owner.name"), by("label", false)] }
-        #expect(names == [
-            [.null, .null, .int(1)], [.text("b"), .text("Ann"), .int(1)], [.text("a"), .text("Ann"), .int(1)],
-            [.text("b"), .text("Zoe"), .int(1)], [.text("a"), .text("Zoe"), .int(1)],
-        ])
+        #expect(
+            names == [
+                [.null, .null, .int(1)], [.text("b"), .text("Ann"), .int(1)], [.text("a"), .text("Ann"), .int(1)],
+                [.text("b"), .text("Zoe"), .int(1)], [.text("a"), .text("Zoe"), .int(1)],
+            ])
         let computed = try subject.values(
-            "Item", [column("even", call("modulus:by:", path("serial"), .constant(.int(2)))), column("n", path("@count"))],
-            grouping: [call("modulus:by:", path("serial"), .constant(.int(2)))]) { $0.sort = [by("even")] }
+            "Item",
+            [column("even", call("modulus:by:", path("serial"), .constant(.int(2)))), column("n", path("@count"))],
+            grouping: [call("modulus:by:", path("serial"), .constant(.int(2)))]
+        ) { $0.sort = [by("even")] }
         #expect(computed == [[.int(0), .int(2)], [.int(1), .int(3)]])
-        let entities = try subject.values("SpecialItem", [column("objectID"), column("n", path("@count"))], grouping: [.this])
+        let entities = try subject.values(
+            "SpecialItem", [column("objectID"), column("n", path("@count"))], grouping: [.this])
         #expect(entities.count == 1 && entities[0][1] == .int(1))
     }
 
@@ -150,7 +207,9 @@ import Testing
     func scalars(_ maker: StoreMaker) throws {
         let subject = try Subject(maker)
         try subject.insert("Note", ["\u{e9}", "e\u{301}", "\u{c9}", "\u{e9}", "B", "a"].map { ["text": .text($0)] })
-        let groups = try subject.values("Note", [column("text"), column("n", path("@count"))], grouping: [path("text")]) {
+        let groups = try subject.values(
+            "Note", [column("text"), column("n", path("@count"))], grouping: [path("text")]
+        ) {
             $0.sort = [by("text")]
         }
         let bytes = groups.map { row -> [UInt8] in if case .text(let text) = row[0] { Array(text.utf8) } else { [] } }
@@ -165,16 +224,27 @@ import Testing
         _ = try fill(subject)
         let columns = [column("label"), column("total", call("sum:", path("serial")))]
         func labels(_ having: Predicate) throws -> [Value] {
-            try subject.values("Item", columns, grouping: [path("label")], having: having) { $0.sort = [by("label")] }.map { $0[0] }
+            try subject.values("Item", columns, grouping: [path("label")], having: having) { $0.sort = [by("label")] }
+                .map { $0[0] }
         }
         #expect(try labels(test(.variable("total"), .greater, .int(4))) == texts("b"))
         #expect(try labels(test(path("@count"), .equal, .int(2))) == texts("a", "b"))
         #expect(try labels(test(call("max:", path("serial")), .less, .int(5))) == texts(nil, "a"))
         #expect(try labels(.not(test(path("label"), .equal, .text("a")))) == texts(nil, "b"))
-        #expect(try labels(.or([test(path("label"), .equal, .null), test(.variable("total"), .equal, .int(7))])) == texts(nil, "b"))
-        #expect(try labels(.comparison(Comparison(path("label"), .equal, .constant(.text("B")), options: .caseInsensitive))) == texts("b"))
-        #expect(try labels(.comparison(Comparison(.variable("total"), .in, .list([.constant(.int(4)), .constant(.int(7))])))) == texts(nil, "a", "b"))
-        let price = try subject.values("Item", [column("label")], grouping: [path("label")], having: test(path("@sum.price"), .greater, .double(0.1))) {
+        #expect(
+            try labels(.or([test(path("label"), .equal, .null), test(.variable("total"), .equal, .int(7))]))
+                == texts(nil, "b"))
+        #expect(
+            try labels(.comparison(Comparison(path("label"), .equal, .constant(.text("B")), options: .caseInsensitive)))
+                == texts("b"))
+        #expect(
+            try labels(
+                .comparison(Comparison(.variable("total"), .in, .list([.constant(.int(4)), .constant(.int(7))]))))
+                == texts(nil, "a", "b"))
+        let price = try subject.values(
+            "Item", [column("label")], grouping: [path("label")],
+            having: test(path("@sum.price"), .greater, .double(0.1))
+        ) {
             $0.sort = [by("label")]
         }
         #expect(price == [texts("a"), texts("b")])
@@ -186,9 +256,13 @@ import Testing
         let (people, _) = try fill(subject)
         let labels = try subject.values("Item", [column("label")], isDistinct: true) { $0.sort = [by("label", false)] }
         #expect(labels == [texts("b"), texts("a"), texts(nil)])
-        let owners = try subject.values("Item", [column("owner"), column("owner.name")], isDistinct: true) { $0.sort = [by("owner.name")] }
+        let owners = try subject.values("Item", [column("owner"), column("owner.name")], isDistinct: true) {
+            $0.sort = [by("owner.name")]
+        }
         #expect(owners == [[.null, .null], [target(people[1]), .text("Ann")], [target(people[0]), .text("Zoe")]])
-        let sizes = try subject.values("Item", [column("n", path("@count"))], grouping: [path("owner")], isDistinct: true) { $0.sort = [by("n")] }
+        let sizes = try subject.values(
+            "Item", [column("n", path("@count"))], grouping: [path("owner")], isDistinct: true
+        ) { $0.sort = [by("n")] }
         #expect(sizes == [[.int(1)], [.int(2)]])
     }
 
@@ -223,7 +297,10 @@ import Testing
         let count = [column("n", path("@count")), column("s", path("@sum.serial"))]
         #expect(try subject.values("Item", count) == [[.int(5), .int(15)]])
         #expect(try subject.values("Item", count) { $0.includesSubentities = false } == [[.int(4), .int(10)]])
-        #expect(try subject.values("SpecialItem", count + [column("x", path("@max.extra"))]) == [[.int(1), .int(5), .text("x")]])
+        #expect(
+            try subject.values("SpecialItem", count + [column("x", path("@max.extra"))]) == [
+                [.int(1), .int(5), .text("x")]
+            ])
         let anns = try subject.values("Item", count) { $0.predicate = test(path("owner.name"), .equal, .text("Ann")) }
         #expect(anns == [[.int(2), .int(3)]])
     }
@@ -245,7 +322,9 @@ import Testing
         #expect(calls == 1)
     }
 
-    @Test("A sum of whole numbers that does not fit is a real number, exact as long as it fits", arguments: StoreMaker.all)
+    @Test(
+        "A sum of whole numbers that does not fit is a real number, exact as long as it fits", arguments: StoreMaker.all
+    )
     func overflow(_ maker: StoreMaker) throws {
         let subject = try Subject(maker)
         try subject.insert("Item", [["serial": .int(.max)], ["serial": .int(1)], ["serial": .int(1)]])
@@ -253,16 +332,22 @@ import Testing
         #expect(try subject.values("Item", [column("s", path("@sum.serial"))]) == [[.double(0x1p63)]])
         #expect(try subject.values("Item", [column("s", call("sum:", next(1)))]) == [[.double(0x1p63)]])
         #expect(try subject.values("Item", [column("s", call("sum:", next(-1)))]) == [[.int(.max - 1)]])
-        #expect(try subject.values("Item", [column("s", call("sum:", call("distinct:", path("serial"))))]) == [[.double(0x1p63)]])
+        #expect(
+            try subject.values("Item", [column("s", call("sum:", call("distinct:", path("serial"))))]) == [
+                [.double(0x1p63)]
+            ])
         let each = try subject.values("Item", [column("s", next(1))]) { $0.sort = [by("serial", false)] }
         #expect(each == [[.double(0x1p63)], [.int(2)], [.int(2)]])
-        let groups = try subject.values("Item", [column("s", next(1)), column("n", call("count:", path("serial")))], grouping: [next(1)]) {
+        let groups = try subject.values(
+            "Item", [column("s", next(1)), column("n", call("count:", path("serial")))], grouping: [next(1)]
+        ) {
             $0.sort = [by("s", false)]
         }
         #expect(groups == [[.double(0x1p63), .int(1)], [.int(2), .int(2)]])
         try subject.insert("Item", [["serial": .int(-5)]])
         #expect(try subject.values("Item", [column("s", path("@sum.serial"))]) == [[.int(.max - 3)]])
-        let real = try subject.values("Item", [column("s", call("sum:", call("multiply:by:", path("serial"), .constant(.double(1)))))])
+        let real = try subject.values(
+            "Item", [column("s", call("sum:", call("multiply:by:", path("serial"), .constant(.double(1)))))])
         #expect(real == [[.double(0x1p63)]])
     }
 
@@ -275,7 +360,8 @@ import Testing
             "Item",
             [
                 column("price", half("price")), column("day", half("day")), column("serial", half("serial")),
-                column("later", call("add:to:", path("day"), .constant(.double(0.5)))), column("abs", call("abs:", path("price"))),
+                column("later", call("add:to:", path("day"), .constant(.double(0.5)))),
+                column("abs", call("abs:", path("price"))),
                 column("text", call("castObject:toType:", path("day"), .constant(.text("NSString")))),
             ])
         #expect(rows == [[.double(2.5), .double(50.5), .int(3), .date(101.5), .decimal(5), .text("101.0")]])

@@ -17,7 +17,8 @@ import Testing
         let values: [String: Any] = [
             "name": "Eve", "age": 41, "weight": 61.25, "born": Date(timeIntervalSinceReferenceDate: 0.125),
             "tag": UUID(uuidString: "00112233-4455-6677-8899-AABBCCDDEEFF") as Any, "photo": Data([0, 1, 255]),
-            "fee": NSDecimalNumber(string: "12.345"), "link": URL(string: "https://example.org/a") as Any, "awake": true,
+            "fee": NSDecimalNumber(string: "12.345"), "link": URL(string: "https://example.org/a") as Any,
+            "awake": true,
         ]
         let patient = context.make("Patient", values)
         patient.setValue(ward, forKey: "ward")
@@ -100,7 +101,9 @@ import Testing
         #expect(try again.all("Doctor").count == 1)
     }
 
-    @Test("A second context that changes the same object is refused with a conflict", arguments: kept + [NSInMemoryStoreType])
+    @Test(
+        "A second context that changes the same object is refused with a conflict",
+        arguments: kept + [NSInMemoryStoreType])
     func conflict(_ type: String) throws {
         let rig = Rig()
         try rig.add(type)
@@ -160,7 +163,9 @@ import Testing
         #expect(try text(second.context()) == Self.expected)
     }
 
-    @Test("A store that is not there is not made read-only", arguments: [NSSQLiteStoreType, NSBinaryStoreType, NSXMLStoreType])
+    @Test(
+        "A store that is not there is not made read-only",
+        arguments: [NSSQLiteStoreType, NSBinaryStoreType, NSXMLStoreType])
     func absentReadOnly(_ type: String) {
         let rig = Rig()
         #expect(code { try rig.add(type, options: [NSReadOnlyPersistentStoreOption: true]) } == 134080)

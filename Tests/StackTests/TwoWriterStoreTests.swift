@@ -10,7 +10,8 @@ import Testing
     /// A patient without a ward and two wards, which two contexts know; the second one has read the patient.
     private func moved(
         _ type: String, _ policy: NSMergePolicy
-    ) throws -> (rig: Rig, contexts: [NSManagedObjectContext], patients: [NSManagedObject], wards: [[NSManagedObject]]) {
+    ) throws -> (rig: Rig, contexts: [NSManagedObjectContext], patients: [NSManagedObject], wards: [[NSManagedObject]])
+    {
         NSPersistentStoreCoordinator.registerStoreClass(ListeningStore.self, forStoreType: ListeningStore.type)
         let rig = Rig()
         try rig.add(type)
@@ -21,7 +22,10 @@ import Testing
         try contexts[0].save()
         let theirs = contexts[1].object(with: patient.objectID)
         #expect(theirs.value(forKey: "ward") == nil)
-        return (rig, contexts, [patient, theirs], contexts.map { context in wards.map { context.object(with: $0.objectID) } })
+        return (
+            rig, contexts, [patient, theirs],
+            contexts.map { context in wards.map { context.object(with: $0.objectID) } }
+        )
     }
 
     @Test(
@@ -67,7 +71,9 @@ import Testing
         #expect(store.lines.sorted() == ["delete N-Eve", "update N-one u []"])
     }
 
-    @Test("A store is handed those that a deleted object was paired with by another context", arguments: [ShelfStore.type, BoxStore.type])
+    @Test(
+        "A store is handed those that a deleted object was paired with by another context",
+        arguments: [ShelfStore.type, BoxStore.type])
     func partnerOfDeleted(_ type: String) throws {
         let rig = Rig()
         let store = try rig.add(type)
@@ -93,7 +99,9 @@ import Testing
 
     @Test("A store is not handed rows that are gone", arguments: [ShelfStore.type, BoxStore.type], 0..<4)
     func goneRows(_ type: String, _ policy: Int) throws {
-        let policies: [NSMergePolicy] = [.mergeByPropertyStoreTrump, .rollback, .mergeByPropertyObjectTrump, .overwrite]
+        let policies: [NSMergePolicy] = [
+            .mergeByPropertyStoreTrump, .rollback, .mergeByPropertyObjectTrump, .overwrite,
+        ]
         // The last two write a changed object again.
         for deletes in policy < 2 ? [true, false] : [true] {
             let rig = Rig()
@@ -137,9 +145,12 @@ import Testing
         try first.save()
         patient.setValue(30, forKey: "age")
         #expect((patient.value(forKey: "doctors") as? NSSet)?.count == 0)
-        second.object(with: patient.objectID).mutableSetValue(forKey: "doctors").add(second.object(with: doctor.objectID))
+        second.object(with: patient.objectID).mutableSetValue(forKey: "doctors").add(
+            second.object(with: doctor.objectID))
         try second.save()
         if refreshesAll { first.refreshAllObjects() } else { first.refresh(patient, mergeChanges: true) }
-        #expect((patient.value(forKey: "doctors") as? NSSet)?.contains(doctor) == true && patient.value(forKey: "age") as? Int == 30)
+        #expect(
+            (patient.value(forKey: "doctors") as? NSSet)?.contains(doctor) == true
+                && patient.value(forKey: "age") as? Int == 30)
     }
 }

@@ -39,19 +39,29 @@ import Testing
 
     private static let types = [NSSQLiteStoreType, NSInMemoryStoreType]
     private static let cases: [(policy: NSMergePolicyType, report: [String])] = [
-        (.mergeByPropertyObjectTrumpMergePolicyType, ["3 Cay inserted", "1 Abe updated", "2 Bob updated", "4 Dan inserted", "4 rows"]),
+        (
+            .mergeByPropertyObjectTrumpMergePolicyType,
+            ["3 Cay inserted", "1 Abe updated", "2 Bob updated", "4 Dan inserted", "4 rows"]
+        ),
         (.overwriteMergePolicyType, ["3 Cay inserted", "1 Abe updated", "2 Bob updated", "4 Dan inserted", "4 rows"]),
-        (.mergeByPropertyStoreTrumpMergePolicyType, ["3 Cay inserted", "1 Ada kept", "2 Bea kept", "4 Dan inserted", "4 rows"]),
+        (
+            .mergeByPropertyStoreTrumpMergePolicyType,
+            ["3 Cay inserted", "1 Ada kept", "2 Bea kept", "4 Dan inserted", "4 rows"]
+        ),
         (.rollbackMergePolicyType, ["3 Cay inserted", "1 Ada kept", "2 Bea kept", "4 Dan inserted", "4 rows"]),
     ]
 
-    @Test("Each inserted object is told, in its order: inserted, updated or kept, by the row that has its values", arguments: types)
+    @Test(
+        "Each inserted object is told, in its order: inserted, updated or kept, by the row that has its values",
+        arguments: types)
     func each(type: String) throws {
         for (policy, expected) in Self.cases {
             let rig = try rig(type)
             let context = rig.context()
             context.mergePolicy = NSMergePolicy(merge: policy)
-            for (code, name) in [(3, "Cay"), (1, "Abe"), (2, "Bob"), (4, "Dan")] { _ = context.make("Person", ["code": code, "name": name]) }
+            for (code, name) in [(3, "Cay"), (1, "Abe"), (2, "Bob"), (4, "Dan")] {
+                _ = context.make("Person", ["code": code, "name": name])
+            }
             #expect(try report(context, rig) == expected, "\(policy)")
             #expect(context.saveReport == nil)
         }
@@ -73,15 +83,21 @@ import Testing
         #expect(try report(context, rig) == ["3 Cid updated", "3 rows"])
     }
 
-    @Test("Two new objects with the same values are one row: the first is inserted, the other tells whose values it has", arguments: types)
+    @Test(
+        "Two new objects with the same values are one row: the first is inserted, the other tells whose values it has",
+        arguments: types)
     func twins(type: String) throws {
-        for (policy, effect) in [(NSMergePolicyType.mergeByPropertyObjectTrumpMergePolicyType, "updated"), (.mergeByPropertyStoreTrumpMergePolicyType, "kept")] {
+        for (policy, effect) in [
+            (NSMergePolicyType.mergeByPropertyObjectTrumpMergePolicyType, "updated"),
+            (.mergeByPropertyStoreTrumpMergePolicyType, "kept"),
+        ] {
             let rig = try rig(type)
             let context = rig.context()
             context.mergePolicy = NSMergePolicy(merge: policy)
             for name in ["Eve", "Eva"] { _ = context.make("Person", ["code": 5, "name": name]) }
             let told = try report(context, rig)
-            #expect(told.map { $0.split(separator: " ").last.map(String.init) } == ["inserted", effect, "rows"], "\(told)")
+            #expect(
+                told.map { $0.split(separator: " ").last.map(String.init) } == ["inserted", effect, "rows"], "\(told)")
             #expect(told.last == "3 rows")
         }
     }

@@ -17,7 +17,8 @@ private struct RandomProjection {
     private mutating func chance(_ one: Int) -> Bool { Int.random(in: 0..<one, using: &random) == 0 }
 
     private static let keys = [
-        "flag", "number", "ratio", "day", "label", "link", "price", "owner", "owner.name", "blob", "owner.boss.name", "folder", "serial",
+        "flag", "number", "ratio", "day", "label", "link", "price", "owner", "owner.name", "blob", "owner.boss.name",
+        "folder", "serial",
     ]
     private static let numbers = ["serial", "number", "ratio", "price", "flag", "owner.items.@count", "labels.@count"]
 
@@ -33,7 +34,9 @@ private struct RandomProjection {
     }
 
     private mutating func aggregate() -> Expression {
-        var argument = chance(4) ? call("multiply:by:", path(pick(Self.numbers)), .constant(.double(0.5))) : path(pick(Self.numbers))
+        var argument =
+            chance(4)
+            ? call("multiply:by:", path(pick(Self.numbers)), .constant(.double(0.5))) : path(pick(Self.numbers))
         switch Int.random(in: 0..<8, using: &random) {
         case 0: return path("@count")
         case 1, 2:
@@ -41,7 +44,8 @@ private struct RandomProjection {
             return call("count:", chance(2) ? call("distinct:", argument) : argument)
         case 3: return call(pick(["min:", "max:"]), path(pick(["label", "day", "link", "owner.name", "blob"])))
         case 4: return call("divide:by:", call("sum:", argument), call("count:", .this))
-        default: return call(pick(["sum:", "average:", "min:", "max:"]), chance(4) ? call("distinct:", argument) : argument)
+        default:
+            return call(pick(["sum:", "average:", "min:", "max:"]), chance(4) ? call("distinct:", argument) : argument)
         }
     }
 
@@ -57,11 +61,13 @@ private struct RandomProjection {
 
     private mutating func having(_ columns: [ValueProjection.Column]) -> Predicate {
         switch Int.random(in: 0..<5, using: &random) {
-        case 0: test(path("@count"), pick([.greater, .less, .equal]), .int(Int64(Int.random(in: 1...4, using: &random))))
+        case 0:
+            test(path("@count"), pick([.greater, .less, .equal]), .int(Int64(Int.random(in: 1...4, using: &random))))
         case 1: .not(test(call("sum:", path(pick(Self.numbers))), .less, .double(2)))
         case 2: test(call("max:", path("label")), .notEqual, .null)
         case 3: test(.variable(pick(columns).name), .notEqual, .null)
-        default: .or([test(path("@min.serial"), .less, .int(20)), test(call("count:", path("price")), .equal, .int(0))])
+        default:
+            .or([test(path("@min.serial"), .less, .int(20)), test(call("count:", path("price")), .equal, .int(0))])
         }
     }
 
@@ -73,12 +79,15 @@ private struct RandomProjection {
         let isGrouped = chance(2)
         let grouping = isGrouped ? (0..<Int.random(in: 0...2, using: &random)).map { _ in key() } : []
         var expressions: [Expression] = isGrouped ? grouping.filter { _ in !chance(4) } : []
-        for _ in 0..<Int.random(in: (expressions.isEmpty ? 1 : 0)...3, using: &random) { expressions.append(isGrouped ? aggregate() : key()) }
+        for _ in 0..<Int.random(in: (expressions.isEmpty ? 1 : 0)...3, using: &random) {
+            expressions.append(isGrouped ? aggregate() : key())
+        }
         let columns = expressions.enumerated().map { column("c\($0.offset)", $0.element) }
         let isDistinct = chance(4)
         plan.projection = .values(
             ValueProjection(
-                columns, grouping: grouping, having: grouping.isEmpty || chance(2) ? nil : having(columns), isDistinct: isDistinct))
+                columns, grouping: grouping, having: grouping.isEmpty || chance(2) ? nil : having(columns),
+                isDistinct: isDistinct))
         let isOrdered = !chance(3)
         guard isOrdered else { return (plan, false) }
         for place in columns.indices.shuffled(using: &random).prefix(Int.random(in: 1...2, using: &random)) {
@@ -86,7 +95,9 @@ private struct RandomProjection {
             if chance(3) { term.comparison = pick([.caseInsensitive, .localizedStandard]) }
             plan.sort.append(term)
         }
-        if !isGrouped, !isDistinct, chance(2) { plan.sort.append(by(pick(["owner.name", "labels.@count", "day"]), !chance(2))) }
+        if !isGrouped, !isDistinct, chance(2) {
+            plan.sort.append(by(pick(["owner.name", "labels.@count", "day"]), !chance(2)))
+        }
         plan.limit = chance(2) ? Int.random(in: 1...9, using: &random) : 0
         plan.offset = chance(3) ? Int.random(in: 0...4, using: &random) : 0
         return (plan, true)
@@ -101,9 +112,10 @@ private struct RandomProjection {
     }
 
     /// More of the store that decides most itself; the file stores answer from memory.
-    static let runs = StoreMaker.all.filter { [NSSQLiteStoreType, BoxStore.type, ShelfStore.type].contains($0.type) }.flatMap { maker in
-        (1...(maker.type == NSSQLiteStoreType ? 8 : 1)).map { Run(maker: maker, seed: $0) }
-    }
+    static let runs = StoreMaker.all.filter { [NSSQLiteStoreType, BoxStore.type, ShelfStore.type].contains($0.type) }
+        .flatMap { maker in
+            (1...(maker.type == NSSQLiteStoreType ? 8 : 1)).map { Run(maker: maker, seed: $0) }
+        }
 
     @Test("Random projections come out as in memory", arguments: runs)
     func agree(_ run: Run) throws {
@@ -131,14 +143,16 @@ private struct RandomProjection {
 
     private func describe(_ plan: FetchPlan) -> String {
         guard case .values(let values) = plan.projection else { return "" }
-        return "\(values.columns) by \(values.grouping) having \(String(describing: values.having)) distinct \(values.isDistinct) \(plan)"
+        return
+            "\(values.columns) by \(values.grouping) having \(String(describing: values.having)) distinct \(values.isDistinct) \(plan)"
     }
 }
 
 extension [[Value]] {
     /// Equal to the bit, keys by their rows.
     fileprivate func isSame(as other: [[Value]]) -> Bool {
-        count == other.count && zip(self, other).allSatisfy { a, b in a.count == b.count && zip(a, b).allSatisfy { $0.isSame(as: $1) } }
+        count == other.count
+            && zip(self, other).allSatisfy { a, b in a.count == b.count && zip(a, b).allSatisfy { $0.isSame(as: $1) } }
     }
 }
 

@@ -22,20 +22,26 @@ struct ValueRefusal: Sendable, CustomTestStringConvertible {
 
     static let all = [
         ValueRefusal(
-            sentence: "keypath colour not found in entity Item: it names “colour”, which Item does not have as a stored property; correct "
+            sentence:
+                "keypath colour not found in entity Item: it names “colour”, which Item does not have as a stored property; correct "
                 + "the key path.", columns: [column("colour")]),
         ValueRefusal(
-            sentence: "keypath colour not found in entity Item: it names “colour”, which Item does not have as a stored property; correct "
+            sentence:
+                "keypath colour not found in entity Item: it names “colour”, which Item does not have as a stored property; correct "
                 + "the key path.", grouping: [path("colour")]),
         ValueRefusal(
-            sentence: "keypath owner.colour not found in entity Item: it names “colour”, which Person does not have as a stored property; "
+            sentence:
+                "keypath owner.colour not found in entity Item: it names “colour”, which Person does not have as a stored property; "
                 + "correct the key path.", columns: [column("s", call("sum:", path("owner.colour")))]),
         ValueRefusal(
-            sentence: "The column “labels” of Item uses the to-many labels as a whole in a column.", columns: [column("labels")]),
+            sentence: "The column “labels” of Item uses the to-many labels as a whole in a column.",
+            columns: [column("labels")]),
         ValueRefusal(
-            sentence: "The column “labels.name” of Item uses the to-many labels as a whole in a column.", columns: [column("labels.name")]),
+            sentence: "The column “labels.name” of Item uses the to-many labels as a whole in a column.",
+            columns: [column("labels.name")]),
         ValueRefusal(
-            sentence: "The projection of Item uses the to-many labels as a whole in a grouping.", columns: [count], grouping: [path("labels")]),
+            sentence: "The projection of Item uses the to-many labels as a whole in a grouping.", columns: [count],
+            grouping: [path("labels")]),
         ValueRefusal(
             sentence: "The column “s” of Item uses “sum:(label)”, which adds up what are no numbers.",
             columns: [column("s", call("sum:", path("label")))]),
@@ -52,59 +58,75 @@ struct ValueRefusal: Sendable, CustomTestStringConvertible {
             sentence: "The column “s” of Item uses “@sum”: @count stands alone, other operators before a key path.",
             columns: [column("s", path("@sum"))]),
         ValueRefusal(
-            sentence: "The column “s” of Item uses “@median.serial”, which asks for the unknown collection operator @median.",
+            sentence:
+                "The column “s” of Item uses “@median.serial”, which asks for the unknown collection operator @median.",
             columns: [column("s", path("@median.serial"))]),
         ValueRefusal(sentence: "The column “serial” of Item uses \(ungrouped).", columns: [column("serial"), count]),
         ValueRefusal(
-            sentence: "The column “serial” of Item uses \(ungrouped).", columns: [column("serial"), count], grouping: [path("label")]),
+            sentence: "The column “serial” of Item uses \(ungrouped).", columns: [column("serial"), count],
+            grouping: [path("label")]),
         ValueRefusal(
-            sentence: "The column “n” of Item uses \(ungrouped).", columns: [column("n", path("labels.@count"))], grouping: [path("label")]),
+            sentence: "The column “n” of Item uses \(ungrouped).", columns: [column("n", path("labels.@count"))],
+            grouping: [path("label")]),
         ValueRefusal(
             sentence: "The having predicate on Item uses \(ungrouped).", columns: [count], grouping: [path("label")],
             having: test(path("serial"), .equal, .int(1))),
         ValueRefusal(
-            sentence: "The having predicate on Item uses the variable $sum, which names none of the columns.", columns: [count],
+            sentence: "The having predicate on Item uses the variable $sum, which names none of the columns.",
+            columns: [count],
             grouping: [path("label")], having: test(.variable("sum"), .equal, .int(1))),
         ValueRefusal(
-            sentence: "The projection of Item uses having without a grouping; use a predicate instead.", columns: [count],
+            sentence: "The projection of Item uses having without a grouping; use a predicate instead.",
+            columns: [count],
             having: test(path("@count"), .greater, .int(1))),
         ValueRefusal(
-            sentence: "A fetch of Item cannot be sorted by “serial”: it is neither grouped nor an aggregate; group by it or aggregate it.",
+            sentence:
+                "A fetch of Item cannot be sorted by “serial”: it is neither grouped nor an aggregate; group by it or aggregate it.",
             columns: [count], sort: [by("serial")]),
         ValueRefusal(
-            sentence: "A fetch of Item cannot be sorted by “serial”: it is no column of the distinct rows; add it, or sort by a column.",
+            sentence:
+                "A fetch of Item cannot be sorted by “serial”: it is no column of the distinct rows; add it, or sort by a column.",
             columns: [column("label")], isDistinct: true, sort: [by("serial")]),
         ValueRefusal(
-            sentence: "A fetch of Item cannot be sorted by “labels.name”: it leads through the to-many “labels”, which has no one value to sort "
+            sentence:
+                "A fetch of Item cannot be sorted by “labels.name”: it leads through the to-many “labels”, which has no one value to sort "
                 + "by; sort by attributes, to-ones and @count.", sort: [by("labels.name")]),
         ValueRefusal(
-            sentence: "The projection of Item uses an aggregate to group by.", columns: [count], grouping: [call("sum:", path("serial"))]),
+            sentence: "The projection of Item uses an aggregate to group by.", columns: [count],
+            grouping: [call("sum:", path("serial"))]),
         ValueRefusal(
             sentence: "The projection of Item uses a constant to group by, which is no property.", columns: [count],
             grouping: [.constant(.int(1))]),
         ValueRefusal(sentence: "The projection of Item uses no columns; name one at least.", columns: []),
         ValueRefusal(
-            sentence: "The projection of Item uses the name “serial” for two columns.", columns: [column("serial"), column("serial")]),
+            sentence: "The projection of Item uses the name “serial” for two columns.",
+            columns: [column("serial"), column("serial")]),
         ValueRefusal(
-            sentence: "The column “x” of Item uses a constant, whose values have no one type.", columns: [column("x", .constant(.null))]),
+            sentence: "The column “x” of Item uses a constant, whose values have no one type.",
+            columns: [column("x", .constant(.null))]),
         ValueRefusal(
             sentence: "The column “x” of Item uses the function min:, whose values have no one type.",
             columns: [column("x", call("min:", path("serial"), path("label")))]),
         ValueRefusal(
             sentence: "The column “x” of Item uses the function add:to: of label, which is no number.",
             columns: [column("x", call("add:to:", path("serial"), path("label")))]),
-        ValueRefusal(sentence: "The column “x” of Item uses a list in a column.", columns: [column("x", .list([path("serial"), path("label")]))]),
+        ValueRefusal(
+            sentence: "The column “x” of Item uses a list in a column.",
+            columns: [column("x", .list([path("serial"), path("label")]))]),
         ValueRefusal(
             sentence: "The column “x” of Item uses the variable $a, which has no value; substitute it first.",
             columns: [column("x", .variable("a"))]),
         ValueRefusal(
-            sentence: "The column “x” of Item uses the function median of with 1 arguments, which no store supports. Fetch without it and "
+            sentence:
+                "The column “x” of Item uses the function median of with 1 arguments, which no store supports. Fetch without it and "
                 + "filter in memory.", columns: [column("x", call("median of", path("serial")))]),
         ValueRefusal(
-            sentence: "The column “x” of Item uses the function stddev: over rows, which no store supports. Fetch without it and filter in "
+            sentence:
+                "The column “x” of Item uses the function stddev: over rows, which no store supports. Fetch without it and filter in "
                 + "memory.", columns: [column("x", call("stddev:", path("serial")))]),
         ValueRefusal(
-            sentence: "The column “first” of Folder uses a member by its place; name one of its properties.", entity: "Folder",
+            sentence: "The column “first” of Folder uses a member by its place; name one of its properties.",
+            entity: "Folder",
             columns: [column("first", .function("objectFrom:withIndex:", [path("entries"), .constant(.int(0))]))]),
         ValueRefusal(
             sentence: "The projection of Item has 501 columns and groupings, of which 500 are the most.",
@@ -119,15 +141,22 @@ struct ValueRefusal: Sendable, CustomTestStringConvertible {
         for refusal in ValueRefusal.all {
             let error = #expect(throws: StoreError.self, "\(refusal.sentence)") {
                 try subject.values(
-                    refusal.entity, refusal.columns, grouping: refusal.grouping, having: refusal.having, isDistinct: refusal.isDistinct
+                    refusal.entity, refusal.columns, grouping: refusal.grouping, having: refusal.having,
+                    isDistinct: refusal.isDistinct
                 ) { $0.sort = refusal.sort }
             }
             #expect(error?.sentence == refusal.sentence)
             #expect(error?.code == 134060)
         }
-        let big = #expect(throws: StoreError.self) { try subject.values("Item", [column("n", call("min:", path("big")))]) }
-        let sum = #expect(throws: StoreError.self) { try subject.values("Item", [column("n", call("count:", path("big")))]) }
-        for error in [big, sum] { #expect(error?.sentence.contains("in a file of their own") == true, "\(error?.sentence ?? "")") }
+        let big = #expect(throws: StoreError.self) {
+            try subject.values("Item", [column("n", call("min:", path("big")))])
+        }
+        let sum = #expect(throws: StoreError.self) {
+            try subject.values("Item", [column("n", call("count:", path("big")))])
+        }
+        for error in [big, sum] {
+            #expect(error?.sentence.contains("in a file of their own") == true, "\(error?.sentence ?? "")")
+        }
     }
 
     @Test("Rows and values are each asked by their own method", arguments: StoreMaker.all)

@@ -38,7 +38,9 @@ func call(_ name: String, _ arguments: Expression...) -> Expression { .function(
 /// A column with the name of its key path.
 func column(_ text: String) -> ValueProjection.Column { ValueProjection.Column(text, path(text)) }
 
-func column(_ name: String, _ expression: Expression) -> ValueProjection.Column { ValueProjection.Column(name, expression) }
+func column(_ name: String, _ expression: Expression) -> ValueProjection.Column {
+    ValueProjection.Column(name, expression)
+}
 
 func by(_ text: String, _ isAscending: Bool = true) -> SortTerm {
     SortTerm(keyPath: text.split(separator: ".").map(String.init), isAscending: isAscending)

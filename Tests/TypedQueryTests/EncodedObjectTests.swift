@@ -39,7 +39,9 @@ import Testing
 
         init(_ ship: Ship) {
             (name, nick, crew, guns, length) = (ship.name, ship.nick, ship.crew, ship.guns, ship.length)
-            (isAfloat, launched, tag, flag, rig) = (ship.isAfloat, ship.launched, ship.tag, ship.flag.rawValue, ship.rig?.rawValue)
+            (isAfloat, launched, tag, flag, rig) = (
+                ship.isAfloat, ship.launched, ship.tag, ship.flag.rawValue, ship.rig?.rawValue
+            )
             master = ship.master.map { master in
                 Master(name: master.name, age: master.age, chief: master.chief.map { .init(name: $0.name) })
             }
@@ -54,7 +56,8 @@ import Testing
             for change in [{ _ in }, { $0.dateEncodingStrategy = .iso8601 }] as [(JSONEncoder) -> Void] {
                 let wanted = try json(ships.map(ShipForm.init), change)
                 let encoded = try ships.encoded(
-                    \.name, \.nick, \.crew, \.guns, \.length, \.isAfloat, \.launched, \.tag, \.flag, \.rig, \.master?.name, \.master?.age,
+                    \.name, \.nick, \.crew, \.guns, \.length, \.isAfloat, \.launched, \.tag, \.flag, \.rig,
+                    \.master?.name, \.master?.age,
                     \.master?.chief?.name)
                 #expect(try json(encoded, change) == wanted)
                 #expect(try encoded.count == 12 && json(Array(encoded), change) == wanted)
@@ -87,12 +90,17 @@ import Testing
         withExtendedLifetime(child) {}
     }
 
-    @Test("Members of a to-many are a list: ordered ones in their order, others as they are sorted", arguments: Harbour.types)
+    @Test(
+        "Members of a to-many are a list: ordered ones in their order, others as they are sorted",
+        arguments: Harbour.types)
     func members(_ type: String) throws {
         let stack = try Harbour.stack(type)
         let form = EncodingForm<Ship>(\.crew)
             .each(\.moorings, \.port)
-            .each(\.cargo, EncodingForm<Cask>(\.label, \.owner?.name), sortedBy: [SortDescriptor(\.label, order: .reverse)])
+            .each(
+                \.cargo, EncodingForm<Cask>(\.label, \.owner?.name),
+                sortedBy: [SortDescriptor(\.label, order: .reverse)]
+            )
             .adding(\.cargo.count, as: "casks").adding(\.master?.chief?.name, as: "chief")
         let context = stack.another()
         let ship = try #require(try Ship.first(where: NSPredicate(format: "crew == 9"), in: context))
@@ -101,18 +109,25 @@ import Testing
                 {"cargo":[{"label":"cask 2","owner":{"name":""}},{"label":"cask 1"},{"label":"cask 0","owner":{"name":"Åsa"}}],"casks":3,\
                 "chief":"Bo","crew":9,"moorings":[{"port":"Oslo"},{"port":"Bergen"}]}
                 """)
-        let values = EncodingForm<Ship>(\.crew).listing(\.cargo, \.owner?.name, sortedBy: [SortDescriptor(\.label, order: .reverse)])
-            .listing(\.moorings, \.port)
+        let values = EncodingForm<Ship>(\.crew).listing(
+            \.cargo, \.owner?.name, sortedBy: [SortDescriptor(\.label, order: .reverse)]
+        )
+        .listing(\.moorings, \.port)
         let listed = #"{"cargo":["","Åsa"],"crew":9,"moorings":["Oslo","Bergen"]}"#
         #expect(try json(ship.encoded(values)) == listed)
-        let written = try JSONSerialization.jsonObject(with: ship.encoded(values).json(by: JSONEncoder())) as? NSDictionary
+        let written =
+            try JSONSerialization.jsonObject(with: ship.encoded(values).json(by: JSONEncoder())) as? NSDictionary
         #expect(try written == JSONSerialization.jsonObject(with: Data(listed.utf8)) as? NSDictionary)
-        let deep = EncodingForm<Sailor>(\.name).each(\.ships, EncodingForm<Ship>(\.name).each(\.cargo, \.label), sortedBy: order)
+        let deep = EncodingForm<Sailor>(\.name).each(
+            \.ships, EncodingForm<Ship>(\.name).each(\.cargo, \.label), sortedBy: order)
         let sailors = try Sailor.all(sortedBy: [SortDescriptor(\.name)], in: context)
         let text = try json(sailors.encoded(deep))
-        #expect(text.contains(#"{"cargo":[{"label":"cask 0"}],"name":"ADA"}"#) && text.hasPrefix(#"[{"name":"","ships":["#))
+        #expect(
+            text.contains(#"{"cargo":[{"label":"cask 0"}],"name":"ADA"}"#) && text.hasPrefix(#"[{"name":"","ships":["#))
         let plain = EncodingForm<NSManagedObject>()
-        #expect(try json(sailors[0].encoded(\.name, \.objectID)).contains(sailors[0].objectID.uriRepresentation().absoluteString))
+        #expect(
+            try json(sailors[0].encoded(\.name, \.objectID)).contains(
+                sailors[0].objectID.uriRepresentation().absoluteString))
         #expect(try json((sailors as [NSManagedObject]).encoded(plain)) == "[{},{},{}]")
         withExtendedLifetime(context) {}
     }
@@ -122,7 +137,9 @@ import Testing
         let stack = try Harbour.stack(NSSQLiteStoreType)
         let reader = stack.another()
         reader.stalenessInterval = 0
-        let form = EncodingForm<Ship>(\.name, \.master?.name, \.master?.chief?.name).each(\.cargo, \.label, \.owner?.age).each(\.moorings, \.port)
+        let form = EncodingForm<Ship>(\.name, \.master?.name, \.master?.chief?.name).each(
+            \.cargo, \.label, \.owner?.age
+        ).each(\.moorings, \.port)
         let ids = try Ship.all(in: reader).map(\.objectID)
         reader.reset()
         let faults = ids.compactMap { reader.object(with: $0) as? Ship }
@@ -153,7 +170,11 @@ import Testing
         async let first = json(encoded)
         async let second = json(encoded)
         let texts = try await [first, second]
-        #expect(texts[0] == texts[1] && texts[0].hasPrefix(#"[{"moorings":[],"name":"Ada"},{"master":{"name":"Bo"},"moorings":[{"port":"Oslo"}],"name":"ADA"}"#))
+        #expect(
+            texts[0] == texts[1]
+                && texts[0].hasPrefix(
+                    #"[{"moorings":[],"name":"Ada"},{"master":{"name":"Bo"},"moorings":[{"port":"Oslo"}],"name":"ADA"}"#
+                ))
     }
 
     @Test("What cannot be encoded is told with its path", arguments: Harbour.types)
@@ -174,7 +195,9 @@ import Testing
         refused("adding(", ["cargo", "@count"]) { _ = try ship.encoded(\.cargo.count) }
         refused("second value", ["name"]) { _ = try ship.encoded(\.name, \.name) }
         refused("second value", ["name"]) { _ = try ship.encoded(EncodingForm(\.name).adding(\.nick, as: "name")) }
-        refused("no entity in common") { _ = try [ship, try #require(ship.master)].encoded(EncodingForm<NSManagedObject>()) }
+        refused("no entity in common") {
+            _ = try [ship, try #require(ship.master)].encoded(EncodingForm<NSManagedObject>())
+        }
         context.delete(ship)
         try context.save()
         refused("was deleted") { _ = try ship.encoded(\.name) }

@@ -14,7 +14,9 @@ final class Parcel: NSManagedObject {
     var large: Int64 { value(forKey: "large") as? Int64 ?? 0 }
     var real: Double { value(forKey: "real") as? Double ?? 0 }
     var short: Float { value(forKey: "short") as? Float ?? 0 }
-    var price: Decimal? { value(forKey: "price") as? Decimal ?? (value(forKey: "price") as? NSDecimalNumber)?.decimalValue }
+    var price: Decimal? {
+        value(forKey: "price") as? Decimal ?? (value(forKey: "price") as? NSDecimalNumber)?.decimalValue
+    }
     var isOpen: Bool { value(forKey: "isOpen") as? Bool ?? false }
     var note: String? { value(forKey: "note") as? String }
     var sent: Date? { value(forKey: "sent") as? Date }
@@ -48,33 +50,48 @@ final class Parcel: NSManagedObject {
         var parcel = EntityDraft(name: "Parcel")
         parcel.className = "Parcel"
         parcel.attributes = [
-            Clinic.attribute("small", .integer16), Clinic.attribute("large", .integer64), Clinic.attribute("real", .double),
-            Clinic.attribute("short", .float), Clinic.attribute("price", .decimal), Clinic.attribute("isOpen", .boolean),
-            Clinic.attribute("note", .string), Clinic.attribute("sent", .date), Clinic.attribute("bytes", .binary), photo,
-            Clinic.attribute("code", .uuid), Clinic.attribute("page", .uri), words, Clinic.attribute("list", .transformable), place,
+            Clinic.attribute("small", .integer16), Clinic.attribute("large", .integer64),
+            Clinic.attribute("real", .double),
+            Clinic.attribute("short", .float), Clinic.attribute("price", .decimal),
+            Clinic.attribute("isOpen", .boolean),
+            Clinic.attribute("note", .string), Clinic.attribute("sent", .date), Clinic.attribute("bytes", .binary),
+            photo,
+            Clinic.attribute("code", .uuid), Clinic.attribute("page", .uri), words,
+            Clinic.attribute("list", .transformable), place,
             Clinic.attribute("table", .transformable), Clinic.attribute("data", .transformable),
         ]
         var draft = SchemaDraft()
         draft.entities = [parcel]
-        draft.composites = [Composite(name: "Place", attributes: [Clinic.attribute("latitude", .double), Clinic.attribute("name", .string)])]
+        draft.composites = [
+            Composite(
+                name: "Place", attributes: [Clinic.attribute("latitude", .double), Clinic.attribute("name", .string)])
+        ]
         return try Stack(type, model: NSManagedObjectModel(draft: draft), undo: false)
     }
 
     private struct Form: Encodable {
-        var small: Int16, large: Int64, real: Double, short: Float, price: Decimal, isOpen: Bool, note: String, sent: Date, bytes: Data
+        var small: Int16, large: Int64, real: Double, short: Float, price: Decimal, isOpen: Bool, note: String,
+            sent: Date, bytes: Data
         var photo: Data, code: UUID, page: URL, words: [String]
     }
 
-    @Test("Every type is encoded as Swift encodes it, by the encoder's strategies; composites are containers", arguments: Harbour.types)
+    @Test(
+        "Every type is encoded as Swift encodes it, by the encoder's strategies; composites are containers",
+        arguments: Harbour.types)
     func types(_ type: String) throws {
         let stack = try Self.stack(type)
         let form = Form(
-            small: -3, large: .max, real: 0.1, short: 0.1, price: Decimal(string: "12.34") ?? 0, isOpen: true, note: "é\u{0}\"\\\n/", sent: Date(
-                timeIntervalSinceReferenceDate: 60.5), bytes: Data([1, 2, 250]), photo: Data(repeating: 7, count: 200_000), code: UUID(),
+            small: -3, large: .max, real: 0.1, short: 0.1, price: Decimal(string: "12.34") ?? 0, isOpen: true,
+            note: "é\u{0}\"\\\n/",
+            sent: Date(
+                timeIntervalSinceReferenceDate: 60.5), bytes: Data([1, 2, 250]),
+            photo: Data(repeating: 7, count: 200_000), code: UUID(),
             page: URL(string: "https://example.org/a?b=c") ?? URL(fileURLWithPath: "/"), words: ["x", "y"])
         let values: [String: Any] = [
-            "small": form.small, "large": form.large, "real": form.real, "short": form.short, "price": NSDecimalNumber(decimal: form.price),
-            "isOpen": true, "note": form.note, "sent": form.sent, "bytes": form.bytes, "photo": form.photo, "code": form.code, "page": form.page,
+            "small": form.small, "large": form.large, "real": form.real, "short": form.short,
+            "price": NSDecimalNumber(decimal: form.price),
+            "isOpen": true, "note": form.note, "sent": form.sent, "bytes": form.bytes, "photo": form.photo,
+            "code": form.code, "page": form.page,
             "words": form.words, "place": ["latitude": 59.9, "name": "Oslo"],
         ]
         _ = stack.context.make("Parcel", values)
@@ -86,7 +103,8 @@ final class Parcel: NSManagedObject {
             }
             let found = try stack.context.fetch(NSFetchRequest<Parcel>(entityName: "Parcel"))
             let encoded = try found.encoded(
-                \.small, \.large, \.real, \.short, \.price, \.isOpen, \.note, \.sent, \.bytes, \.photo, \.code, \.page, \.words)
+                \.small, \.large, \.real, \.short, \.price, \.isOpen, \.note, \.sent, \.bytes, \.photo, \.code, \.page,
+                \.words)
             for dates in [JSONEncoder.DateEncodingStrategy.deferredToDate, .iso8601, .secondsSince1970] {
                 let encoder = JSONEncoder()
                 encoder.outputFormatting = .sortedKeys
@@ -95,16 +113,22 @@ final class Parcel: NSManagedObject {
             }
             let encoder = JSONEncoder()
             encoder.outputFormatting = .sortedKeys
-            texts.append(String(decoding: try encoder.encode(found.encoded(\.latitude, \.shout, \.small)), as: UTF8.self))
+            texts.append(
+                String(decoding: try encoder.encode(found.encoded(\.latitude, \.shout, \.small)), as: UTF8.self))
         }
         let wanted = #"[{"place":{"latitude":59.9},"shout":"É\#u{5C}u0000\"\\\n\/","small":-3}]"#
         #expect(texts == [wanted, wanted])
     }
 
-    @Test("A transformable value that is no Swift value is refused by name; lists and dictionaries of Foundation's are values")
+    @Test(
+        "A transformable value that is no Swift value is refused by name; lists and dictionaries of Foundation's are values"
+    )
     func transformables() throws {
         let stack = try Self.stack(NSSQLiteStoreType)
-        let values: [String: Any] = ["list": NSArray(array: [1, 2]), "table": NSDictionary(dictionary: ["k": 1]), "data": NSSet(array: [1]), "note": "n"]
+        let values: [String: Any] = [
+            "list": NSArray(array: [1, 2]), "table": NSDictionary(dictionary: ["k": 1]), "data": NSSet(array: [1]),
+            "note": "n",
+        ]
         let parcel = try #require(stack.context.make("Parcel", values) as? Parcel)
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
@@ -112,6 +136,8 @@ final class Parcel: NSManagedObject {
         #expect(text == #"{"list":[1,2],"shout":"N","table":{"k":1}}"#)
         let error = #expect(throws: EncodingError.self) { try parcel.encoded(\.data) }
         guard case .invalidValue(_, let told)? = error else { return }
-        #expect(told.codingPath.map(\.stringValue) == ["data"] && told.debugDescription.contains("Parcel.data is of type NSSet"), "\(told)")
+        #expect(
+            told.codingPath.map(\.stringValue) == ["data"]
+                && told.debugDescription.contains("Parcel.data is of type NSSet"), "\(told)")
     }
 }

@@ -15,10 +15,13 @@ import Testing
         let stack = try Harbour.stack(type)
         let context = stack.context
         #expect(try Ship.all(in: context).count == 12)
-        #expect(try Ship.all(sortedBy: [SortDescriptor(\.crew, order: .reverse)], in: context).map(\.crew) == (-2...9).reversed())
+        #expect(
+            try Ship.all(sortedBy: [SortDescriptor(\.crew, order: .reverse)], in: context).map(\.crew)
+                == (-2...9).reversed())
         #expect(try Steamer.all(in: context).count == 4)
         #expect(try Ship.find(where: \Ship.crew > 6, sortedBy: order, in: context).map(\.crew) == [7, 8, 9])
-        #expect(try Ship.find(sortedBy: order, limit: 2, in: context) { $0.master.name == "Bo" }.map(\.crew) == [-1, 5])
+        #expect(
+            try Ship.find(sortedBy: order, limit: 2, in: context) { $0.master.name == "Bo" }.map(\.crew) == [-1, 5])
         #expect(try Ship.first(where: \Ship.crew > 6, sortedBy: order, in: context)?.crew == 7)
         #expect(try Ship.first(where: \Ship.crew > 60, in: context) == nil)
         #expect(try Ship.count(in: context) == 12 && Ship.count(where: \Ship.crew > 6, in: context) == 3)
@@ -46,8 +49,12 @@ import Testing
         #expect(try names("%").count == 12)
         #expect(try Ship.find(\.nick, like: "Old%", in: context).count == 2)
         #expect(try Ship.find(\.master?.name, like: "B_", in: context).count == 3)
-        #expect(SQLPattern("Wash%").predicate(of: (\Ship.name).predicateExpression, []).description == "name BEGINSWITH \"Wash\"")
-        #expect(SQLPattern("W*s_\\").predicate(of: (\Ship.name).predicateExpression, []).description == #"name LIKE "W\\*s?\\\\""#)
+        #expect(
+            SQLPattern("Wash%").predicate(of: (\Ship.name).predicateExpression, []).description
+                == "name BEGINSWITH \"Wash\"")
+        #expect(
+            SQLPattern("W*s_\\").predicate(of: (\Ship.name).predicateExpression, []).description
+                == #"name LIKE "W\\*s?\\\\""#)
     }
 
     @Test("Aggregates, with values that are missing and none at all", arguments: Harbour.types)
@@ -55,7 +62,8 @@ import Testing
         let stack = try Harbour.stack(type)
         let context = stack.context
         let big = \Ship.crew > 6
-        #expect(try Ship.average(of: \.crew, in: context) == 3.5 && Ship.average(of: \.crew, where: big, in: context) == 8)
+        #expect(
+            try Ship.average(of: \.crew, in: context) == 3.5 && Ship.average(of: \.crew, where: big, in: context) == 8)
         #expect(try Ship.sum(of: \.crew, in: context) == 42 && Ship.sum(of: \.length, in: context) == 16.5)
         #expect(try Ship.sum(of: \.guns, in: context) == [0, 2, 3, 4, 6, 7, 8, 10, 11].map { $0 * 3 }.reduce(0, +))
         #expect(try Ship.minimum(of: \.crew, in: context) == -2 && Ship.maximum(of: \.crew, in: context) == 9)
@@ -64,7 +72,9 @@ import Testing
         #expect(try Ship.maximum(of: \.flag, in: context) == .black)
         #expect(try Sailor.maximum(of: \.age, in: context) == 61 && Sailor.average(of: \.age, in: context) == 45.5)
         let none = \Ship.crew > 60
-        #expect(try Ship.average(of: \.crew, where: none, in: context) == nil && Ship.maximum(of: \.guns, where: none, in: context) == nil)
+        #expect(
+            try Ship.average(of: \.crew, where: none, in: context) == nil
+                && Ship.maximum(of: \.guns, where: none, in: context) == nil)
         #expect(try Ship.sum(of: \.crew, where: none, in: context) == 0)
     }
 
@@ -72,16 +82,24 @@ import Testing
     func columns(_ type: String) throws {
         let stack = try Harbour.stack(type)
         let context = stack.context
-        let (ids, (crews, names, guns, launched)) = try Ship.columns(of: \.crew, \.name, \.guns, \.launched, sortedBy: order, in: context)
+        let (ids, (crews, names, guns, launched)) = try Ship.columns(
+            of: \.crew, \.name, \.guns, \.launched, sortedBy: order, in: context)
         #expect(context.registeredObjects.isEmpty)
         #expect(crews == Array(-2...9) && ids.count == 12 && names.count == 12)
         let ships = try Ship.all(sortedBy: order, in: context)
-        #expect(ids == ships.map(\.objectID) && names == ships.map(\.name) && guns == ships.map(\.guns) && launched == ships.map(\.launched))
+        #expect(
+            ids == ships.map(\.objectID) && names == ships.map(\.name) && guns == ships.map(\.guns)
+                && launched == ships.map(\.launched))
         let more = try Ship.columns(
-            of: \.flag, \.rig, \.isAfloat, \.isLit, \.tag, \.length, \.master?.name, where: \Ship.crew > 0, sortedBy: order, limit: 3, in: context)
+            of: \.flag, \.rig, \.isAfloat, \.isLit, \.tag, \.length, \.master?.name, where: \Ship.crew > 0,
+            sortedBy: order, limit: 3, in: context)
         let three = Array(ships[3..<6])
-        #expect(more.ids == three.map(\.objectID) && more.values.0 == three.map(\.flag) && more.values.1 == three.map(\.rig))
-        #expect(more.values.2 == three.map(\.isAfloat) && more.values.3 == three.map(\.isLit) && more.values.4 == three.map(\.tag))
+        #expect(
+            more.ids == three.map(\.objectID) && more.values.0 == three.map(\.flag) && more.values.1 == three.map(\.rig)
+        )
+        #expect(
+            more.values.2 == three.map(\.isAfloat) && more.values.3 == three.map(\.isLit)
+                && more.values.4 == three.map(\.tag))
         #expect(more.values.5 == three.map(\.length) && more.values.6 == three.map { $0.master?.name })
         #expect(try Ship.columns(of: \.crew, where: \Ship.crew > 60, in: context).values.isEmpty)
         let masters = try Ship.columns(of: \.master?.objectID, \.objectID, sortedBy: order, in: context)
@@ -115,33 +133,45 @@ import Testing
         try context.save()
         context.reset()
         let seven = NSPredicate(format: "guns == 7")
-        let (_, columns) = try Ship.columns(of: \.name, \.crew, \.length, \.isAfloat, \.flag, \.bell, where: seven, in: context)
+        let (_, columns) = try Ship.columns(
+            of: \.name, \.crew, \.length, \.isAfloat, \.flag, \.bell, where: seven, in: context)
         #expect(context.registeredObjects.isEmpty)
         let ships = try Ship.find(where: seven, in: context)
-        #expect(ships.count == 3 && columns.0 == ships.map(\.name) && columns.1 == ships.map(\.crew) && columns.2 == ships.map(\.length))
+        #expect(
+            ships.count == 3 && columns.0 == ships.map(\.name) && columns.1 == ships.map(\.crew)
+                && columns.2 == ships.map(\.length))
         #expect(columns.3 == ships.map(\.isAfloat) && columns.4 == ships.map(\.flag) && columns.5 == ships.map(\.bell))
         #expect(columns.4 == [.white, .white, .white] && columns.5 == [-1, -1, -1])
         #expect(try Ship.columns(of: \.name, \.bell, in: context).values.0.count { $0 == "" } == 4)
     }
 
-    @Test("A sum that does not fit its property's type is refused; in a dictionary it is a real number", arguments: Harbour.types)
+    @Test(
+        "A sum that does not fit its property's type is refused; in a dictionary it is a real number",
+        arguments: Harbour.types)
     func sums(_ type: String) throws {
         let stack = try Harbour.stack(type)
         let context = stack.context
         for _ in 0..<3 { _ = context.make("Ship", ["bell": Int64.max, "crew": Int32.max, "guns": 7]) }
         try context.save()
         let error = #expect(throws: CocoaError.self) { try Ship.sum(of: \.bell, in: context) }
-        #expect(error?.errorCode == 134060 && error?.localizedDescription.contains("wider type") == true, "\(error as Any)")
+        #expect(
+            error?.errorCode == 134060 && error?.localizedDescription.contains("wider type") == true, "\(error as Any)")
         #expect(throws: CocoaError.self) { try Ship.sum(of: \.crewOf32, in: context) }
         #expect(try Ship.average(of: \.bell, in: context) == 0x1p63)
-        func computed(_ name: String, _ format: String, _ type: NSAttributeType = .undefinedAttributeType) -> NSExpressionDescription {
+        func computed(_ name: String, _ format: String, _ type: NSAttributeType = .undefinedAttributeType)
+            -> NSExpressionDescription
+        {
             let computed = NSExpressionDescription()
-            (computed.name, computed.expression, computed.expressionResultType) = (name, NSExpression(format: format), type)
+            (computed.name, computed.expression, computed.expressionResultType) = (
+                name, NSExpression(format: format), type
+            )
             return computed
         }
         let request = NSFetchRequest<NSDictionary>(entityName: "Ship")
         request.resultType = .dictionaryResultType
-        request.propertiesToFetch = [computed("sum", "sum:(bell)"), computed("real", "sum:(bell + 1)", .doubleAttributeType)]
+        request.propertiesToFetch = [
+            computed("sum", "sum:(bell)"), computed("real", "sum:(bell + 1)", .doubleAttributeType),
+        ]
         let found = try #require(try context.fetch(request).first)
         #expect(found["sum"] as? Double == 3 * 0x1p63 && found["real"] as? Double == 3 * 0x1p63)
         request.predicate = NSPredicate(format: "guns == 7 AND bell + 1 > bell")
@@ -157,7 +187,9 @@ import Testing
     func executing() async throws {
         let stack = try Harbour.stack(NSSQLiteStoreType)
         let (outer, inner) = (stack.context, stack.another())
-        let found = try await inner.perform { try Ship.all().map { $0.managedObjectContext === inner }.filter { $0 }.count }
+        let found = try await inner.perform {
+            try Ship.all().map { $0.managedObjectContext === inner }.filter { $0 }.count
+        }
         #expect(found == 12)
         // Aggregates read what the store holds.
         let counts: [Int] = try outer.performAndWait {

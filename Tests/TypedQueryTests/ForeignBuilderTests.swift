@@ -11,7 +11,9 @@ import CoreData
 @Suite("A predicate builder of others") struct ForeignBuilderTests {
     private let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Harbour.model())
 
-    @Test("Its operators are the ones that are used, and print by the names of properties; the library's fill what it lacks")
+    @Test(
+        "Its operators are the ones that are used, and print by the names of properties; the library's fill what it lacks"
+    )
     func operators() throws {
         let texts: [(NSPredicate, String)] = [
             (\Ship.crew >= 3, "crew >= 3"),
@@ -35,10 +37,13 @@ import CoreData
     func queries(_ type: String) throws {
         let stack = try Harbour.stack(type)
         let context = stack.context
-        let query = Query<Ship>().filter(\Ship.crew >= 3 && \Ship.isAfloat == true).sort(\.name, ascending: false).sort(\.crew)
+        let query = Query<Ship>().filter(\Ship.crew >= 3 && \Ship.isAfloat == true).sort(\.name, ascending: false).sort(
+            \.crew)
         let text = NSFetchRequest<Ship>(entityName: "Ship")
         text.predicate = NSPredicate(format: "crew >= 3 AND isAfloat == YES")
-        text.sortDescriptors = [NSSortDescriptor(key: "name", ascending: false), NSSortDescriptor(key: "crew", ascending: true)]
+        text.sortDescriptors = [
+            NSSortDescriptor(key: "name", ascending: false), NSSortDescriptor(key: "crew", ascending: true),
+        ]
         let right = try context.fetch(text).map(\.crew)
         #expect(try context.fetch(query.request("Ship")).map(\.crew) == right && right.count > 2)
         #expect(try query.values(of: \.crew, "Ship", context) == right)

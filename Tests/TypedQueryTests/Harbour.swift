@@ -63,7 +63,8 @@ enum Harbour {
         ship.className = "Ship"
         ship.attributes = [
             attribute("name", .string, true), attribute("nick", .string, true), attribute("crew", .integer32, true),
-            attribute("guns", .integer16, true), attribute("length", .double, true), attribute("isAfloat", .boolean, true),
+            attribute("guns", .integer16, true), attribute("length", .double, true),
+            attribute("isAfloat", .boolean, true),
             attribute("isLit", .boolean, true), attribute("launched", .date, true), attribute("tag", .uuid, true),
             attribute("flag", .integer16, true), attribute("rig", .string, true), attribute("bell", .integer64, true),
         ]
@@ -85,7 +86,9 @@ enum Harbour {
         var cask = EntityDraft(name: "Cask")
         cask.className = "Cask"
         cask.attributes = [attribute("label", .string, true), attribute("weight", .double, true)]
-        cask.relationships = [Clinic.toOne("ship", "Ship", inverse: "cargo"), Clinic.toOne("owner", "Sailor", inverse: "goods")]
+        cask.relationships = [
+            Clinic.toOne("ship", "Ship", inverse: "cargo"), Clinic.toOne("owner", "Sailor", inverse: "goods"),
+        ]
         var stop = EntityDraft(name: "Mooring")
         stop.className = "Mooring"
         stop.attributes = [attribute("port", .string, true)]
@@ -108,13 +111,16 @@ enum Harbour {
         let ports = ["Oslo", "Bergen", "Turku"].map { context.make("Mooring", ["port": $0]) }
         let names = ["Ada", "ADA", "Bella", "Ångström", "", "Zoë", "delta", "Adamant", "Echo", "50% off", "a_b", "axb"]
         for (place, name) in names.enumerated() {
-            let ship = context.make(place % 3 == 2 ? "Steamer" : "Ship", ["name": name, "crew": place - 2, "length": Double(place) / 4])
+            let ship = context.make(
+                place % 3 == 2 ? "Steamer" : "Ship", ["name": name, "crew": place - 2, "length": Double(place) / 4])
             ship.setValue(Int16(place % 3 + 1), forKey: "flag")
             ship.setValue(place % 2 == 0, forKey: "isAfloat")
             if place % 3 != 0 { ship.setValue(place % 2 == 1, forKey: "isLit") }
             if place % 4 != 1 { ship.setValue(place * 3, forKey: "guns") }
             if place % 2 == 1 { ship.setValue(["Old \(name)", "", "Ada"][place % 3], forKey: "nick") }
-            if place % 5 != 0 { ship.setValue(Date(timeIntervalSinceReferenceDate: Double(place) * 1000), forKey: "launched") }
+            if place % 5 != 0 {
+                ship.setValue(Date(timeIntervalSinceReferenceDate: Double(place) * 1000), forKey: "launched")
+            }
             if place < 4 { ship.setValue(tags[place], forKey: "tag") }
             if place % 4 != 3 { ship.setValue(["sloop", "brig", "barque"][place % 3], forKey: "rig") }
             if place % 4 != 0 { ship.setValue([chief, mate, boy][place % 3], forKey: "master") }
@@ -143,7 +149,9 @@ extension NSManagedObjectContext {
 
 extension Harbour {
     /// Asks every ship by Foundation's own evaluation and by the translated predicate, and both stores by a fetch.
-    static func check(_ predicate: Foundation.Predicate<Ship>, finds wanted: String?, sourceLocation: Testing.SourceLocation) throws {
+    static func check(
+        _ predicate: Foundation.Predicate<Ship>, finds wanted: String?, sourceLocation: Testing.SourceLocation
+    ) throws {
         let translated = try #require(NSPredicate(predicate))
         for type in types {
             let stack = try stack(type)
@@ -154,7 +162,8 @@ extension Harbour {
             let format = translated.description
             #expect(found == right, "\(type): \(format)", sourceLocation: sourceLocation)
             #expect(judged == right, "objects: \(format)", sourceLocation: sourceLocation)
-            #expect(!right.isEmpty && right.count < ships.count, "\(format) tells nothing", sourceLocation: sourceLocation)
+            #expect(
+                !right.isEmpty && right.count < ships.count, "\(format) tells nothing", sourceLocation: sourceLocation)
         }
         let format = translated.description
         if let wanted { #expect(format == wanted, sourceLocation: sourceLocation) }

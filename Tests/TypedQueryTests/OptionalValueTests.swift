@@ -10,13 +10,22 @@ import Testing
 @Suite("Typed predicates with optional values") struct OptionalValueTests {
     private let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Harbour.model())
 
-    private func check(_ predicate: NSPredicate, is format: String, finds: Int? = nil, sourceLocation: SourceLocation = #_sourceLocation) throws {
+    private func check(
+        _ predicate: NSPredicate, is format: String, finds: Int? = nil,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
         #expect(predicate.description == format, sourceLocation: sourceLocation)
         for type in Harbour.types {
             let stack = try Harbour.stack(type)
-            let (found, right) = (try stack.context.crews(predicate), try stack.context.crews(NSPredicate(format: format)))
-            let judged = try stack.context.fetch(NSFetchRequest<Ship>(entityName: "Ship")).filter { predicate.evaluate(with: $0) }
-            #expect(found == right && judged.map(\.crew).sorted() == right, "\(type): \(format)", sourceLocation: sourceLocation)
+            let (found, right) = (
+                try stack.context.crews(predicate), try stack.context.crews(NSPredicate(format: format))
+            )
+            let judged = try stack.context.fetch(NSFetchRequest<Ship>(entityName: "Ship")).filter {
+                predicate.evaluate(with: $0)
+            }
+            #expect(
+                found == right && judged.map(\.crew).sorted() == right, "\(type): \(format)",
+                sourceLocation: sourceLocation)
             if let finds {
                 #expect(found.count == finds, "\(type): \(format)", sourceLocation: sourceLocation)
             } else {

@@ -10,7 +10,8 @@ import Testing
     private let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Harbour.model())
 
     private func check(
-        _ predicate: Foundation.Predicate<Ship>, finds wanted: String? = nil, sourceLocation: SourceLocation = #_sourceLocation
+        _ predicate: Foundation.Predicate<Ship>, finds wanted: String? = nil,
+        sourceLocation: SourceLocation = #_sourceLocation
     ) throws { try Harbour.check(predicate, finds: wanted, sourceLocation: sourceLocation) }
 
     @Test("Places in an ordered to-many")
@@ -50,11 +51,16 @@ import Testing
             #expect(ships.filter { translated.evaluate(with: $0) }.map(\.crew) == right && right.count == 1)
             let error = #expect(throws: CocoaError.self) { try stack.context.crews(translated) }
             #expect(error?.code.rawValue == 134060)
-            for (format, crews) in [("crew == %@['Bella']", [2]), ("crew == %@['none']", []), ("crew == %@[SIZE]", [2]), ("1 == %@[name]", [-2])] {
+            for (format, crews) in [
+                ("crew == %@['Bella']", [2]), ("crew == %@['none']", []), ("crew == %@[SIZE]", [2]),
+                ("1 == %@[name]", [-2]),
+            ] {
                 // Stores know no places but those of an ordered to-many.
                 let text = NSPredicate(format: format, table as NSDictionary)
                 #expect(ships.filter { text.evaluate(with: $0) }.map(\.crew) == crews, "\(format)")
-                if !format.contains("name"), !format.contains("SIZE") { #expect(try stack.context.crews(text) == crews, "\(format)") }
+                if !format.contains("name"), !format.contains("SIZE") {
+                    #expect(try stack.context.crews(text) == crews, "\(format)")
+                }
             }
         }
     }
@@ -79,7 +85,8 @@ import Testing
 
     @Test("Conditionals in conditionals, in arithmetic and beside nil")
     func conditionals() throws {
-        try check(#Predicate { if $0.isAfloat { $0.crew > 2 } else { if $0.crew > 4 { true } else { $0.length < 0.5 } } })
+        try check(
+            #Predicate { if $0.isAfloat { $0.crew > 2 } else { if $0.crew > 4 { true } else { $0.length < 0.5 } } })
         try check(#Predicate { ($0.isAfloat ? $0.crew : -$0.crew) > 0 })
         try check(#Predicate { ($0.isAfloat ? $0.guns : nil) != nil })
         try check(#Predicate { ($0.guns ?? $0.crew) % 3 == 0 })
@@ -100,17 +107,23 @@ import Testing
 
     /// As Foundation of this toolchain has them.
     private static let parts = [
-        "Arithmetic", "ClosedRange", "CollectionContainsCollection", "CollectionIndexSubscript", "CollectionRangeSubscript", "Comparison",
-        "Conditional", "ConditionalCast", "Conjunction", "DictionaryKeyDefaultValueSubscript", "DictionaryKeySubscript", "Disjunction", "Equal",
-        "ExpressionEvaluate", "Filter", "FloatDivision", "ForceCast", "ForcedUnwrap", "IntDivision", "IntRemainder", "KeyPath", "Negation",
-        "NilCoalesce", "NilLiteral", "NotEqual", "OptionalFlatMap", "PredicateRegex", "Range", "RangeExpressionContains", "SequenceAllSatisfy",
-        "SequenceContains", "SequenceContainsWhere", "SequenceMaximum", "SequenceMinimum", "SequenceStartsWith", "StringContainsRegex", "TypeCheck",
+        "Arithmetic", "ClosedRange", "CollectionContainsCollection", "CollectionIndexSubscript",
+        "CollectionRangeSubscript", "Comparison",
+        "Conditional", "ConditionalCast", "Conjunction", "DictionaryKeyDefaultValueSubscript", "DictionaryKeySubscript",
+        "Disjunction", "Equal",
+        "ExpressionEvaluate", "Filter", "FloatDivision", "ForceCast", "ForcedUnwrap", "IntDivision", "IntRemainder",
+        "KeyPath", "Negation",
+        "NilCoalesce", "NilLiteral", "NotEqual", "OptionalFlatMap", "PredicateRegex", "Range",
+        "RangeExpressionContains", "SequenceAllSatisfy",
+        "SequenceContains", "SequenceContainsWhere", "SequenceMaximum", "SequenceMinimum", "SequenceStartsWith",
+        "StringContainsRegex", "TypeCheck",
         "UnaryMinus", "Value", "Variable",
     ]
 
     @Test("The page on the language names each part of Foundation's predicates")
     func page() throws {
-        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../Documentation/PredicateLanguage.md")
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
+            "../../Documentation/PredicateLanguage.md")
         let words = Set(try String(contentsOf: file, encoding: .utf8).split { !$0.isLetter }.map(String.init))
         for part in Self.parts { #expect(words.contains(part), "\(part)") }
     }

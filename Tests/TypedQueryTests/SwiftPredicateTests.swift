@@ -12,7 +12,8 @@ import Testing
 
     /// Asks every ship by Foundation's own evaluation, by the translated predicate, and both stores by a fetch.
     private func check(
-        _ predicate: Foundation.Predicate<Ship>, finds wanted: String? = nil, sourceLocation: SourceLocation = #_sourceLocation
+        _ predicate: Foundation.Predicate<Ship>, finds wanted: String? = nil,
+        sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
         try Harbour.check(predicate, finds: wanted, sourceLocation: sourceLocation)
     }
@@ -32,7 +33,9 @@ import Testing
 
     @Test("Captured values: dates, UUIDs, enumerations, collections, nil")
     func captured() throws {
-        let (date, tag, tags) = (Date(timeIntervalSinceReferenceDate: 4000), Harbour.tags[2], Array(Harbour.tags.prefix(2)))
+        let (date, tag, tags) = (
+            Date(timeIntervalSinceReferenceDate: 4000), Harbour.tags[2], Array(Harbour.tags.prefix(2))
+        )
         let (red, brig, names, crews): (Flag, Rig?, Set<String>, [Int]) = (.red, .brig, ["Ada", "Echo"], [-1, 4, 7])
         let (some, nothing): (UUID?, String?) = (Harbour.tags[1], nil)
         try check(#Predicate { $0.tag == tag })
@@ -44,7 +47,8 @@ import Testing
         try check(#Predicate { crews.contains($0.crew) }, finds: "crew IN {-1, 4, 7}")
         try check(#Predicate { ship in ship.tag.flatMap { tags.contains($0) } ?? false })
         try check(
-            #Predicate { ship in ship.launched.flatMap { $0 > date } == true }, finds: "launched != nil AND launched > CAST(4000.000000, \"NSDate\")")
+            #Predicate { ship in ship.launched.flatMap { $0 > date } == true },
+            finds: "launched != nil AND launched > CAST(4000.000000, \"NSDate\")")
         let optional: [Int?] = [0, nil]
         try check(#Predicate { optional.contains($0.guns) })
         let flags: [Flag] = [.red, .black]
@@ -58,7 +62,8 @@ import Testing
     func optionals() throws {
         try check(#Predicate { $0.master?.name == "Bo" }, finds: "master.name == \"Bo\"")
         try check(#Predicate { $0.master?.chief?.name != "Bo" })
-        try check(#Predicate { $0.master?.chief != nil && $0.nick == nil }, finds: "master.chief != nil AND nick == nil")
+        try check(
+            #Predicate { $0.master?.chief != nil && $0.nick == nil }, finds: "master.chief != nil AND nick == nil")
         try check(#Predicate { ($0.guns ?? 0) > 9 }, finds: "guns > 9")
         try check(#Predicate { ($0.guns ?? 10) > 9 }, finds: "guns == nil OR guns > 9")
         try check(#Predicate { ($0.guns ?? 0) == 0 }, finds: "guns == nil OR guns == 0")
@@ -119,8 +124,12 @@ import Testing
 
     @Test("To-many relationships")
     func members() throws {
-        try check(#Predicate { $0.cargo.contains { $0.weight > 10 } }, finds: "SUBQUERY(cargo, $x, $x.weight > 10.0).@count > 0")
-        try check(#Predicate { $0.cargo.allSatisfy { $0.weight < 10 } }, finds: "SUBQUERY(cargo, $x, NOT $x.weight < 10.0).@count == 0")
+        try check(
+            #Predicate { $0.cargo.contains { $0.weight > 10 } },
+            finds: "SUBQUERY(cargo, $x, $x.weight > 10.0).@count > 0")
+        try check(
+            #Predicate { $0.cargo.allSatisfy { $0.weight < 10 } },
+            finds: "SUBQUERY(cargo, $x, NOT $x.weight < 10.0).@count == 0")
         try check(#Predicate { $0.cargo.count > 1 }, finds: "cargo.@count > 1")
         try check(#Predicate { $0.cargo.isEmpty }, finds: "cargo.@count == 0")
         try check(#Predicate { $0.cargo.filter { $0.weight > 5 }.count == 2 })
@@ -141,7 +150,8 @@ import Testing
     @Test("Casts of managed objects ask for the entity")
     func casts() throws {
         try check(#Predicate { $0 is Steamer }, finds: "entity IN {\"Steamer\"}")
-        try check(#Predicate { ($0 as? Steamer).flatMap { $0.crew } == 3 }, finds: "entity IN {\"Steamer\"} AND crew == 3")
+        try check(
+            #Predicate { ($0 as? Steamer).flatMap { $0.crew } == 3 }, finds: "entity IN {\"Steamer\"} AND crew == 3")
         try check(#Predicate { ($0 as? Steamer).flatMap { $0.crew } ?? 0 == 0 })
         try check(#Predicate { ($0 as? Steamer) == nil })
     }
@@ -150,14 +160,19 @@ import Testing
     func refusals() async throws {
         let dictionary = ["Ada": 1]
         let predicates: [(Foundation.Predicate<Ship>, String)] = [
-            (#Predicate { $0.loud == "ADA" && dictionary[$0.name, default: 0] == 1 }, "A dictionary's entry with a default value"),
+            (
+                #Predicate { $0.loud == "ADA" && dictionary[$0.name, default: 0] == 1 },
+                "A dictionary's entry with a default value"
+            ),
             (#Predicate { $0.name.utf8.count == 3 }, "A property of String"),
             (#Predicate { $0.launched.flatMap { $0.hashValue == 3 } ?? false }, "A property of Date"),
             (#Predicate { $0.moorings[0..<1].isEmpty }, "A part of a Array<Mooring> by places"),
         ]
         for (predicate, part) in predicates {
             let error = #expect(throws: CocoaError.self) { _ = try NSPredicate(translating: predicate) }
-            #expect(error?.code == .formatting && error?.localizedDescription.contains(part) == true, "\(String(describing: error))")
+            #expect(
+                error?.code == .formatting && error?.localizedDescription.contains(part) == true,
+                "\(String(describing: error))")
         }
         await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             _ = NSPredicate(#Predicate<Ship> { $0.name.utf8.count == 3 })

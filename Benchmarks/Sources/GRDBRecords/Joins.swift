@@ -19,7 +19,9 @@ private struct WardRecord: FetchableRecord, TableRecord {
 
 private struct VisitRecord: FetchableRecord, TableRecord {
     static let databaseTableName = "visit"
-    static var ward: BelongsToAssociation<VisitRecord, WardRecord> { belongsTo(WardRecord.self, using: ForeignKey(["ward"])) }
+    static var ward: BelongsToAssociation<VisitRecord, WardRecord> {
+        belongsTo(WardRecord.self, using: ForeignKey(["ward"]))
+    }
     let id: Int64
     let name: String
     let age: Int64

@@ -18,10 +18,12 @@ struct Queries<Patient: PatientRecord> {
         case .columns: try columns()
         case .inList: try inList()
         case .parse: try parse()
-        case .insert, .fetch, .fetchRead, .filter, .lookup, .lookupRegistered, .update, .delete, .toOne, .toMany, .commit, .open,
+        case .insert, .fetch, .fetchRead, .filter, .lookup, .lookupRegistered, .update, .delete, .toOne, .toMany,
+            .commit, .open,
             .toOneWalk, .toManyPrefetch, .faults, .undo, .redo, .saveDirty, .chain, .encode, .typedRead, .typedWrite,
             .history, .historyRead, .migrateAdd, .migrateRename, .migrateMapping, .copyObjects, .free, .memory, .seed,
-            .request, .request1, .request32, .request1000, .sharedNothing, .sharedOwners, .sharedOrder, .join, .batchInsert:
+            .request, .request1, .request32, .request1000, .sharedNothing, .sharedOwners, .sharedOrder, .join,
+            .batchInsert:
             throw Failure.noCounterpart(task)
         }
     }
@@ -45,7 +47,9 @@ struct Queries<Patient: PatientRecord> {
             try queue.read { database in
                 var checksum = Checksum()
                 for name in names {
-                    if let patient = try Patient.filter(Column("name") == name).fetchOne(database) { checksum.add(patient) }
+                    if let patient = try Patient.filter(Column("name") == name).fetchOne(database) {
+                        checksum.add(patient)
+                    }
                 }
                 return checksum
             }
@@ -85,7 +89,8 @@ struct Queries<Patient: PatientRecord> {
         var checksum = Checksum()
         var (ids, names, ages): ([Int64], [String], [Int64]) = ([], [], [])
         try region.measure {
-            let request = Patient.select(Column("id"), Column("name"), Column("age")).order(Column("admitted")).asRequest(of: Row.self)
+            let request = Patient.select(Column("id"), Column("name"), Column("age")).order(Column("admitted"))
+                .asRequest(of: Row.self)
             try queue.read { database in
                 let rows = try request.fetchCursor(database)
                 while let row = try rows.next() {

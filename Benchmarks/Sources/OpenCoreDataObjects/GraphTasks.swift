@@ -19,10 +19,12 @@ struct GraphTasks {
         case .saveDirty: try saveDirty()
         case .chain: try chain()
         case .encode: try encode()
-        case .typedRead, .typedWrite, .history, .historyRead, .migrateAdd, .migrateRename, .migrateMapping, .copyObjects,
+        case .typedRead, .typedWrite, .history, .historyRead, .migrateAdd, .migrateRename, .migrateMapping,
+            .copyObjects,
             .insert, .fetch, .fetchRead, .filter, .lookup, .lookupRegistered, .update, .delete, .toOne, .toMany,
             .commit, .open, .free, .memory, .seed, .request, .request1, .request32, .request1000,
-            .sharedNothing, .sharedOwners, .sharedOrder, .filterSort, .lookupIndexed, .aggregate, .dictionary, .columns, .inList,
+            .sharedNothing, .sharedOwners, .sharedOrder, .filterSort, .lookupIndexed, .aggregate, .dictionary, .columns,
+            .inList,
             .join, .parse, .batchInsert:
             throw Failure.noCounterpart(task)
         }
@@ -120,7 +122,8 @@ struct GraphTasks {
         let lone = (0..<terms).map { NSPredicate(format: "weight == %d", -1 - $0) }
         let found = try region.measure {
             let text = (0..<terms).map { "weight == \(-1 - $0)" }.joined(separator: " OR ")
-            let mixed = (0..<terms).map { $0 % 2 == 0 ? "weight == \(-1 - $0)" : "name == 'nobody \($0)'" }.joined(separator: " OR ")
+            let mixed = (0..<terms).map { $0 % 2 == 0 ? "weight == \(-1 - $0)" : "name == 'nobody \($0)'" }.joined(
+                separator: " OR ")
             return try find(NSPredicate(format: text)) + find(NSCompoundPredicate(orPredicateWithSubpredicates: lone))
                 + find(NSPredicate(format: mixed.replacing("!=", with: "==")))
         }

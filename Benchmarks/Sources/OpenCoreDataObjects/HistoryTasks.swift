@@ -10,7 +10,9 @@ struct HistoryTasks {
 
     func run(_ task: Task, _ path: String, _ region: Region) throws -> Checksum {
         let stack = try Stack(path: path, options: [NSPersistentHistoryTrackingKey: true])
-        let checksum = try stack.context.performAndWait { try task == .history ? save(stack, region) : read(stack, region) }
+        let checksum = try stack.context.performAndWait {
+            try task == .history ? save(stack, region) : read(stack, region)
+        }
         try stack.close()
         return checksum
     }
@@ -29,10 +31,14 @@ struct HistoryTasks {
         _ = try add(Patients.all(rows), injuries, context)
         var checksum = Checksum()
         let read = try region.measure {
-            let result = try context.execute(NSPersistentHistoryChangeRequest.fetchHistory(after: start)) as? NSPersistentHistoryResult
+            let result =
+                try context.execute(NSPersistentHistoryChangeRequest.fetchHistory(after: start))
+                as? NSPersistentHistoryResult
             let transactions = result?.result as? [NSPersistentHistoryTransaction] ?? []
             for transaction in transactions {
-                for change in transaction.changes ?? [] where change.changeType == .insert { checksum.whole += change.changeID }
+                for change in transaction.changes ?? [] where change.changeType == .insert {
+                    checksum.whole += change.changeID
+                }
             }
             return transactions
         }
@@ -50,7 +56,9 @@ struct HistoryTasks {
         return injuries
     }
 
-    private func add(_ values: [PatientRow], _ injuries: [Injury], _ context: NSManagedObjectContext) throws -> [Patient] {
+    private func add(_ values: [PatientRow], _ injuries: [Injury], _ context: NSManagedObjectContext) throws
+        -> [Patient]
+    {
         var patients: [Patient] = []
         for start in stride(from: 0, to: values.count, by: Self.saved) {
             patients += values[start..<min(start + Self.saved, values.count)].map { Patient($0, injuries, context) }

@@ -24,7 +24,9 @@ struct MigrationTasks {
         let model = try Models.load(name)
         let coordinator = try region.measure {
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-            let options = [NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true]
+            let options = [
+                NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true,
+            ]
             try coordinator.addPersistentStore(
                 ofType: NSSQLiteStoreType, configurationName: nil, at: URL(fileURLWithPath: path), options: options)
             return coordinator
@@ -41,11 +43,13 @@ struct MigrationTasks {
     private var later: String { path + ".later" }
 
     private func map() throws {
-        let manager = NSMigrationManager(sourceModel: try Models.load("Clinic"), destinationModel: try Models.load("ClinicAdded"))
+        let manager = NSMigrationManager(
+            sourceModel: try Models.load("Clinic"), destinationModel: try Models.load("ClinicAdded"))
         let mapping = try mapping(manager.sourceModel, manager.destinationModel)
         try region.measure {
             try manager.migrateStore(
-                from: URL(fileURLWithPath: path), type: .sqlite, mapping: mapping, to: URL(fileURLWithPath: later), type: .sqlite)
+                from: URL(fileURLWithPath: path), type: .sqlite, mapping: mapping, to: URL(fileURLWithPath: later),
+                type: .sqlite)
         }
         try takeLater()
     }
@@ -59,9 +63,12 @@ struct MigrationTasks {
             entity.mappingType = .customEntityMappingType
             (entity.sourceEntityName, entity.destinationEntityName) = (name, name)
             let source = from.entitiesByName[name]
-            entity.attributeMappings = (source?.attributesByName.keys.sorted() ?? []).map { property($0, "$source.\($0)") }
+            entity.attributeMappings = (source?.attributesByName.keys.sorted() ?? []).map {
+                property($0, "$source.\($0)")
+            }
             if name == "Patient" { entity.attributeMappings?.append(property("ward", "$source.age + 1")) }
-            entity.relationshipMappings = (source?.relationshipsByName.sorted { $0.key < $1.key } ?? []).map { key, relationship in
+            entity.relationshipMappings = (source?.relationshipsByName.sorted { $0.key < $1.key } ?? []).map {
+                key, relationship in
                 let target = relationship.destinationEntity?.name ?? ""
                 let function = "destinationInstancesForEntityMappingNamed:sourceInstances:"
                 return property(key, "FUNCTION($manager, '\(function)', '\(target)To\(target)', $source.\(key))")
@@ -80,7 +87,9 @@ struct MigrationTasks {
     private func copy() throws {
         let (from, to) = (try Stack(path: path), try Stack(path: later))
         for stack in [from, to] { stack.context.performAndWait { stack.context.undoManager = nil } }
-        try from.context.performAndWait { try to.context.performAndWait { try region.measure { try copy(from.context, to.context) } } }
+        try from.context.performAndWait {
+            try to.context.performAndWait { try region.measure { try copy(from.context, to.context) } }
+        }
         try from.close()
         try to.close()
         try takeLater()

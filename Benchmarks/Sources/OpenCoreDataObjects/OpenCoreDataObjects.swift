@@ -14,10 +14,13 @@ struct OpenCoreDataObjects: Contender {
         if task == .join { return try Joins(rows: rows).run(path, region) }
         if task.isSharing { return try SharedOwners(task, path, region).run() }
         let stack = try Stack(path: path)
-        let checksum = try task.isRequest ? answer(task, stack, region) : stack.context.performAndWait {
-            if task != .insert && task != .seed && task != .batchInsert { try stack.warmPages() }
-            return try run(task, stack, region)
-        }
+        let checksum =
+            try task.isRequest
+            ? answer(task, stack, region)
+            : stack.context.performAndWait {
+                if task != .insert && task != .seed && task != .batchInsert { try stack.warmPages() }
+                return try run(task, stack, region)
+            }
         try stack.close()
         return checksum
     }
@@ -42,7 +45,8 @@ struct OpenCoreDataObjects: Contender {
         case .filterSort, .lookupIndexed, .aggregate, .dictionary, .columns, .inList, .parse, .batchInsert:
             try Queries(rows: rows, context: stack.context, region: region).run(task)
         case .typedRead, .typedWrite: try TypedAccess(stack: stack, region: region).run(task)
-        case .join, .open, .history, .historyRead, .request, .request1, .request32, .request1000, .sharedNothing, .sharedOwners, .sharedOrder,
+        case .join, .open, .history, .historyRead, .request, .request1, .request32, .request1000, .sharedNothing,
+            .sharedOwners, .sharedOrder,
             .migrateAdd, .migrateRename, .migrateMapping, .copyObjects:
             throw Failure("\(task.rawValue) runs elsewhere")
         }

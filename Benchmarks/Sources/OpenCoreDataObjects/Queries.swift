@@ -18,7 +18,8 @@ struct Queries {
         case .inList: try inList()
         case .parse: try parse()
         case .batchInsert: try batchInsert()
-        case .insert, .fetch, .fetchRead, .filter, .lookup, .lookupRegistered, .update, .delete, .toOne, .toMany, .commit, .open,
+        case .insert, .fetch, .fetchRead, .filter, .lookup, .lookupRegistered, .update, .delete, .toOne, .toMany,
+            .commit, .open,
             .toOneWalk, .toManyPrefetch, .faults, .undo, .redo, .saveDirty, .chain, .encode, .typedRead, .typedWrite,
             .history, .historyRead, .migrateAdd, .migrateRename, .migrateMapping, .copyObjects, .free, .memory, .seed,
             .request, .request1, .request32, .request1000, .sharedNothing, .sharedOwners, .sharedOrder, .join:
@@ -65,7 +66,9 @@ struct Queries {
 
     /// Number, sum and average by age, of the ten ages with the greatest sum.
     private func aggregate() throws -> Checksum {
-        func computed(_ name: String, _ function: String, _ key: String, _ type: NSAttributeType) -> NSExpressionDescription {
+        func computed(_ name: String, _ function: String, _ key: String, _ type: NSAttributeType)
+            -> NSExpressionDescription
+        {
             let description = NSExpressionDescription()
             description.name = name
             description.expression = NSExpression(forFunction: function, arguments: [NSExpression(forKeyPath: key)])

@@ -7,7 +7,9 @@ import Yardstick
 struct SharedOwners: Sendable {
     private static let (writers, saves, members) = (32, 6_400, 2_000)
     /// Made once a process: a model is frozen by its first coordinator.
-    nonisolated(unsafe) private static let models = [false, true].map { isOrdered in Result { try model(isOrdered: isOrdered) } }
+    nonisolated(unsafe) private static let models = [false, true].map { isOrdered in
+        Result { try model(isOrdered: isOrdered) }
+    }
 
     private let coordinator: NSPersistentStoreCoordinator
     private let owners: Int
@@ -23,7 +25,8 @@ struct SharedOwners: Sendable {
             case "objectTrump": .mergeByPropertyObjectTrumpMergePolicyType
             default: .errorMergePolicyType
             }
-        coordinator = NSPersistentStoreCoordinator(managedObjectModel: try Self.models[task == .sharedOrder ? 1 : 0].get())
+        coordinator = NSPersistentStoreCoordinator(
+            managedObjectModel: try Self.models[task == .sharedOrder ? 1 : 0].get())
         try coordinator.addPersistentStore(
             ofType: NSSQLiteStoreType, configurationName: nil, at: URL(fileURLWithPath: path), options: nil)
     }
@@ -60,7 +63,9 @@ struct SharedOwners: Sendable {
 
     private func only<T>(_ request: NSFetchRequest<T>, _ number: Int, _ context: NSManagedObjectContext) throws -> T {
         request.predicate = NSPredicate(format: "name == %@", "\(number)")
-        guard let found = try context.fetch(request).first else { throw Failure("no \(request.entityName ?? "") \(number)") }
+        guard let found = try context.fetch(request).first else {
+            throw Failure("no \(request.entityName ?? "") \(number)")
+        }
         return found
     }
 
@@ -104,7 +109,9 @@ struct SharedOwners: Sendable {
                 let request = NSFetchRequest<Casualty>(entityName: "Casualty")
                 request.predicate = NSPredicate(format: key)
                 let count = try context.count(for: request)
-                guard count == owners * Self.members + Self.saves else { throw Failure("\(count) casualties with \(key)") }
+                guard count == owners * Self.members + Self.saves else {
+                    throw Failure("\(count) casualties with \(key)")
+                }
             }
         }
     }

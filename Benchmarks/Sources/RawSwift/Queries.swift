@@ -17,10 +17,12 @@ struct Queries {
         case .dictionary: try dictionary()
         case .columns: try columnArrays()
         case .inList: try inList()
-        case .insert, .fetch, .fetchRead, .filter, .lookup, .lookupRegistered, .update, .delete, .toOne, .toMany, .commit, .open,
+        case .insert, .fetch, .fetchRead, .filter, .lookup, .lookupRegistered, .update, .delete, .toOne, .toMany,
+            .commit, .open,
             .toOneWalk, .toManyPrefetch, .faults, .undo, .redo, .saveDirty, .chain, .encode, .typedRead, .typedWrite,
             .history, .historyRead, .migrateAdd, .migrateRename, .migrateMapping, .copyObjects, .free, .memory, .seed,
-            .request, .request1, .request32, .request1000, .sharedNothing, .sharedOwners, .sharedOrder, .join, .parse, .batchInsert:
+            .request, .request1, .request32, .request1000, .sharedNothing, .sharedOwners, .sharedOrder, .join, .parse,
+            .batchInsert:
             throw Failure.noCounterpart(task)
         }
     }
@@ -34,7 +36,8 @@ struct Queries {
 
     private func filterSort() throws -> Checksum {
         let statement = try connection.prepare(
-            "SELECT \(columns) FROM patient WHERE name>=?1 AND name<?2 AND weight>?3 ORDER BY age DESC, admitted LIMIT 100")
+            "SELECT \(columns) FROM patient WHERE name>=?1 AND name<?2 AND weight>?3 ORDER BY age DESC, admitted LIMIT 100"
+        )
         var checksum = Checksum()
         region.measure {
             bind("Katarina", to: statement, at: 1)
@@ -59,7 +62,8 @@ struct Queries {
     }
 
     private func aggregate() throws -> Checksum {
-        let statement = try connection.prepare("SELECT age,count(name),sum(weight),avg(weight) FROM patient GROUP BY age ORDER BY 3 DESC LIMIT 10")
+        let statement = try connection.prepare(
+            "SELECT age,count(name),sum(weight),avg(weight) FROM patient GROUP BY age ORDER BY 3 DESC LIMIT 10")
         var checksum = Checksum()
         region.measure {
             while sqlite3_step(statement) == SQLITE_ROW {
@@ -77,7 +81,8 @@ struct Queries {
         var checksum = Checksum()
         region.measure {
             while sqlite3_step(statement) == SQLITE_ROW {
-                found.append((text(statement, 0) ?? "", sqlite3_column_int64(statement, 1), sqlite3_column_double(statement, 2)))
+                found.append(
+                    (text(statement, 0) ?? "", sqlite3_column_int64(statement, 1), sqlite3_column_double(statement, 2)))
             }
             sqlite3_reset(statement)
             for row in found {

@@ -32,7 +32,9 @@ public enum Task: String, CaseIterable, Sendable {
 
     public var isSharing: Bool { self == .sharedNothing || self == .sharedOwners || self == .sharedOrder }
 
-    public var isMigration: Bool { self == .migrateAdd || self == .migrateRename || self == .migrateMapping || self == .copyObjects }
+    public var isMigration: Bool {
+        self == .migrateAdd || self == .migrateRename || self == .migrateMapping || self == .copyObjects
+    }
 
     public var isRequest: Bool { self == .request || atOnce != nil }
 
@@ -42,10 +44,14 @@ public enum Task: String, CaseIterable, Sendable {
         case .request1: 1
         case .request32: 32
         case .request1000: 1000
-        case .insert, .fetch, .fetchRead, .filter, .lookup, .lookupRegistered, .update, .delete, .toOne, .toMany, .commit,
-            .open, .request, .sharedNothing, .sharedOwners, .sharedOrder, .toOneWalk, .toManyPrefetch, .faults, .undo, .redo, .saveDirty,
-            .chain, .encode, .typedRead, .typedWrite, .history, .historyRead, .free, .memory, .seed, .migrateAdd, .migrateRename, .migrateMapping,
-            .copyObjects, .filterSort, .lookupIndexed, .aggregate, .dictionary, .columns, .inList, .join, .parse, .batchInsert:
+        case .insert, .fetch, .fetchRead, .filter, .lookup, .lookupRegistered, .update, .delete, .toOne, .toMany,
+            .commit,
+            .open, .request, .sharedNothing, .sharedOwners, .sharedOrder, .toOneWalk, .toManyPrefetch, .faults, .undo,
+            .redo, .saveDirty,
+            .chain, .encode, .typedRead, .typedWrite, .history, .historyRead, .free, .memory, .seed, .migrateAdd,
+            .migrateRename, .migrateMapping,
+            .copyObjects, .filterSort, .lookupIndexed, .aggregate, .dictionary, .columns, .inList, .join, .parse,
+            .batchInsert:
             nil
         }
     }

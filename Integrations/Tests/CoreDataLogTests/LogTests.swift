@@ -71,14 +71,20 @@ struct LogTests {
             }
         }
         observation.end()
-        #expect(handler.entries.map { "\($0.level) \($0.message) \($0.metadata["inserted"] ?? "")" } == ["error save failed 1"])
+        #expect(
+            handler.entries.map { "\($0.level) \($0.message) \($0.metadata["inserted"] ?? "")" } == [
+                "error save failed 1"
+            ])
         let said = "\(handler.entries.first?.metadata["error"] ?? "")"
         #expect(said.contains("name") && !said.contains("secret"), "\(said)")
     }
 
-    @Test("Who waits for a connection is told with what for; who gets none is an error, and so is his fetch", arguments: [true, false])
+    @Test(
+        "Who waits for a connection is told with what for; who gets none is an error, and so is his fetch",
+        arguments: [true, false])
     func waits(_ isPatient: Bool) async throws {
-        let harbour = try await Harbour(ships: 1, options: [SQLiteReaderLimitOption: 1, SQLiteConnectionTimeoutOption: isPatient ? 240 : 0])
+        let harbour = try await Harbour(
+            ships: 1, options: [SQLiteReaderLimitOption: 1, SQLiteConnectionTimeoutOption: isPatient ? 240 : 0])
         let handler = InMemoryLogHandler()
         var levels = CoreDataLogLevels()
         levels.slowAfter = .seconds(3600)
@@ -86,13 +92,19 @@ struct LogTests {
         let waiting = try await harbour.whileReading { [levels] in
             let observation = harbour.coordinator.log(to: ready, levels: levels)
             let waiting = Task { try await harbour.portNames() }
-            if isPatient { await harbour.awaitWaiting() } else { await #expect(throws: CocoaError.self) { try await waiting.value } }
+            if isPatient {
+                await harbour.awaitWaiting()
+            } else {
+                await #expect(throws: CocoaError.self) { try await waiting.value }
+            }
             return (task: waiting, observation: observation)
         }
         if isPatient { #expect(try await waiting.task.value == ["p0"]) }
         waiting.observation.end()
         // Blocks wait for a place or a turn as well where many run.
-        let waits = handler.entries.filter { entry in entry.metadata["for"].map { !["block", "turn"].contains("\($0)") } ?? false }
+        let waits = handler.entries.filter { entry in
+            entry.metadata["for"].map { !["block", "turn"].contains("\($0)") } ?? false
+        }
         // Once both go on, each may have to wait for the other again.
         #expect(isPatient ? !waits.isEmpty : waits.count == 1)
         let told = isPatient ? "debug waited for a connection for read" : "error got no connection for read"
@@ -101,7 +113,8 @@ struct LogTests {
         #expect(store.hasSuffix("harbour.sqlite"))
         if !isPatient {
             let fetch = try #require(handler.entries.first { $0.message == "fetch failed" })
-            #expect(fetch.level == .error && "\(fetch.metadata["error"] ?? "")".hasPrefix("134090 "), "\(fetch.metadata)")
+            #expect(
+                fetch.level == .error && "\(fetch.metadata["error"] ?? "")".hasPrefix("134090 "), "\(fetch.metadata)")
         }
     }
 }

@@ -12,7 +12,8 @@ struct MetricsTests {
     func counts() async throws {
         let harbour = try await Harbour(ships: 3)
         let metrics = TestMetrics()
-        let observation = harbour.coordinator.emitMetrics(label: "db", dimensions: [("container", "harbour")], factory: metrics)
+        let observation = harbour.coordinator.emitMetrics(
+            label: "db", dimensions: [("container", "harbour")], factory: metrics)
         _ = try await harbour.portNames()
         try await harbour.container.write { context in
             let ship = NSEntityDescription.insertNewObject(forEntityName: "Ship", into: context)
@@ -37,14 +38,21 @@ struct MetricsTests {
         }
     }
 
-    @Test("Who waits for a connection is counted and timed; who gets none is counted as refused, and his fetch as failed", arguments: [true, false])
+    @Test(
+        "Who waits for a connection is counted and timed; who gets none is counted as refused, and his fetch as failed",
+        arguments: [true, false])
     func waits(_ isPatient: Bool) async throws {
-        let harbour = try await Harbour(ships: 3, options: [SQLiteReaderLimitOption: 1, SQLiteConnectionTimeoutOption: isPatient ? 240 : 0])
+        let harbour = try await Harbour(
+            ships: 3, options: [SQLiteReaderLimitOption: 1, SQLiteConnectionTimeoutOption: isPatient ? 240 : 0])
         let metrics = TestMetrics()
         let waiting = try await harbour.whileReading {
             let observation = harbour.coordinator.emitMetrics(label: "db", factory: metrics)
             let waiting = Task { try await harbour.portNames() }
-            if isPatient { await harbour.awaitWaiting() } else { await #expect(throws: CocoaError.self) { try await waiting.value } }
+            if isPatient {
+                await harbour.awaitWaiting()
+            } else {
+                await #expect(throws: CocoaError.self) { try await waiting.value }
+            }
             return (task: waiting, observation: observation)
         }
         if isPatient { #expect(try await waiting.task.value == ["p0", "p1", "p2"]) }
@@ -55,10 +63,13 @@ struct MetricsTests {
         // Once both go on, each may have to wait for the other again.
         let waits = try count("pool_waits")
         #expect(waits >= 1)
-        let ofBlocks = try ["block", "turn"].map { try metrics.expectTimer("db_pool_wait_duration", [("for", $0)]).values.count }.reduce(0, +)
+        let ofBlocks = try ["block", "turn"].map {
+            try metrics.expectTimer("db_pool_wait_duration", [("for", $0)]).values.count
+        }.reduce(0, +)
         #expect(try count("pool_timeouts") == (isPatient ? 0 : 1))
         #expect(try count("failures", [("of", "fetch")]) == (isPatient ? 0 : 1))
-        #expect(try metrics.expectTimer("db_pool_wait_duration", [("for", "read")]).values.count + ofBlocks == Int(waits))
+        #expect(
+            try metrics.expectTimer("db_pool_wait_duration", [("for", "read")]).values.count + ofBlocks == Int(waits))
         #expect(try metrics.expectTimer("db_pool_wait_duration", [("for", "write")]).values.isEmpty)
     }
 

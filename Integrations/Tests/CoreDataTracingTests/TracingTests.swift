@@ -37,7 +37,8 @@ struct TracingTests {
 
     @Test("A fetch and a save that fail are spans with their errors")
     func failures() async throws {
-        let harbour = try await Harbour(ships: 1, options: [SQLiteReaderLimitOption: 1, SQLiteConnectionTimeoutOption: 0])
+        let harbour = try await Harbour(
+            ships: 1, options: [SQLiteReaderLimitOption: 1, SQLiteConnectionTimeoutOption: 0])
         let tracer = InMemoryTracer()
         let observation = try await harbour.whileReading {
             let observation = harbour.coordinator.trace(with: tracer)

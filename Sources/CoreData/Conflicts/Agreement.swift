@@ -24,7 +24,9 @@ struct Agreement {
         while !fresh.isEmpty {
             let keys = Set(fresh.map(rowKey))
             forgetMembers(keys)
-            for object in fresh where !object._state.has(.gone) { object.forEachStoredToMany { _, members in members.base = .fault } }
+            for object in fresh where !object._state.has(.gone) {
+                object.forEachStoredToMany { _, members in members.base = .fault }
+            }
             fresh = renew(otherEnds(of: fresh, keys).subtracting(known), keys)
             known.formUnion(fresh)
         }
@@ -70,12 +72,16 @@ struct Agreement {
 
     private func names(_ object: NSManagedObject, _ keys: Set<RowKey>) -> Bool {
         guard let row = object.lastRead else { return false }
-        return object._state.info.slotInverses.indices.contains { slot in target(of: object, slot, row).map(keys.contains) ?? false }
+        return object._state.info.slotInverses.indices.contains { slot in
+            target(of: object, slot, row).map(keys.contains) ?? false
+        }
     }
 
     /// What a to-one that has an inverse names in a row.
     private func target(of object: NSManagedObject, _ slot: Int, _ row: RowSnapshot) -> RowKey? {
-        guard object._state.info.slotInverses[slot] != nil, let key = object.targetKey(at: slot, of: row) else { return nil }
+        guard object._state.info.slotInverses[slot] != nil, let key = object.targetKey(at: slot, of: row) else {
+            return nil
+        }
         return RowKey(entity: schema[key.entity].root, number: key.number)
     }
 
@@ -120,7 +126,9 @@ struct Agreement {
     }
 
     /// Whether a to-one has left a renewed object for another one, or has come to it.
-    private func disagrees(_ object: NSManagedObject, _ read: RowSnapshot, _ row: RowSnapshot, _ keys: Set<RowKey>) -> Bool {
+    private func disagrees(_ object: NSManagedObject, _ read: RowSnapshot, _ row: RowSnapshot, _ keys: Set<RowKey>)
+        -> Bool
+    {
         object._state.info.slotInverses.indices.contains { slot in
             let (former, present) = (target(of: object, slot, read), target(of: object, slot, row))
             return former != present && (former.map(keys.contains) ?? false || present.map(keys.contains) ?? false)

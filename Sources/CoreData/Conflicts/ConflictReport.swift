@@ -45,7 +45,9 @@ struct ConflictReport {
                 case .changed(let version): Reason(key: key, expected: expected, found: version, names: [], values: nil)
                 case .deleted: Reason(key: key, expected: expected, found: nil, names: [], values: nil)
                 case .constraint(let names):
-                    Reason(key: key, expected: expected, found: nil, names: names, values: object(key).flatMap { claim(names, of: $0) }?.values)
+                    Reason(
+                        key: key, expected: expected, found: nil, names: names,
+                        values: object(key).flatMap { claim(names, of: $0) }?.values)
                 }
             })
     }
@@ -95,14 +97,18 @@ struct ConflictReport {
                 unknown.append(
                     NSConstraintConflict(
                         constraint: names, database: nil, databaseSnapshot: nil, conflicting: [object],
-                        conflictingSnapshots: [object.lastRead.map { object.dictionary(of: $0) } ?? object.initialValues]))
+                        conflictingSnapshots: [
+                            object.lastRead.map { object.dictionary(of: $0) } ?? object.initialValues
+                        ]))
             }
         }
         return try claims.map(conflict) + unknown
     }
 
     private func claim(_ names: [String], of object: NSManagedObject) -> Claim? {
-        guard let constraint = object._state.info.entity.constraints.first(where: { $0.names == names }) else { return nil }
+        guard let constraint = object._state.info.entity.constraints.first(where: { $0.names == names }) else {
+            return nil
+        }
         return values(constraint.slots, of: object).map {
             Claim(owner: constraint.owner, names: constraint.names, slots: constraint.slots, values: $0)
         }
@@ -133,7 +139,8 @@ struct ConflictReport {
             object.lastRead.map { object.dictionary(of: $0) } ?? object.initialValues
         }
         return NSConstraintConflict(
-            constraint: claim.names, database: row?.object, databaseSnapshot: row.map { $0.object.dictionary(of: $0.snapshot) },
+            constraint: claim.names, database: row?.object,
+            databaseSnapshot: row.map { $0.object.dictionary(of: $0.snapshot) },
             conflicting: Array(claimants), conflictingSnapshots: snapshots)
     }
 
@@ -227,7 +234,8 @@ extension NSManagedObject {
 
     /// Puts an object on the store's row that the save only touches, so that its members are those that it has there.
     private final func renewTouched(_ snapshot: RowSnapshot) throws {
-        guard let context = managedObjectContext, _state.has(.updated), !_state.has([.deleted, .gone]), _state.version != snapshot.version
+        guard let context = managedObjectContext, _state.has(.updated), !_state.has([.deleted, .gone]),
+            _state.version != snapshot.version
         else { return }
         context.saveMemory?.renew(self)
         try Rebase(self, onto: snapshot, .mergeByPropertyObjectTrumpMergePolicyType, context).run()

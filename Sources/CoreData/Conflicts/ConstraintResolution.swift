@@ -32,7 +32,9 @@ struct ConstraintResolution {
                 existing = claimants.remove(at: place)
             }
             for claimant in claimants where claimant !== existing {
-                guard let context = claimant.managedObjectContext, !claimant.isDeleted, !existing.isDeleted else { continue }
+                guard let context = claimant.managedObjectContext, !claimant.isDeleted, !existing.isDeleted else {
+                    continue
+                }
                 context.saveMemory?.renew(claimant)
                 context.saveMemory?.renew(existing)
                 existing.renewOtherEnds()
@@ -50,7 +52,8 @@ struct ConstraintResolution {
     }
 
     private func settle(
-        _ claimant: NSManagedObject, _ existing: NSManagedObject, _ constraint: [String], _ context: NSManagedObjectContext
+        _ claimant: NSManagedObject, _ existing: NSManagedObject, _ constraint: [String],
+        _ context: NSManagedObjectContext
     ) throws {
         let isNew = claimant._state.has(.inserted)
         if isNew { context.saveReport?.note(claimant, became: existing, takesNewValues ? .updated : .kept) }
@@ -92,7 +95,9 @@ private struct ObjectMerger {
         if target._state.isFault { target.fire() }
         for (slot, property) in source._state.info.entity.slots.enumerated()
         where !property.isTransient && property.kind != .entityTag {
-            guard case .slot(let place)? = target.place(of: property.name), target.kind(place) == property.kind else { continue }
+            guard case .slot(let place)? = target.place(of: property.name), target.kind(place) == property.kind else {
+                continue
+            }
             if property.kind == .toOne {
                 let new = source.target(at: slot)
                 guard new != nil || nils, new !== target.target(at: place) else { continue }
@@ -110,7 +115,8 @@ private struct ObjectMerger {
     /// Members of to-manys, and owners that hold the source in theirs.
     func moveLinks(of source: NSManagedObject, to target: NSManagedObject) {
         for relationship in source._state.info.toManyRelationships {
-            guard let index = relationship.toManyIndex, case .toMany(let place)? = target.place(of: relationship.name) else {
+            guard let index = relationship.toManyIndex, case .toMany(let place)? = target.place(of: relationship.name)
+            else {
                 continue
             }
             for member in source.members(at: index) where member !== target {

@@ -42,7 +42,9 @@ extension NSManagedObjectContext {
             case .slot(let slot):
                 guard let target = object.committedTarget(at: slot) else { continue }
                 bringBack(target, along: relationship)
-                if object.target(at: slot) == nil, !target._state.has([.deleted, .gone]) { object.setTarget(slot, target) }
+                if object.target(at: slot) == nil, !target._state.has([.deleted, .gone]) {
+                    object.setTarget(slot, target)
+                }
             case .toMany(let index):
                 let removed = object.toManyState(index)?.removed.objects ?? []
                 for member in removed { bringBack(member, along: relationship) }

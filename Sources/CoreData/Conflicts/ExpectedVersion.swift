@@ -61,7 +61,9 @@ public struct UnmetExpectation: Sendable, Hashable, CustomStringConvertible {
 
 extension CocoaError {
     /// What made a save fail with 133020 that no merge policy was asked about; empty for other errors.
-    public var unmetExpectations: [UnmetExpectation] { userInfo[UnmetExpectationsErrorKey] as? [UnmetExpectation] ?? [] }
+    public var unmetExpectations: [UnmetExpectation] {
+        userInfo[UnmetExpectationsErrorKey] as? [UnmetExpectation] ?? []
+    }
 
     static func unmet(_ expectations: [UnmetExpectation]) -> CocoaError {
         coreData(
@@ -75,17 +77,22 @@ struct ExpectedVersion {
     let object: NSManagedObject
     let version: Int
 
-    func unmet(_ found: Int?) -> UnmetExpectation { UnmetExpectation(objectID: object.objectID, expected: version, found: found) }
+    func unmet(_ found: Int?) -> UnmetExpectation {
+        UnmetExpectation(objectID: object.objectID, expected: version, found: found)
+    }
 }
 
 extension SaveOperation {
     /// Has the stores compare the rows.
     @inline(never)
     func addExpectations(_ builders: inout BatchBuilders) throws {
-        let hopeless = context.expectations.filter { !$0.object._state.has(.persistent) || Int32(exactly: $0.version) == nil }
+        let hopeless = context.expectations.filter {
+            !$0.object._state.has(.persistent) || Int32(exactly: $0.version) == nil
+        }
         if !hopeless.isEmpty { throw CocoaError.unmet(hopeless.map { $0.unmet($0.object.rowVersion) }) }
         for expectation in context.expectations {
-            try builders.builder(for: expectation.object).check(expectation.object, version: Int32(truncatingIfNeeded: expectation.version))
+            try builders.builder(for: expectation.object).check(
+                expectation.object, version: Int32(truncatingIfNeeded: expectation.version))
         }
     }
 
@@ -101,7 +108,8 @@ extension SaveOperation {
                 && Int(conflict.expected) == expectation.version
             {
                 switch conflict.kind {
-                case .changed(let version): if Int(version) != expectation.version { return expectation.unmet(Int(version)) }
+                case .changed(let version):
+                    if Int(version) != expectation.version { return expectation.unmet(Int(version)) }
                 case .deleted: return expectation.unmet(nil)
                 case .constraint: continue
                 }

@@ -17,7 +17,11 @@ extension NSManagedObject {
     /// Keeps the order in step with the members.
     private func place(_ member: NSManagedObject, isPresent: Bool, _ index: Int, _ members: ToMany) {
         if members.hasOrder {
-            if !isPresent { members.removeFromOrder(member) } else if !members.isOrdered(member) { members.appendToOrder(member) }
+            if !isPresent {
+                members.removeFromOrder(member)
+            } else if !members.isOrdered(member) {
+                members.appendToOrder(member)
+            }
         } else if _state.has(.persistent) {
             // Read when a program asks for it, with what came and went here on top.
             members.base = .fault
@@ -28,7 +32,8 @@ extension NSManagedObject {
 
     /// Makes the present order one of this object's own, so that members which leave the stored ones keep their places in it.
     final func keepOrder(ofMembers index: Int) {
-        guard relationship(toMany: index).isOrdered, let members = toManyState(index), !members.hasOrder, !members.isFault
+        guard relationship(toMany: index).isOrdered, let members = toManyState(index), !members.hasOrder,
+            !members.isFault
         else { return }
         managedObjectContext?.saveMemory?.remember(self)
         members.order = ContiguousArray(self.members(at: index))

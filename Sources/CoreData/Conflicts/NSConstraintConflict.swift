@@ -45,7 +45,9 @@ open class NSConstraintConflict: NSObject {
     /// Whether an object has the values still: a policy may have given it others.
     final func isClaimed(by object: NSManagedObject) -> Bool {
         let present = NSConstraintConflict.values(constraint, of: object)
-        return constraint.allSatisfy { name in (present[name] as? NSObject).map { $0.isEqual(constraintValues[name]) } ?? true }
+        return constraint.allSatisfy { name in
+            (present[name] as? NSObject).map { $0.isEqual(constraintValues[name]) } ?? true
+        }
     }
 
     private static func values(_ names: [String], of object: NSManagedObject?) -> [String: Any] {

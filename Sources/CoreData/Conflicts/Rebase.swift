@@ -21,7 +21,9 @@ struct Rebase {
         case stored
     }
 
-    init(_ object: NSManagedObject, onto fresh: RowSnapshot, _ type: NSMergePolicyType, _ context: NSManagedObjectContext) {
+    init(
+        _ object: NSManagedObject, onto fresh: RowSnapshot, _ type: NSMergePolicyType, _ context: NSManagedObjectContext
+    ) {
         self.object = object
         self.fresh = fresh
         self.type = type
@@ -38,9 +40,14 @@ struct Rebase {
         context.rowTime += 1
         var moves: [TargetMove] = []
         var attributes: [(slot: Int, side: Side)] = []
-        for (slot, property) in info.entity.slots.enumerated() where !property.isTransient && property.kind != .entityTag {
+        for (slot, property) in info.entity.slots.enumerated()
+        where !property.isTransient && property.kind != .entityTag {
             let side = side(slot, read)
-            if property.kind == .toOne { moves.append(try move(slot, side, read)) } else { attributes.append((slot, side)) }
+            if property.kind == .toOne {
+                moves.append(try move(slot, side, read))
+            } else {
+                attributes.append((slot, side))
+            }
         }
         let merges = toManyMerges()
         for (slot, side) in attributes { place(slot, side, read) }
@@ -77,7 +84,8 @@ struct Rebase {
     private func isPartedHere(_ slot: Int, _ other: NSManagedObject) -> Bool {
         switch info.slotInverses[slot]?.place {
         case .slot(let opposite):
-            other.isChanged(at: opposite) && other.committedTarget(at: opposite) === object && other.target(at: opposite) !== object
+            other.isChanged(at: opposite) && other.committedTarget(at: opposite) === object
+                && other.target(at: opposite) !== object
         case .toMany(let index): !object.isChanged(at: slot) && other.toManyState(index)?.hasRemoved(object) ?? false
         case .fetched, nil: false
         }
@@ -115,7 +123,8 @@ struct Rebase {
         case .read: target = try read.flatMap { object.targetKey(at: slot, of: $0) }.flatMap(present)
         case .stored: target = stored.map { context.object(for: $0) }
         }
-        let isLost = target.map { $0._state.has([.deleted, .gone]) || side == .stored && isPartedHere(slot, $0) } ?? false
+        let isLost =
+            target.map { $0._state.has([.deleted, .gone]) || side == .stored && isPartedHere(slot, $0) } ?? false
         return TargetMove(
             slot: slot, read: read.flatMap { object.targetKey(at: slot, of: $0) }, stored: stored, former: former,
             target: isLost ? nil : target)
@@ -123,7 +132,9 @@ struct Rebase {
 
     /// The object of a key whose row is still there: an overwritten object must not point at nothing.
     private func present(_ key: ObjectKey) throws -> NSManagedObject? {
-        if let known = context.registered(key), known._state.has(.updated), SaveOperation.isChanged(known) { return known }
+        if let known = context.registered(key), known._state.has(.updated), SaveOperation.isChanged(known) {
+            return known
+        }
         guard let rows = context.rows(of: key.store), try StoredRows([key.row], in: rows)[key.row].row != nil else {
             return nil
         }

@@ -53,7 +53,8 @@ struct StoredRows {
                     for chunk in batch.chunks {
                         for index in 0..<chunk.count {
                             let row = chunk.row(index)
-                            found[RowKey(entity: root, number: row.key(chunk.layout))] = RowSnapshot(chunk: chunk, row: row)
+                            found[RowKey(entity: root, number: row.key(chunk.layout))] = RowSnapshot(
+                                chunk: chunk, row: row)
                         }
                     }
                     return .more
@@ -84,7 +85,8 @@ extension NSManagedObject {
             case .entityTag: continue
             case .toOne:
                 values[property.name] = targetKey(at: slot, of: snapshot).flatMap { objectID(for: $0) } ?? NSNull()
-            case .int, .bool, .double, .float, .date, .text, .data, .externalData, .uuid, .uri, .decimal, .transformable:
+            case .int, .bool, .double, .float, .date, .text, .data, .externalData, .uuid, .uri, .decimal,
+                .transformable:
                 let source: Source = snapshot.row.isPresent(slot) ? .row(snapshot.row, snapshot.chunk) : .null
                 values[property.name] = value(source, slot).object ?? NSNull()
             }

@@ -30,7 +30,9 @@ extension SaveOperation {
         context.rowTime += (1 + context.failedMerges) << 32
         defer { context.saveMemory = nil }
         do {
-            let batches = try context.readingLatest { try context.unlogged { try commitSettled(refusal, policy, memory) } }
+            let batches = try context.readingLatest {
+                try context.unlogged { try commitSettled(refusal, policy, memory) }
+            }
             merged = memory.renewed
             return batches
         } catch {

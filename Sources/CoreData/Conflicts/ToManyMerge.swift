@@ -49,10 +49,13 @@ struct ToManyMerge {
         }
     }
 
-    private func isStored(_ member: NSManagedObject, in object: NSManagedObject, _ context: NSManagedObjectContext) -> Bool {
+    private func isStored(_ member: NSManagedObject, in object: NSManagedObject, _ context: NSManagedObjectContext)
+        -> Bool
+    {
         guard member._state.has(.persistent) else { return false }
         // A store that cannot tell names all members.
-        return context.isStored(member, in: object, toMany: index) ?? object.committedMembers(at: index).contains { $0 === member }
+        return context.isStored(member, in: object, toMany: index)
+            ?? object.committedMembers(at: index).contains { $0 === member }
     }
 
     /// An order that was changed here: the object's own where it trumps, else the store's; members of the other side follow.

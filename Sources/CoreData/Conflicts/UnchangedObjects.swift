@@ -7,7 +7,8 @@ extension NSManagedObject {
     final var isWritten: Bool {
         let state = _state
         guard state.has(.dirty), !state.has([.deleted, .gone]) else { return false }
-        return state.has(.inserted) || SaveOperation.isChanged(self) || managedObjectContext?.saveMemory?.isReinserted(self) == true
+        return state.has(.inserted) || SaveOperation.isChanged(self)
+            || managedObjectContext?.saveMemory?.isReinserted(self) == true
     }
 
     /// Whether the running save has nothing to do with this object's row.
@@ -59,20 +60,25 @@ extension NSManagedObject {
     /// The saved objects in memory that a to-many may lead to.
     private func others(of relationship: ResolvedRelationship, _ context: NSManagedObjectContext) -> [NSManagedObject] {
         context.allObjects.filter {
-            relationship.accepts($0._state.pointee.entity) && $0._state.has(.persistent) && !$0._state.has([.deleted, .gone])
+            relationship.accepts($0._state.pointee.entity) && $0._state.has(.persistent)
+                && !$0._state.has([.deleted, .gone])
                 && $0._state.pointee.store == _state.pointee.store
         }
     }
 
     /// Lets members in memory go of their rows that name this object in the store and another one here.
     private func renewMembers(of relationship: ResolvedRelationship, _ slot: Int, _ context: NSManagedObjectContext) {
-        let others = others(of: relationship, context).filter { !$0._state.isFault && $0.lastRead != nil && $0.target(at: slot) !== self }
+        let others = others(of: relationship, context).filter {
+            !$0._state.isFault && $0.lastRead != nil && $0.target(at: slot) !== self
+        }
         guard !others.isEmpty, let rows = context.rows(of: _state.pointee.store) else { return }
         // If they cannot be read now, they are read when they are needed.
         let stored = try? StoredRows(others.map { $0._state.key.row }, in: rows)
         for other in others {
             let row = stored?[other._state.key.row].row
-            if stored == nil || row.flatMap({ other.targetKey(at: slot, of: $0) })?.row == _state.key.row { other.forgetRowIfClean() }
+            if stored == nil || row.flatMap({ other.targetKey(at: slot, of: $0) })?.row == _state.key.row {
+                other.forgetRowIfClean()
+            }
         }
     }
 

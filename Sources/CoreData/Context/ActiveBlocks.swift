@@ -47,7 +47,9 @@ final class ActiveBlocks: Sendable {
             return true
         }
 
-        mutating func removeLate(at now: UInt64) -> [AwaitedBlock] { readers.removeLate(at: now) + others.removeLate(at: now) }
+        mutating func removeLate(at now: UInt64) -> [AwaitedBlock] {
+            readers.removeLate(at: now) + others.removeLate(at: now)
+        }
 
         /// When the time of the first of those who wait is over.
         var deadline: UInt64? { [readers.deadline, others.deadline].compactMap { $0 }.min() }
@@ -93,7 +95,9 @@ final class ActiveBlocks: Sendable {
         set {
             state.withLock { $0.limit = newValue }
             places.store(newValue, ordering: .relaxed)
-            while let (block, thread) = state.withLock({ state in state.next().map { ($0, state.idle.popLast()) } }) { start(block, thread) }
+            while let (block, thread) = state.withLock({ state in state.next().map { ($0, state.idle.popLast()) } }) {
+                start(block, thread)
+            }
         }
     }
 
@@ -190,7 +194,9 @@ extension NSManagedObjectContext {
     public static var maximumActiveContexts: Int {
         get { ActiveBlocks.shared.limit }
         set {
-            guard newValue > 0 else { misuse("maximumActiveContexts was set to \(newValue); at least one block must be able to run.") }
+            guard newValue > 0 else {
+                misuse("maximumActiveContexts was set to \(newValue); at least one block must be able to run.")
+            }
             ActiveBlocks.shared.limit = newValue
         }
     }

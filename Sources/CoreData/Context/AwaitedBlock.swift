@@ -68,7 +68,8 @@ struct AwaitedBlock: Sendable {
 
     init(
         _ call: AwaitedCall, _ kind: ActiveBlocks.Kind, waitingFor purpose: CoreDataEvent.Wait.Purpose = .block,
-        telling observers: Observers? = nil, follower: (@Sendable () -> AwaitedBlock?)? = nil, run: @escaping @Sendable (Admission) -> Void
+        telling observers: Observers? = nil, follower: (@Sendable () -> AwaitedBlock?)? = nil,
+        run: @escaping @Sendable (Admission) -> Void
     ) {
         (self.call, self.kind, self.purpose) = (call, kind, purpose)
         (self.observers, self.follower, self.run) = (observers, follower, run)
@@ -80,7 +81,8 @@ struct AwaitedBlock: Sendable {
             observers.tell(
                 .wait(
                     CoreDataEvent.Wait(
-                        purpose: purpose, duration: .nanoseconds(Int64(clamping: DispatchTime.now().uptimeNanoseconds &- start)),
+                        purpose: purpose,
+                        duration: .nanoseconds(Int64(clamping: DispatchTime.now().uptimeNanoseconds &- start)),
                         isAdmitted: admission == .admitted, storePath: "")))
         }
         run(admission)
@@ -96,7 +98,8 @@ struct Waiting<Caller> {
     var count: Int { callers.count }
 
     mutating func add(_ caller: Caller, _ ticket: Int) {
-        range = callers.isEmpty ? ticket..<ticket + 1 : min(range.lowerBound, ticket)..<max(range.upperBound, ticket + 1)
+        range =
+            callers.isEmpty ? ticket..<ticket + 1 : min(range.lowerBound, ticket)..<max(range.upperBound, ticket + 1)
         callers[ticket] = caller
     }
 

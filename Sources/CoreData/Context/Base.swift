@@ -59,7 +59,9 @@ extension NSManagedObject {
 
     /// Whether this object has no changes and an older row than a child's object was read from.
     final func isBehind(_ object: NSManagedObject) -> Bool {
-        guard !_state.has(.dirty), let context = managedObjectContext, let own = ownStanding, let other = object.standing else {
+        guard !_state.has(.dirty), let context = managedObjectContext, let own = ownStanding,
+            let other = object.standing
+        else {
             return false
         }
         return own.version < context.renewed(other, of: self).version

@@ -99,7 +99,8 @@ extension NSManagedObject {
     /// Gives a transient attribute its default back, also where a child's row has taken another value over since.
     private final func unset(_ slot: Int, _ overlay: Overlay) {
         overlay.remove(slot, kind(slot))
-        guard _state.pointee.row?.isPresent(slot) == true, case .overlay(let defaults) = _state.info.transientDefault(slot)
+        guard _state.pointee.row?.isPresent(slot) == true,
+            case .overlay(let defaults) = _state.info.transientDefault(slot)
         else { return }
         if let live = kind(slot) == .transformable ? defaults.live(slot) : nil {
             overlay.set(slot, live.fresh as AnyObject)

@@ -22,7 +22,10 @@ struct ChangePayload: Sendable {
     /// Reads the user info of a did-save notification, with objects or IDs, or a dictionary of IDs or URIs.
     ///
     /// - Parameter source: the coordinator whose objects are in it; nil for the one that is asked for.
-    init(_ info: [AnyHashable: Any], from source: NSPersistentStoreCoordinator? = nil, for coordinator: NSPersistentStoreCoordinator) {
+    init(
+        _ info: [AnyHashable: Any], from source: NSPersistentStoreCoordinator? = nil,
+        for coordinator: NSPersistentStoreCoordinator
+    ) {
         let identities = (source ?? coordinator).identities
         func keys(_ names: [String]) -> [ObjectKey] {
             var seen = Set<ObjectKey>()

@@ -28,7 +28,9 @@ struct ContextArchive: Codable {
         comparesOwners = context.comparesRelationshipOwners
     }
 
-    var concurrencyType: NSManagedObjectContextConcurrencyType? { NSManagedObjectContextConcurrencyType(rawValue: type) }
+    var concurrencyType: NSManagedObjectContextConcurrencyType? {
+        NSManagedObjectContextConcurrencyType(rawValue: type)
+    }
 
     func fill(_ context: NSManagedObjectContext) {
         context.name = name

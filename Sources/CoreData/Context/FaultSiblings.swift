@@ -87,7 +87,9 @@ extension NSManagedObjectContext {
         var start = 0
         while start < keys.count {
             var end = start
-            while end < keys.count, keys[end].number > 0, keys[end].entity == keys[start].entity, keys[end].store == keys[start].store {
+            while end < keys.count, keys[end].number > 0, keys[end].entity == keys[start].entity,
+                keys[end].store == keys[start].store
+            {
                 end += 1
             }
             if start == end {
@@ -139,7 +141,8 @@ extension NSManagedObjectContext {
     private func waitingRow(_ key: ObjectKey, _ source: RowChunk, _ slot: Int) -> WaitingRows.Entry? {
         guard !waitingRows.isEmpty, readsFaultsTogether else { return nil }
         let root = runtime.schema[key.entity].root
-        for set in waitingRows where set.source === source && set.slot == slot && set.time == rowTime && set.root == root {
+        for set in waitingRows
+        where set.source === source && set.slot == slot && set.time == rowTime && set.root == root {
             return set.entry(key.number)
         }
         return nil
@@ -150,7 +153,9 @@ extension NSManagedObjectContext {
     /// Reads the rows of a fault and of its siblings. False when it has none, or when its own row did not come that way.
     final func readTogether(_ object: NSManagedObject) -> Bool {
         let state = object._state
-        guard readsFaultsTogether, let siblings = state.chunk, let store = rows(of: state.pointee.store) else { return false }
+        guard readsFaultsTogether, let siblings = state.chunk, let store = rows(of: state.pointee.store) else {
+            return false
+        }
         openSiblings.removeAll { $0.chunk === siblings }
         let isTarget = siblings.layout.slotCount > 0
         let numbers = isTarget ? targets(in: siblings, Int(state.pointee.targetSlot)) : keys(of: siblings)
@@ -257,7 +262,9 @@ extension NSManagedObjectContext {
     private func fill(_ object: NSManagedObject, _ chunk: RowChunk, _ row: Row, _ sleep: UInt32) {
         let state = object._state
         // The entity of a fault made from a key is a hint, and an object cannot change its own.
-        guard state.isFault, state.pointee.row == nil, state.pointee.entity == chunk.layout.entity.rawValue else { return }
+        guard state.isFault, state.pointee.row == nil, state.pointee.entity == chunk.layout.entity.rawValue else {
+            return
+        }
         state.attach(chunk, row: row)
         state.set(.unasked)
         state.pointee.slow |= sleep

@@ -36,7 +36,8 @@ final class FetchStream {
         }
         for (place, store) in stores.enumerated() {
             do {
-                sources.insert(Source(cursor: try store.rows.open(store.asked(plan), .latest), store: store.number), at: place)
+                sources.insert(
+                    Source(cursor: try store.rows.open(store.asked(plan), .latest), store: store.number), at: place)
             } catch { throw CocoaError.reading(error) }
         }
     }
@@ -75,7 +76,9 @@ final class FetchStream {
             for place in sources.indices where try refill(place) {
                 if let best = first, let a = sources[best].objects.first, let b = sources[place].objects.first,
                     merging?.precedes(b, a) != true
-                { continue }
+                {
+                    continue
+                }
                 first = place
             }
             guard let first else { break }

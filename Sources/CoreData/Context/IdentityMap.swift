@@ -122,7 +122,9 @@ struct IdentityTable: ~Copyable {
         let place = Int(number & 63) &+ 1
         guard page[place] == object else { return }
         page[place] = nil
-        if version != IdentityTable.noVersion { IdentityTable.bytes(page)[place &- 1] = versions.byte(of: version, number) }
+        if version != IdentityTable.noVersion {
+            IdentityTable.bytes(page)[place &- 1] = versions.byte(of: version, number)
+        }
         page[0] = UnsafeMutableRawPointer(bitPattern: UInt(bitPattern: page[0]) &- 1)
         guard page[0] == nil else { return }
         emptyCount += 1
@@ -148,7 +150,11 @@ struct IdentityTable: ~Copyable {
 
     /// The version in which a row was read last that has no object, or one whose row was not read for the program.
     mutating func version(_ number: Int64) -> Int32? {
-        if let page = page(number >> 6), let known = versions.version(IdentityTable.bytes(page)[Int(number & 63)], number) { return known }
+        if let page = page(number >> 6),
+            let known = versions.version(IdentityTable.bytes(page)[Int(number & 63)], number)
+        {
+            return known
+        }
         return singleVersion(number) ?? versions[number]
     }
 
@@ -171,12 +177,16 @@ struct IdentityTable: ~Copyable {
         versions.removeAll()
         if let singles { for place in 0..<singleEnd { singles[place].version = IdentityTable.noVersion } }
         guard let entries else { return }
-        for index in 0...mask { if let page = entries[index].page { IdentityTable.bytes(page).update(repeating: 0, count: 64) } }
+        for index in 0...mask {
+            if let page = entries[index].page { IdentityTable.bytes(page).update(repeating: 0, count: 64) }
+        }
     }
 
     /// Moves what a page knows of its rows, in words of eight.
     private mutating func keepVersions(of page: Page, _ key: Int64) {
-        for word in 0..<8 { versions.merge(group: key << 6 + Int64(word) << 3, UInt64(UInt(bitPattern: page[65 + word]))) }
+        for word in 0..<8 {
+            versions.merge(group: key << 6 + Int64(word) << 3, UInt64(UInt(bitPattern: page[65 + word])))
+        }
     }
 
     // MARK: Few objects
@@ -243,7 +253,9 @@ struct IdentityTable: ~Copyable {
 
     private func forgetSingleVersion(_ number: Int64) {
         guard let singles else { return }
-        for place in 0..<singleEnd where singles[place].number == number { singles[place].version = IdentityTable.noVersion }
+        for place in 0..<singleEnd where singles[place].number == number {
+            singles[place].version = IdentityTable.noVersion
+        }
     }
 
     /// Makes room among the few; where there is none, all objects lie in pages from now on.

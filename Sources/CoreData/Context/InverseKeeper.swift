@@ -59,7 +59,8 @@ extension NSManagedObject {
     final var statesTarget: Bool {
         guard let overlay = _state.overlay else { return false }
         return _state.info.slotInverses.indices.contains { slot in
-            _state.info.slotInverses[slot] != nil && overlay.isPresent(slot) && !_state.info.entity.slots[slot].isTransient
+            _state.info.slotInverses[slot] != nil && overlay.isPresent(slot)
+                && !_state.info.entity.slots[slot].isTransient
         }
     }
 
@@ -99,7 +100,11 @@ extension NSManagedObject {
         switch _state.info.schema[inverse].place {
         case .slot(let slot):
             if member._state.isFault { member.fireUnseen(writing: slot) }
-            if member.target(at: slot) === self { admit(member, toMany: index, slot) } else { member.setTarget(slot, self) }
+            if member.target(at: slot) === self {
+                admit(member, toMany: index, slot)
+            } else {
+                member.setTarget(slot, self)
+            }
         case .toMany(let opposite):
             guard !isMember(member, at: index) || isMember(of: member, at: index, opposite) == false else { return }
             writeLink(index, member, added: true)
@@ -135,7 +140,9 @@ extension NSManagedObject {
     }
 
     /// Puts the present members of an ordered to-many into the order of a list; those that are not in it come last.
-    final func arrange(_ index: Int, _ present: ContiguousArray<NSManagedObject>, as list: ContiguousArray<NSManagedObject>) {
+    final func arrange(
+        _ index: Int, _ present: ContiguousArray<NSManagedObject>, as list: ContiguousArray<NSManagedObject>
+    ) {
         let change = MemberComparison(present: present, wanted: list)
         var order = change.wanted
         if !change.came.isEmpty {
@@ -174,7 +181,10 @@ extension NSManagedObject {
 
     /// While members only come last or go, the stored order and they are the order: nobody needs to be read for it.
     private func placeLast(_ member: NSManagedObject, in members: ToMany, at index: Int) {
-        if !members.hasOrder, _state.has(.persistent), !members.hasRemoved(member) || returnsToEnd(member, in: members) { return }
+        if !members.hasOrder, _state.has(.persistent), !members.hasRemoved(member) || returnsToEnd(member, in: members)
+        {
+            return
+        }
         let mayStand = member._state.has(.persistent) && (members.hasOrder || !members.hasRemoved(member))
         openOrder(of: members, at: index)
         if !mayStand || !members.isOrdered(member) { members.appendToOrder(member) }
@@ -191,7 +201,9 @@ extension NSManagedObject {
         let isOrdered = relationship(toMany: index).isOrdered
         if isOrdered {
             // What goes leaves the others in order; a place among those that are left is found by looking for each that went.
-            if !members.hasOrder, max(members.removed.count, members.added.gaps) >= ToMany.unlisted, !members.isLastAdded(member) {
+            if !members.hasOrder, max(members.removed.count, members.added.gaps) >= ToMany.unlisted,
+                !members.isLastAdded(member)
+            {
                 openOrder(of: members, at: index)
             }
             if members.hasOrder { members.removeFromOrder(member) }
@@ -225,7 +237,9 @@ extension NSManagedObject {
             // Where a link puts it again.
             if let members = toManyState(index), !members.hasOrder {
                 if members.isLastAdded(member) { return nil }
-                if members.isFault, !members.isChanged, members.isStoredLast(member, store: _state.pointee.store) { return nil }
+                if members.isFault, !members.isChanged, members.isStoredLast(member, store: _state.pointee.store) {
+                    return nil
+                }
             }
             guard let place = position(of: member, toMany: index) else { return nil }
             return .position(self, toMany: Int32(index), member: member, index: place)

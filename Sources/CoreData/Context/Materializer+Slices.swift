@@ -35,7 +35,8 @@ extension NSManagedObjectContext {
     /// Appends the objects that were found and makes those that were not.
     private func make(
         _ slices: MemberSlices, _ found: UnsafeMutablePointer<Unmanaged<NSManagedObject>?>,
-        _ numbers: UnsafeMutablePointer<Int64>, entity: EntityIndex, store: UInt16, into objects: inout [NSManagedObject]
+        _ numbers: UnsafeMutablePointer<Int64>, entity: EntityIndex, store: UInt16,
+        into objects: inout [NSManagedObject]
     ) {
         let (table, registry) = (slices.table, requiredRegistry)
         var layout = table.chunks[0].layout
@@ -52,7 +53,9 @@ extension NSManagedObjectContext {
                     birth.move(to: chunk)
                 } else {
                     layout = chunk.layout
-                    birth = Birth(runtime.infos[layout.entity.value], registry, chunk, store: store, asFaults: true, unseen: readsUnseen)
+                    birth = Birth(
+                        runtime.infos[layout.entity.value], registry, chunk, store: store, asFaults: true,
+                        unseen: readsUnseen)
                 }
                 birth.expect(1)
                 let object = make(birth, row)

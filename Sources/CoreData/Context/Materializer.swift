@@ -139,12 +139,15 @@ extension NSManagedObjectContext {
             self.store = store
             wakes = !binding.sleepsThroughFetch
             let fault = wakes ? SlowReason.fault : SlowReason.dormant
-            slow = (binding.slots == nil ? 0 : SlowReason.foreignSlots) | (asFaults ? fault : 0) | coredata_checked_bit()
+            slow =
+                (binding.slots == nil ? 0 : SlowReason.foreignSlots) | (asFaults ? fault : 0) | coredata_checked_bit()
         }
 
         @inline(__always)
         func makeObject() -> NSManagedObject {
-            guard let initializer else { return NSManagedObject(entity: description.takeUnretainedValue(), insertInto: nil) }
+            guard let initializer else {
+                return NSManagedObject(entity: description.takeUnretainedValue(), insertInto: nil)
+            }
             return initializer.make(description)
         }
 
@@ -312,7 +315,8 @@ extension NSManagedObjectContext {
         guard let store = try storedRows(of: owner.store) else { return .fault }
         if store.capabilities.contains(.memberKeys) {
             let keys = try store.memberKeys(of: relationship, owner: owner.row, .latest)
-            return .keys(ContiguousArray(keys.map { ObjectKey(number: $0.number, entity: $0.entity, store: owner.store) }))
+            return .keys(
+                ContiguousArray(keys.map { ObjectKey(number: $0.number, entity: $0.entity, store: owner.store) }))
         }
         var batches: [RowBatch] = []
         let cache = rowCache

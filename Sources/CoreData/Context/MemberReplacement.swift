@@ -71,7 +71,8 @@ extension NSManagedObject {
     }
 
     /// Takes members that come out of the orders of their former owners, each of which is written once.
-    private func leaveFormerOwners(_ came: ContiguousArray<NSManagedObject>, _ index: Int, at opposite: PropertyPlace?) {
+    private func leaveFormerOwners(_ came: ContiguousArray<NSManagedObject>, _ index: Int, at opposite: PropertyPlace?)
+    {
         guard case .slot(let slot) = opposite else { return }
         var owners: [ObjectIdentifier: (owner: NSManagedObject, leaving: ContiguousArray<NSManagedObject>)] = [:]
         for member in came {

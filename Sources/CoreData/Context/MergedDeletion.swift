@@ -12,7 +12,9 @@ final class DeletionLog {
 
     init(_ changes: ContiguousArray<GraphChange>) { self.changes = changes }
 
-    func deletes(_ object: NSManagedObject) -> Bool { places(of: object).contains { changes[$0].isDeletion(of: object) } }
+    func deletes(_ object: NSManagedObject) -> Bool {
+        places(of: object).contains { changes[$0].isDeletion(of: object) }
+    }
 
     private func places(of object: NSManagedObject) -> [Int] {
         if places.isEmpty { for place in changes.indices { note(place) } }
@@ -60,7 +62,8 @@ final class DeletionLog {
     /// Forgets that the rules of an object have parted it from members that it had lost elsewhere as well.
     func forgetParting(_ object: NSManagedObject, _ index: Int, from member: NSManagedObject) {
         for place in places(of: object) {
-            guard case .link(_, let written, let other, added: false) = changes[place], written == index, other === member
+            guard case .link(_, let written, let other, added: false) = changes[place], written == index,
+                other === member
             else { continue }
             changes[place] = .link(object, toMany: written, member: member, added: true)
         }

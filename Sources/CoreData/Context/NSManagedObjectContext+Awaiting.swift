@@ -33,7 +33,8 @@ extension NSManagedObjectContext {
         }
         let carrying = coredata_is_observed() ? carrying(work) : work
         let call = AwaitedCall(endsWhenCancelled: true, patience: persistentStoreCoordinator?.patience)
-        var outcome: AwaitedOutcome<Result<T, any Error>> = turn.isFree ? await withPlace(kind, call, carrying) : .isTaken
+        var outcome: AwaitedOutcome<Result<T, any Error>> =
+            turn.isFree ? await withPlace(kind, call, carrying) : .isTaken
         if case .isTaken = outcome {
             try await turn.awaiters.enterUnlessCancelled()
             defer { turn.awaiters.leave() }
@@ -93,7 +94,8 @@ extension NSManagedObjectContext {
     }
 
     private nonisolated(nonsending) final func onThread<R>(
-        _ kind: ActiveBlocks.Kind, _ call: AwaitedCall, _ begin: (@escaping @Sendable (AwaitedOutcome<R>) -> Void) -> Void
+        _ kind: ActiveBlocks.Kind, _ call: AwaitedCall,
+        _ begin: (@escaping @Sendable (AwaitedOutcome<R>) -> Void) -> Void
     ) async -> AwaitedOutcome<R> {
         await withTaskCancellationHandler {
             await withUnsafeContinuation { (task: UnsafeContinuation<AwaitedOutcome<R>, Never>) in

@@ -93,7 +93,9 @@ extension NSManagedObjectContext {
         lastEvent = tracker.dirtyCount > 0 && event.refreshed.isEmpty ? event : nil
         eventsSinceSave += 1
         post(ContextNotice.didChange, event.userInfo)
-        if followers != nil { tellFollowers(of: event.inserted + event.updated + event.deleted + event.refreshed + others) }
+        if followers != nil {
+            tellFollowers(of: event.inserted + event.updated + event.deleted + event.refreshed + others)
+        }
     }
 
     /// Ends the event in which a merge policy changed objects, when their save is through.

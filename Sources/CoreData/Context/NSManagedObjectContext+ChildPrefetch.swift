@@ -50,7 +50,8 @@ extension NSManagedObjectContext {
         func take(_ batch: MemberBatch) throws -> FetchStep {
             let owners = names.isEmpty ? batch.owners : batch.owners.map { names[$0] ?? $0 }
             if batch.rows.chunks.contains(where: { holdsOtherwise($0, store: store) }) {
-                batches += try pack(zip(materialize([batch.rows], store: store), owners).map { (object: $0, owner: $1) })
+                batches += try pack(
+                    zip(materialize([batch.rows], store: store), owners).map { (object: $0, owner: $1) })
             } else {
                 batches.append(MemberBatch(rows: batch.rows, owners: owners))
             }

@@ -13,7 +13,8 @@ extension NSManagedObjectContext {
         guard isChild else { return shown(stores) }
         return stores.map { store in
             NumberedStore(
-                number: store.number, rows: ParentRows(child: self, number: store.number, below: store.rows), store: store.store,
+                number: store.number, rows: ParentRows(child: self, number: store.number, below: store.rows),
+                store: store.store,
                 isOnlyOne: store.isOnlyOne)
         }
     }

@@ -55,7 +55,8 @@ extension NSManagedObjectContext {
         let having = try request.havingPredicate.map { try bridge($0) }
         order.plan.projection = .values(
             ValueProjection(
-                form.columns, grouping: grouping.columns.map(\.expression), having: having, isDistinct: request.returnsDistinctResults))
+                form.columns, grouping: grouping.columns.map(\.expression), having: having,
+                isDistinct: request.returnsDistinctResults))
         do {
             try form.check(try Query(valuesOf: order.plan, in: runtime.schema))
         } catch { throw CocoaError.reading(error) }
@@ -78,7 +79,9 @@ extension DictionaryForm {
     fileprivate func check(_ query: Query) throws {
         guard let projection = query.bound.projection else { return }
         for (name, entry) in entries {
-            guard case .column(let place, let type) = entry, !type.holds(projection.columns[place].type) else { continue }
+            guard case .column(let place, let type) = entry, !type.holds(projection.columns[place].type) else {
+                continue
+            }
             throw CocoaError.coreData(
                 134060,
                 "The expression “\(name)” of a fetch of \(entity.name) says that it results in \(type.schemaType.modelName), and its values "

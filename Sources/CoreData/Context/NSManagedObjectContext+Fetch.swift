@@ -20,7 +20,9 @@ extension NSManagedObjectContext {
     private func found<T>(_ request: NSFetchRequest<T>) throws -> [T] {
         switch request.resultType {
         case .managedObjectResultType:
-            if request.propertiesToFetch != nil || request.propertiesToGroupBy != nil { try checkProperties(of: request) }
+            if request.propertiesToFetch != nil || request.propertiesToGroupBy != nil {
+                try checkProperties(of: request)
+            }
             let order = try order(request)
             let objects = try fetchObjects(order)
             if !order.prefetch.isEmpty {
@@ -43,7 +45,9 @@ extension NSManagedObjectContext {
     public final func count<T>(for request: NSFetchRequest<T>) throws -> Int { try counted(request) }
 
     /// How many objects `fetch` would find.
-    public final func count(for request: NSFetchRequest<any NSFetchRequestResult>) throws -> Int { try counted(request) }
+    public final func count(for request: NSFetchRequest<any NSFetchRequestResult>) throws -> Int {
+        try counted(request)
+    }
 
     /// The results of a request of no particular type, unsaved changes included.
     @_disfavoredOverload
@@ -70,12 +74,14 @@ extension NSManagedObjectContext {
         var place = 0
         var checked = ObjectIdentifier(T.self)
         while true {
-            place = NSManagedObjectContext.firstOther(than: checked, in: unsafeBitCast(results, to: [NSObject].self), from: place)
+            place = NSManagedObjectContext.firstOther(
+                than: checked, in: unsafeBitCast(results, to: [NSObject].self), from: place)
             guard place < results.count else { return unsafeBitCast(results, to: [T].self) }
             guard results[place] is T else {
                 throw CocoaError.coreData(
                     134060,
-                    "A fetch of \(request.entityName ?? "") found \(Swift.type(of: results[place])) where the request says \(T.self).")
+                    "A fetch of \(request.entityName ?? "") found \(Swift.type(of: results[place])) where the request says \(T.self)."
+                )
             }
             checked = ObjectIdentifier(Swift.type(of: results[place]))
         }
@@ -96,7 +102,8 @@ extension NSManagedObjectContext {
     }
 
     final func fetch(
-        _ plan: FetchPlan, from store: NumberedStore, asFaults: Bool, renewing: Bool = false, page: Int = RowChunk.maximumCount
+        _ plan: FetchPlan, from store: NumberedStore, asFaults: Bool, renewing: Bool = false,
+        page: Int = RowChunk.maximumCount
     ) throws -> [NSManagedObject] {
         var objects: ContiguousArray<NSManagedObject> = []
         let cache = rowCache

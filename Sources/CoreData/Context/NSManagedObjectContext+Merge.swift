@@ -93,7 +93,8 @@ extension NSManagedObjectContext {
         let owners = payload.namesOwners ? [] : forgetMembers(among: payload.updated + payload.deleted)
         settle()
         // A row that nobody holds may have come to be one of a controller's.
-        let others = followers == nil ? [] : (payload.updated + known).map { registered($0) ?? object(for: $0) } + owners
+        let others =
+            followers == nil ? [] : (payload.updated + known).map { registered($0) ?? object(for: $0) } + owners
         post(ContextEvent(inserted: inserted, deleted: deleted, refreshed: refreshed), followersOnly: others)
         // Not an event of this context's own changes, so no save may use its sets.
         lastEvent = nil
@@ -131,14 +132,19 @@ extension NSManagedObjectContext {
         var concerned: [(owner: Entity, index: Int)] = []
         for entity in Set(keys.map(\.entity)) {
             let info = runtime.infos[entity.value]
-            let inverses = info.slotInverses.compactMap { $0 } + info.toManyRelationships.compactMap { $0.inverse.map { runtime.schema[$0] } }
-            concerned += inverses.compactMap { inverse in inverse.toManyIndex.map { (runtime.schema[inverse.owner], $0) } }
+            let inverses =
+                info.slotInverses.compactMap { $0 }
+                + info.toManyRelationships.compactMap { $0.inverse.map { runtime.schema[$0] } }
+            concerned += inverses.compactMap { inverse in
+                inverse.toManyIndex.map { (runtime.schema[inverse.owner], $0) }
+            }
         }
         if concerned.isEmpty { return [] }
         return allObjects.filter { object in
             var isOwner = false
             for (owner, index) in concerned where object._state.info.entity.isKind(of: owner) {
-                guard let members = object.toManyState(index), !members.isFault, !object.relationship(toMany: index).description.isTransient,
+                guard let members = object.toManyState(index), !members.isFault,
+                    !object.relationship(toMany: index).description.isTransient,
                     object._state.has(.persistent), !object.isLost
                 else { continue }
                 if members.isChanged { object.renewMembers(at: index, members) } else { members.base = .fault }
@@ -213,7 +219,8 @@ extension NSManagedObject {
         guard let read = lastRead, let context = managedObjectContext else { return }
         for (slot, inverse) in _state.info.slotInverses.enumerated() {
             guard let index = inverse?.toManyIndex, let key = targetKey(at: slot, of: read),
-                let owner = context.registered(context.settled(key, of: self, slot)), let members = owner.toManyState(index),
+                let owner = context.registered(context.settled(key, of: self, slot)),
+                let members = owner.toManyState(index),
                 !members.isFault, !owner.relationship(toMany: index).description.isTransient
             else { continue }
             if members.hasOrder { owner.renewMembers(at: index, members) } else { members.base = .fault }
@@ -237,11 +244,14 @@ extension NSManagedObject {
         if members.isFault { return }
         // What both sides have done is no change any more.
         let isOrdered = relationship(toMany: index).isOrdered
-        for member in members.added.objects where present.contains(member) { members.unlink(member, isOrdered: isOrdered) }
+        for member in members.added.objects where present.contains(member) {
+            members.unlink(member, isOrdered: isOrdered)
+        }
         for member in members.removed.objects where !present.contains(member) { members.link(member) }
         guard let order = members.order else { return }
         let named = Set(order)
-        members.order = order.filter { present.contains($0) || members.hasAdded($0) }
+        members.order =
+            order.filter { present.contains($0) || members.hasAdded($0) }
             + committedMembers(at: index).filter { !named.contains($0) && !members.hasRemoved($0) }
     }
 
@@ -255,7 +265,11 @@ extension NSManagedObject {
         forEachToMany { index, members in
             let isOrdered = relationship(toMany: index).isOrdered
             for member in members.added.objects + members.removed.objects where gone.contains(member) {
-                if members.hasAdded(member) { members.unlink(member, isOrdered: isOrdered) } else { members.link(member) }
+                if members.hasAdded(member) {
+                    members.unlink(member, isOrdered: isOrdered)
+                } else {
+                    members.link(member)
+                }
             }
             if let order = members.order { members.order = order.filter { !gone.contains($0) } }
         }

@@ -133,7 +133,9 @@ extension NSManagedObjectContext {
         let key = objectID.key
         if let found = registered(key) {
             guard !found._state.has(.deleted) else { throw CocoaError.missingObject(objectID) }
-            if found._state.isFault, found._state.pointee.row != nil || cachedObject(for: found._state.key) == nil && readTogether(found) {
+            if found._state.isFault,
+                found._state.pointee.row != nil || cachedObject(for: found._state.key) == nil && readTogether(found)
+            {
                 found.fire()
             }
             if !found._state.isFault { return found }
@@ -160,7 +162,9 @@ extension NSManagedObjectContext {
     /// The identity map knows rows only; an unsaved object is found among the insertions.
     final func registered(_ key: ObjectKey) -> NSManagedObject? {
         if key.number <= 0 { return registeredUnsaved(key) }
-        if let found = requiredRegistry.object(number: key.number, entity: key.entity.rawValue, store: key.store) { return found }
+        if let found = requiredRegistry.object(number: key.number, entity: key.entity.rawValue, store: key.store) {
+            return found
+        }
         return isChild ? registeredAnew(key) : nil
     }
 
@@ -194,7 +198,8 @@ extension NSManagedObjectContext {
         let state = object._state
         state.dropOverlay()
         state.pointee.slow =
-            state.pointee.slow & SlowReason.checked | (state.info.classBinding.slots == nil ? 0 : SlowReason.foreignSlots)
+            state.pointee.slow & SlowReason.checked
+            | (state.info.classBinding.slots == nil ? 0 : SlowReason.foreignSlots)
         state.pointee.registry = UnsafeRawPointer(Unmanaged.passRetained(requiredRegistry).toOpaque())
         state.pointee.number = key.number
         state.pointee.store = key.store

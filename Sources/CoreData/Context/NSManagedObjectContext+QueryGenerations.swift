@@ -26,7 +26,8 @@ extension NSManagedObjectContext {
     public final func setQueryGenerationFrom(_ generation: NSQueryGenerationToken?) throws {
         checkQueue()
         guard !isChild else {
-            throw CocoaError.coreData(134060, "A context with a parent reads the state that its parent is pinned to; pin the topmost one.")
+            throw CocoaError.coreData(
+                134060, "A context with a parent reads the state that its parent is pinned to; pin the topmost one.")
         }
         guard let generation else { return pin(to: nil) }
         switch generation.named {
@@ -34,16 +35,21 @@ extension NSManagedObjectContext {
         case .state(let state):
             guard state.identities === requiredCoordinator.identities else {
                 throw CocoaError.coreData(
-                    134060, "The query generation is one of another coordinator; take one from a context of this context's coordinator.")
+                    134060,
+                    "The query generation is one of another coordinator; take one from a context of this context's coordinator."
+                )
             }
             pin(to: state)
         case .ended:
-            throw CocoaError.coreData(134060, "The query generation that the archived token names has ended; pin to the current one.")
+            throw CocoaError.coreData(
+                134060, "The query generation that the archived token names has ended; pin to the current one.")
         }
     }
 
     /// Whether a store can be pinned, or none has been added yet.
-    private var mayBePinned: Bool { requiredCoordinator.showsGenerations || requiredCoordinator.persistentStores.isEmpty }
+    private var mayBePinned: Bool {
+        requiredCoordinator.showsGenerations || requiredCoordinator.persistentStores.isEmpty
+    }
 
     /// What was read beforehand is of the state before.
     @inline(never)
@@ -83,7 +89,9 @@ extension NSManagedObjectContext {
 
     final func shown(_ stores: [NumberedStore]) -> [NumberedStore] {
         guard generation != nil else { return stores }
-        return stores.map { NumberedStore(number: $0.number, rows: shown($0.rows), store: $0.store, isOnlyOne: $0.isOnlyOne) }
+        return stores.map {
+            NumberedStore(number: $0.number, rows: shown($0.rows), store: $0.store, isOnlyOne: $0.isOnlyOne)
+        }
     }
 
     /// The stores that a fetch asks past the objects of this context and of those above it: pinned where the topmost one is.

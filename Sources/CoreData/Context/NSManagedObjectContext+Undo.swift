@@ -39,7 +39,9 @@ extension NSManagedObjectContext {
             if hasDeletions {
                 let kept = DeletionLog(log)
                 tracker.keep(kept)
-                undoManager.registerUndo(of: self) { ($0 as? NSManagedObjectContext)?.apply(kept.changes, hasDeletions: true) }
+                undoManager.registerUndo(of: self) {
+                    ($0 as? NSManagedObjectContext)?.apply(kept.changes, hasDeletions: true)
+                }
             } else {
                 undoManager.registerUndo(of: self) { ($0 as? NSManagedObjectContext)?.apply(log, hasDeletions: false) }
             }
@@ -85,7 +87,8 @@ extension NSManagedObjectContext {
     /// The objects that come back into the context, by the keys that their rows had: they get others.
     private func returningObjects(_ log: ContiguousArray<GraphChange>) -> [ObjectKey: NSManagedObject] {
         var returning: [ObjectKey: NSManagedObject] = [:]
-        for case .existence(let object, appeared: false) in log where object._state.has(.gone) && object._state.pointee.row != nil {
+        for case .existence(let object, appeared: false) in log
+        where object._state.has(.gone) && object._state.pointee.row != nil {
             returning[object._state.key] = object
         }
         return returning
@@ -126,7 +129,9 @@ extension NSManagedObjectContext {
         state.clear(.recheck)
         guard state.has(.updated), !state.has([.inserted, .deleted]) else { return }
         object.dropRestoredOrders()
-        guard !SaveOperation.differs(object), tracker.transients.isEmpty || !tracker.transients.differ(object) else { return }
+        guard !SaveOperation.differs(object), tracker.transients.isEmpty || !tracker.transients.differ(object) else {
+            return
+        }
         tracker.unmark(object, .updated)
         state.revertUnchanged()
     }
@@ -240,7 +245,9 @@ extension NSManagedObjectContext {
     /// because they took it back. If that cannot be read, the child's save will say so.
     private func isKnownAbove(_ key: ObjectKey) -> Bool {
         withParent { parent in
-            if let twin = parent.registered(key), twin._state.has(.dirty), !twin._state.has([.gone, .inaccessible]) { return true }
+            if let twin = parent.registered(key), twin._state.has(.dirty), !twin._state.has([.gone, .inaccessible]) {
+                return true
+            }
             if parent.isChild { return parent.isKnownAbove(key) }
             do { return try parent.read(key) != nil } catch { return true }
         }
@@ -287,7 +294,9 @@ extension NSManagedObject {
         for slot in 0..<state.info.layout.slotCount where !overlay.isPresent(slot) && row.isPresent(slot) {
             copy(chunk, row, slot, to: overlay)
             // Left there by a delete rule that does nothing.
-            if kind(slot) == .toOne, let target = keptTarget(at: slot, returning) { overlay.set(slot, target as AnyObject) }
+            if kind(slot) == .toOne, let target = keptTarget(at: slot, returning) {
+                overlay.set(slot, target as AnyObject)
+            }
         }
         state.detachRow()
         state.pointee.slow &= ~SlowReason.anyFault
@@ -296,7 +305,9 @@ extension NSManagedObject {
     /// The target in the row that is gone: one that comes back too, or stayed. Where it names the row that is gone, it is given
     /// this object instead.
     private func keptTarget(at slot: Int, _ returning: [ObjectKey: NSManagedObject]) -> NSManagedObject? {
-        guard let key = committedTargetKey(at: slot), let target = returning[key] ?? stayingTarget(at: slot) else { return nil }
+        guard let key = committedTargetKey(at: slot), let target = returning[key] ?? stayingTarget(at: slot) else {
+            return nil
+        }
         if case .toMany(let index)? = _state.info.slotInverses[slot]?.place {
             target.takeBack(self, formerly: _state.key, toMany: index)
         }
@@ -308,7 +319,8 @@ extension NSManagedObject {
         // Another writer may have deleted its row meanwhile.
         if target._state.isFault { target.fire() }
         guard !target._state.has([.gone, .deleted]) else { return nil }
-        if case .slot(let opposite)? = _state.info.slotInverses[slot]?.place, target._state.overlay?.isPresent(opposite) != true,
+        if case .slot(let opposite)? = _state.info.slotInverses[slot]?.place,
+            target._state.overlay?.isPresent(opposite) != true,
             target.committedTargetKey(at: opposite) == _state.key
         {
             target.writeTarget(opposite, self, nil)

@@ -23,7 +23,9 @@ final class FaultWatch {
     private var starts: [String: FaultPath] = [:]
 
     /// The way to an object; one that was not reached from another is where it begins.
-    func path(to object: NSManagedObject) -> FaultPath { pathFollowed(to: object) ?? start(at: object._state.info.entity.name) }
+    func path(to object: NSManagedObject) -> FaultPath {
+        pathFollowed(to: object) ?? start(at: object._state.info.entity.name)
+    }
 
     /// The way by which an object was reached from another.
     func pathFollowed(to object: NSManagedObject) -> FaultPath? {
@@ -159,7 +161,8 @@ extension NSManagedObjectContext {
     /// Marks what is reached from a watched object, or from any while every fault is told, and remembers how it was reached.
     ///
     /// Where a path begins is reached from nowhere, unless it has become a fault.
-    final func noteReach(_ object: NSManagedObject, from source: NSManagedObject, by relationship: ResolvedRelationship) {
+    final func noteReach(_ object: NSManagedObject, from source: NSManagedObject, by relationship: ResolvedRelationship)
+    {
         if source._state.has(.watched) {
             guard !object._state.has(.watched) else { return }
             object._state.set(.watched)
@@ -193,7 +196,8 @@ extension NSManagedObjectContext {
         let relationship = index.map { object.relationship(toMany: $0).name }
         let path = pathToFault(of: object, relationship)
         return UnexpectedFault(
-            entityName: entity.name, objectID: object.objectID, relationshipName: relationship, prefetchKeyPath: path?.keyPath,
+            entityName: entity.name, objectID: object.objectID, relationshipName: relationship,
+            prefetchKeyPath: path?.keyPath,
             prefetchEntityName: path?.entity)
     }
 
@@ -201,7 +205,8 @@ extension NSManagedObjectContext {
     private func pathToFault(of object: NSManagedObject, _ relationship: String?) -> FaultPath? {
         let watch = requiredFaultWatch
         if let relationship { return watch.path(to: object).step(relationship) }
-        return watch.pathFollowed(to: object) ?? object.origin.map { FaultPath(entity: $0.entity.name).step($0.slot.name) }
+        return watch.pathFollowed(to: object)
+            ?? object.origin.map { FaultPath(entity: $0.entity.name).step($0.slot.name) }
     }
 }
 

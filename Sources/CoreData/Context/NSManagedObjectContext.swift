@@ -283,7 +283,9 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
     final func rows(of store: UInt16) -> (any StoreReader)? {
         let version = requiredCoordinator.storesVersion.load(ordering: .acquiring)
         if let lastStore, lastStore.number == store, lastStore.version == version { return lastStore.rows }
-        guard let rows = isChild ? parentRows(store) : requiredCoordinator.rows(of: store).map(shown) else { return nil }
+        guard let rows = isChild ? parentRows(store) : requiredCoordinator.rows(of: store).map(shown) else {
+            return nil
+        }
         lastStore = (store, version, rows)
         return rows
     }
@@ -309,7 +311,9 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
     }
 
     /// Name, queue and parent, and how much is pending if the caller is on the context's queue.
-    open override var description: String { "<\(Swift.type(of: self)): \(ObjectIdentifier(self).hexadecimal); \(summary)>" }
+    open override var description: String {
+        "<\(Swift.type(of: self)): \(ObjectIdentifier(self).hexadecimal); \(summary)>"
+    }
 
     // MARK: What changed
 
@@ -336,7 +340,9 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
         return Set(allObjects)
     }
 
-    final var allObjects: [NSManagedObject] { (registry?.all() ?? []) + tracker.objects(.inserted, without: .registered) }
+    final var allObjects: [NSManagedObject] {
+        (registry?.all() ?? []) + tracker.objects(.inserted, without: .registered)
+    }
 }
 
 /// A key that tells the main queue from every other (`Thread.isMainThread` is false after the first `await` of an async main).

@@ -23,7 +23,11 @@ struct ObjectOrder {
             var (low, high) = (start, many.count)
             while low < high {
                 let middle = (low + high) / 2
-                if precedes(new, (many[middle], order.values(of: ObjectSource(many[middle])))) { high = middle } else { low = middle + 1 }
+                if precedes(new, (many[middle], order.values(of: ObjectSource(many[middle])))) {
+                    high = middle
+                } else {
+                    low = middle + 1
+                }
             }
             result += many[start..<low]
             result.append(new.object)

@@ -8,11 +8,14 @@ extension NSManagedObjectContext {
     /// Reading a member costs 2,000 instructions, a question 8,000.
     final func isStored(_ member: NSManagedObject, in owner: NSManagedObject, toMany index: Int) -> Bool? {
         let (key, other) = (owner._state.key, member._state.key)
-        guard key.number > 0, other.number > 0, key.store != 0, key.store == other.store, let rows = rows(of: key.store),
+        guard key.number > 0, other.number > 0, key.store != 0, key.store == other.store,
+            let rows = rows(of: key.store),
             rows.capabilities.contains(.membership)
         else { return nil }
         // What fails here fails again where all members are read, which says so.
-        guard let answer = try? rows.isMember(other.row, of: owner.relationship(toMany: index).index, owner: key.row, .latest)
+        guard
+            let answer = try? rows.isMember(
+                other.row, of: owner.relationship(toMany: index).index, owner: key.row, .latest)
         else {
             return nil
         }
@@ -28,6 +31,7 @@ extension NSManagedObjectContext {
             try throwReadError()
             return isMember
         }
-        return try storedRows(of: owner.store)?.isMember(member.row, of: relationship, owner: owner.row, .latest) ?? false
+        return try storedRows(of: owner.store)?.isMember(member.row, of: relationship, owner: owner.row, .latest)
+            ?? false
     }
 }

@@ -62,7 +62,8 @@ final class ParentRows: StoreReader, @unchecked Sendable {
         try hand(batches, receive)
     }
 
-    func isMember(_ member: RowKey, of relationship: RelationshipIndex, owner: RowKey, _ view: ReadView) throws -> Bool {
+    func isMember(_ member: RowKey, of relationship: RelationshipIndex, owner: RowKey, _ view: ReadView) throws -> Bool
+    {
         try view.requireLatest()
         return try child.withParent { parent in
             try parent.isMember(
@@ -88,7 +89,8 @@ final class ParentRows: StoreReader, @unchecked Sendable {
     }
 
     private func targets(
-        of relationship: RelationshipIndex, _ owners: [Int64], areAll: Bool, _ receive: (MemberBatch) throws -> FetchStep
+        of relationship: RelationshipIndex, _ owners: [Int64], areAll: Bool,
+        _ receive: (MemberBatch) throws -> FetchStep
     ) throws {
         let entity = schema[relationship].owner
         let batches = try child.withParent { parent in

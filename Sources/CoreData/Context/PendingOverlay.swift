@@ -54,11 +54,15 @@ struct PendingOverlay {
     /// Judged objects of the result in its order, and what the rows beside them fulfil.
     func parts(from stores: [NumberedStore]) throws -> (judged: [NSManagedObject], others: Predicate?) {
         let judged = try Judged(self, stores)
-        return (objectOrder.isEmpty ? judged.fitting : objectOrder.sorted(judged.fitting), judged.othersThanStored(order.plan.predicate))
+        return (
+            objectOrder.isEmpty ? judged.fitting : objectOrder.sorted(judged.fitting),
+            judged.othersThanStored(order.plan.predicate)
+        )
     }
 
     private func fetched(_ plan: FetchPlan, _ store: NumberedStore) throws -> [NSManagedObject] {
-        var found = try context.fetch(plan, from: store, asFaults: order.asFaults, renewing: order.renews, page: order.page)
+        var found = try context.fetch(
+            plan, from: store, asFaults: order.asFaults, renewing: order.renews, page: order.page)
         found.removeAll { order.isLeftOut($0) }
         return found
     }
@@ -135,7 +139,8 @@ struct PendingOverlay {
             all = Set(candidates)
             if let plan = Judged.linked(changed, query, overlay.order.plan) {
                 for store in stores {
-                    for object in try context.fetch(plan, from: store, asFaults: true) where all.insert(object).inserted {
+                    for object in try context.fetch(plan, from: store, asFaults: true) where all.insert(object).inserted
+                    {
                         candidates.append(object)
                     }
                 }
@@ -153,7 +158,8 @@ struct PendingOverlay {
         ) -> FetchPlan? {
             let parts = query.bound.reach.links.compactMap { link -> Predicate? in
                 let keys = changed.filter {
-                    link.entities.contains($0._state.pointee.entity) && !$0._state.has(.inserted) && $0.mayDiffer(in: link.keys)
+                    link.entities.contains($0._state.pointee.entity) && !$0._state.has(.inserted)
+                        && $0.mayDiffer(in: link.keys)
                 }
                 if keys.isEmpty { return nil }
                 return .comparison(
@@ -187,7 +193,9 @@ struct PendingOverlay {
             .comparison(Comparison(.this, .in, .list(keys.map { .constant(.key($0)) })))
         }
 
-        private static func both(_ asked: Predicate?, _ other: Predicate) -> Predicate { asked.map { .and([$0, other]) } ?? other }
+        private static func both(_ asked: Predicate?, _ other: Predicate) -> Predicate {
+            asked.map { .and([$0, other]) } ?? other
+        }
     }
 
     /// Reads what the query follows from objects that are judged: else each would read its own.
@@ -226,7 +234,8 @@ extension NSManagedObject {
         if mayDiffer { return true }
         let entity = _state.info.entity
         return entity.slots.indices.contains { slot in
-            overlay.isPresent(slot) && (entity.slots[slot].relationship != nil || keys.contains(entity.slots[slot].name))
+            overlay.isPresent(slot)
+                && (entity.slots[slot].relationship != nil || keys.contains(entity.slots[slot].name))
         }
     }
 }

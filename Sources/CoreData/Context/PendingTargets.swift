@@ -9,7 +9,8 @@ struct PendingTargets {
     /// Keeps what the row says before it is read anew.
     mutating func note(_ object: NSManagedObject) {
         guard let overlay = object._state.overlay, object.lastRead != nil else { return }
-        for slot in 0..<object._state.info.layout.slotCount where overlay.isPresent(slot) && object._state.info.slotInverses[slot] != nil {
+        for slot in 0..<object._state.info.layout.slotCount
+        where overlay.isPresent(slot) && object._state.info.slotInverses[slot] != nil {
             targets.append((object, slot, object.committedTargetKey(at: slot)))
         }
     }
@@ -23,7 +24,8 @@ struct PendingTargets {
                 guard read?.row != stored?.row else { continue }
                 let former = object.target(at: slot)
                 let target = former.flatMap { $0._state.has([.gone, .deleted]) ? nil : $0 }
-                TargetMove(slot: slot, read: read, stored: stored, former: former, target: target).settle(object, context)
+                TargetMove(slot: slot, read: read, stored: stored, former: former, target: target).settle(
+                    object, context)
             }
         }
     }

@@ -24,7 +24,9 @@ final class PinnedRows: StoreReader, @unchecked Sendable {
         return try pinnedView()
     }
 
-    func open(_ plan: FetchPlan, _ view: ReadView) throws -> any ReadCursor<RowBatch> { try store.open(plan, shown(view)) }
+    func open(_ plan: FetchPlan, _ view: ReadView) throws -> any ReadCursor<RowBatch> {
+        try store.open(plan, shown(view))
+    }
 
     func openValues(_ plan: FetchPlan, _ view: ReadView) throws -> any ReadCursor<ValueRows> {
         try store.openValues(plan, shown(view))
@@ -58,7 +60,8 @@ final class PinnedRows: StoreReader, @unchecked Sendable {
         try store.memberKeys(of: relationship, owner: owner, shown(view))
     }
 
-    func isMember(_ member: RowKey, of relationship: RelationshipIndex, owner: RowKey, _ view: ReadView) throws -> Bool {
+    func isMember(_ member: RowKey, of relationship: RelationshipIndex, owner: RowKey, _ view: ReadView) throws -> Bool
+    {
         try store.isMember(member, of: relationship, owner: owner, shown(view))
     }
 

@@ -224,11 +224,13 @@ extension NSManagedObjectContext {
     ///
     /// - Parameter row: the row that was read beforehand for an object; it may stand on a newer one.
     final func hand(
-        _ levels: [PrefetchedLevel], to objects: ContiguousArray<NSManagedObject>, read row: (Int) -> UnsafeMutablePointer<UInt64>
+        _ levels: [PrefetchedLevel], to objects: ContiguousArray<NSManagedObject>,
+        read row: (Int) -> UnsafeMutablePointer<UInt64>
     ) {
         for level in levels where level.readAt == rowTime {
             let targets = level.targets.isEmpty ? nil : PrefetchedTargets(level.targets)
-            for (place, object) in objects.enumerated() where object._state.has(.persistent) && !object._state.has(.gone) {
+            for (place, object) in objects.enumerated()
+            where object._state.has(.persistent) && !object._state.has(.gone) {
                 if let targets { object.keep(targets, at: rowTime) }
                 for (index, owners) in level.members {
                     guard let slices = owners[object._state.key] else { continue }

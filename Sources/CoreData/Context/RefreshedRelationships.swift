@@ -16,7 +16,9 @@ extension NSManagedObjectContext {
                 guard present !== saved else { continue }
                 if let present {
                     object.parts(from: present, back.place)
-                    if !present._state.has(.deleted), object.relationship(at: slot).description.isTransient { lookAgain(at: present) }
+                    if !present._state.has(.deleted), object.relationship(at: slot).description.isTransient {
+                        lookAgain(at: present)
+                    }
                 }
                 if let saved, !saved._state.has(.gone), !object.returns(to: saved, back.place) { lost.append(slot) }
             }
@@ -69,7 +71,8 @@ extension NSManagedObject {
         switch place {
         case .toMany(let index):
             let isTransient = target.relationship(toMany: index).description.isTransient
-            guard isTransient ? target.isMember(self, at: index) : target.toManyState(index)?.hasAdded(self) == true else { return }
+            guard isTransient ? target.isMember(self, at: index) : target.toManyState(index)?.hasAdded(self) == true
+            else { return }
             target.unlink(self, toMany: index)
             target.dropOrder(index, butFor: self)
         case .slot(let slot): if target.target(at: slot) === self { target.writeTarget(slot, nil) }
@@ -95,7 +98,8 @@ extension NSManagedObject {
 
     /// Forgets an order that differs from the saved one at most in where one member stands.
     private func dropOrder(_ index: Int, butFor member: NSManagedObject) {
-        guard let members = toManyState(index), let order = members.order, members.added.isEmpty, members.removed.isEmpty,
+        guard let members = toManyState(index), let order = members.order, members.added.isEmpty,
+            members.removed.isEmpty,
             order.lazy.filter({ $0 !== member }).elementsEqual(
                 committedMembers(at: index).lazy.filter { $0 !== member }, by: ===)
         else { return }

@@ -133,7 +133,8 @@ final class Registry: @unchecked Sendable {
     @inline(__always)
     func remove(_ pointer: UnsafeMutableRawPointer, number: Int64, entity: UInt16, store: UInt16, version: Int32) {
         lock.withLock { _ in
-            table(entity: entity, store: store).pointee.remove(number, pointer, remembers ? version : IdentityTable.noVersion)
+            table(entity: entity, store: store).pointee.remove(
+                number, pointer, remembers ? version : IdentityTable.noVersion)
         }
     }
 

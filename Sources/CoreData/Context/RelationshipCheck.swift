@@ -25,7 +25,8 @@ extension NSManagedObject {
         }
         guard info.entity.isKind(of: info.schema[relationship.destination]) else {
             misuse(
-                "\(name) leads to \(_state.info.schema[relationship.destination].name), not to \(new.entity.name ?? "?").")
+                "\(name) leads to \(_state.info.schema[relationship.destination].name), not to \(new.entity.name ?? "?")."
+            )
         }
         guard new._state.pointee.registry == _state.pointee.registry else {
             guard new._state.registry != nil, _state.registry != nil else {

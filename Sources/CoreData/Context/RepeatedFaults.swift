@@ -18,7 +18,9 @@ public struct RepeatedFaults: Sendable, Hashable, CustomStringConvertible {
     public let count: Int
 
     public var description: String {
-        let cure = prefetching(prefetchKeyPath, prefetchEntityName) ?? "fetch them with their property values, or load them with fulfill(_:)"
+        let cure =
+            prefetching(prefetchKeyPath, prefetchEntityName)
+            ?? "fetch them with their property values, or load them with fulfill(_:)"
         return "\(count) faults of \(faultName(entityName, relationshipName)) were read one by one: \(cure)."
     }
 }
@@ -38,14 +40,16 @@ struct FaultCounts {
     /// What is to be told, if it has become so many.
     mutating func add(_ fault: UnexpectedFault) -> RepeatedFaults? {
         let kind = Kind(
-            entity: fault.entityName, relationship: fault.relationshipName, start: fault.prefetchEntityName, keyPath: fault.prefetchKeyPath)
+            entity: fault.entityName, relationship: fault.relationshipName, start: fault.prefetchEntityName,
+            keyPath: fault.prefetchKeyPath)
         let count = counts[kind, default: 0] + 1
         counts[kind] = count
         var step = FaultCounts.first
         while step < count { step *= 10 }
         guard step == count else { return nil }
         return RepeatedFaults(
-            entityName: fault.entityName, relationshipName: fault.relationshipName, prefetchKeyPath: fault.prefetchKeyPath,
+            entityName: fault.entityName, relationshipName: fault.relationshipName,
+            prefetchKeyPath: fault.prefetchKeyPath,
             prefetchEntityName: fault.prefetchEntityName, count: count)
     }
 

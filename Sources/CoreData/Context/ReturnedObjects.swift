@@ -8,7 +8,9 @@ extension NSManagedObjectContext {
     /// no more.
     final func nameAnew(_ returned: [ObjectKey: NSManagedObject]) {
         var renamed: [ObjectKey: NSManagedObject] = [:]
-        for (key, object) in returned where !object.isLost && object._state.key != settled(key) { renamed[settled(key)] = object }
+        for (key, object) in returned where !object.isLost && object._state.key != settled(key) {
+            renamed[settled(key)] = object
+        }
         guard !renamed.isEmpty else { return }
         for object in allObjects where object._state.has(.persistent) && !object._state.has([.deleted, .gone]) {
             object.nameTargetsAnew(renamed)

@@ -24,7 +24,8 @@ extension NSManagedObject {
     /// the sides one after the other.
     @discardableResult
     final func admit(_ member: NSManagedObject, toMany index: Int, _ slot: Int) -> Bool {
-        guard toManyState(index)?.isFault == false, _state.registry?.context?.tracker.touched == nil, !isMember(member, at: index)
+        guard toManyState(index)?.isFault == false, _state.registry?.context?.tracker.touched == nil,
+            !isMember(member, at: index)
         else { return false }
         logLink(index, member, added: true)
         link(member, toMany: index)
@@ -37,7 +38,8 @@ extension NSManagedObject {
         let place = _state.has(.waking) ? nil : _state.info.slotInverses[slot]?.place
         if case .toMany(let index) = place, target.admit(self, toMany: index, slot) { return }
         writeTarget(slot, target, target)
-        guard case .slot(let opposite) = place, !target._state.isFault, managedObjectContext?.tracker.touched == nil else { return }
+        guard case .slot(let opposite) = place, !target._state.isFault, managedObjectContext?.tracker.touched == nil
+        else { return }
         let former = target.target(at: opposite)
         guard former !== self else { return }
         target.writeTarget(opposite, self, former)
@@ -46,7 +48,8 @@ extension NSManagedObject {
 
     /// Whether an object is one of this context and of an entity that a to-many leads to.
     final func mayHold(_ other: NSManagedObject, at index: Int) -> Bool {
-        other._state.pointee.registry == _state.pointee.registry && relationship(toMany: index).accepts(other._state.pointee.entity)
+        other._state.pointee.registry == _state.pointee.registry
+            && relationship(toMany: index).accepts(other._state.pointee.entity)
     }
 
     /// What the other side of a many-to-many says of a pair; nil when it was not read.

@@ -43,7 +43,9 @@ struct Turn: ~Copyable {
 
     /// Tasks that await a block, one after the other; made for the first of them.
     var awaiters: Line {
-        if let known = line.load(ordering: .acquiring) { return Unmanaged<Line>.fromOpaque(known).takeUnretainedValue() }
+        if let known = line.load(ordering: .acquiring) {
+            return Unmanaged<Line>.fromOpaque(known).takeUnretainedValue()
+        }
         let new = Unmanaged.passRetained(Line(places: 1))
         let (isFirst, known) = line.compareExchange(
             expected: nil, desired: UnsafeRawPointer(new.toOpaque()), ordering: .acquiringAndReleasing)
@@ -54,7 +56,8 @@ struct Turn: ~Copyable {
 
     /// Takes the turn if nobody has it or waits for it; `leave()` must follow.
     func enter() -> Bool {
-        let (isIn, found) = state.compareExchange(expected: Turn.free, desired: Turn.held, ordering: .acquiringAndReleasing)
+        let (isIn, found) = state.compareExchange(
+            expected: Turn.free, desired: Turn.held, ordering: .acquiringAndReleasing)
         if isIn { return true }
         guard found == Turn.queued, plain.load(ordering: .relaxed) == 0 else { return false }
         queue.suspend()
@@ -73,7 +76,8 @@ struct Turn: ~Copyable {
     }
 
     private func suspend() -> Bool {
-        state.compareExchange(expected: Turn.queued, desired: Turn.suspended, ordering: .acquiringAndReleasing).exchanged
+        state.compareExchange(expected: Turn.queued, desired: Turn.suspended, ordering: .acquiringAndReleasing)
+            .exchanged
     }
 
     func leave() {
@@ -118,11 +122,15 @@ struct Turn: ~Copyable {
         let queue = DispatchQueue(label: "CoreData.context")
         made.store(UnsafeRawPointer(Unmanaged.passRetained(queue).toOpaque()), ordering: .releasing)
         while true {
-            if state.compareExchange(expected: Turn.free, desired: Turn.queued, ordering: .acquiringAndReleasing).exchanged {
+            if state.compareExchange(expected: Turn.free, desired: Turn.queued, ordering: .acquiringAndReleasing)
+                .exchanged
+            {
                 return queue
             }
             queue.suspend()
-            if state.compareExchange(expected: Turn.held, desired: Turn.suspended, ordering: .acquiringAndReleasing).exchanged {
+            if state.compareExchange(expected: Turn.held, desired: Turn.suspended, ordering: .acquiringAndReleasing)
+                .exchanged
+            {
                 return queue
             }
             queue.resume()

@@ -22,8 +22,11 @@ public struct UnexpectedFault: Sendable, CustomStringConvertible {
     public let prefetchEntityName: String?
 
     public var description: String {
-        let cure = prefetching(prefetchKeyPath, prefetchEntityName) ?? "fetch it with its property values, or load it with fulfill(_:)"
-        return "\(faultName(entityName, relationshipName)) of \(objectID.uriRepresentation().absoluteString) was read from the store: \(cure)."
+        let cure =
+            prefetching(prefetchKeyPath, prefetchEntityName)
+            ?? "fetch it with its property values, or load it with fulfill(_:)"
+        return
+            "\(faultName(entityName, relationshipName)) of \(objectID.uriRepresentation().absoluteString) was read from the store: \(cure)."
     }
 }
 

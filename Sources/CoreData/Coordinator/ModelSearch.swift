@@ -77,7 +77,9 @@ struct ModelSearch {
     /// Copies of one model are one.
     private func distinct(_ urls: [URL]) -> [URL] {
         urls.reduce(into: []) { kept, url in
-            if !kept.contains(where: { FileManager.default.contentsEqual(atPath: $0.path, andPath: url.path) }) { kept.append(url) }
+            if !kept.contains(where: { FileManager.default.contentsEqual(atPath: $0.path, andPath: url.path) }) {
+                kept.append(url)
+            }
         }
     }
 
@@ -88,7 +90,8 @@ struct ModelSearch {
 
     private var noModel: String {
         let names = ModelSearch.kinds.map { "\(name).\($0)" }.joined(separator: ", ")
-        return "There is no model named \(name). Looked for \(names) in: \(folders.map(\.path).joined(separator: ", ")). "
+        return
+            "There is no model named \(name). Looked for \(names) in: \(folders.map(\.path).joined(separator: ", ")). "
             + "Add the model to the target's resources, or use NSPersistentContainer(name:managedObjectModel:)."
     }
 }

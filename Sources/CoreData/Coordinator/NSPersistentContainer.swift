@@ -46,11 +46,14 @@ open class NSPersistentContainer: NSObject, DefaultDirectoryNaming, @unchecked S
 
     /// Of a package that does not say which version is current, the one that the store at the usual place was written with.
     static func model(at url: URL, _ name: String) throws -> NSManagedObjectModel {
-        try NSManagedObjectModel(loading: url, forStore: {
-            let store = defaultDirectoryURL().appendingPathComponent(name + ".sqlite")
-            guard FileManager.default.fileExists(atPath: store.path) else { return nil }
-            return try? NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: store)
-        })
+        try NSManagedObjectModel(
+            loading: url,
+            forStore: {
+                let store = defaultDirectoryURL().appendingPathComponent(name + ".sqlite")
+                guard FileManager.default.fileExists(atPath: store.path) else { return nil }
+                return try? NSPersistentStoreCoordinator.metadataForPersistentStore(
+                    ofType: NSSQLiteStoreType, at: store)
+            })
     }
 
     public init(name: String, managedObjectModel model: NSManagedObjectModel) {
@@ -101,7 +104,9 @@ open class NSPersistentContainer: NSObject, DefaultDirectoryNaming, @unchecked S
 
     private func makeDefaultFolder(for description: NSPersistentStoreDescription) {
         let folder = Self.defaultDirectoryURL()
-        guard description.url?.deletingLastPathComponent().standardizedFileURL == folder.standardizedFileURL else { return }
+        guard description.url?.deletingLastPathComponent().standardizedFileURL == folder.standardizedFileURL else {
+            return
+        }
         // A failure shows when the store is opened, with the folder's name.
         try? FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }

@@ -58,7 +58,8 @@ extension NSPersistentStore {
             guard let copier = rows.copier else {
                 throw StoreError(
                     134060,
-                    "unsupported: a copy of an open store that is not SQLite. Copy its file, or use migratePersistentStore.")
+                    "unsupported: a copy of an open store that is not SQLite. Copy its file, or use migratePersistentStore."
+                )
             }
             try copier.backup(to: url)
         } catch { throw CocoaError.presenting(error) }

@@ -52,7 +52,8 @@ extension NSPersistentStoreCoordinator {
             let isDatabase = StoreClasses.named(storeType) == nil
             if isDatabase { try NSPersistentStoreCoordinator.requireFile(storeType) }
             func identifier(_ url: URL) throws -> String? {
-                try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: storeType, at: url)[NSStoreUUIDKey] as? String
+                try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: storeType, at: url)[NSStoreUUIDKey]
+                    as? String
             }
             let new = try identifier(sourceURL)
             let former = try? identifier(destinationURL)

@@ -18,7 +18,9 @@ extension NSPersistentStoreCoordinator {
         guard schema.entities(inConfiguration: configuration) != nil else { throw unknownConfiguration(configuration) }
         if type == NSInMemoryStoreType { return StoreInspection(nothingAt: url.path) }
         do {
-            if type == NSSQLiteStoreType { return try SQLiteStore.inspect(url: url, plan: runtime.storePlan(configuration)) }
+            if type == NSSQLiteStoreType {
+                return try SQLiteStore.inspect(url: url, plan: runtime.storePlan(configuration))
+            }
         } catch { throw CocoaError.presenting(error) }
         guard StoreClasses.named(type) != nil else { throw unknownType(type) }
         guard FileManager.default.fileExists(atPath: url.path) else { return StoreInspection(nothingAt: url.path) }

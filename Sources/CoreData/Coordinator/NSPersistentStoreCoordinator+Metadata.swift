@@ -25,7 +25,9 @@ extension NSPersistentStoreCoordinator {
     public class func metadataForPersistentStore(
         ofType storeType: String, at url: URL, options: [AnyHashable: Any]? = nil
     ) throws -> [String: Any] {
-        if let storeClass = StoreClasses.named(storeType) { return try storeClass.metadataForPersistentStore(with: url) }
+        if let storeClass = StoreClasses.named(storeType) {
+            return try storeClass.metadataForPersistentStore(with: url)
+        }
         try requireFile(storeType)
         do {
             return StoreMetadata.dictionary(try StoreFile(url: url).metadata())

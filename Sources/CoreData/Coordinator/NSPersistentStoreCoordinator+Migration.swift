@@ -21,7 +21,8 @@ extension NSPersistentStoreCoordinator {
         try requireOwn(store)
         let isNew = !FileManager.default.fileExists(atPath: URL.path)
         let isDefault = runtime.schema.configurations[store.configurationName] == nil
-        let made = try makeStore(storeType, isDefault ? nil : store.configurationName, URL, options ?? store.migrationOptions)
+        let made = try makeStore(
+            storeType, isDefault ? nil : store.configurationName, URL, options ?? store.migrationOptions)
         let follows = !store.numbersObjects && !made.numbersObjects
         let ids: [NSManagedObjectID]
         do {
@@ -51,7 +52,9 @@ extension NSPersistentStoreCoordinator {
     /// Copies the rows and puts the new store in the place of the old one. Answers each object's old and new ID.
     ///
     /// - Parameter follows: Whether the objects that contexts hold are the new store's from now on.
-    private func move(_ store: NSPersistentStore, to made: NSPersistentStore, follows: Bool) throws -> [NSManagedObjectID] {
+    private func move(_ store: NSPersistentStore, to made: NSPersistentStore, follows: Bool) throws
+        -> [NSManagedObjectID]
+    {
         try requireOwn(store)
         let keys = try StoreCopy(schema: runtime.schema, from: store, to: made, keepsNumbers: follows).run()
         carryMetadata(from: store, to: made)

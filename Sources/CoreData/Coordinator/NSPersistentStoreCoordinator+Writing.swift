@@ -76,7 +76,8 @@ extension NSPersistentStoreCoordinator {
         let call = AwaitedCall(endsWhenCancelled: true, patience: patience)
         let outcome: AwaitedOutcome<R> = await withTaskCancellationHandler {
             await withUnsafeContinuation { task in
-                let block = AwaitedBlock(call, kind, waitingFor: .turn, telling: observers, follower: { line.leave() }) { admission in
+                let block = AwaitedBlock(call, kind, waitingFor: .turn, telling: observers, follower: { line.leave() })
+                { admission in
                     task.resume(returning: AwaitedOutcome(admission) { .done(call.cancellation.covering(work)) })
                 }
                 switch line.enter(block, ticket) {
@@ -87,7 +88,11 @@ extension NSPersistentStoreCoordinator {
             }
         } onCancel: {
             call.cancellation.cancel()
-            if let block = line.remove(ticket) { block.end(.isCancelled) } else { ActiveBlocks.shared.cancel(call, kind) }
+            if let block = line.remove(ticket) {
+                block.end(.isCancelled)
+            } else {
+                ActiveBlocks.shared.cancel(call, kind)
+            }
         }
         return try outcome.value(patience: call.patience)
     }
@@ -99,7 +104,8 @@ enum Retry {
 
     static func isConflict(_ error: any Error) -> Bool {
         guard let error = error as? CocoaError else { return false }
-        return error.code == .managedObjectMerge && error.unmetExpectations.isEmpty || error.code == .managedObjectConstraintMerge
+        return error.code == .managedObjectMerge && error.unmetExpectations.isEmpty
+            || error.code == .managedObjectConstraintMerge
     }
 
     /// Twice as long each time, and never quite: two writers that met must not meet again.
@@ -133,7 +139,7 @@ extension NSManagedObjectContext {
                         let value = try block(self)
                         try self.save()
                         return .saved(value)
-                    } catch where Retry.isConflict(error) && self.saveRecord == .refused {
+                    } catch  where Retry.isConflict(error) && self.saveRecord == .refused {
                         return .refused(error)
                     }
                 }
@@ -167,7 +173,8 @@ extension NSManagedObjectContext {
             throw CocoaError.coreData(
                 134060,
                 "A block of read(_:) expects a version of \(expected.object.entity.name ?? "") with expect(_:of:), and nobody would "
-                    + "compare it. Expect versions in a block of write(_:).", [NSAffectedObjectsErrorKey: [expected.object.objectID]])
+                    + "compare it. Expect versions in a block of write(_:).",
+                [NSAffectedObjectsErrorKey: [expected.object.objectID]])
         }
         guard let first = changed.first else { return }
         throw CocoaError.coreData(

@@ -305,7 +305,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
 
     private func numbered(_ store: NSPersistentStore) -> NumberedStore {
         NumberedStore(
-            number: store.number, rows: shown ?? store.rows, store: store, isOnlyOne: lastStore.load(ordering: .relaxed) <= 1)
+            number: store.number, rows: shown ?? store.rows, store: store,
+            isOnlyOne: lastStore.load(ordering: .relaxed) <= 1)
     }
 
     final func store(numbered number: UInt16) -> NSPersistentStore? {

@@ -91,5 +91,7 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
 
     open override var hash: Int { url.hashValue ^ type.hashValue }
 
-    open override var description: String { "<NSPersistentStoreDescription: \(type); url: \(url?.absoluteString ?? "nil")>" }
+    open override var description: String {
+        "<NSPersistentStoreDescription: \(type); url: \(url?.absoluteString ?? "nil")>"
+    }
 }

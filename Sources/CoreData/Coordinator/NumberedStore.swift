@@ -35,6 +35,7 @@ struct NumberedStore: Sendable {
     }
 
     private static var refusal: StoreError {
-        StoreError(134070, "A store's method tried to write through the context it was given; write to the store itself.")
+        StoreError(
+            134070, "A store's method tried to write through the context it was given; write to the store itself.")
     }
 }

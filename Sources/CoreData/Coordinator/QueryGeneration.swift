@@ -33,7 +33,8 @@ final class QueryGeneration: Sendable {
             if let shown = state.views[ObjectIdentifier(store)] { return shown.view }
             // All or none: a state that was taken of some stores and then of others is none.
             var views = state.views
-            for other in coordinator.persistentStores where other.showsGenerations && views[ObjectIdentifier(other.rows)] == nil {
+            for other in coordinator.persistentStores
+            where other.showsGenerations && views[ObjectIdentifier(other.rows)] == nil {
                 views[ObjectIdentifier(other.rows)] = Shown(store: other.rows, view: try other.rows.pinnedView())
             }
             state.views = views

@@ -113,7 +113,9 @@ final class RowCache: Sendable {
     func knownRow(for key: ObjectKey) -> (chunk: RowChunk, row: Int)? {
         let place = place(key.entity, key.store)
         return state.withLock { state in
-            guard let hit = RowCache.find(key.number, place, &state), let chunk = state.queue.chunk(hit.id) else { return nil }
+            guard let hit = RowCache.find(key.number, place, &state), let chunk = state.queue.chunk(hit.id) else {
+                return nil
+            }
             return (chunk, hit.row)
         }
     }
@@ -139,7 +141,9 @@ final class RowCache: Sendable {
         let place = place(chunk.layout.entity, store)
         let now = RowCache.now()
         state.withLock { state in
-            if state.limit > 0, state.table(place).pointee.lastSave <= ticket { RowCache.add(chunk, place, now, &state) }
+            if state.limit > 0, state.table(place).pointee.lastSave <= ticket {
+                RowCache.add(chunk, place, now, &state)
+            }
         }
     }
 

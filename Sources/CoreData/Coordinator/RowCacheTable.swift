@@ -181,7 +181,9 @@ struct RowCacheTable: ~Copyable {
 
     /// Lets go of a row that has no place in its bucket any more. Older chunks that have it, too, must not answer for it.
     private mutating func displace(_ slot: Slot) {
-        guard spans.first.map({ $0.id < slot.id }) == true || waiting.first.map({ $0 < slot.id }) == true else { return }
+        guard spans.first.map({ $0.id < slot.id }) == true || waiting.first.map({ $0 < slot.id }) == true else {
+            return
+        }
         forgotten[slot.number] = max(forgotten[slot.number] ?? 0, slot.id + 1)
         forgottenCount += 1
         guard forgottenCount > RowCacheTable.forgottenLimit else { return }

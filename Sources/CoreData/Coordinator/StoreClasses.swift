@@ -76,7 +76,9 @@ extension NSPersistentStoreCoordinator {
 
     /// A coordinator cannot have one store twice.
     final func requireNew(_ url: URL?, _ type: String) throws {
-        guard let url, type != NSInMemoryStoreType, url.path != "/dev/null", persistentStore(for: url) != nil else { return }
+        guard let url, type != NSInMemoryStoreType, url.path != "/dev/null", persistentStore(for: url) != nil else {
+            return
+        }
         throw CocoaError.coreData(
             134080, "The store at \(url.path) is open in this coordinator already; use persistentStore(for:).",
             [NSFilePathErrorKey: url.path])

@@ -25,7 +25,8 @@ struct SupportFolder {
             return Data([1]) + (try Data(contentsOf: file))
         } catch {
             throw StoreError(
-                134080, "The file \(file.path), which holds a value of the store beside it, cannot be read: "
+                134080,
+                "The file \(file.path), which holds a value of the store beside it, cannot be read: "
                     + "\(error.localizedDescription)", path: file.path)
         }
     }

@@ -47,7 +47,9 @@ final class TurnLine: Sendable {
             state.taken += 1
             return .hasTurn
         }
-        if entry == .waits, let deadline = block.call.deadline { alarm.set(deadline) { [weak self] in self?.giveUpLate(at: $0) } }
+        if entry == .waits, let deadline = block.call.deadline {
+            alarm.set(deadline) { [weak self] in self?.giveUpLate(at: $0) }
+        }
         return entry
     }
 

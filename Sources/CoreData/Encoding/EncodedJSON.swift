@@ -31,7 +31,9 @@ extension EncodedObjects {
     /// - Parameter values: encoded as an object, without a value for the key.
     /// - Throws: what the encoder throws; `EncodingError` when the values are no object.
     public func json(by encoder: JSONEncoder, as key: String, beside values: some Encodable) throws -> Data {
-        guard var writer = JSONWriter(encoder) else { return try encoder.encode(Beside(values: values, list: self, key: EncodedKey(key))) }
+        guard var writer = JSONWriter(encoder) else {
+            return try encoder.encode(Beside(values: values, list: self, key: EncodedKey(key)))
+        }
         try writer.write(self, as: key, beside: try encoder.encode(values), values)
         return writer.data
     }
@@ -62,7 +64,8 @@ private struct JSONWriter {
 
     /// nil for an encoder with a strategy that is not written here.
     init?(_ encoder: JSONEncoder) {
-        guard encoder.outputFormatting.isSubset(of: .withoutEscapingSlashes), case .useDefaultKeys = encoder.keyEncodingStrategy,
+        guard encoder.outputFormatting.isSubset(of: .withoutEscapingSlashes),
+            case .useDefaultKeys = encoder.keyEncodingStrategy,
             case .base64 = encoder.dataEncodingStrategy, case .throw = encoder.nonConformingFloatEncodingStrategy
         else { return nil }
         switch encoder.dateEncodingStrategy {
@@ -109,7 +112,8 @@ private struct JSONWriter {
     mutating func write(_ list: EncodedObjects, as key: String, beside object: Data, _ values: some Encodable) throws {
         guard object.first == UInt8(ascii: "{") else {
             throw EncodingError.invalidValue(
-                values, .init(codingPath: [], debugDescription: "The values beside “\(key)” are no object. Give them names."))
+                values,
+                .init(codingPath: [], debugDescription: "The values beside “\(key)” are no object. Give them names."))
         }
         bytes.append(contentsOf: object.dropLast())
         if object.count > 2 { byte(",") }
@@ -119,7 +123,8 @@ private struct JSONWriter {
         byte("}")
     }
 
-    private mutating func write(_ plan: EncodingPlan, _ cells: ContiguousArray<EncodedCell>, _ place: inout Int) throws {
+    private mutating func write(_ plan: EncodingPlan, _ cells: ContiguousArray<EncodedCell>, _ place: inout Int) throws
+    {
         byte("{")
         var isFirst = true
         for field in plan.fields {
@@ -134,7 +139,11 @@ private struct JSONWriter {
             isFirst = false
             write(field.key.stringValue)
             byte(":")
-            if case .present = cell, let inner { try write(inner, cells, &place) } else { try write(cell, plan, field.key) }
+            if case .present = cell, let inner {
+                try write(inner, cells, &place)
+            } else {
+                try write(cell, plan, field.key)
+            }
         }
         byte("}")
     }
@@ -181,7 +190,10 @@ private struct JSONWriter {
         guard number.isFinite else {
             throw EncodingError.invalidValue(
                 number,
-                .init(codingPath: plan.path + [key], debugDescription: "\(plan.entityName).\(key.stringValue) is \(number), which JSON has no number for."))
+                .init(
+                    codingPath: plan.path + [key],
+                    debugDescription:
+                        "\(plan.entityName).\(key.stringValue) is \(number), which JSON has no number for."))
         }
         let text = number.description
         append(text.hasSuffix(".0") ? String(text.dropLast(2)) : text)
@@ -192,7 +204,9 @@ private struct JSONWriter {
         var text = text
         text.withUTF8 { units in
             var rest = units[...]
-            while let place = rest.firstIndex(where: { $0 < 0x20 || $0 == 0x22 || $0 == 0x5C || $0 == 0x2F && escapesSlashes }) {
+            while let place = rest.firstIndex(where: {
+                $0 < 0x20 || $0 == 0x22 || $0 == 0x5C || $0 == 0x2F && escapesSlashes
+            }) {
                 bytes.append(contentsOf: rest[..<place])
                 escape(rest[place])
                 rest = rest[(place + 1)...]
@@ -240,7 +254,9 @@ private struct JSONWriter {
         case .secondsSince1970: try write(date.timeIntervalSince1970, plan, key)
         case .millisecondsSince1970: try write(1000 * date.timeIntervalSince1970, plan, key)
         case .iso8601:
-            guard let seconds = Int64(exactly: date.timeIntervalSince1970.rounded(.down)), let day = CivilDay(seconds: seconds) else {
+            guard let seconds = Int64(exactly: date.timeIntervalSince1970.rounded(.down)),
+                let day = CivilDay(seconds: seconds)
+            else {
                 return bytes.append(contentsOf: try encoder.encode(date))
             }
             write(day, seconds)

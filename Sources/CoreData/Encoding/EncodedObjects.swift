@@ -41,7 +41,8 @@ public struct EncodedObjects: Encodable, Sendable, RandomAccessCollection {
 extension EncodingPlan {
     /// Writes the values of one container, whose cells begin at a place, and leaves the place behind them.
     fileprivate func write(
-        _ cells: ContiguousArray<EncodedCell>, _ place: inout Int, into container: inout KeyedEncodingContainer<EncodedKey>
+        _ cells: ContiguousArray<EncodedCell>, _ place: inout Int,
+        into container: inout KeyedEncodingContainer<EncodedKey>
     ) throws {
         for field in fields {
             let cell = cells[place]

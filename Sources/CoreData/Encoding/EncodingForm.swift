@@ -38,11 +38,13 @@ public struct EncodingForm<Root: NSManagedObject>: @unchecked Sendable {
 
     /// The members of a to-many as a list, in their order; those of one without order in the order given, else in any.
     public func each<Member: NSManagedObject, Members: Sequence<Member>>(
-        _ members: KeyPath<Root, Members>, _ properties: PartialKeyPath<Member>..., sortedBy order: [SortDescriptor<Member>] = []
+        _ members: KeyPath<Root, Members>, _ properties: PartialKeyPath<Member>...,
+        sortedBy order: [SortDescriptor<Member>] = []
     ) -> Self { each(members, EncodingForm<Member>(paths: properties), order) }
 
     public func each<Member: NSManagedObject, Members: Sequence<Member>>(
-        _ members: KeyPath<Root, Members?>, _ properties: PartialKeyPath<Member>..., sortedBy order: [SortDescriptor<Member>] = []
+        _ members: KeyPath<Root, Members?>, _ properties: PartialKeyPath<Member>...,
+        sortedBy order: [SortDescriptor<Member>] = []
     ) -> Self { each(members, EncodingForm<Member>(paths: properties), order) }
 
     /// The same of a to-many whose property does not tell the class of its members, such as an `NSSet`.
@@ -64,7 +66,9 @@ public struct EncodingForm<Root: NSManagedObject>: @unchecked Sendable {
         _ members: PartialKeyPath<Root>, of form: EncodingForm<Member>, sortedBy order: [SortDescriptor<Member>] = []
     ) -> Self { each(members, form, order) }
 
-    private func each<Member>(_ members: AnyKeyPath, _ form: EncodingForm<Member>, _ order: [SortDescriptor<Member>]) -> Self {
+    private func each<Member>(_ members: AnyKeyPath, _ form: EncodingForm<Member>, _ order: [SortDescriptor<Member>])
+        -> Self
+    {
         let sorting = order.map { NSSortDescriptor($0) }
         return changed { $0.parts.append(.each(members, form.parts, .objects(writesNulls: form.writesNulls), sorting)) }
     }
@@ -72,19 +76,24 @@ public struct EncodingForm<Root: NSManagedObject>: @unchecked Sendable {
     /// One value of each member of a to-many as a list of values: `.listing(\.injuries, \.name)` makes `"injuries":["burn","cut"]`.
     /// A member that has none is left out.
     public func listing<Member: NSManagedObject, Members: Sequence<Member>>(
-        _ members: KeyPath<Root, Members>, _ property: PartialKeyPath<Member>, sortedBy order: [SortDescriptor<Member>] = []
+        _ members: KeyPath<Root, Members>, _ property: PartialKeyPath<Member>,
+        sortedBy order: [SortDescriptor<Member>] = []
     ) -> Self { listing(members, property, order) }
 
     public func listing<Member: NSManagedObject, Members: Sequence<Member>>(
-        _ members: KeyPath<Root, Members?>, _ property: PartialKeyPath<Member>, sortedBy order: [SortDescriptor<Member>] = []
+        _ members: KeyPath<Root, Members?>, _ property: PartialKeyPath<Member>,
+        sortedBy order: [SortDescriptor<Member>] = []
     ) -> Self { listing(members, property, order) }
 
     /// The same of a to-many whose property does not tell the class of its members, such as an `NSSet`.
     public func listing<Member: NSManagedObject>(
-        _ members: PartialKeyPath<Root>, of type: Member.Type, _ property: PartialKeyPath<Member>, sortedBy order: [SortDescriptor<Member>] = []
+        _ members: PartialKeyPath<Root>, of type: Member.Type, _ property: PartialKeyPath<Member>,
+        sortedBy order: [SortDescriptor<Member>] = []
     ) -> Self { listing(members, property, order) }
 
-    private func listing<Member: NSManagedObject>(_ members: AnyKeyPath, _ property: PartialKeyPath<Member>, _ order: [SortDescriptor<Member>]) -> Self {
+    private func listing<Member: NSManagedObject>(
+        _ members: AnyKeyPath, _ property: PartialKeyPath<Member>, _ order: [SortDescriptor<Member>]
+    ) -> Self {
         let sorting = order.map { NSSortDescriptor($0) }
         return changed { $0.parts.append(.each(members, [.property(property, name: "value")], .values, sorting)) }
     }

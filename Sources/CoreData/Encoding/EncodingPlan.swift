@@ -101,10 +101,13 @@ struct EncodingPlanMaker {
     func plan(of parts: [EncodingPart], for type: NSManagedObject.Type) throws -> EncodingPlan {
         var maker = self
         for part in parts { try maker.add(part, type) }
-        return maker.closed(draft, info, path, try PrefetchStep.steps(maker.prefetched, from: info.entity, in: runtime.schema))
+        return maker.closed(
+            draft, info, path, try PrefetchStep.steps(maker.prefetched, from: info.entity, in: runtime.schema))
     }
 
-    private func closed(_ draft: Draft, _ info: EntityInfo, _ path: [EncodedKey], _ steps: [PrefetchStep] = []) -> EncodingPlan {
+    private func closed(_ draft: Draft, _ info: EntityInfo, _ path: [EncodedKey], _ steps: [PrefetchStep] = [])
+        -> EncodingPlan
+    {
         let fields = draft.contents.map { name, content in
             let key = EncodedKey(name)
             let source: EncodingPlan.Source =
@@ -129,7 +132,8 @@ struct EncodingPlanMaker {
         case .each(let keyPath, let parts, let shape, let order):
             let keys = try keys(of: keyPath)
             guard keys.count == 1, case .toMany(let index)? = info.entity.places[keys[0]] else {
-                throw refusal(keyPath, "is no to-many of \(info.entity.name), of which each member could be encoded.", keys)
+                throw refusal(
+                    keyPath, "is no to-many of \(info.entity.name), of which each member could be encoded.", keys)
             }
             let destination = runtime.infos[info.toManyRelationships[index].destination.value]
             let maker = EncodingPlanMaker(destination, runtime, shape, path: path + [EncodedKey(keys[0])])
@@ -153,7 +157,9 @@ struct EncodingPlanMaker {
         if let (key, length) = info.entity.compositeKey(of: keys), length == keys.count {
             return try add(composite: key.parts, keyPath, to: draft, info)
         }
-        guard keys.count > 1, case .slot(let slot)? = info.entity.places[keys[0]], let relationship = info.slotRelationships[slot] else {
+        guard keys.count > 1, case .slot(let slot)? = info.entity.places[keys[0]],
+            let relationship = info.slotRelationships[slot]
+        else {
             guard keys.last != "@count" else {
                 throw refusal(keyPath, "is a count, which has no name of its own: use adding(…, as:).", former + keys)
             }
@@ -172,13 +178,19 @@ struct EncodingPlanMaker {
     }
 
     /// Adds an element of a composite, or all of them.
-    private mutating func add(composite keys: [String], _ keyPath: AnyKeyPath, to draft: Draft, _ info: EntityInfo) throws {
+    private mutating func add(composite keys: [String], _ keyPath: AnyKeyPath, to draft: Draft, _ info: EntityInfo)
+        throws
+    {
         let name = keys.joined(separator: ".")
         if let composite = info.entity.composites[name] {
-            for slot in composite.slots { try add(composite: info.entity.slots[slot].name.parts, keyPath, to: draft, info) }
+            for slot in composite.slots {
+                try add(composite: info.entity.slots[slot].name.parts, keyPath, to: draft, info)
+            }
             return
         }
-        guard case .slot(let slot)? = info.entity.places[name] else { throw refusal(keyPath, "names no element of \(keys[0]).", keys) }
+        guard case .slot(let slot)? = info.entity.places[name] else {
+            throw refusal(keyPath, "names no element of \(keys[0]).", keys)
+        }
         var place = draft
         for key in keys.dropLast() {
             if case .composite(let known)? = place.contents.first(where: { $0.name == key })?.content {
@@ -196,13 +208,17 @@ struct EncodingPlanMaker {
     private mutating func source(
         of keys: [String], _ keyPath: AnyKeyPath, _ info: EntityInfo, _ former: [String]
     ) throws -> EncodingPlan.Source {
-        if let (key, length) = info.entity.compositeKey(of: keys), length == keys.count, case .slot(let slot)? = info.entity.places[key] {
+        if let (key, length) = info.entity.compositeKey(of: keys), length == keys.count,
+            case .slot(let slot)? = info.entity.places[key]
+        {
             return .slot(slot, info.kinds[slot])
         }
         switch info.entity.places[keys[0]] {
         case .slot(let slot)?:
             guard let relationship = info.slotRelationships[slot] else {
-                guard keys.count == 1 else { throw refusal(keyPath, "leads on behind the attribute \(keys[0]).", former + keys) }
+                guard keys.count == 1 else {
+                    throw refusal(keyPath, "leads on behind the attribute \(keys[0]).", former + keys)
+                }
                 return .slot(slot, info.kinds[slot])
             }
             guard keys.count > 1 else {
@@ -215,14 +231,18 @@ struct EncodingPlanMaker {
             return .beyond([slot], rest)
         case .toMany(let index)?:
             guard keys.count == 2, keys[1] == "@count" else {
-                throw refusal(keyPath, "ends in a to-many. Encode its members by each(…), or its count by adding(…, as:).", former + keys)
+                throw refusal(
+                    keyPath, "ends in a to-many. Encode its members by each(…), or its count by adding(…, as:).",
+                    former + keys)
             }
             prefetched.append((former + [keys[0]]).joined(separator: "."))
             return .count(toMany: index)
         case .fetched?: throw refusal(keyPath, "is a fetched property; encode what it fetches.", former + keys)
         case nil:
             if keys == ["objectID"] { return .objectID }
-            guard former.isEmpty, keys.count == 1, AdditionalKeys.name(of: keyPath, on: info.classBinding.type) == keys[0] else {
+            guard former.isEmpty, keys.count == 1,
+                AdditionalKeys.name(of: keyPath, on: info.classBinding.type) == keys[0]
+            else {
                 throw refusal(keyPath, "names no property of \(info.entity.name).", former + keys)
             }
             return .getter(keyPath)
@@ -242,9 +262,13 @@ struct EncodingPlanMaker {
     }
 
     private func refusal(_ keyPath: AnyKeyPath, _ words: String, _ keys: [String]) -> EncodingError {
-        let named = keys.isEmpty ? "A key path of \(Swift.type(of: keyPath).rootType)" : "The key path \(keys.joined(separator: "."))"
+        let named =
+            keys.isEmpty
+            ? "A key path of \(Swift.type(of: keyPath).rootType)" : "The key path \(keys.joined(separator: "."))"
         return .invalidValue(
-            keyPath, EncodingError.Context(codingPath: path + keys.map { EncodedKey($0) }, debugDescription: "\(named) \(words)"))
+            keyPath,
+            EncodingError.Context(codingPath: path + keys.map { EncodedKey($0) }, debugDescription: "\(named) \(words)")
+        )
     }
 }
 

@@ -63,20 +63,25 @@ struct EncodingReader {
     private static func gone(_ object: NSManagedObject, _ plan: EncodingPlan) -> EncodingError {
         .invalidValue(
             object,
-            .init(codingPath: plan.path, debugDescription: "The object \(object.objectID) of \(plan.entityName) was deleted."))
+            .init(
+                codingPath: plan.path,
+                debugDescription: "The object \(object.objectID) of \(plan.entityName) was deleted."))
     }
 
     private mutating func read(_ object: NSManagedObject, _ plan: EncodingPlan) throws {
         for field in plan.fields { try read(field.source, object, plan, field.key) }
     }
 
-    private mutating func read(_ source: EncodingPlan.Source, _ object: NSManagedObject, _ plan: EncodingPlan, _ key: EncodedKey) throws {
+    private mutating func read(
+        _ source: EncodingPlan.Source, _ object: NSManagedObject, _ plan: EncodingPlan, _ key: EncodedKey
+    ) throws {
         switch source {
         case .slot(let slot, let kind): cells.append(try EncodingReader.cell(object, slot, kind, plan, key))
         case .objectID: cells.append(.text(object.objectID.uriRepresentation().absoluteString))
         case .count(let index): cells.append(.int(Int64(object.shownMembers(at: index).count)))
         case .getter(let keyPath):
-            cells.append(try object.additionalValue(keyPath).map { try EncodingReader.cell(of: $0, plan, key) } ?? .null)
+            cells.append(
+                try object.additionalValue(keyPath).map { try EncodingReader.cell(of: $0, plan, key) } ?? .null)
         case .target(let slot, let inner): try readTarget(EncodingReader.target(of: object, slot), inner)
         case .composite(let inner):
             let place = cells.count
@@ -129,13 +134,19 @@ struct EncodingReader {
     ) throws -> EncodedCell {
         let isStraight = object._row != nil
         switch kind {
-        case .int: return (isStraight ? object._optionalInt(slot) : object.bits(at: slot).map { Int64(bitPattern: $0) }).map { .int($0) } ?? .null
+        case .int:
+            return (isStraight ? object._optionalInt(slot) : object.bits(at: slot).map { Int64(bitPattern: $0) }).map {
+                .int($0)
+            } ?? .null
         case .text: return (isStraight ? object._text(slot) : object.text(at: slot)).map { .text($0) } ?? .null
         case .bool: return object.bits(at: slot).map { .bool($0 != 0) } ?? .null
         case .double: return object.bits(at: slot).map { .double(Double(bitPattern: $0)) } ?? .null
         case .float: return object.bits(at: slot).map { .float(Float(Double(bitPattern: $0))) } ?? .null
-        case .date: return object.bits(at: slot).map { .date(Date(timeIntervalSinceReferenceDate: Double(bitPattern: $0))) } ?? .null
-        case .uri: return object.text(at: slot).map { text in URL(string: text).map { .url($0) } ?? .text(text) } ?? .null
+        case .date:
+            return object.bits(at: slot).map { .date(Date(timeIntervalSinceReferenceDate: Double(bitPattern: $0))) }
+                ?? .null
+        case .uri:
+            return object.text(at: slot).map { text in URL(string: text).map { .url($0) } ?? .text(text) } ?? .null
         case .data, .externalData: return object.data(at: slot).map { .data($0) } ?? .null
         case .uuid: return object.uuid(at: slot).map { .uuid($0) } ?? .null
         case .decimal: return object.decimal(at: slot).map { .decimal($0) } ?? .null
@@ -155,7 +166,8 @@ struct EncodingReader {
         case let uuid as UUID: return .uuid(uuid)
         case let url as URL: return .url(url)
         case let encodable as any Encodable where !(type(of: value) is AnyClass): return .other(EncodedOther(encodable))
-        case let list as NSArray: return .other(EncodedOther(try list.map { EncodedPlain(cell: try cell(of: $0, plan, key)) }))
+        case let list as NSArray:
+            return .other(EncodedOther(try list.map { EncodedPlain(cell: try cell(of: $0, plan, key)) }))
         case let dictionary as [String: Any]:
             return .other(EncodedOther(try dictionary.mapValues { EncodedPlain(cell: try cell(of: $0, plan, key)) }))
         default:
@@ -165,7 +177,8 @@ struct EncodingReader {
                 value,
                 .init(
                     codingPath: plan.path + [key],
-                    debugDescription: "\(name).\(key.stringValue) is of type \(type(of: value)), which is \(why). Leave it out, or list a "
+                    debugDescription:
+                        "\(name).\(key.stringValue) is of type \(type(of: value)), which is \(why). Leave it out, or list a "
                         + "computed property that makes an Encodable value of it in additionalKeys."))
         }
     }

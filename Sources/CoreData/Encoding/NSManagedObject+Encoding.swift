@@ -69,7 +69,9 @@ private func commonInfo(of objects: [NSManagedObject], _ runtime: ModelRuntime) 
                     object,
                     .init(
                         codingPath: [],
-                        debugDescription: "Objects of \(entity.name) and of \(object.entity.name ?? "") have no entity in common; encode them apart."))
+                        debugDescription:
+                            "Objects of \(entity.name) and of \(object.entity.name ?? "") have no entity in common; encode them apart."
+                    ))
             }
             entity = runtime.schema[parent]
         }

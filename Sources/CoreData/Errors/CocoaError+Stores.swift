@@ -22,13 +22,15 @@ extension CocoaError {
     /// There is no row for an ID.
     static func missingObject(_ id: NSManagedObjectID) -> CocoaError {
         coreData(
-            133000, "No object \(id.uriRepresentation().absoluteString) is in the store; it was deleted or never saved.",
+            133000,
+            "No object \(id.uriRepresentation().absoluteString) is in the store; it was deleted or never saved.",
             [NSAffectedObjectsErrorKey: [id]])
     }
 
     static func foreignID(_ id: NSManagedObjectID) -> CocoaError {
         coreData(
-            133000, "\(id.uriRepresentation().absoluteString) comes from another coordinator; use managedObjectID(forURIRepresentation:).",
+            133000,
+            "\(id.uriRepresentation().absoluteString) comes from another coordinator; use managedObjectID(forURIRepresentation:).",
             [NSAffectedObjectsErrorKey: [id]])
     }
 

@@ -38,7 +38,9 @@ extension NSPersistentStoreCoordinator {
     public final func historyToken(ofCursor name: String) throws -> NSPersistentHistoryToken? {
         var numbers: [String: Int64] = [:]
         for store in try storesWithHistory(nil) {
-            guard let mark = try presenting({ try store.rows.historyMarks() }).first(where: { $0.name == name }) else { continue }
+            guard let mark = try presenting({ try store.rows.historyMarks() }).first(where: { $0.name == name }) else {
+                continue
+            }
             if let extent = try presenting({ try store.rows.historyExtent() }), !extent.reaches(after: mark.number) {
                 throw CocoaError.presenting(StoreError.passed(name, mark.number))
             }
@@ -53,14 +55,18 @@ extension NSPersistentStoreCoordinator {
     /// A cursor never goes back: of two that move it at once, in whatever processes, the one farther on holds.
     /// - Throws: 134060 for a token that names none of the stores; 134030 for a store that was opened read-only.
     @discardableResult
-    public final func moveHistoryCursor(_ name: String, to token: NSPersistentHistoryToken) throws -> NSPersistentHistoryToken {
+    public final func moveHistoryCursor(_ name: String, to token: NSPersistentHistoryToken) throws
+        -> NSPersistentHistoryToken
+    {
         let stores = try storesWithHistory(nil)
         try token.requireAny(of: stores)
         var numbers: [String: Int64] = [:]
         let now = Date().timeIntervalSinceReferenceDate
         for store in stores {
             guard let number = token.transactions[store.identifier] else { continue }
-            numbers[store.identifier] = try presenting { try writes.write { try store.rows.moveHistoryMark(name, to: number, at: now) } }
+            numbers[store.identifier] = try presenting {
+                try writes.write { try store.rows.moveHistoryMark(name, to: number, at: now) }
+            }
         }
         return NSPersistentHistoryToken(transactions: numbers)
     }
@@ -82,9 +88,13 @@ extension NSPersistentStoreCoordinator {
     public final func purgeHistory(olderThan date: Date, passingCursorsIdleFor age: TimeInterval? = nil) throws -> Int {
         let since = age.map { Date().timeIntervalSinceReferenceDate - $0 } ?? -.greatestFiniteMagnitude
         return try storesWithHistory(nil).reduce(0) { count, store in
-            try count + presenting {
-                try writes.write { try store.rows.purgeHistory(before: date.timeIntervalSinceReferenceDate, keepingForMarksSince: since) }
-            }
+            try count
+                + presenting {
+                    try writes.write {
+                        try store.rows.purgeHistory(
+                            before: date.timeIntervalSinceReferenceDate, keepingForMarksSince: since)
+                    }
+                }
         }
     }
 

@@ -27,23 +27,31 @@ enum HistoryModel {
 extension NSPersistentHistoryTransaction {
     /// The entity of transactions: `author`, `bundleID`, `contextName`, `processID`, `timestamp`, `token`, `transactionNumber`, and the
     /// to-many `changes`. The same for every context.
-    public class func entityDescription(with context: NSManagedObjectContext) -> NSEntityDescription? { entityDescription }
+    public class func entityDescription(with context: NSManagedObjectContext) -> NSEntityDescription? {
+        entityDescription
+    }
 
     /// The entity of transactions.
     public class var entityDescription: NSEntityDescription? { HistoryModel.entity(HistorySchema.transaction) }
 
     /// A request for transactions, to be given a predicate and handed to `NSPersistentHistoryChangeRequest`; a new one each time.
-    public class var fetchRequest: NSFetchRequest<any NSFetchRequestResult>? { HistoryModel.fetchRequest(HistorySchema.transaction) }
+    public class var fetchRequest: NSFetchRequest<any NSFetchRequestResult>? {
+        HistoryModel.fetchRequest(HistorySchema.transaction)
+    }
 }
 
 extension NSPersistentHistoryChange {
     /// The entity of changes: `changeID` (also `changedID`), `changedEntity`, `changedObjectID`, `changeType`, and the to-one
     /// `transaction`. The same for every context.
-    public class func entityDescription(with context: NSManagedObjectContext) -> NSEntityDescription? { entityDescription }
+    public class func entityDescription(with context: NSManagedObjectContext) -> NSEntityDescription? {
+        entityDescription
+    }
 
     /// The entity of changes.
     public class var entityDescription: NSEntityDescription? { HistoryModel.entity(HistorySchema.change) }
 
     /// A request for changes, to be given a predicate and handed to `NSPersistentHistoryChangeRequest`; a new one each time.
-    public class var fetchRequest: NSFetchRequest<any NSFetchRequestResult>? { HistoryModel.fetchRequest(HistorySchema.change) }
+    public class var fetchRequest: NSFetchRequest<any NSFetchRequestResult>? {
+        HistoryModel.fetchRequest(HistorySchema.change)
+    }
 }

@@ -15,7 +15,9 @@ struct HistoryPredicate {
     let identities: StoreIdentities
 
     func search(_ request: NSFetchRequest<any NSFetchRequestResult>) throws -> HistoryQuery.Search {
-        guard let history = HistoryModel.schema, let name = request.entityName, let entity = history.index(ofEntity: name) else {
+        guard let history = HistoryModel.schema, let name = request.entityName,
+            let entity = history.index(ofEntity: name)
+        else {
             throw CocoaError.coreData(
                 134060,
                 "A history request was given a fetch request for \(request.entityName ?? "no entity"). Make it with "
@@ -27,7 +29,9 @@ struct HistoryPredicate {
         do {
             plan.predicate = try request.predicate.map { try rewritten($0.tree(fetching: true, objects: value)) }
             plan.sort = try (request.sortDescriptors ?? []).map { descriptor in
-                try descriptor.term { _ in throw CocoaError.unsupported("a sort descriptor with a key path over a history; give it a key") }
+                try descriptor.term { _ in
+                    throw CocoaError.unsupported("a sort descriptor with a key path over a history; give it a key")
+                }
             }
         } catch { throw CocoaError.reading(error) }
         return HistoryQuery.Search(findsChanges: name == HistorySchema.change, plan: plan)
@@ -39,7 +43,8 @@ struct HistoryPredicate {
         case let token as NSPersistentHistoryToken: .int(token.transactions[store.identifier] ?? 0)
         case let transaction as NSPersistentHistoryTransaction:
             .int(transaction.storeID == store.identifier ? transaction.transactionNumber : 0)
-        case let change as NSPersistentHistoryChange: .int(change.origin.storeID == store.identifier ? change.changeID : 0)
+        case let change as NSPersistentHistoryChange:
+            .int(change.origin.storeID == store.identifier ? change.changeID : 0)
         case let entity as NSEntityDescription: .text(entity.name ?? "")
         case let type as NSPersistentHistoryChangeType: .int(Int64(type.rawValue))
         case let object as NSManagedObject: .key(try own(object.objectID))
@@ -82,7 +87,8 @@ struct HistoryPredicate {
         switch expression {
         case .constant(.text(let name)):
             guard let index = schema.index(ofEntity: name) else {
-                throw CocoaError.coreData(134060, "The model has no entity \(name), which a predicate over a history names.")
+                throw CocoaError.coreData(
+                    134060, "The model has no entity \(name), which a predicate over a history names.")
             }
             return .constant(.int(Int64(schema[index].index.number)))
         case .list(let members): return .list(try members.map(entities))
@@ -96,27 +102,35 @@ struct HistoryPredicate {
         switch comparison.right {
         case .constant(.key(let key)): keys = [key]
         case .list(let members):
-            let named = members.compactMap { member -> ObjectKey? in if case .constant(.key(let key)) = member { key } else { nil } }
+            let named = members.compactMap { member -> ObjectKey? in
+                if case .constant(.key(let key)) = member { key } else { nil }
+            }
             guard named.count == members.count else { return .comparison(comparison) }
             keys = named
         case .constant, .this, .keyPath, .variable, .function, .subquery, .conditional: return .comparison(comparison)
         }
         guard path.count == 1 else {
-            throw CocoaError.unsupported("\(path.joined(separator: ".")) in a predicate over transactions; ask for changes instead")
+            throw CocoaError.unsupported(
+                "\(path.joined(separator: ".")) in a predicate over transactions; ask for changes instead")
         }
         let entity = Array(path.dropLast()) + ["changedEntity"]
-        let groups = Dictionary(grouping: keys.filter { $0.store == store.number }, by: \.entity).sorted { $0.key < $1.key }
-        let found = Predicate.or(groups.map { index, keys in
-            .and([
-                .comparison(Comparison(.keyPath(entity), .equal, .constant(.int(Int64(schema[index].index.number))))),
-                .comparison(Comparison(.keyPath(path), .in, .list(keys.map { .constant(.int($0.number)) }))),
-            ])
-        })
+        let groups = Dictionary(grouping: keys.filter { $0.store == store.number }, by: \.entity).sorted {
+            $0.key < $1.key
+        }
+        let found = Predicate.or(
+            groups.map { index, keys in
+                .and([
+                    .comparison(
+                        Comparison(.keyPath(entity), .equal, .constant(.int(Int64(schema[index].index.number))))),
+                    .comparison(Comparison(.keyPath(path), .in, .list(keys.map { .constant(.int($0.number)) }))),
+                ])
+            })
         let any = groups.isEmpty ? .constant(false) : found
         switch comparison.op {
         case .equal, .in: return any
         case .notEqual: return .not(any)
-        case .less, .lessOrEqual, .greater, .greaterOrEqual, .between, .contains, .beginsWith, .endsWith, .like, .matches:
+        case .less, .lessOrEqual, .greater, .greaterOrEqual, .between, .contains, .beginsWith, .endsWith, .like,
+            .matches:
             throw CocoaError.unsupported("comparing changedObjectID by anything but ==, != and IN")
         }
     }

@@ -32,9 +32,15 @@ extension NSManagedObjectContext {
     public final func revert(_ transaction: NSPersistentHistoryTransaction) throws -> HistoryReversion {
         checkQueue()
         if isChild { throw CocoaError.unsupported("revert(_:) of a child context; revert in its parent") }
-        guard let store = try requiredCoordinator.storesWithHistory(nil).first(where: { $0.identifier == transaction.storeID }) else {
+        guard
+            let store = try requiredCoordinator.storesWithHistory(nil).first(where: {
+                $0.identifier == transaction.storeID
+            })
+        else {
             throw CocoaError.coreData(
-                134060, "The transaction \(transaction.transactionNumber) is of the store \(transaction.storeID), which is not here.")
+                134060,
+                "The transaction \(transaction.transactionNumber) is of the store \(transaction.storeID), which is not here."
+            )
         }
         do {
             var run = try ReversionRun(self, store, transaction.transactionNumber)
@@ -91,7 +97,9 @@ private struct ReversionRun {
                 changes += part.changes
                 keys.formUnion(part.changes.map(\.key))
             } else {
-                for change in part.changes where keys.contains(change.key) { later[change.key, default: []].append((part.number, change)) }
+                for change in part.changes where keys.contains(change.key) {
+                    later[change.key, default: []].append((part.number, change))
+                }
             }
         }
         if !isFound { throw StoreError.expired(number - 1) }
@@ -110,10 +118,13 @@ private struct ReversionRun {
     private func requireValues(of change: HistoryChange) throws {
         let slots = schema[change.key.entity].slots
         let known = former[change.key]
-        let needed = change.kind == .update ? change.slots : slots.indices.filter { slot in
-            if slots[slot].isTransient || slots[slot].attribute?.isDerived == true { return false }
-            return known == nil || slots[slot].isRequired && slots[slot].attribute?.defaultValue.isNull != false
-        }
+        let needed =
+            change.kind == .update
+            ? change.slots
+            : slots.indices.filter { slot in
+                if slots[slot].isTransient || slots[slot].attribute?.isDerived == true { return false }
+                return known == nil || slots[slot].isRequired && slots[slot].attribute?.defaultValue.isNull != false
+            }
         guard let slot = needed.first(where: { known?[slots[$0].name] == nil }) else { return }
         throw StoreError(
             134060,
@@ -128,8 +139,11 @@ private struct ReversionRun {
         for change in changes where change.kind == .update { try setChanged(change) }
         try removeInserted()
         try nameCauses()
-        answer.conflicts = conflicts.sorted { ($0.key.entity.rawValue, $0.key.number) < ($1.key.entity.rawValue, $1.key.number) }.map { key, found in
-            HistoryReversion.Conflict(objectID: id(key), properties: found.properties.sorted(), transactions: found.transactions.sorted())
+        answer.conflicts = conflicts.sorted {
+            ($0.key.entity.rawValue, $0.key.number) < ($1.key.entity.rawValue, $1.key.number)
+        }.map { key, found in
+            HistoryReversion.Conflict(
+                objectID: id(key), properties: found.properties.sorted(), transactions: found.transactions.sorted())
         }
         return answer
     }
@@ -141,7 +155,9 @@ private struct ReversionRun {
         conflicts[key, default: Found()].transactions.formUnion(transactions)
     }
 
-    private mutating func note(_ key: RowKey, _ properties: [String], because row: RowKey, _ isCause: @escaping (HistoryChange) -> Bool) {
+    private mutating func note(
+        _ key: RowKey, _ properties: [String], because row: RowKey, _ isCause: @escaping (HistoryChange) -> Bool
+    ) {
         let row = tree(row)
         note(key, properties, [])
         conflicts[key]?.causes.append((row, isCause))
@@ -155,11 +171,15 @@ private struct ReversionRun {
         if rows.isEmpty { return }
         var others: [RowKey: [(number: Int64, change: HistoryChange)]] = [:]
         try walk(after: number) { part in
-            for change in part.changes where rows.contains(tree(change.key)) { others[tree(change.key), default: []].append((part.number, change)) }
+            for change in part.changes where rows.contains(tree(change.key)) {
+                others[tree(change.key), default: []].append((part.number, change))
+            }
         }
         conflicts = conflicts.mapValues { found in
             var found = found
-            for (row, isCause) in found.causes { found.transactions.formUnion((others[row] ?? []).filter { isCause($0.change) }.map(\.number)) }
+            for (row, isCause) in found.causes {
+                found.transactions.formUnion((others[row] ?? []).filter { isCause($0.change) }.map(\.number))
+            }
             return found
         }
     }
@@ -185,7 +205,10 @@ private struct ReversionRun {
     private func target(_ value: Value, _ relationship: ResolvedRelationship) throws -> NSManagedObject? {
         guard case .int(let number) = value else { return nil }
         let root = schema[relationship.destination].root
-        if let object = returned.first(where: { $0.key.number == number && schema[$0.key.entity].root == root })?.value { return object }
+        if let object = returned.first(where: { $0.key.number == number && schema[$0.key.entity].root == root })?.value
+        {
+            return object
+        }
         return try object(RowKey(entity: relationship.destination, number: number))
     }
 
@@ -222,7 +245,9 @@ private struct ReversionRun {
             for (key, object) in going {
                 for (member, slot) in members(of: object, key) where going[member.key] == nil {
                     if !member.isCascade, all.contains(member.key) { continue }
-                    note(key, [], because: member.key) { $0.kind == .insert || $0.slots.contains(slot) || all.contains($0.key) }
+                    note(key, [], because: member.key) {
+                        $0.kind == .insert || $0.slots.contains(slot) || all.contains($0.key)
+                    }
                     going[key] = nil
                     isSettled = false
                 }
@@ -232,11 +257,15 @@ private struct ReversionRun {
     }
 
     /// What has an object as its owner, with the to-one that says so.
-    private func members(of object: NSManagedObject, _ key: RowKey) -> [(member: (key: RowKey, isCascade: Bool), slot: Int)] {
+    private func members(of object: NSManagedObject, _ key: RowKey) -> [(
+        member: (key: RowKey, isCascade: Bool), slot: Int
+    )] {
         schema[key.entity].relationships.flatMap { index -> [(member: (key: RowKey, isCascade: Bool), slot: Int)] in
             let relationship = schema[index]
             let rule = relationship.description.deleteRule
-            guard rule != .noAction, !relationship.description.isTransient, let slot = relationship.inverse.flatMap({ schema[$0].slot }) else { return [] }
+            guard rule != .noAction, !relationship.description.isTransient,
+                let slot = relationship.inverse.flatMap({ schema[$0].slot })
+            else { return [] }
             let members: [Any] =
                 switch object.value(forKey: relationship.name) {
                 case let list as NSOrderedSet: list.array
@@ -244,9 +273,10 @@ private struct ReversionRun {
                 case let one as NSManagedObject: [one]
                 default: []
                 }
-            return members.compactMap { $0 as? NSManagedObject }.filter { !$0.isDeleted && !$0._state.has(.inserted) }.map {
-                (($0.savedKey, rule == .cascade), slot)
-            }
+            return members.compactMap { $0 as? NSManagedObject }.filter { !$0.isDeleted && !$0._state.has(.inserted) }
+                .map {
+                    (($0.savedKey, rule == .cascade), slot)
+                }
         }
     }
 
@@ -262,15 +292,21 @@ private struct ReversionRun {
     private mutating func setChanged(_ change: HistoryChange) throws {
         let entity = schema[change.key.entity]
         let since = later[change.key] ?? []
-        let slots = change.slots.filter { slot in !since.contains { $0.change.kind == .update && $0.change.slots.contains(slot) } }
+        let slots = change.slots.filter { slot in
+            !since.contains { $0.change.kind == .update && $0.change.slots.contains(slot) }
+        }
         let owned = change.relationships.filter { !isSaidByMembers($0) }
-        let lists = owned.filter { list in !since.contains { $0.change.kind == .update && $0.change.relationships.contains(list) } }
+        let lists = owned.filter { list in
+            !since.contains { $0.change.kind == .update && $0.change.relationships.contains(list) }
+        }
         guard let object = try object(change.key) else { return note(change.key, [], since.map(\.number)) }
-        let kept = change.slots.filter { !slots.contains($0) }.map { entity.slots[$0].name }
+        let kept =
+            change.slots.filter { !slots.contains($0) }.map { entity.slots[$0].name }
             + owned.filter { !lists.contains($0) }.map { schema[$0].name }
         if !kept.isEmpty {
             let guilty = since.filter { item in
-                change.slots.contains { item.change.slots.contains($0) } || owned.contains { item.change.relationships.contains($0) }
+                change.slots.contains { item.change.slots.contains($0) }
+                    || owned.contains { item.change.relationships.contains($0) }
             }
             note(change.key, kept, guilty.map(\.number))
         }
@@ -285,7 +321,11 @@ private struct ReversionRun {
         else { return }
         if let relationship = object._state.info.slotRelationships[slot] {
             let target = try target(value, relationship)
-            if target == nil, !value.isNull { noteGone(key, relationship, value) } else { object.setValue(target, forKey: description.name) }
+            if target == nil, !value.isNull {
+                noteGone(key, relationship, value)
+            } else {
+                object.setValue(target, forKey: description.name)
+            }
         } else if description.kind == .transformable, case .data(let data) = value {
             object.setValue(try Transformation(object._state.info, slot)?.value(of: data), forKey: description.name)
         } else {
@@ -307,14 +347,21 @@ private struct ReversionRun {
         if cells == nil, let inverse = relationship.inverse, !schema[inverse].isToMany { return }
         var members: [NSManagedObject] = []
         for cell in cells ?? [] {
-            if let member = try target(cell.value, relationship) { members.append(member) } else { noteGone(key, relationship, cell.value) }
+            if let member = try target(cell.value, relationship) {
+                members.append(member)
+            } else {
+                noteGone(key, relationship, cell.value)
+            }
         }
-        object.setValue(relationship.isOrdered ? NSOrderedSet(array: members) : NSSet(array: members), forKey: relationship.name)
+        object.setValue(
+            relationship.isOrdered ? NSOrderedSet(array: members) : NSSet(array: members), forKey: relationship.name)
     }
 
     /// The other end was deleted later.
     private mutating func noteGone(_ key: RowKey, _ relationship: ResolvedRelationship, _ value: Value) {
         guard case .int(let number) = value else { return }
-        note(key, [relationship.name], because: RowKey(entity: relationship.destination, number: number)) { $0.kind == .delete }
+        note(key, [relationship.name], because: RowKey(entity: relationship.destination, number: number)) {
+            $0.kind == .delete
+        }
     }
 }

@@ -21,10 +21,15 @@ struct HistoryRun {
 
     func fetch() throws -> Any {
         switch request.resultType {
-        case .statusOnly: return NSNumber(value: try stores.contains { try cursor($0, includesChanges: false).next() != nil })
+        case .statusOnly:
+            return NSNumber(value: try stores.contains { try cursor($0, includesChanges: false).next() != nil })
         case .count:
             var count = 0
-            for store in stores { try cursor(store).forEach { count += $0.changes.count; return .more } }
+            for store in stores {
+                try cursor(store).forEach {
+                    count += $0.changes.count; return .more
+                }
+            }
             return NSNumber(value: count)
         case .objectIDs:
             var seen: Set<NSManagedObjectID> = []
@@ -35,7 +40,9 @@ struct HistoryRun {
         }
     }
 
-    private func cursor(_ store: NSPersistentStore, includesChanges: Bool = true) throws -> any ReadCursor<HistoryTransaction> {
+    private func cursor(_ store: NSPersistentStore, includesChanges: Bool = true) throws -> any ReadCursor<
+        HistoryTransaction
+    > {
         var query = HistoryQuery()
         query.includesChanges = includesChanges
         switch request.point {
@@ -46,7 +53,9 @@ struct HistoryRun {
             (query.after, query.isWhole) = (number, true)
         }
         if let fetch = request.fetchRequest {
-            query.search = try HistoryPredicate(store: store, schema: coordinator.runtime.schema, identities: coordinator.identities).search(fetch)
+            query.search = try HistoryPredicate(
+                store: store, schema: coordinator.runtime.schema, identities: coordinator.identities
+            ).search(fetch)
         }
         do { return try store.rows.openHistory(query) } catch { throw CocoaError.reading(error) }
     }
@@ -65,7 +74,9 @@ struct HistoryRun {
         return merged
     }
 
-    private func changes() throws -> [NSPersistentHistoryChange] { try transactions(includesChanges: true).flatMap { $0.changes ?? [] } }
+    private func changes() throws -> [NSPersistentHistoryChange] {
+        try transactions(includesChanges: true).flatMap { $0.changes ?? [] }
+    }
 
     // MARK: Deleting
 
@@ -76,7 +87,8 @@ struct HistoryRun {
                 for store in stores {
                     switch request.point {
                     case .everything: count += try store.rows.deleteHistory(upTo: .max)
-                    case .date(let date): count += try store.rows.deleteHistory(before: date.timeIntervalSinceReferenceDate)
+                    case .date(let date):
+                        count += try store.rows.deleteHistory(before: date.timeIntervalSinceReferenceDate)
                     case .token(let token):
                         guard let number = token.transactions[store.identifier] else { continue }
                         count += try store.rows.deleteHistory(upTo: number)
@@ -94,7 +106,10 @@ struct HistoryObjects {
     private let coordinator: NSPersistentStoreCoordinator
     private let cursor: any ReadCursor<HistoryTransaction>
 
-    init(_ store: NSPersistentStore, _ coordinator: NSPersistentStoreCoordinator, _ cursor: any ReadCursor<HistoryTransaction>) {
+    init(
+        _ store: NSPersistentStore, _ coordinator: NSPersistentStoreCoordinator,
+        _ cursor: any ReadCursor<HistoryTransaction>
+    ) {
         self.store = store
         self.coordinator = coordinator
         self.cursor = cursor
@@ -129,7 +144,9 @@ extension NSPersistentStoreCoordinator {
         let kept = (asked ?? stores).filter(\.recordsHistory)
         if let asked, let other = asked.first(where: { !$0.recordsHistory }) { throw CocoaError.noHistory(other) }
         if kept.isEmpty {
-            guard let first = stores.first else { throw CocoaError.coreData(134091, "The coordinator has no store, and so no history.") }
+            guard let first = stores.first else {
+                throw CocoaError.coreData(134091, "The coordinator has no store, and so no history.")
+            }
             throw CocoaError.noHistory(first)
         }
         return kept

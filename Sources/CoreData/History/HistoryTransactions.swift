@@ -14,7 +14,9 @@ extension NSPersistentStoreCoordinator {
     /// - Parameters:
     ///   - token: nil for all that is left.
     ///   - waits: false to end where the histories end now.
-    public final func transactions(after token: NSPersistentHistoryToken?, waiting waits: Bool = true) -> HistoryTransactions {
+    public final func transactions(after token: NSPersistentHistoryToken?, waiting waits: Bool = true)
+        -> HistoryTransactions
+    {
         HistoryTransactions(coordinator: self, token: token, waits: waits)
     }
 }
@@ -86,7 +88,9 @@ public struct HistoryTransactions: AsyncSequence, Sendable {
     /// The oldest of what each store has next.
     ///
     /// - Parameter known: the stores that must be there still.
-    private func readNow(_ known: [String], after places: [String: Int64]) throws -> ([NSPersistentHistoryTransaction], [String: Int64]) {
+    private func readNow(_ known: [String], after places: [String: Int64]) throws -> (
+        [NSPersistentHistoryTransaction], [String: Int64]
+    ) {
         let present = coordinator.persistentStores.map { $0.identifier ?? "" }
         if let gone = known.first(where: { !present.contains($0) }) {
             throw CocoaError.coreData(134070, "The store \(gone) was removed while its history was followed.")

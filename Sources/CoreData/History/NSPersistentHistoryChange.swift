@@ -29,7 +29,8 @@ open class NSPersistentHistoryChange: NSObject, NSCopying, @unchecked Sendable {
     /// The object; made on each call.
     open var changedObjectID: NSManagedObjectID {
         NSManagedObjectID(
-            key: ObjectKey(number: record.key.number, entity: record.key.entity, store: origin.store), identity: origin.identities, info: info)
+            key: ObjectKey(number: record.key.number, entity: record.key.entity, store: origin.store),
+            identity: origin.identities, info: info)
     }
 
     open var changeType: NSPersistentHistoryChangeType {
@@ -54,13 +55,16 @@ open class NSPersistentHistoryChange: NSObject, NSCopying, @unchecked Sendable {
         guard record.kind == .update else { return nil }
         let properties = info.description.propertiesByName
         // An element of a composite is a change of the whole.
-        let names = record.slots.map { info.entity.slots[$0].name.prefix { $0 != "." } }
+        let names =
+            record.slots.map { info.entity.slots[$0].name.prefix { $0 != "." } }
             + record.relationships.map { origin.runtime.schema[$0].name[...] }
         return Set(names.compactMap { properties[String($0)] })
     }
 
     /// The transaction that it is part of.
-    open var transaction: NSPersistentHistoryTransaction? { origin.transaction ?? NSPersistentHistoryTransaction(origin, nil) }
+    open var transaction: NSPersistentHistoryTransaction? {
+        origin.transaction ?? NSPersistentHistoryTransaction(origin, nil)
+    }
 
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
@@ -73,6 +77,7 @@ open class NSPersistentHistoryChange: NSObject, NSCopying, @unchecked Sendable {
 
     open override var description: String {
         let names = (updatedProperties ?? []).map(\.name).sorted().joined(separator: ", ")
-        return "<NSPersistentHistoryChange: \(changeID) \(record.kind) \(changedObjectID)\(names.isEmpty ? "" : " (\(names))")>"
+        return
+            "<NSPersistentHistoryChange: \(changeID) \(record.kind) \(changedObjectID)\(names.isEmpty ? "" : " (\(names))")>"
     }
 }

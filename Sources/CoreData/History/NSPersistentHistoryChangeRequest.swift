@@ -61,10 +61,14 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
     public class func fetchHistory(after date: Date) -> Self { make(.date(date)) }
 
     /// Transactions after a token; all for nil.
-    public class func fetchHistory(after token: NSPersistentHistoryToken?) -> Self { make(token.map { .token($0) } ?? .everything) }
+    public class func fetchHistory(after token: NSPersistentHistoryToken?) -> Self {
+        make(token.map { .token($0) } ?? .everything)
+    }
 
     /// Transactions after another one; all for nil.
-    public class func fetchHistory(after transaction: NSPersistentHistoryTransaction?) -> Self { fetchHistory(after: transaction?.token) }
+    public class func fetchHistory(after transaction: NSPersistentHistoryTransaction?) -> Self {
+        fetchHistory(after: transaction?.token)
+    }
 
     /// Transactions, or changes, that a fetch request finds; see `fetchRequest`.
     public class func fetchHistory(withFetch fetchRequest: NSFetchRequest<any NSFetchRequestResult>) -> Self {
@@ -82,7 +86,9 @@ open class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
     }
 
     /// Removes the transactions before another one, which stays; all for nil.
-    public class func deleteHistory(before transaction: NSPersistentHistoryTransaction?) -> Self { deleteHistory(before: transaction?.token) }
+    public class func deleteHistory(before transaction: NSPersistentHistoryTransaction?) -> Self {
+        deleteHistory(before: transaction?.token)
+    }
 
     open override func copy(with zone: NSZone? = nil) -> Any {
         let copy = Swift.type(of: self).make(point, deletes: deletes)

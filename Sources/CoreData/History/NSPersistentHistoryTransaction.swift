@@ -53,15 +53,21 @@ open class NSPersistentHistoryTransaction: NSObject, NSCopying, @unchecked Senda
     /// `transactionAuthor` of the context that saved.
     open var author: String? { origin.record.author }
     /// Names this transaction, to read or delete from here.
-    open var token: NSPersistentHistoryToken { NSPersistentHistoryToken(transactions: origin.places ?? [storeID: transactionNumber]) }
+    open var token: NSPersistentHistoryToken {
+        NSPersistentHistoryToken(transactions: origin.places ?? [storeID: transactionNumber])
+    }
 
     /// What the transaction did as a notification for `mergeChanges(fromContextDidSave:)`: IDs by `NSInsertedObjectIDsKey`,
     /// `NSUpdatedObjectIDsKey` and `NSDeletedObjectIDsKey`. Empty where changes were not asked for.
     open func objectIDNotification() -> Notification {
         var ids: [NSPersistentHistoryChangeType: Set<NSManagedObjectID>] = [:]
         for change in changes ?? [] { ids[change.changeType, default: []].insert(change.changedObjectID) }
-        let keys = [NSInsertedObjectIDsKey: ids[.insert], NSUpdatedObjectIDsKey: ids[.update], NSDeletedObjectIDsKey: ids[.delete]]
-        return Notification(name: ContextNotice.didSaveIDs.name.unasked, object: nil, objectIDs: keys.compactMapValues { $0 })
+        let keys = [
+            NSInsertedObjectIDsKey: ids[.insert], NSUpdatedObjectIDsKey: ids[.update],
+            NSDeletedObjectIDsKey: ids[.delete],
+        ]
+        return Notification(
+            name: ContextNotice.didSaveIDs.name.unasked, object: nil, objectIDs: keys.compactMapValues { $0 })
     }
 
     open func copy(with zone: NSZone? = nil) -> Any { self }
@@ -76,6 +82,7 @@ open class NSPersistentHistoryTransaction: NSObject, NSCopying, @unchecked Senda
     open override var description: String {
         let who = [author.map { "author \($0)" }, contextName.map { "context \($0)" }].compactMap { $0 }
         let count = changes.map { ["\($0.count) changes"] } ?? []
-        return "<NSPersistentHistoryTransaction: \((["\(transactionNumber) of \(storeID)", "\(timestamp)"] + who + count).joined(separator: ", "))>"
+        return
+            "<NSPersistentHistoryTransaction: \((["\(transactionNumber) of \(storeID)", "\(timestamp)"] + who + count).joined(separator: ", "))>"
     }
 }

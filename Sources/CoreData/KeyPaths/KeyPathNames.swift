@@ -18,7 +18,9 @@ enum KeyPathNames {
     private static let known = Mutex<[Question: [String]]>([:])
 
     /// Of a key path of a request: its root may also be a class without an entity, or a protocol, that the fetched class fits.
-    static func keys(of keyPath: AnyKeyPath, in info: EntityInfo, _ runtime: ModelRuntime) throws(PredicateError) -> [String] {
+    static func keys(of keyPath: AnyKeyPath, in info: EntityInfo, _ runtime: ModelRuntime) throws(PredicateError)
+        -> [String]
+    {
         if let root = type(of: keyPath).rootType as? NSManagedObject.Type, let own = runtime.info(for: root) {
             return try keys(of: keyPath, on: root, own, runtime)
         }
@@ -52,7 +54,8 @@ extension KeyPathNames {
     static func valueOfNil<Root: NSManagedObject, T>(
         _ keyPath: KeyPath<Root, T>, on type: Root.Type, _ context: NSManagedObjectContext
     ) -> T? {
-        guard let info = context.runtime.info(for: type), let keys = try? keys(of: keyPath, in: info, context.runtime), keys.count == 1
+        guard let info = context.runtime.info(for: type), let keys = try? keys(of: keyPath, in: info, context.runtime),
+            keys.count == 1
         else { return nil }
         return KeyPathReading.valueOfNil(keyPath, on: type, info)
     }

@@ -51,7 +51,8 @@ final class KeyPathReading {
         }
         var answer = StandIn.nothing
         if turn != .empty(count: questions.count + 1) { answer = make() }
-        questions.append(Question(object: ObjectIdentifier(object), key: key, answer: answer, isOptional: object.isOptional(key)))
+        questions.append(
+            Question(object: ObjectIdentifier(object), key: key, answer: answer, isOptional: object.isOptional(key)))
         return answer
     }
 
@@ -99,7 +100,9 @@ final class KeyPathReading {
     }
 
     /// What a key path gives where the one key that it asks for is nil; nil where it asks for more then.
-    static func valueOfNil<Root: NSManagedObject, T>(_ keyPath: KeyPath<Root, T>, on type: Root.Type, _ info: EntityInfo) -> T? {
+    static func valueOfNil<Root: NSManagedObject, T>(
+        _ keyPath: KeyPath<Root, T>, on type: Root.Type, _ info: EntityInfo
+    ) -> T? {
         let reading = KeyPathReading(keyPath, .empty(count: 1))
         guard let root = info.binding(of: type).make(info.description) as? Root else { return nil }
         root.takePart(in: reading)
@@ -130,10 +133,12 @@ final class KeyPathReading {
         return last.answer.isCount(result) ? keys + ["@count"] : nil
     }
 
-    private static func unnamed(_ keyPath: AnyKeyPath, _ type: NSManagedObject.Type, _ seen: [String]) -> PredicateError {
+    private static func unnamed(_ keyPath: AnyKeyPath, _ type: NSManagedObject.Type, _ seen: [String]) -> PredicateError
+    {
         var known: Set<String> = []
         let names = seen.filter { known.insert($0).inserted }
-        let asked = names.isEmpty ? "It reads no property of the model" : "It reads “\(names.joined(separator: "”, “"))”"
+        let asked =
+            names.isEmpty ? "It reads no property of the model" : "It reads “\(names.joined(separator: "”, “"))”"
         return PredicateError(
             "A key path from \(Swift.type(of: keyPath).rootType) to \(Swift.type(of: keyPath).valueType) has no name. \(asked), and "
                 + "what it gives is not just what one property holds. Fetch by properties of the model; for predicates and sort "
@@ -143,5 +148,7 @@ final class KeyPathReading {
 
 extension NSManagedObject {
     /// Whether a result is this object's very ID.
-    fileprivate final func isNamed(by result: Any?) -> Bool { KeyValue.unwrapped(result).map { $0 as? NSManagedObjectID === objectID } ?? false }
+    fileprivate final func isNamed(by result: Any?) -> Bool {
+        KeyValue.unwrapped(result).map { $0 as? NSManagedObjectID === objectID } ?? false
+    }
 }

@@ -17,9 +17,11 @@ enum StandIn {
     func isSame(as result: Any?) -> Bool {
         guard let result = KeyValue.unwrapped(result) else { return false }
         switch self {
-        case .value(let value): return Value(any: KeyValue.rawValue(result)).map { StandIn.isSame($0, as: value) } ?? false
+        case .value(let value):
+            return Value(any: KeyValue.rawValue(result)).map { StandIn.isSame($0, as: value) } ?? false
         case .object(let object): return (result as? NSManagedObject) === object
-        case .members(let members): return StandIn.members(of: result).map { $0 == members || Set($0) == Set(members) } ?? false
+        case .members(let members):
+            return StandIn.members(of: result).map { $0 == members || Set($0) == Set(members) } ?? false
         case .live(let value):
             if type(of: value) is AnyClass { return (value as AnyObject) === (result as AnyObject) }
             return (value as? AnyHashable).map { $0 == result as? AnyHashable } ?? false
@@ -78,7 +80,8 @@ extension KeyPathReading {
         case .text: return .value(.text(isFirst ? " Aé 107 " : " Bö 113 "))
         case .uri: return .value(.uri(isFirst ? "https://example.org/A107" : "https://example.org/B113"))
         case .data, .externalData: return .value(.data(Data(isFirst ? [1, 0, 7] : [1, 1, 3])))
-        case .uuid: return .value(.uuid(UUID(uuid: (isFirst ? 107 : 113, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))))
+        case .uuid:
+            return .value(.uuid(UUID(uuid: (isFirst ? 107 : 113, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))))
         case .decimal: return .value(.decimal(Decimal(isFirst ? 10_725 : 11_375) / 100))
         case .transformable: return (valueType as? any LiveStandIn.Type).map { .live($0.standIn(isFirst)) } ?? .nothing
         case .toOne, .entityTag: return .nothing
@@ -116,7 +119,9 @@ extension Double: LiveStandIn {
 }
 
 extension Date: LiveStandIn {
-    fileprivate static func standIn(_ isFirst: Bool) -> Any { Date(timeIntervalSinceReferenceDate: isFirst ? 107 : 113) }
+    fileprivate static func standIn(_ isFirst: Bool) -> Any {
+        Date(timeIntervalSinceReferenceDate: isFirst ? 107 : 113)
+    }
 }
 
 extension Data: LiveStandIn {
@@ -132,12 +137,16 @@ extension Array: LiveStandIn where Element: LiveStandIn {
 }
 
 extension Set: LiveStandIn where Element: LiveStandIn {
-    fileprivate static func standIn(_ isFirst: Bool) -> Any { Set([Element.standIn(isFirst)].compactMap { $0 as? Element }) }
+    fileprivate static func standIn(_ isFirst: Bool) -> Any {
+        Set([Element.standIn(isFirst)].compactMap { $0 as? Element })
+    }
 }
 
 extension Dictionary: LiveStandIn where Key: LiveStandIn, Value: LiveStandIn {
     fileprivate static func standIn(_ isFirst: Bool) -> Any {
-        guard let key = Key.standIn(isFirst) as? Key, let value = Value.standIn(isFirst) as? Value else { return Self() }
+        guard let key = Key.standIn(isFirst) as? Key, let value = Value.standIn(isFirst) as? Value else {
+            return Self()
+        }
         return [key: value]
     }
 }

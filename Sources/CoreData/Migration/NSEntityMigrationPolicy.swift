@@ -38,7 +38,9 @@ open class NSEntityMigrationPolicy: NSObject {
         _ method: @escaping (Policy) -> (_ arguments: [Any?]) throws -> Any?
     ) -> Function {
         { policy, arguments in
-            guard let policy = policy as? Policy else { misuse("A function of \(Policy.self) stands in the table of \(type(of: policy)).") }
+            guard let policy = policy as? Policy else {
+                misuse("A function of \(Policy.self) stands in the table of \(type(of: policy)).")
+            }
             return try method(policy)(arguments)
         }
     }

@@ -41,21 +41,26 @@ open class NSMigrationManager: NSObject, KeyValueCoding {
     ///   134160 for a source or destination that cannot be opened; 134120 when it was cancelled; what policies throw; validation errors
     ///   (1560 with all of them for several).
     open func migrateStore(
-        from sourceURL: URL, sourceType sStoreType: String, options sOptions: [AnyHashable: Any]? = nil, with mappings: NSMappingModel?,
-        toDestinationURL dURL: URL, destinationType dStoreType: String, destinationOptions dOptions: [AnyHashable: Any]? = nil
+        from sourceURL: URL, sourceType sStoreType: String, options sOptions: [AnyHashable: Any]? = nil,
+        with mappings: NSMappingModel?,
+        toDestinationURL dURL: URL, destinationType dStoreType: String,
+        destinationOptions dOptions: [AnyHashable: Any]? = nil
     ) throws {
         guard let mappings else {
-            throw CocoaError.coreData(134140, "There is no mapping model for the store at \(sourceURL.path). Give one to migrateStore.")
+            throw CocoaError.coreData(
+                134140, "There is no mapping model for the store at \(sourceURL.path). Give one to migrateStore.")
         }
         cancellation.withLock { $0 = nil }
         self.mappings = mappings
         guard dURL.standardizedFileURL != sourceURL.standardizedFileURL else {
             throw CocoaError.coreData(
-                134160, "The store at \(sourceURL.path) cannot be migrated onto itself. Choose another place, or open it with the options that "
+                134160,
+                "The store at \(sourceURL.path) cannot be migrated onto itself. Choose another place, or open it with the options that "
                     + "migrate it.", [NSFilePathErrorKey: dURL.path])
         }
         let transfer = StoreTransfer(
-            manager: self, mappings: mappings, source: (sourceURL, sStoreType, sOptions, nil), destination: (dURL, dStoreType, dOptions, nil))
+            manager: self, mappings: mappings, source: (sourceURL, sStoreType, sOptions, nil),
+            destination: (dURL, dStoreType, dOptions, nil))
         do { try transfer.run() } catch { throw CocoaError.presenting(error) }
     }
 
@@ -64,30 +69,36 @@ open class NSMigrationManager: NSObject, KeyValueCoding {
     /// A SQLite store is migrated in one transaction of its own file: other processes that have it open wait with their writes, and whatever
     /// ends it, the store is the former one or the new one.
     /// - Throws: as `migrateStore`.
-    package final func migrateInPlace(_ url: URL, type: String, options: [AnyHashable: Any]?, with mappings: NSMappingModel) throws {
+    package final func migrateInPlace(
+        _ url: URL, type: String, options: [AnyHashable: Any]?, with mappings: NSMappingModel
+    ) throws {
         try migrateInPlace(url, type: type, options: options, configurations: (nil, nil), in: nil, with: mappings)
     }
 
     /// - Parameter folder: where the new store is made, if the caller has it already.
     final func migrateInPlace(
-        _ url: URL, type: String, options: [AnyHashable: Any]?, configurations: (String?, String?), in folder: WorkFolder?,
+        _ url: URL, type: String, options: [AnyHashable: Any]?, configurations: (String?, String?),
+        in folder: WorkFolder?,
         with mappings: NSMappingModel
     ) throws {
         cancellation.withLock { $0 = nil }
         self.mappings = mappings
         let transfer = StoreTransfer(
-            manager: self, mappings: mappings, source: (url, type, options, configurations.0), destination: (url, type, options, configurations.1))
+            manager: self, mappings: mappings, source: (url, type, options, configurations.0),
+            destination: (url, type, options, configurations.1))
         do { try transfer.runInPlace(in: folder) } catch { throw CocoaError.presenting(error) }
     }
 
     /// See `migrateStore(from:sourceType:options:with:toDestinationURL:destinationType:destinationOptions:)`.
     open func migrateStore(
-        from sourceURL: URL, type sourceType: NSPersistentStore.StoreType, options sourceOptions: [AnyHashable: Any]? = nil,
+        from sourceURL: URL, type sourceType: NSPersistentStore.StoreType,
+        options sourceOptions: [AnyHashable: Any]? = nil,
         mapping: NSMappingModel, to destinationURL: URL, type destinationType: NSPersistentStore.StoreType,
         options destinationOptions: [AnyHashable: Any]? = nil
     ) throws {
         try migrateStore(
-            from: sourceURL, sourceType: sourceType.rawValue, options: sourceOptions, with: mapping, toDestinationURL: destinationURL,
+            from: sourceURL, sourceType: sourceType.rawValue, options: sourceOptions, with: mapping,
+            toDestinationURL: destinationURL,
             destinationType: destinationType.rawValue, destinationOptions: destinationOptions)
     }
 
@@ -113,7 +124,9 @@ open class NSMigrationManager: NSObject, KeyValueCoding {
     open var destinationContext: NSManagedObjectContext { requiredRun(for: "destinationContext").destinationContext }
     /// The mapping that is carried out. Asking while none is, is a misuse.
     open var currentEntityMapping: NSEntityMapping {
-        guard let mapping = run?.current?.mapping else { misuse("currentEntityMapping was asked of a migration manager that does not migrate.") }
+        guard let mapping = run?.current?.mapping else {
+            misuse("currentEntityMapping was asked of a migration manager that does not migrate.")
+        }
         return mapping
     }
     /// From 0 to 1; 0 before the first migration. May be asked on any thread.
@@ -127,7 +140,11 @@ open class NSMigrationManager: NSObject, KeyValueCoding {
     final var reports: ((Float) -> Void)?
 
     final func requiredRun(for what: String) -> MigrationRun {
-        guard let run else { misuse("\(what) was asked of a migration manager that does not migrate. Call it from a policy while migrateStore runs.") }
+        guard let run else {
+            misuse(
+                "\(what) was asked of a migration manager that does not migrate. Call it from a policy while migrateStore runs."
+            )
+        }
         return run
     }
 
@@ -143,7 +160,8 @@ open class NSMigrationManager: NSObject, KeyValueCoding {
 
     /// Says that a source object became a destination object, in one of the mappings. A source may have several, and a destination too.
     open func associate(
-        sourceInstance: NSManagedObject, withDestinationInstance destinationInstance: NSManagedObject, for entityMapping: NSEntityMapping
+        sourceInstance: NSManagedObject, withDestinationInstance destinationInstance: NSManagedObject,
+        for entityMapping: NSEntityMapping
     ) {
         requiredRun(for: "associate").associate(sourceInstance, destinationInstance, entityMapping)
     }
@@ -154,7 +172,8 @@ open class NSMigrationManager: NSObject, KeyValueCoding {
     ) -> [NSManagedObject] {
         let run = requiredRun(for: "destinationInstances")
         guard let table = try? run.table(named: mappingName) else { return [] }
-        return (sourceInstances.map { table.destinations(of: $0) } ?? Array(table.destinationKeys)).map(run.destinationObject)
+        return (sourceInstances.map { table.destinations(of: $0) } ?? Array(table.destinationKeys)).map(
+            run.destinationObject)
     }
 
     /// Of what a mapping made destination objects, in their order; all that it read for nil.
@@ -184,5 +203,7 @@ open class NSMigrationManager: NSObject, KeyValueCoding {
         }
     }
 
-    open func setValue(_ value: Any?, forKey key: String) { misuse("The \(key) of a migration manager is set by its property, not by key.") }
+    open func setValue(_ value: Any?, forKey key: String) {
+        misuse("The \(key) of a migration manager is set by its property, not by key.")
+    }
 }

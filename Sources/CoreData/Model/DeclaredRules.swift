@@ -14,8 +14,12 @@ struct DeclaredRule {
         predicate = NSPredicate(format: format, argumentArray: [value])
     }
 
-    static func minimum(_ value: Any, ofDate isDate: Bool) -> DeclaredRule { DeclaredRule(isDate ? 1640 : 1620, "SELF >= %@", value) }
-    static func maximum(_ value: Any, ofDate isDate: Bool) -> DeclaredRule { DeclaredRule(isDate ? 1630 : 1610, "SELF <= %@", value) }
+    static func minimum(_ value: Any, ofDate isDate: Bool) -> DeclaredRule {
+        DeclaredRule(isDate ? 1640 : 1620, "SELF >= %@", value)
+    }
+    static func maximum(_ value: Any, ofDate isDate: Bool) -> DeclaredRule {
+        DeclaredRule(isDate ? 1630 : 1610, "SELF <= %@", value)
+    }
     static func minimumLength(_ length: Int) -> DeclaredRule { DeclaredRule(1670, "length >= %@", length) }
     static func maximumLength(_ length: Int) -> DeclaredRule { DeclaredRule(1660, "length <= %@", length) }
     static func pattern(_ pattern: String) -> DeclaredRule { DeclaredRule(1680, "SELF MATCHES %@", pattern) }

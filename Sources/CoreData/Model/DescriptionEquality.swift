@@ -28,11 +28,12 @@ extension NSPropertyDescription {
         var alone = EntityDraft(name: "")
         var composites: [Composite] = []
         guard (try? NSEntityDescription().add(self, to: &alone, &composites)) != nil else { return nil }
-        return [alone.unplaced] + composites.map { composite in
-            var entity = EntityDraft(name: composite.name)
-            entity.attributes = composite.unplaced.attributes
-            return entity
-        }
+        return [alone.unplaced]
+            + composites.map { composite in
+                var entity = EntityDraft(name: composite.name)
+                entity.attributes = composite.unplaced.attributes
+                return entity
+            }
     }
 }
 
@@ -40,7 +41,8 @@ extension NSEntityDescription {
     /// Whether both have one name, one parent's name and equal properties, indexes and constraints.
     final func saysTheSame(as other: NSEntityDescription) -> Bool {
         var composites: (mine: [Composite], theirs: [Composite]) = ([], [])
-        guard name == other.name, let mine = try? declaration(&composites.mine), let theirs = try? other.declaration(&composites.theirs),
+        guard name == other.name, let mine = try? declaration(&composites.mine),
+            let theirs = try? other.declaration(&composites.theirs),
             mine.unplaced == theirs.unplaced, composites.mine.map(\.unplaced) == composites.theirs.map(\.unplaced)
         else { return false }
         return properties.sorted { $0.name < $1.name }.elementsEqual(other.properties.sorted { $0.name < $1.name }) {

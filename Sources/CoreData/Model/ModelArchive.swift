@@ -155,7 +155,9 @@ extension NSCoder {
     }
 
     func decode<Decoded: Decodable>(_ type: Decoded.Type) -> Decoded? {
-        guard containsValue(forKey: NSCoder.key), let object = decodeObject(of: NSData.self, forKey: NSCoder.key) else { return nil }
+        guard containsValue(forKey: NSCoder.key), let object = decodeObject(of: NSData.self, forKey: NSCoder.key) else {
+            return nil
+        }
         let data = object as Data
         // Foundation's reader would follow whatever they say.
         guard (try? PropertyList(data, .document(bytes: data.count))) != nil else { return nil }

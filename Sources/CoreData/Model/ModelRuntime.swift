@@ -42,7 +42,8 @@ final class ModelRuntime: @unchecked Sendable {
         hasOneWayRelationships = schema.relationships.contains { $0.inverse == nil }
         keepsTargets = schema.relationships.contains { !$0.isToMany && $0.description.deleteRule == .noAction }
         let infos = schema.entities.map { entity in
-            EntityInfo(entity: entity, schema: schema, description: model.entityDescription(at: entity.index),
+            EntityInfo(
+                entity: entity, schema: schema, description: model.entityDescription(at: entity.index),
                 acyclic: acyclic)
         }
         self.infos = infos
@@ -96,7 +97,8 @@ final class ModelRuntime: @unchecked Sendable {
     private func find(_ type: NSManagedObject.Type) -> EntityInfo? {
         guard type != NSManagedObject.self else { return nil }
         let fitting = infos.filter { info in info.entity.className.map { ClassSearch.fits(type, $0) } ?? false }
-        let info = fitting.first { $0.classBinding.type == type }
+        let info =
+            fitting.first { $0.classBinding.type == type }
             ?? fitting.first { $0.classBinding.type == NSManagedObject.self } ?? fitting.first
             ?? infos.first { $0.entity.name == String(describing: type) }
         info?.bind(type)
@@ -104,10 +106,14 @@ final class ModelRuntime: @unchecked Sendable {
     }
 
     /// A model in use that has an entity of a class, for a caller who must keep it from going meanwhile.
-    static func inUse(for type: NSManagedObject.Type) -> (model: NSManagedObjectModel, runtime: ModelRuntime, info: EntityInfo)? {
+    static func inUse(for type: NSManagedObject.Type) -> (
+        model: NSManagedObjectModel, runtime: ModelRuntime, info: EntityInfo
+    )? {
         var other: (model: NSManagedObjectModel, runtime: ModelRuntime, info: EntityInfo)?
         for entry in used.withLock({ $0 }).reversed() {
-            guard let model = entry.model, let runtime = entry.runtime, let info = runtime.info(for: type) else { continue }
+            guard let model = entry.model, let runtime = entry.runtime, let info = runtime.info(for: type) else {
+                continue
+            }
             if info.entity.className.map({ ClassSearch.fits(type, $0) }) ?? false { return (model, runtime, info) }
             // An entity of the same name that names no class may be another program part's.
             if other == nil { other = (model, runtime, info) }

@@ -90,7 +90,9 @@ open class NSAttributeDescription: NSPropertyDescription {
         return VersionHash.propertyHash(attribute)
     }
 
-    open override var validationPredicates: [NSPredicate] { declared.hasRules ? declared.rules.map(\.predicate) : super.validationPredicates }
+    open override var validationPredicates: [NSPredicate] {
+        declared.hasRules ? declared.rules.map(\.predicate) : super.validationPredicates
+    }
     open override var validationWarnings: [Any] {
         declared.hasRules ? declared.rules.map { NSNumber(value: $0.code) } : super.validationWarnings
     }

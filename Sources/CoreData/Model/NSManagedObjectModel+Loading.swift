@@ -77,7 +77,8 @@ extension NSManagedObjectModel {
         let folders = bundles?.compactMap(\.resourceURL) ?? ModelSearch.usualFolders()
         return ModelSearch.models(in: folders).compactMap { url in
             do {
-                return try metadata.map { try NSManagedObjectModel(loading: url, forStoreMetadata: $0) } ?? NSManagedObjectModel(loading: url)
+                return try metadata.map { try NSManagedObjectModel(loading: url, forStoreMetadata: $0) }
+                    ?? NSManagedObjectModel(loading: url)
             } catch {
                 warn("A model is left out of the merged one. \(error.localizedDescription)")
                 return nil

@@ -59,7 +59,8 @@ enum ClassSearch {
         let name = bare(name)
         // Foundation says on standard error that it does not look for nested ones.
         let parts = name.split(separator: ".", omittingEmptySubsequences: false).count
-        return parts > 2 ? nil : NSClassFromString(name) ?? (parts == 1 ? NSClassFromString("\(mainModule).\(name)") : nil)
+        return parts > 2
+            ? nil : NSClassFromString(name) ?? (parts == 1 ? NSClassFromString("\(mainModule).\(name)") : nil)
     }
 
     static func register(_ type: NSManagedObject.Type?, _ name: String) {
@@ -81,7 +82,9 @@ enum ClassSearch {
         switch first.count {
         case 1: return first[0].type
         case 0:
-            if let generic = records.first(where: { $0.isGeneric && $0.isManaged }) { warnOnce(name, isGeneric(generic, name)) }
+            if let generic = records.first(where: { $0.isGeneric && $0.isManaged }) {
+                warnOnce(name, isGeneric(generic, name))
+            }
         default: warnOnce(name, isOneOf(first.map(\.record), name))
         }
         return nil
@@ -100,7 +103,8 @@ enum ClassSearch {
 
     private static func isOneOf(_ records: [RecordedClass], _ name: String) -> String {
         let names = records.map(\.name).sorted()
-        return "The class \(name) of a model can be \(names.joined(separator: " or ")): none is taken, and its objects are plain "
+        return
+            "The class \(name) of a model can be \(names.joined(separator: " or ")): none is taken, and its objects are plain "
             + "NSManagedObjects until the program names one. Set the entity's managedObjectClassName to the whole name before the model "
             + "is used, or call NSManagedObjectModel.setClass(\(names[0]).self, forClassName: \"\(name)\")."
     }
@@ -119,5 +123,7 @@ extension NSManagedObjectModel {
     /// - Parameters:
     ///   - type: The class; nil takes back what was said.
     ///   - name: The name as models have it, with or without a leading dot.
-    public static func setClass(_ type: NSManagedObject.Type?, forClassName name: String) { ClassSearch.register(type, name) }
+    public static func setClass(_ type: NSManagedObject.Type?, forClassName name: String) {
+        ClassSearch.register(type, name)
+    }
 }

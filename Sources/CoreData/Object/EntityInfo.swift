@@ -93,7 +93,8 @@ final class EntityInfo: @unchecked Sendable {
         plainReals = entity.slots.indices.filter { EntityInfo.isPlainReal(entity.slots[$0]) }
         let composites = entity.compositesToCheck
         checkedSlots = entity.slots.indices.filter {
-            EntityInfo.needsCheck(entity.slots[$0]) && !EntityInfo.isPlainReal(entity.slots[$0]) || composites.contains($0)
+            EntityInfo.needsCheck(entity.slots[$0]) && !EntityInfo.isPlainReal(entity.slots[$0])
+                || composites.contains($0)
         }
         slotRelationships = entity.slots.map { slot in
             slot.kind == .toOne ? slot.relationship.map { schema[$0] } : nil

@@ -46,7 +46,9 @@ enum GeneratedClasses {
         // The same model in several modules, or another version of one: each module has it in its own resources.
         let path = entity.draft.location?.path ?? ""
         let near = (fitting.isEmpty ? named : fitting).filter { found in
-            RecordedClass(found.type).map { path.contains("_\($0.module).resources/") || path.contains("_\($0.module).bundle/") } ?? false
+            RecordedClass(found.type).map {
+                path.contains("_\($0.module).resources/") || path.contains("_\($0.module).bundle/")
+            } ?? false
         }
         return near.count == 1 ? near[0].type : nil
     }

@@ -94,7 +94,8 @@ struct Transformation {
         let transformer = try transformer()
         let isArchive = transformer is NSSecureUnarchiveFromDataTransformer
         guard isArchive || type(of: transformer).allowsReverseTransformation() else {
-            throw failure("\(title) cannot be read: \(type(of: transformer)) does not allow the reverse transformation.")
+            throw failure(
+                "\(title) cannot be read: \(type(of: transformer)) does not allow the reverse transformation.")
         }
         try requireMeasured(data, transformer)
         let made = isArchive ? transformer.transformedValue(data) : transformer.reverseTransformedValue(data)
@@ -107,7 +108,8 @@ struct Transformation {
 
     /// Transformers of programs mostly hand their bytes to Foundation, which follows whatever a property list says.
     private func requireMeasured(_ data: Data, _ transformer: ValueTransformer) throws {
-        guard data.starts(with: PropertyList.binaryMark), type(of: transformer) != NSSecureUnarchiveFromDataTransformer.self
+        guard data.starts(with: PropertyList.binaryMark),
+            type(of: transformer) != NSSecureUnarchiveFromDataTransformer.self
         else { return }
         do throws(ArchiveError) {
             _ = try PropertyList(data, .document(bytes: data.count))

@@ -32,7 +32,9 @@ extension ManagedObjectMaking where Self: NSManagedObject {
 }
 
 /// - Returns: the object, retained.
-private func insertedObject(_ context: UnsafeMutableRawPointer, _ type: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer {
+private func insertedObject(_ context: UnsafeMutableRawPointer, _ type: UnsafeMutableRawPointer)
+    -> UnsafeMutableRawPointer
+{
     let type = unsafeBitCast(type, to: NSManagedObject.Type.self)
     let context = Unmanaged<NSManagedObjectContext>.fromOpaque(context).takeUnretainedValue()
     let info = context.info(for: type)

@@ -57,7 +57,9 @@ extension ContiguousArray<NSManagedObject> {
     func change(to other: Self) -> (same: Int, rest: Int) {
         withUnsafeBytes { mine in
             other.withUnsafeBytes { theirs in
-                let (mine, theirs) = (mine.bindMemory(to: ObjectIdentifier.self), theirs.bindMemory(to: ObjectIdentifier.self))
+                let (mine, theirs) = (
+                    mine.bindMemory(to: ObjectIdentifier.self), theirs.bindMemory(to: ObjectIdentifier.self)
+                )
                 let all = Swift.min(mine.count, theirs.count)
                 var same = 0
                 while same < all, mine[same] == theirs[same] { same += 1 }
@@ -73,7 +75,9 @@ extension ContiguousArray<NSManagedObject> {
     fileprivate func without(places: ContiguousArray<Int>) -> Self {
         guard let first = places.first else { return self }
         var left = Self(self[..<first])
-        for (place, next) in zip(places, places.dropFirst() + [count]) { left.append(contentsOf: self[place + 1..<next]) }
+        for (place, next) in zip(places, places.dropFirst() + [count]) {
+            left.append(contentsOf: self[place + 1..<next])
+        }
         return left
     }
 }
@@ -92,10 +96,15 @@ extension Array: ManagedObjectCollection where Element: NSManagedObject {
 }
 
 /// The objects of any sequence; those of the usual ones without a call for each.
-func collected<Objects: Sequence>(_ objects: Objects) -> ContiguousArray<NSManagedObject> where Objects.Element: NSManagedObject {
+func collected<Objects: Sequence>(_ objects: Objects) -> ContiguousArray<NSManagedObject>
+where Objects.Element: NSManagedObject {
     // By its type first: a cast of other sets would make a new one.
-    if Objects.self == Set<NSManagedObject>.self, let set = objects as? Set<NSManagedObject> { return ContiguousArray(set) }
-    if Objects.self == [NSManagedObject].self, let array = objects as? [NSManagedObject] { return ContiguousArray(array) }
+    if Objects.self == Set<NSManagedObject>.self, let set = objects as? Set<NSManagedObject> {
+        return ContiguousArray(set)
+    }
+    if Objects.self == [NSManagedObject].self, let array = objects as? [NSManagedObject] {
+        return ContiguousArray(array)
+    }
     if let array = objects as? ContiguousArray<NSManagedObject> { return array }
     var collected: ContiguousArray<NSManagedObject> = []
     collected.reserveCapacity(objects.underestimatedCount)

@@ -71,7 +71,9 @@ extension ToMany {
     /// Moves a member in the order, which is there.
     func move(from present: Int, to place: Int) {
         contents.pointee.stamp &+= 1
-        guard let member = contents.pointee.order?.remove(at: present), let last = contents.pointee.order?.count else { return }
+        guard let member = contents.pointee.order?.remove(at: present), let last = contents.pointee.order?.count else {
+            return
+        }
         contents.pointee.order?.insert(member, at: min(place, last))
         contents.pointee.found = place
     }

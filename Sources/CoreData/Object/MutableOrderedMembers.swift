@@ -236,7 +236,9 @@ final class MutableOrderedMembers: NSMutableOrderedSet {
     /// Moves one member. What is behind both of its places stays.
     private func move(from present: Int, to place: Int) {
         follow()
-        guard present < shown.count else { misuse("The object at \(present) was moved in an ordered set of \(shown.count).") }
+        guard present < shown.count else {
+            misuse("The object at \(present) was moved in an ordered set of \(shown.count).")
+        }
         let member = shown[present]
         let place = Swift.min(place, shown.count - 1)
         guard place != present else { return }

@@ -61,7 +61,8 @@ extension NSManagedObject {
 
     final func announceChange(_ key: String, _ kind: NSKeyValueSetMutationKind, _ objects: Set<AnyHashable>) {
         switch kind {
-        case .union, .minus: announceChange(key, candidates: ContiguousArray(objects.compactMap { $0.base as? NSManagedObject }))
+        case .union, .minus:
+            announceChange(key, candidates: ContiguousArray(objects.compactMap { $0.base as? NSManagedObject }))
         case .intersect, .set: announceChange(key)
         }
     }

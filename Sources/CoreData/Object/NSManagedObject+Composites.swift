@@ -79,11 +79,16 @@ extension NSManagedObject: KeyPathOwner {
             let isEmpty = composite.slots.allSatisfy { isNull($0) }
             if isEmpty, !composite.isOptional, isAnchored(path) {
                 let isNamed = composite.slots.contains { _state.info.entity.slots[$0].isRequired }
-                if !isNamed, !composite.slots.isEmpty { flaws.append((path, "must have a value; set it before saving")) }
+                if !isNamed, !composite.slots.isEmpty {
+                    flaws.append((path, "must have a value; set it before saving"))
+                }
             }
             for slot in composite.required where !isEmpty && isNull(slot) {
                 flaws.append(
-                    (_state.info.entity.slots[slot].name, "must have a value where “\(path)” has one; set it before saving"))
+                    (
+                        _state.info.entity.slots[slot].name,
+                        "must have a value where “\(path)” has one; set it before saving"
+                    ))
             }
         }
         return flaws
@@ -105,6 +110,7 @@ extension NSManagedObject: KeyPathOwner {
 extension Entity {
     /// A slot of every composite that is looked at as a whole when an object is saved.
     var compositesToCheck: [Int] {
-        composites.values.filter { !$0.isTransient && (!$0.isOptional || !$0.required.isEmpty) }.compactMap(\.slots.first)
+        composites.values.filter { !$0.isTransient && (!$0.isOptional || !$0.required.isEmpty) }.compactMap(
+            \.slots.first)
     }
 }

@@ -20,7 +20,8 @@ extension NSManagedObject {
         }
         guard let log = told.log else { return isPartOfEvent || told.event.changes(self) ? changedSinceSave : [:] }
         if told.event.insertedSet.contains(self) { return changedSinceSave }
-        return former(in: [log, context.tracker.log]) { $0._state.has(.fresh) || told.event.insertedSet.contains($0) }.values
+        return former(in: [log, context.tracker.log]) { $0._state.has(.fresh) || told.event.insertedSet.contains($0) }
+            .values
     }
 
     private var changedSinceSave: [String: Any] { committedValues(forKeys: Array(changedValues().keys)) }
@@ -28,10 +29,14 @@ extension NSManagedObject {
     /// - Parameters:
     ///   - logs: the earlier one first.
     ///   - isNew: whether an object came with these changes; what is written to such a one is not logged.
-    private func former(in logs: [ContiguousArray<GraphChange>], without isNew: (NSManagedObject) -> Bool) -> FormerProperties {
+    private func former(in logs: [ContiguousArray<GraphChange>], without isNew: (NSManagedObject) -> Bool)
+        -> FormerProperties
+    {
         var former = FormerProperties(self)
         forEachToMany { index, members in
-            for member in members.added.objects where isNew(member) { former.setMember(member, of: index, isMember: false) }
+            for member in members.added.objects where isNew(member) {
+                former.setMember(member, of: index, isMember: false)
+            }
         }
         for log in logs.reversed() { for change in log.reversed() { former.takeBack(change) } }
         return former
@@ -46,7 +51,9 @@ struct ToldEvent {
 
 extension ContextEvent {
     /// Whether an object is told of because it was changed or is new.
-    fileprivate func changes(_ object: NSManagedObject) -> Bool { updatedSet.contains(object) || insertedSet.contains(object) }
+    fileprivate func changes(_ object: NSManagedObject) -> Bool {
+        updatedSet.contains(object) || insertedSet.contains(object)
+    }
 }
 
 /// The values of one object as they were before an event, found by going back through its log.
@@ -91,7 +98,8 @@ private struct FormerProperties {
     /// A member's to-one says who its owner was.
     private mutating func moveBack(_ member: NSManagedObject, slot: Int, to old: NSManagedObject?) {
         let relationship = member.relationship(at: slot)
-        guard let inverse = relationship.inverse, case .toMany(let index)? = object.place(of: object._state.info.schema[inverse].name),
+        guard let inverse = relationship.inverse,
+            case .toMany(let index)? = object.place(of: object._state.info.schema[inverse].name),
             object._state.info.entity.toMany[index] == inverse
         else { return }
         let present = targets[ObjectIdentifier(member)] ?? member.target(at: slot)

@@ -79,7 +79,8 @@ extension NSManagedObject {
         return nil
     }
 
-    private func presentRow(_ context: NSManagedObjectContext) -> (chunk: RowChunk, row: UnsafeMutablePointer<UInt64>)? {
+    private func presentRow(_ context: NSManagedObjectContext) -> (chunk: RowChunk, row: UnsafeMutablePointer<UInt64>)?
+    {
         let (state, info) = (_state, _state.info)
         guard let store = context.rows(of: state.pointee.store) else { return nil }
         var found: RowChunk?

@@ -9,11 +9,17 @@ extension NSManagedObject {
     /// A number as an object; nil for nil.
     public final func _number(_ slot: Int) -> NSNumber? { anyValue(.slot(ownSlot(slot))) as? NSNumber }
     public final func _setNumber(_ slot: Int, _ value: NSNumber?) { setAnyValue(value, .slot(ownSlot(slot)), key: "") }
-    public final func _decimalNumber(_ slot: Int) -> NSDecimalNumber? { _decimal(slot).map { NSDecimalNumber(decimal: $0) } }
-    public final func _setDecimalNumber(_ slot: Int, _ value: NSDecimalNumber?) { _setDecimal(slot, value?.decimalValue) }
+    public final func _decimalNumber(_ slot: Int) -> NSDecimalNumber? {
+        _decimal(slot).map { NSDecimalNumber(decimal: $0) }
+    }
+    public final func _setDecimalNumber(_ slot: Int, _ value: NSDecimalNumber?) {
+        _setDecimal(slot, value?.decimalValue)
+    }
 
     /// A value that is kept as an object, a value of Swift as Foundation's object for it.
-    public final func _object(_ slot: Int) -> NSObject? { _transformable(slot).flatMap { $0 as AnyObject as? NSObject } }
+    public final func _object(_ slot: Int) -> NSObject? {
+        _transformable(slot).flatMap { $0 as AnyObject as? NSObject }
+    }
 
     /// What a required UUID reads as before it is set.
     public static var _noUUID: UUID { UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) }
@@ -32,11 +38,13 @@ extension NSManagedObject {
     }
 
     /// An enumeration that has a value always: the default for what it lacks.
-    public final func _enumeration<E: RawRepresentable>(_ slot: Int, default value: E.RawValue) -> E where E.RawValue: FixedWidthInteger {
+    public final func _enumeration<E: RawRepresentable>(_ slot: Int, default value: E.RawValue) -> E
+    where E.RawValue: FixedWidthInteger {
         _enumeration(slot) ?? preset(value, slot)
     }
 
-    public final func _enumeration<E: RawRepresentable>(_ slot: Int, default value: String) -> E where E.RawValue == String {
+    public final func _enumeration<E: RawRepresentable>(_ slot: Int, default value: String) -> E
+    where E.RawValue == String {
         _enumeration(slot) ?? preset(value, slot)
     }
 
@@ -48,7 +56,8 @@ extension NSManagedObject {
                 + "default, or \(E.self) such a case.")
     }
 
-    public final func _setEnumeration<E: RawRepresentable>(_ slot: Int, _ value: E?) where E.RawValue: FixedWidthInteger {
+    public final func _setEnumeration<E: RawRepresentable>(_ slot: Int, _ value: E?)
+    where E.RawValue: FixedWidthInteger {
         _setInt(slot, value.map { Int64($0.rawValue) })
     }
 
@@ -77,7 +86,9 @@ extension NSManagedObject {
 
     /// The members of an ordered to-many, as objects of a class.
     @inlinable
-    public final func _orderedMembers<T: NSManagedObject>(_ index: Int) -> [T] { _shownMembers(index).compactMap { $0 as? T } }
+    public final func _orderedMembers<T: NSManagedObject>(_ index: Int) -> [T] {
+        _shownMembers(index).compactMap { $0 as? T }
+    }
 
     @usableFromInline final func _shownMembers(_ index: Int) -> [NSManagedObject] { shownMembers(at: ownToMany(index)) }
 
@@ -94,7 +105,9 @@ extension NSManagedObject {
     public final func _add(_ members: NSSet, toMany index: Int) { _add(given(members, index), toMany: index) }
     public final func _add(_ members: NSOrderedSet, toMany index: Int) { _add(given(members, index), toMany: index) }
     public final func _remove(_ members: NSSet, toMany index: Int) { _remove(given(members, index), toMany: index) }
-    public final func _remove(_ members: NSOrderedSet, toMany index: Int) { _remove(given(members, index), toMany: index) }
+    public final func _remove(_ members: NSOrderedSet, toMany index: Int) {
+        _remove(given(members, index), toMany: index)
+    }
 
     private final func given(_ members: Any, _ index: Int) -> ContiguousArray<NSManagedObject> {
         objects(members, relationship(toMany: ownToMany(index)).name)
@@ -118,7 +131,9 @@ extension NSManagedObject {
     public final func _insert(_ members: [NSManagedObject], toMany index: Int, at places: NSIndexSet) {
         _insert(members, toMany: index, at: IndexSet(places.map { $0 }))
     }
-    public final func _remove(at places: NSIndexSet, toMany index: Int) { _remove(at: IndexSet(places.map { $0 }), toMany: index) }
+    public final func _remove(at places: NSIndexSet, toMany index: Int) {
+        _remove(at: IndexSet(places.map { $0 }), toMany: index)
+    }
     public final func _replace(at places: NSIndexSet, toMany index: Int, with members: [NSManagedObject]) {
         _replace(at: IndexSet(places.map { $0 }), toMany: index, with: members)
     }

@@ -82,7 +82,9 @@ extension NSManagedObject {
         ContiguousArray(
             objects.map { member in
                 guard let object = member as? NSManagedObject else {
-                    misuse("\(entity.name ?? "").\(key) is a to-many relationship and was given a \(type(of: member)) in it.")
+                    misuse(
+                        "\(entity.name ?? "").\(key) is a to-many relationship and was given a \(type(of: member)) in it."
+                    )
                 }
                 return object
             })
@@ -118,13 +120,16 @@ extension NSManagedObject {
         var committed: [String: Any] = [:]
         for key in keys ?? Array(_state.info.entity.places.keys) {
             if let composite = compositePlace(of: key) {
-                if !composite.isTransient { committed[key] = dictionary(of: composite, committed: true) ?? NSNull() as Any }
+                if !composite.isTransient {
+                    committed[key] = dictionary(of: composite, committed: true) ?? NSNull() as Any
+                }
                 continue
             }
             switch requirePlace(key) {
             case .slot(let slot):
                 guard !_state.info.entity.slots[slot].isTransient else { continue }
-                if keys == nil, let root = _state.info.entity.slots[slot].composite.flatMap({ compositePlace(of: $0) }) {
+                if keys == nil, let root = _state.info.entity.slots[slot].composite.flatMap({ compositePlace(of: $0) })
+                {
                     committed[root.path] = dictionary(of: root, committed: true) ?? NSNull() as Any
                     continue
                 }
@@ -153,7 +158,9 @@ extension NSManagedObject {
             }
         }
         forEachToMany { index, members in
-            if members.isChanged, !relationship(toMany: index).description.isTransient { body(relationship(toMany: index).name, .toMany(index)) }
+            if members.isChanged, !relationship(toMany: index).description.isTransient {
+                body(relationship(toMany: index).name, .toMany(index))
+            }
         }
     }
 }
@@ -220,7 +227,11 @@ extension NSManagedObject: KeyValueCoding {
             if _state.isFault { fire(reading: slot) }
             let overlay = _state.makeOverlay()
             guard kind(slot) == .transformable else { return store(converted(value, slot), in: overlay, slot) }
-            if let live = checkedLive(value, slot) { overlay.set(slot, live as AnyObject) } else { overlay.setNull(slot, .transformable) }
+            if let live = checkedLive(value, slot) {
+                overlay.set(slot, live as AnyObject)
+            } else {
+                overlay.setNull(slot, .transformable)
+            }
         case .toMany(let index): setMembersSilently(index, objects(value, key))
         case .fetched: misuse("\(entity.name ?? "").\(key) is a fetched property; it cannot be set.")
         }

@@ -87,7 +87,9 @@ extension NSManagedObject {
         case .null: return .null
         case .row(let row, let chunk): return .data(chunk.withBytes(of: row[slot]) { Data($0) })
         case .overlay(let overlay):
-            guard let live = overlay.live(slot), let transformation = Transformation(_state.info, slot) else { return .null }
+            guard let live = overlay.live(slot), let transformation = Transformation(_state.info, slot) else {
+                return .null
+            }
             guard !_state.info.entity.slots[slot].isTransient else {
                 return made(live.fresh, slot).flatMap { Value(any: $0) } ?? .null
             }
@@ -111,7 +113,9 @@ extension NSManagedObject {
         else { return true }
         if bytes.withUnsafeBytes({ chunk.holds($0, cell) }) { return false }
         let former = chunk.withBytes(of: cell) { Data($0) }
-        guard let a = try? transformation.value(of: former), let b = try? transformation.value(of: bytes) else { return true }
+        guard let a = try? transformation.value(of: former), let b = try? transformation.value(of: bytes) else {
+            return true
+        }
         return !Transformation.areEqual(a, b)
     }
 
@@ -119,7 +123,9 @@ extension NSManagedObject {
     fileprivate func packLiveValues(_ errors: inout [any Error]) {
         guard let overlay = _state.overlay else { return }
         for slot in _state.info.transformables where overlay.isPresent(slot) {
-            guard let live = overlay.live(slot), let transformation = Transformation(_state.info, slot) else { continue }
+            guard let live = overlay.live(slot), let transformation = Transformation(_state.info, slot) else {
+                continue
+            }
             do {
                 live.packed = nil
                 live.packed = try live.bytes(transformation)

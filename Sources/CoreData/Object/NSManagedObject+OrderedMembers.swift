@@ -7,7 +7,8 @@ extension NSManagedObject {
     final func mutableOrderedSet(_ key: String) -> NSMutableOrderedSet {
         guard case .toMany(let index) = requirePlace(key), relationship(toMany: index).isOrdered else {
             misuse(
-                "\(entity.name ?? "").\(key) is no ordered to-many relationship; mutableOrderedSetValue(forKey:) needs one.")
+                "\(entity.name ?? "").\(key) is no ordered to-many relationship; mutableOrderedSetValue(forKey:) needs one."
+            )
         }
         return openOrderedSet(index)
     }
@@ -26,13 +27,17 @@ extension NSManagedObject {
     }
 
     /// For generated classes: the members of an ordered to-many, which do not follow later changes.
-    public final func _orderedSet(_ index: Int) -> NSOrderedSet { NSOrderedSet(array: shownMembers(at: ownToMany(index))) }
+    public final func _orderedSet(_ index: Int) -> NSOrderedSet {
+        NSOrderedSet(array: shownMembers(at: ownToMany(index)))
+    }
 
     /// Puts members into an ordered to-many, the first at a place. Objects that are members stay where they are.
     public final func _insert(_ objects: some Sequence<some NSManagedObject>, toMany index: Int, at place: Int) {
         let index = ownToMany(index)
         var new: ContiguousArray<NSManagedObject> = []
-        for object in objects { if isMember(object, at: index) { addMember(index, object) } else { new.append(object) } }
+        for object in objects {
+            if isMember(object, at: index) { addMember(index, object) } else { new.append(object) }
+        }
         if new.count == 1 { return insertMember(index, new[0], at: place) }
         var order = ContiguousArray(membersToWrite(at: index))
         order.insert(contentsOf: new, at: min(place, order.count))

@@ -33,7 +33,9 @@ extension NSManagedObject {
     /// Takes over the present value of the object of the same key in another context.
     final func take(_ slot: Int, from other: NSManagedObject) {
         let value = other.formerValue(slot)
-        guard case .reference(let object) = value, let live = object as? LiveValue else { return restore(value, at: slot) }
+        guard case .reference(let object) = value, let live = object as? LiveValue else {
+            return restore(value, at: slot)
+        }
         restore(.reference(live.copied), at: slot)
     }
 }

@@ -12,7 +12,8 @@ extension NSManagedObject {
         switch place(of: key) {
         case .slot(let slot) where kind(slot) == .toOne: return target(at: slot).map { [$0.objectID] } ?? []
         case .toMany(let index): return members(at: index).map(\.objectID)
-        case .slot, .fetched, nil: misuse("\(entity.name ?? "") has no relationship \(key) whose IDs could be answered.")
+        case .slot, .fetched, nil:
+            misuse("\(entity.name ?? "") has no relationship \(key) whose IDs could be answered.")
         }
     }
 }

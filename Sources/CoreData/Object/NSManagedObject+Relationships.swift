@@ -227,17 +227,22 @@ extension NSManagedObject {
         if members.hasOrder { return members.isOrdered(object) }
         if members.hasAdded(object) { return true }
         if members.hasRemoved(object) { return false }
-        guard _state.has(.persistent), object._state.has(.persistent), let context = _state.registry?.context else { return false }
+        guard _state.has(.persistent), object._state.has(.persistent), let context = _state.registry?.context else {
+            return false
+        }
         members.dropOldRows(context.rowTime, store: _state.pointee.store)
         if members.isFault, let isOwner = object.hasOwner(self, byInverseOf: index, context) { return isOwner }
-        if members.isFault, members.mayAskForPair(), let isStored = context.isStored(object, in: self, toMany: index) { return isStored }
+        if members.isFault, members.mayAskForPair(), let isStored = context.isStored(object, in: self, toMany: index) {
+            return isStored
+        }
         if members.isFault { context.fire(self, toMany: index, members) }
         if context.isChild { context.settleKeys(of: members, store: _state.pointee.store) }
         return members.held(object._state.key, store: _state.pointee.store)
     }
 
     /// What the other side of a many-to-many knows of a pair that is not pending; nil when it is not read either.
-    private func hasOwner(_ owner: NSManagedObject, byInverseOf index: Int, _ context: NSManagedObjectContext) -> Bool? {
+    private func hasOwner(_ owner: NSManagedObject, byInverseOf index: Int, _ context: NSManagedObjectContext) -> Bool?
+    {
         guard let inverse = owner.relationship(toMany: index).inverse, !context.isChild,
             let theirs = _state.info.schema[inverse].toManyIndex.flatMap(toManyState)
         else { return nil }

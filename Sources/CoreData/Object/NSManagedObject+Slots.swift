@@ -191,7 +191,9 @@ extension NSManagedObject {
             let cell = row[slot]
             // The usual one lies in the arena. Asked for by its source it costs 180 instructions more.
             if cell &>> 63 == 0, kind(slot) == .data, let arena = _state.pointee.arena {
-                return Data(bytes: arena + Int(truncatingIfNeeded: cell &>> 32), count: Int(truncatingIfNeeded: cell & 0xffff_ffff))
+                return Data(
+                    bytes: arena + Int(truncatingIfNeeded: cell &>> 32),
+                    count: Int(truncatingIfNeeded: cell & 0xffff_ffff))
             }
         }
         return data(at: ownSlot(slot))

@@ -219,8 +219,12 @@ open class NSManagedObject: NSObject {
     open func didChangeValue(
         forKey key: String, withSetMutation kind: NSKeyValueSetMutationKind, using objects: Set<AnyHashable>
     ) { completeChange(key) }
-    open func willChange(_ change: NSKeyValueChange, valuesAt indexes: IndexSet, forKey key: String) { announceChange(key) }
-    open func didChange(_ change: NSKeyValueChange, valuesAt indexes: IndexSet, forKey key: String) { completeChange(key) }
+    open func willChange(_ change: NSKeyValueChange, valuesAt indexes: IndexSet, forKey key: String) {
+        announceChange(key)
+    }
+    open func didChange(_ change: NSKeyValueChange, valuesAt indexes: IndexSet, forKey key: String) {
+        completeChange(key)
+    }
 
     /// Checks the object before its first save; throws one error, or 1560 with all of them.
     open func validateForInsert() throws { try Validation.check(self, for: .insert) }

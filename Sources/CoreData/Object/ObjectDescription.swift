@@ -39,7 +39,9 @@ struct ObjectDescription {
     private func composite(_ key: String) -> String {
         guard let place = object.compositePlace(of: key) else { return "nil" }
         let values = object.dictionary(of: place) { slot in isNull(slot) ? nil : value(at: slot) } ?? [:]
-        return values.isEmpty ? "nil" : "{ \(values.sorted { $0.key < $1.key }.map { "\($0.key) = \($0.value);" }.joined(separator: " ")) }"
+        return values.isEmpty
+            ? "nil"
+            : "{ \(values.sorted { $0.key < $1.key }.map { "\($0.key) = \($0.value);" }.joined(separator: " ")) }"
     }
 
     private func isNull(_ slot: Int) -> Bool {

@@ -5,7 +5,9 @@ import CoreDataValues
 import Foundation
 
 extension NSManagedObject: SchemaObject {
-    package final var schemaPlace: (schema: Schema, entity: EntityIndex) { (_state.info.schema, _state.info.entity.index) }
+    package final var schemaPlace: (schema: Schema, entity: EntityIndex) {
+        (_state.info.schema, _state.info.entity.index)
+    }
     package final var rowKey: ObjectKey { _state.key }
     package final var rowSpace: AnyObject? { objectID.identity }
 
@@ -39,7 +41,9 @@ struct ObjectSource: EvaluationSource {
     func operand(forKey key: String) -> Operand {
         switch object.place(of: key) {
         case .slot(let slot):
-            if object.kind(slot) == .toOne { return object.target(at: slot).map { .source(ObjectSource($0)) } ?? .value(.null) }
+            if object.kind(slot) == .toOne {
+                return object.target(at: slot).map { .source(ObjectSource($0)) } ?? .value(.null)
+            }
             return Operand(object.value(at: slot), object.kind(slot))
         case .toMany(let index): return .collection(object.shownMembers(at: index).map { .source(ObjectSource($0)) })
         case nil where key == "objectID": return .value(identity)

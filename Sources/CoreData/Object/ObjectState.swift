@@ -116,7 +116,9 @@ struct ObjectState {
 
     /// Memory for one state; it is given back by `coredata_give_state`.
     static func allocate() -> UnsafeMutablePointer<ObjectState> {
-        guard let memory = coredata_take_state(MemoryLayout<ObjectState>.size) else { misuse("There is no memory left.") }
+        guard let memory = coredata_take_state(MemoryLayout<ObjectState>.size) else {
+            misuse("There is no memory left.")
+        }
         return memory.bindMemory(to: ObjectState.self, capacity: 1)
     }
 

@@ -12,7 +12,8 @@ extension NSManagedObjectContext {
     /// Nobody else may have it, and it must have been used since it was handed out: another may be in the middle of a `for` loop,
     /// which would see its list change below it.
     final func openSet(of owner: NSManagedObject, _ index: Int) -> MutableOrderedMembers? {
-        guard !openSets.isEmpty, let place = openSets.firstIndex(where: { $0.owner === owner && $0.index == index }) else { return nil }
+        guard !openSets.isEmpty, let place = openSets.firstIndex(where: { $0.owner === owner && $0.index == index })
+        else { return nil }
         guard openSets[place].wasUsed, isKnownUniquelyReferenced(&openSets[place]) else {
             openSets.remove(at: place)
             return nil

@@ -38,7 +38,9 @@ extension ToMany {
 
     /// Where a row stood when the members were last read or saved: a search of a few instructions a member.
     func storedPlace(of key: ObjectKey, store: UInt16) -> Int? {
-        guard case .keys(let keys) = base else { return key.store == (key.number > 0 ? store : 0) ? placeOfRow(key) : nil }
+        guard case .keys(let keys) = base else {
+            return key.store == (key.number > 0 ? store : 0) ? placeOfRow(key) : nil
+        }
         return keys.withUnsafeBufferPointer { keys in
             var place = 0
             while place < keys.count {

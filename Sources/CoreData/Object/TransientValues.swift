@@ -26,7 +26,9 @@ struct FormerTransients {
 
     private static func differs(_ object: NSManagedObject, _ slot: Int, from former: FormerValue) -> Bool {
         // A child has those of its parent in rows.
-        if case .row(let chunk, let row) = former { return object.value(.row(row, chunk), slot) != object.value(at: slot) }
+        if case .row(let chunk, let row) = former {
+            return object.value(.row(row, chunk), slot) != object.value(at: slot)
+        }
         return !object.formerValue(slot).isSame(as: former)
     }
 }
@@ -56,7 +58,8 @@ extension UnsafeMutablePointer<ObjectState> {
     /// Lets go of relationships, but not of members that are nowhere but here.
     func dropStoredRelationships() {
         guard info.hasTransientToMany else { return dropRelationships() }
-        dropRelationships(but: info.toManyRelationships.indices.filter { info.toManyRelationships[$0].description.isTransient })
+        dropRelationships(
+            but: info.toManyRelationships.indices.filter { info.toManyRelationships[$0].description.isTransient })
     }
 
     /// Lets go of what is known of relationships, except for some to-manys.

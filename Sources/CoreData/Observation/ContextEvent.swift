@@ -60,7 +60,8 @@ final class ContextEvent {
             objects.borrowEach { if !$0._state.has(flag) || $0._state.has(other) { are = false } }
             return are
         }
-        return inserted.count + updated.count + deleted.count == tracker.dirtyCount && are(inserted, .inserted, not: .deleted)
+        return inserted.count + updated.count + deleted.count == tracker.dirtyCount
+            && are(inserted, .inserted, not: .deleted)
             && are(updated, .updated, not: [.inserted, .deleted]) && are(deleted, .deleted, not: [])
     }
 
@@ -104,7 +105,10 @@ private struct UserInfoForm: @unchecked Sendable {
     static let all = (0..<32).map(UserInfoForm.init)
 
     private init(kinds: Int) {
-        let keys = [NSInsertedObjectsKey, NSUpdatedObjectsKey, NSDeletedObjectsKey, NSRefreshedObjectsKey, NSManagedObjectContextQueryGenerationKey]
+        let keys = [
+            NSInsertedObjectsKey, NSUpdatedObjectsKey, NSDeletedObjectsKey, NSRefreshedObjectsKey,
+            NSManagedObjectContextQueryGenerationKey,
+        ]
         var info: [AnyHashable: Any] = [:]
         for (bit, key) in keys.enumerated() where kinds & 1 << bit != 0 { info[key] = 0 }
         self.info = info

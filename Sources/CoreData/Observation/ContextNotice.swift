@@ -19,7 +19,8 @@ final class ContextNotice: Sendable {
         NSManagedObjectContext.DidSaveObjectIDsMessage.tell(posted, of: context)
         NSManagedObjectContext.DidSaveObjectIDsAsyncMessage.tell(posted, of: context)
     }
-    static let didMergeIDs = ContextNotice("NSManagedObjectContextDidMergeChangesObjectIDsNotification") { posted, context in
+    static let didMergeIDs = ContextNotice("NSManagedObjectContextDidMergeChangesObjectIDsNotification") {
+        posted, context in
         NSManagedObjectContext.DidMergeChangesMessage.tell(posted, of: context)
         NSManagedObjectContext.DidMergeChangesAsyncMessage.tell(posted, of: context)
     }

@@ -82,7 +82,9 @@ extension NSManagedObjectContext {
 
 extension NotificationCenter.MessageIdentifier
 where Self == NotificationCenter.BaseMessageIdentifier<NSManagedObjectContext.DidMergeChangesMessage> {
-    public static var didMergeChanges: NotificationCenter.BaseMessageIdentifier<NSManagedObjectContext.DidMergeChangesMessage> {
+    public static var didMergeChanges:
+        NotificationCenter.BaseMessageIdentifier<NSManagedObjectContext.DidMergeChangesMessage>
+    {
         _ = NSManagedObjectContext.DidMergeChangesMessage.name
         return .init()
     }
@@ -90,7 +92,9 @@ where Self == NotificationCenter.BaseMessageIdentifier<NSManagedObjectContext.Di
 
 extension NotificationCenter.MessageIdentifier
 where Self == NotificationCenter.BaseMessageIdentifier<NSManagedObjectContext.DidMergeChangesAsyncMessage> {
-    public static var didMergeChangesAsync: NotificationCenter.BaseMessageIdentifier<NSManagedObjectContext.DidMergeChangesAsyncMessage> {
+    public static var didMergeChangesAsync:
+        NotificationCenter.BaseMessageIdentifier<NSManagedObjectContext.DidMergeChangesAsyncMessage>
+    {
         _ = NSManagedObjectContext.DidMergeChangesAsyncMessage.name
         return .init()
     }

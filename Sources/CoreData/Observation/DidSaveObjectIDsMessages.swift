@@ -26,7 +26,8 @@ extension NSManagedObjectContext {
                 updatedIDs: notification.objectIDs(NSUpdatedObjectIDsKey),
                 deletedIDs: notification.objectIDs(NSDeletedObjectIDsKey),
                 refreshedIDs: notification.objectIDs(NSRefreshedObjectIDsKey),
-                invalidatedIDs: notification.objectIDs(NSInvalidatedObjectIDsKey), historyToken: notification.historyToken ?? context.historyToken,
+                invalidatedIDs: notification.objectIDs(NSInvalidatedObjectIDsKey),
+                historyToken: notification.historyToken ?? context.historyToken,
                 queryGeneration: context.ownToken)
         }
 
@@ -64,7 +65,8 @@ extension NSManagedObjectContext {
                 updatedIDs: notification.objectIDs(NSUpdatedObjectIDsKey),
                 deletedIDs: notification.objectIDs(NSDeletedObjectIDsKey),
                 refreshedIDs: notification.objectIDs(NSRefreshedObjectIDsKey),
-                invalidatedIDs: notification.objectIDs(NSInvalidatedObjectIDsKey), historyToken: notification.historyToken ?? context.historyToken,
+                invalidatedIDs: notification.objectIDs(NSInvalidatedObjectIDsKey),
+                historyToken: notification.historyToken ?? context.historyToken,
                 queryGeneration: context.ownToken)
         }
 
@@ -82,7 +84,9 @@ extension NSManagedObjectContext {
 
 extension NotificationCenter.MessageIdentifier
 where Self == NotificationCenter.BaseMessageIdentifier<NSManagedObjectContext.DidSaveObjectIDsMessage> {
-    public static var didSaveObjectIDs: NotificationCenter.BaseMessageIdentifier<NSManagedObjectContext.DidSaveObjectIDsMessage> {
+    public static var didSaveObjectIDs:
+        NotificationCenter.BaseMessageIdentifier<NSManagedObjectContext.DidSaveObjectIDsMessage>
+    {
         _ = NSManagedObjectContext.DidSaveObjectIDsMessage.name
         return .init()
     }
@@ -90,7 +94,9 @@ where Self == NotificationCenter.BaseMessageIdentifier<NSManagedObjectContext.Di
 
 extension NotificationCenter.MessageIdentifier
 where Self == NotificationCenter.BaseMessageIdentifier<NSManagedObjectContext.DidSaveObjectIDsAsyncMessage> {
-    public static var didSaveObjectIDsAsync: NotificationCenter.BaseMessageIdentifier<NSManagedObjectContext.DidSaveObjectIDsAsyncMessage> {
+    public static var didSaveObjectIDsAsync:
+        NotificationCenter.BaseMessageIdentifier<NSManagedObjectContext.DidSaveObjectIDsAsyncMessage>
+    {
         _ = NSManagedObjectContext.DidSaveObjectIDsAsyncMessage.name
         return .init()
     }

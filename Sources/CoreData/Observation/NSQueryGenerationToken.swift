@@ -58,7 +58,8 @@ public final class NSQueryGenerationToken: NSObject, NSCopying, NSSecureCoding, 
 
     public init?(coder: NSCoder) {
         if coder.containsValue(forKey: Self.key) {
-            guard let text = coder.decodeObject(of: NSString.self, forKey: Self.key), let uuid = UUID(uuidString: text as String)
+            guard let text = coder.decodeObject(of: NSString.self, forKey: Self.key),
+                let uuid = UUID(uuidString: text as String)
             else { return nil }
             named = QueryGeneration.named(uuid).map { .state($0) } ?? .ended(uuid)
         } else {

@@ -13,7 +13,9 @@ extension NSNotification.Name {
     /// `object` is the context.
     ///
     /// Posted from the first time on that a program uses this name: the sets cost an object for each row.
-    public static var NSManagedObjectContextDidSaveObjectIDs: NSNotification.Name { ContextNotice.didSaveIDs.name.asked }
+    public static var NSManagedObjectContextDidSaveObjectIDs: NSNotification.Name {
+        ContextNotice.didSaveIDs.name.asked
+    }
 
     /// A context has taken over changes of another one; the user info has sets of `NSManagedObjectID`.
     /// `object` is the context.
@@ -55,7 +57,8 @@ extension NSManagedObjectContext {
     ) {
         post(
             notice,
-            objectIDs([(NSInsertedObjectIDsKey, inserted), (changedKey, changed), (NSDeletedObjectIDsKey, deleted)], notice))
+            objectIDs(
+                [(NSInsertedObjectIDsKey, inserted), (changedKey, changed), (NSDeletedObjectIDsKey, deleted)], notice))
     }
 
     private final func objectIDs(

@@ -38,7 +38,8 @@ extension NSManagedObjectContext {
         @MainActor public static func makeMessage(_ notification: Notification) -> DidSaveMessage? {
             guard let context = notification.object as? NSManagedObjectContext else { return nil }
             return DidSaveMessage(
-                context: context, historyToken: notification.historyToken ?? context.historyToken, queryGeneration: notification.queryGeneration,
+                context: context, historyToken: notification.historyToken ?? context.historyToken,
+                queryGeneration: notification.queryGeneration,
                 notification: notification)
         }
 

@@ -18,7 +18,9 @@ extension NSFetchRequest {
         case .countResultType: facts.append("result: count")
         default: break
         }
-        if let paths = relationshipKeyPathsForPrefetching, !paths.isEmpty { facts.append("prefetch: \(paths.joined(separator: ", "))") }
+        if let paths = relationshipKeyPathsForPrefetching, !paths.isEmpty {
+            facts.append("prefetch: \(paths.joined(separator: ", "))")
+        }
         if !includesSubentities { facts.append("without subentities") }
         if !includesPendingChanges { facts.append("without pending changes") }
         return facts.joined(separator: "; ")
@@ -61,7 +63,8 @@ extension NSManagedObjectContext {
         if let parent { facts.append("parent: \(parent.name ?? "\(ObjectIdentifier(parent).hexadecimal)")") }
         if isHeldByCaller {
             let counts = (insertedObjects.count, updatedObjects.count, deletedObjects.count)
-            facts.append("inserted: \(counts.0); updated: \(counts.1); deleted: \(counts.2); registered: \(allObjects.count)")
+            facts.append(
+                "inserted: \(counts.0); updated: \(counts.1); deleted: \(counts.2); registered: \(allObjects.count)")
         } else {
             facts.append("of another queue")
         }

@@ -17,7 +17,8 @@ extension NSPersistentStoreCoordinator {
 
         @MainActor public static func makeMessage(_ notification: Notification) -> StoresDidChangeMessage? {
             guard let coordinator = notification.object as? NSPersistentStoreCoordinator else { return nil }
-            return StoresDidChangeMessage(persistentStoreCoordinator: coordinator, change: StoreChange(notification.userInfo ?? [:]))
+            return StoresDidChangeMessage(
+                persistentStoreCoordinator: coordinator, change: StoreChange(notification.userInfo ?? [:]))
         }
 
         @MainActor public static func makeNotification(_ message: StoresDidChangeMessage) -> Notification {
@@ -39,7 +40,8 @@ extension NSPersistentStoreCoordinator {
 
         public static func makeMessage(_ notification: Notification) -> StoresDidChangeAsyncMessage? {
             guard let coordinator = notification.object as? NSPersistentStoreCoordinator else { return nil }
-            return StoresDidChangeAsyncMessage(persistentStoreCoordinator: coordinator, change: StoreChange(notification.userInfo ?? [:]))
+            return StoresDidChangeAsyncMessage(
+                persistentStoreCoordinator: coordinator, change: StoreChange(notification.userInfo ?? [:]))
         }
 
         public static func makeNotification(_ message: StoresDidChangeAsyncMessage) -> Notification {
@@ -83,21 +85,27 @@ private struct StoreChange: Sendable {
         var info: [AnyHashable: Any] = [:]
         if !added.isEmpty { info[NSAddedPersistentStoresKey] = added }
         if !removed.isEmpty { info[NSRemovedPersistentStoresKey] = removed }
-        if let replaced { info[NSUUIDChangedPersistentStoresKey] = [replaced.oldValue, replaced.newValue, ids] as [Any] }
+        if let replaced {
+            info[NSUUIDChangedPersistentStoresKey] = [replaced.oldValue, replaced.newValue, ids] as [Any]
+        }
         return info
     }
 }
 
 extension NotificationCenter.MessageIdentifier
 where Self == NotificationCenter.BaseMessageIdentifier<NSPersistentStoreCoordinator.StoresDidChangeMessage> {
-    public static var storesDidChange: NotificationCenter.BaseMessageIdentifier<NSPersistentStoreCoordinator.StoresDidChangeMessage> {
+    public static var storesDidChange:
+        NotificationCenter.BaseMessageIdentifier<NSPersistentStoreCoordinator.StoresDidChangeMessage>
+    {
         .init()
     }
 }
 
 extension NotificationCenter.MessageIdentifier
 where Self == NotificationCenter.BaseMessageIdentifier<NSPersistentStoreCoordinator.StoresDidChangeAsyncMessage> {
-    public static var storesDidChangeAsync: NotificationCenter.BaseMessageIdentifier<NSPersistentStoreCoordinator.StoresDidChangeAsyncMessage> {
+    public static var storesDidChangeAsync:
+        NotificationCenter.BaseMessageIdentifier<NSPersistentStoreCoordinator.StoresDidChangeAsyncMessage>
+    {
         .init()
     }
 }

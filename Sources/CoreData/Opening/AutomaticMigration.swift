@@ -21,11 +21,14 @@ extension NSPersistentStoreCoordinator {
                 if !options.isReadOnly, let url, url.isFileURL { WorkFolder.removeLeftovers(beside: url) }
                 return store
             } catch {
-                guard options.migrates || options.stages != nil, let url, attempts < 8, (CocoaError.presenting(error) as? CocoaError)?.code.rawValue == 134100 else {
+                guard options.migrates || options.stages != nil, let url, attempts < 8,
+                    (CocoaError.presenting(error) as? CocoaError)?.code.rawValue == 134100
+                else {
                     throw error
                 }
                 attempts += 1
-                let migration = AutomaticMigration(coordinator: self, type: type, configuration: configuration, url: url, options: options)
+                let migration = AutomaticMigration(
+                    coordinator: self, type: type, configuration: configuration, url: url, options: options)
                 try migration.run(insteadOf: error)
             }
         }
@@ -46,32 +49,40 @@ private struct AutomaticMigration {
     func run(insteadOf refusal: any Error) throws {
         if try mismatch(insteadOf: refusal) == nil { return }
         do {
-            let folder = try url.isFileURL && !options.isReadOnly ? WorkFolder(beside: url, waiting: options.patience) : nil
+            let folder =
+                try url.isFileURL && !options.isReadOnly ? WorkFolder(beside: url, waiting: options.patience) : nil
             defer { withExtendedLifetime(folder) {} }
-            if let recorded = try mismatch(insteadOf: refusal) { try migrate(from: recorded, insteadOf: refusal, in: folder) }
+            if let recorded = try mismatch(insteadOf: refusal) {
+                try migrate(from: recorded, insteadOf: refusal, in: folder)
+            }
         } catch { throw CocoaError.migrating(error, url) }
     }
 
     private func migrate(from recorded: [String: Data], insteadOf refusal: any Error, in folder: WorkFolder?) throws {
         if let stages = options.stages {
             return try StagedMigration(
-                manager: stages, coordinator: coordinator, type: type, configuration: configuration, url: url, options: options, folder: folder
+                manager: stages, coordinator: coordinator, type: type, configuration: configuration, url: url,
+                options: options, folder: folder
             ).run(from: recorded)
         }
         let found = SourceModel(of: recorded, before: coordinator.runtime.schema, configuration: configuration)
-        guard let source = found ?? SourceModel(besideRowsAt: url, type, of: recorded, configuration: configuration) else {
+        guard let source = found ?? SourceModel(besideRowsAt: url, type, of: recorded, configuration: configuration)
+        else {
             throw missingSource(refusal)
         }
         SourceModel.tellForeign(recorded, source.schema, url)
         let site = MigrationSite(
-            coordinator: coordinator, type: type, configuration: configuration, url: url, options: options, source: source, folder: folder)
+            coordinator: coordinator, type: type, configuration: configuration, url: url, options: options,
+            source: source, folder: folder)
         do {
             if let mapped = try MappingSearch.migration(for: site) { return try mapped(site) }
             guard options.infersMapping else { throw missingMapping() }
             try site.perform(MigrationPlan(SchemaDiff(from: source.schema, to: coordinator.runtime.schema)))
         } catch {
             // Somebody who knows the store by another path may have been first.
-            guard case .success(let now) = Result(catching: { try mismatch(insteadOf: error) }), now != recorded else { throw error }
+            guard case .success(let now) = Result(catching: { try mismatch(insteadOf: error) }), now != recorded else {
+                throw error
+            }
         }
     }
 
@@ -102,7 +113,9 @@ private struct AutomaticMigration {
 
 extension CocoaError {
     /// Codes of migration that say all there is to say.
-    private static let told: Set<Int> = [134100, 134111, 134120, 134130, 134140, 134150, 134160, 134170, 134190, 134504, 134505, 134506]
+    private static let told: Set<Int> = [
+        134100, 134111, 134120, 134130, 134140, 134150, 134160, 134170, 134190, 134504, 134505, 134506,
+    ]
 
     /// What a migration throws for a failure of it: 134110 with the cause, unless a code of its own says more.
     static func migrating(_ error: any Error, _ url: URL) -> CocoaError {

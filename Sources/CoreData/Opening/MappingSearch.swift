@@ -20,7 +20,8 @@ enum MappingSearch {
         guard let mapping = try NSMappingModel.fitting(from, to, in: folders) else { return nil }
         return { site in
             try NSMigrationManager(sourceModel: from, destinationModel: to).migrateInPlace(
-                site.url, type: site.type, options: site.options.given, configurations: (site.source.configuration, site.configuration),
+                site.url, type: site.type, options: site.options.given,
+                configurations: (site.source.configuration, site.configuration),
                 in: site.folder, with: mapping)
         }
     }

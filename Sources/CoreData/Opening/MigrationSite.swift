@@ -21,7 +21,8 @@ struct MigrationSite {
     /// Performs a plan, all of it or nothing.
     func perform(_ plan: MigrationPlan) throws {
         if type == NSSQLiteStoreType {
-            return try SQLiteStore.migrate(url, by: plan, configurations: (source.configuration, configuration), options: options.sqlite)
+            return try SQLiteStore.migrate(
+                url, by: plan, configurations: (source.configuration, configuration), options: options.sqlite)
         }
         guard let storeClass = StoreClasses.named(type) else { throw coordinator.unknownType(type) }
         try storeClass.migrate(self, by: plan)

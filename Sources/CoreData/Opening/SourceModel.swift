@@ -24,31 +24,39 @@ struct SourceModel {
     ///   - name: the configuration of it whose entities the store is to keep.
     /// - Returns: nil where no model has the store's hashes. Costs the reading of model files.
     init?(of recorded: [String: Data], before later: Schema, configuration name: String?) {
-        let found = recorded.isEmpty ? NSManagedObjectModel() : later.versions?.version(fitting: recorded).map { NSManagedObjectModel(draft: $0.draft) }
-            ?? Self.bundled(recorded) ?? Self.merged(recorded)
+        let found =
+            recorded.isEmpty
+            ? NSManagedObjectModel()
+            : later.versions?.version(fitting: recorded).map { NSManagedObjectModel(draft: $0.draft) }
+                ?? Self.bundled(recorded) ?? Self.merged(recorded)
         // Nobody else has it, and it is asked for its hashes again.
-        guard let found, let schema = try? found.freeze(), let configuration = Self.configuration(of: recorded, in: schema, name)
+        guard let found, let schema = try? found.freeze(),
+            let configuration = Self.configuration(of: recorded, in: schema, name)
         else { return nil }
         (model, self.schema, self.configuration) = (found, schema, configuration.name)
     }
 
     /// A version that somebody has found already; nil where its entities are not the store's.
     init?(_ found: NSManagedObjectModel, of recorded: [String: Data], configuration name: String?) {
-        guard let schema = try? found.schema(), let configuration = Self.configuration(of: recorded, in: schema, name) else { return nil }
+        guard let schema = try? found.schema(), let configuration = Self.configuration(of: recorded, in: schema, name)
+        else { return nil }
         (model, self.schema, self.configuration) = (found, schema, configuration.name)
     }
 
     /// The copy of its model that Core Data keeps in a SQLite store; nil where there is none, or one of other entities.
     init?(besideRowsAt url: URL, _ type: String, of recorded: [String: Data], configuration name: String?) {
         guard type == NSSQLiteStoreType, let data = (try? StoreFile(url: url).modelCopy()) ?? nil,
-            let draft = try? ModelFile.draft(modelCache: data, path: url.path), (try? Schema(checking: draft))?.fits(recorded) == true
+            let draft = try? ModelFile.draft(modelCache: data, path: url.path),
+            (try? Schema(checking: draft))?.fits(recorded) == true
         else { return nil }
         self.init(NSManagedObjectModel(draft: draft), of: recorded, configuration: name)
     }
 
     /// Tells of a version that was recognised although hashes of it cannot be computed (store format §4.5).
     static func tellForeign(_ recorded: [String: Data], _ schema: Schema, _ url: URL) {
-        let names = recorded.compactMap { name, hash in schema.entity(named: name).flatMap { VersionHash.isForeign(hash, for: $0) ? name : nil } }
+        let names = recorded.compactMap { name, hash in
+            schema.entity(named: name).flatMap { VersionHash.isForeign(hash, for: $0) ? name : nil }
+        }
         if names.isEmpty { return }
         warn(
             "The version that the store at \(url.path) was written with is recognised by its other entities, as the hashes of "

@@ -81,7 +81,9 @@ private struct DictionaryFormMaker {
     private func names(of keyPath: AnyKeyPath) throws -> [String] {
         do {
             return try KeyPathNames.keys(of: keyPath, in: info, context.runtime)
-        } catch { throw CocoaError.coreData(134060, "A fetch of \(info.entity.name) names a property by a key path: \(error)") }
+        } catch {
+            throw CocoaError.coreData(134060, "A fetch of \(info.entity.name) names a property by a key path: \(error)")
+        }
     }
 
     /// - Throws: 134060 for a name that stands for something else already.
@@ -89,7 +91,8 @@ private struct DictionaryFormMaker {
         guard let known = meanings.updateValue(meaning, forKey: name), known !== meaning else { return }
         throw CocoaError.coreData(
             134060,
-            "A fetch of \(info.entity.name) has two entries of the name “\(name)” for a dictionary, which can hold one. Name the computed one otherwise.")
+            "A fetch of \(info.entity.name) has two entries of the name “\(name)” for a dictionary, which can hold one. Name the computed one otherwise."
+        )
     }
 
     private mutating func add(keyPath name: String) throws {
@@ -97,7 +100,9 @@ private struct DictionaryFormMaker {
         if let composite = info.entity.composites[name] {
             let first = columns.count
             guard enter(name, .composite(composite, first)) else { return }
-            return columns += composite.slots.map { .init(info.entity.slots[$0].name, .keyPath(info.entity.slots[$0].name.parts)) }
+            return columns += composite.slots.map {
+                .init(info.entity.slots[$0].name, .keyPath(info.entity.slots[$0].name.parts))
+            }
         }
         var entry = DictionaryForm.Entry.column(columns.count, .undefinedAttributeType)
         if case .slot(let slot) = info.entity.places[name], let attribute = info.entity.slots[slot].attribute,
@@ -112,11 +117,14 @@ private struct DictionaryFormMaker {
         guard let expression = computed.expression, !computed.name.isEmpty else {
             throw CocoaError.coreData(
                 134060,
-                "A fetch of \(info.entity.name) computes a property “\(computed.name)” that lacks a name or an expression; set both.")
+                "A fetch of \(info.entity.name) computes a property “\(computed.name)” that lacks a name or an expression; set both."
+            )
         }
         let tree = try context.bridge(expression)
         let place = columns.count
-        if enter(computed.name, .column(place, computed.expressionResultType)) { columns.append(.init(computed.name, tree)) }
+        if enter(computed.name, .column(place, computed.expressionResultType)) {
+            columns.append(.init(computed.name, tree))
+        }
     }
 
     /// False for a name that is there already: to ask twice is to ask once.
@@ -140,7 +148,8 @@ extension NSAttributeType {
     func holds(_ type: ValueType) -> Bool {
         switch self {
         case .undefinedAttributeType: true
-        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .decimalAttributeType, .doubleAttributeType,
+        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .decimalAttributeType,
+            .doubleAttributeType,
             .floatAttributeType, .booleanAttributeType, .dateAttributeType:
             type.family == .number
         case .stringAttributeType, .URIAttributeType: type.family == .text
@@ -155,7 +164,8 @@ extension NSAttributeType {
     func converted(_ value: Value) -> Value? {
         guard value != .null else { return value }
         switch self {
-        case .undefinedAttributeType, .binaryDataAttributeType, .UUIDAttributeType, .objectIDAttributeType, .transformableAttributeType,
+        case .undefinedAttributeType, .binaryDataAttributeType, .UUIDAttributeType, .objectIDAttributeType,
+            .transformableAttributeType,
             .compositeAttributeType:
             return value
         case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType:

@@ -140,9 +140,12 @@ extension NSAttributeType {
     fileprivate var isPlain: Bool {
         switch self {
         case .dateAttributeType, .URIAttributeType: false
-        case .undefinedAttributeType, .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .decimalAttributeType,
-            .doubleAttributeType, .floatAttributeType, .stringAttributeType, .booleanAttributeType, .binaryDataAttributeType,
-            .UUIDAttributeType, .objectIDAttributeType, .transformableAttributeType, .compositeAttributeType: true
+        case .undefinedAttributeType, .integer16AttributeType, .integer32AttributeType, .integer64AttributeType,
+            .decimalAttributeType,
+            .doubleAttributeType, .floatAttributeType, .stringAttributeType, .booleanAttributeType,
+            .binaryDataAttributeType,
+            .UUIDAttributeType, .objectIDAttributeType, .transformableAttributeType, .compositeAttributeType:
+            true
         }
     }
 }

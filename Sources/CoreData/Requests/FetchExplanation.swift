@@ -67,23 +67,28 @@ extension NSManagedObjectContext {
         let isValues = request.resultType == .dictionaryResultType
         let order = isValues ? try dictionaryOrder(request).order : try self.order(request)
         do {
-            let query = isValues ? try Query(valuesOf: order.plan, in: runtime.schema) : try Query(order.plan, in: runtime.schema)
+            let query =
+                isValues
+                ? try Query(valuesOf: order.plan, in: runtime.schema) : try Query(order.plan, in: runtime.schema)
             let parts = try storesBelow(for: order).map {
                 try part(of: order, counts: request.resultType == .countResultType, $0)
             }
             return FetchExplanation(
-                entityName: order.info.entity.name, parts: parts, unsavedObjectCount: isValues ? 0 : unsaved(of: query, order))
+                entityName: order.info.entity.name, parts: parts,
+                unsavedObjectCount: isValues ? 0 : unsaved(of: query, order))
         } catch { throw CocoaError.reading(error) }
     }
 
     private func part(of order: FetchOrder, counts: Bool, _ store: NumberedStore) throws -> FetchExplanation.Part {
         let type = store.store.type
         guard let told = try store.rows.explanation(of: store.asked(order.plan), counts: counts, .latest) else {
-            let reading = store.store is NSIncrementalStore
+            let reading =
+                store.store is NSIncrementalStore
                 ? "it is asked by execute(_:with:), and what it answers is judged row by row."
                 : "all rows of \(order.info.entity.name) are in memory and judged one by one."
             return FetchExplanation.Part(
-                storeIdentifier: store.store.identifier, storeType: type, sql: nil, bindings: [], queryPlan: [], indexes: [], missingIndexes: [],
+                storeIdentifier: store.store.identifier, storeType: type, sql: nil, bindings: [], queryPlan: [],
+                indexes: [], missingIndexes: [],
                 reading: reading)
         }
         let missing = told.missing.map { candidate in
@@ -92,14 +97,17 @@ extension NSManagedObjectContext {
                 entityName: entity.name, propertyName: entity.slots[candidate.slot].name, isForOrder: candidate.isOrder)
         }
         return FetchExplanation.Part(
-            storeIdentifier: store.store.identifier, storeType: type, sql: told.sql, bindings: told.bindings, queryPlan: told.steps,
+            storeIdentifier: store.store.identifier, storeType: type, sql: told.sql, bindings: told.bindings,
+            queryPlan: told.steps,
             indexes: told.indexes, missingIndexes: missing, reading: FetchExplanation.reading(told.indexes, missing))
     }
 
     /// How many objects the overlay would judge, here and in the contexts above.
     private func unsaved(of query: Query, _ order: FetchOrder) -> Int {
         guard order.includesPendingChanges else { return 0 }
-        let own = tracker.dirty.count { $0._state.has(.dirty) && query.bound.reach.includes($0._state.info.entity.index) }
+        let own = tracker.dirty.count {
+            $0._state.has(.dirty) && query.bound.reach.includes($0._state.info.entity.index)
+        }
         return own + (isChild ? withParent { $0.unsaved(of: query, order) } : 0)
     }
 }

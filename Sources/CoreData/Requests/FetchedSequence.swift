@@ -12,7 +12,8 @@ public struct FetchedSequence<Element>: AsyncSequence {
     private let make: (NSManagedObject) throws -> Element
 
     init(
-        _ context: NSManagedObjectContext, _ open: @escaping () throws -> FetchStream, _ make: @escaping (NSManagedObject) throws -> Element
+        _ context: NSManagedObjectContext, _ open: @escaping () throws -> FetchStream,
+        _ make: @escaping (NSManagedObject) throws -> Element
     ) {
         self.context = context
         self.open = open
@@ -109,7 +110,8 @@ extension NSManagedObjectContext {
 
     private func typed<T>(_ object: NSManagedObject) throws -> T {
         guard let typed = object as? T else {
-            throw CocoaError.coreData(134060, "A fetch found \(Swift.type(of: object)) where the request says \(T.self).")
+            throw CocoaError.coreData(
+                134060, "A fetch found \(Swift.type(of: object)) where the request says \(T.self).")
         }
         return typed
     }

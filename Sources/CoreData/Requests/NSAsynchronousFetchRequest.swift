@@ -33,7 +33,9 @@ open class NSAsynchronousFetchRequest<ResultType: NSFetchRequestResult>: NSPersi
     fileprivate var requestToRun: NSFetchRequest<ResultType> {
         guard let affectedStores else { return fetchRequest }
         let request = fetchRequest.duplicate()
-        request.affectedStores = affectedStores.filter { store in fetchRequest.affectedStores?.contains { $0 === store } ?? true }
+        request.affectedStores = affectedStores.filter { store in
+            fetchRequest.affectedStores?.contains { $0 === store } ?? true
+        }
         return request
     }
 
@@ -103,7 +105,8 @@ extension NSManagedObjectContext {
     /// They belong to the context: use them where it does, as on the main actor. Elsewhere `values(of:_:)` and `perform` hand out values.
     /// - Throws: what fetching throws; `CancellationError` where the caller's task, or the progress, was cancelled: the statement is broken
     ///   off then.
-    public nonisolated(nonsending) final func results<T>(of request: NSAsynchronousFetchRequest<T>) async throws -> [T] {
+    public nonisolated(nonsending) final func results<T>(of request: NSAsynchronousFetchRequest<T>) async throws -> [T]
+    {
         // Only the context's queue touches the result until it is done.
         nonisolated(unsafe) let result = NSAsynchronousFetchResult(request, self)
         try Task.checkCancellation()
@@ -123,4 +126,6 @@ extension NSManagedObjectContext {
 }
 
 /// What is called with the results of an asynchronous fetch of no particular type.
-public typealias NSPersistentStoreAsynchronousFetchResultCompletionBlock = (NSAsynchronousFetchResult<any NSFetchRequestResult>) -> Void
+public typealias NSPersistentStoreAsynchronousFetchResultCompletionBlock = (
+    NSAsynchronousFetchResult<any NSFetchRequestResult>
+) -> Void

@@ -50,7 +50,8 @@ extension FetchTemplate {
     /// - Throws: `SchemaError` for a request without an entity.
     init(_ request: NSFetchRequest<any NSFetchRequestResult>, name: String) throws(SchemaError) {
         guard let entity = request.entityName else {
-            throw SchemaError("The fetch request of \(name) names no entity. Use NSFetchRequest(entityName:).", property: name)
+            throw SchemaError(
+                "The fetch request of \(name) names no entity. Use NSFetchRequest(entityName:).", property: name)
         }
         self.init(name: name, entityName: entity)
         resultType = Int(request.resultType.rawValue)

@@ -27,9 +27,13 @@ open class NSFetchRequestExpression: NSExpression, @unchecked Sendable {
     /// Comes to the context.
     open var contextExpression: NSExpression { argument(1) }
     /// Whether the value is the number of results.
-    open var isCountOnlyRequest: Bool { (argument(2).constantValue as? NSNumber)?.boolValue ?? (argument(2).constantValue as? Bool ?? false) }
+    open var isCountOnlyRequest: Bool {
+        (argument(2).constantValue as? NSNumber)?.boolValue ?? (argument(2).constantValue as? Bool ?? false)
+    }
 
-    private func argument(_ place: Int) -> NSExpression { arguments?.dropFirst(place).first ?? NSExpression(forConstantValue: nil) }
+    private func argument(_ place: Int) -> NSExpression {
+        arguments?.dropFirst(place).first ?? NSExpression(forConstantValue: nil)
+    }
 }
 
 /// A fetch request of any results.
@@ -46,7 +50,9 @@ extension NSFetchRequest: AnyFetchRequest {
         return try results.map { result -> Any in
             guard let dictionary = result as? NSDictionary, dictionary.count < 2 else {
                 throw CocoaError.coreData(
-                    134060, "FETCH found dictionaries of several values in \(entityName ?? ""); fetch one property to compare with.")
+                    134060,
+                    "FETCH found dictionaries of several values in \(entityName ?? ""); fetch one property to compare with."
+                )
             }
             return dictionary.allValues.first ?? NSNull()
         }

@@ -34,12 +34,14 @@ public final class NSPersistentHistoryToken: NSObject, NSCopying, NSSecureCoding
 
     public func encode(with coder: NSCoder) {
         coder.encode(
-            NSDictionary(dictionary: transactions.mapValues { NSNumber(value: $0) }), forKey: NSPersistentHistoryToken.key)
+            NSDictionary(dictionary: transactions.mapValues { NSNumber(value: $0) }),
+            forKey: NSPersistentHistoryToken.key)
     }
 
     public init?(coder: NSCoder) {
         let classes: [AnyClass] = [NSDictionary.self, NSString.self, NSNumber.self]
-        guard let archived = coder.decodeObject(of: classes, forKey: NSPersistentHistoryToken.key) as? [String: NSNumber]
+        guard
+            let archived = coder.decodeObject(of: classes, forKey: NSPersistentHistoryToken.key) as? [String: NSNumber]
         else { return nil }
         transactions = archived.mapValues(\.int64Value)
     }

@@ -23,7 +23,8 @@ open class NSSaveChangesRequest: NSPersistentStoreRequest {
     }
 
     open override func copy(with zone: NSZone? = nil) -> Any {
-        let copy = NSSaveChangesRequest(inserted: insertedObjects, updated: updatedObjects, deleted: deletedObjects, locked: lockedObjects)
+        let copy = NSSaveChangesRequest(
+            inserted: insertedObjects, updated: updatedObjects, deleted: deletedObjects, locked: lockedObjects)
         copy.affectedStores = affectedStores
         return copy
     }

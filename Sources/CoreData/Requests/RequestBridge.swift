@@ -85,7 +85,9 @@ extension NSManagedObjectContext {
     @inline(never)
     private func bridge(_ predicate: NSPredicate, transforming entity: EntityIndex) throws -> Predicate {
         let identities = requiredCoordinator.identities
-        return try predicate.tree(fetching: true, transforming: (TransformableConstants(schema: runtime.schema), entity)) {
+        return try predicate.tree(
+            fetching: true, transforming: (TransformableConstants(schema: runtime.schema), entity)
+        ) {
             try NSManagedObjectContext.value(of: $0, identities)
         }
     }

@@ -9,15 +9,20 @@ import Synchronization
 struct TransformableConstants: ConstantTransforming {
     let schema: Schema
 
-    func transformable(at path: [String], from entity: EntityIndex) -> (attribute: any AttributeTransforming, membersEnd: Int)? {
+    func transformable(at path: [String], from entity: EntityIndex) -> (
+        attribute: any AttributeTransforming, membersEnd: Int
+    )? {
         guard let (owner, key, end) = walk(path, from: entity), case .slot(let slot)? = owner.places[key],
-            owner.slots[slot].kind == .transformable, !owner.slots[slot].isTransient, let attribute = owner.slots[slot].attribute
+            owner.slots[slot].kind == .transformable, !owner.slots[slot].isTransient,
+            let attribute = owner.slots[slot].attribute
         else { return nil }
         return (TransformableAttribute(attribute, of: owner.name), end)
     }
 
     func members(at path: [String], from entity: EntityIndex) -> EntityIndex? {
-        guard let (owner, key, _) = walk(path, from: entity), case .toMany(let place)? = owner.places[key] else { return nil }
+        guard let (owner, key, _) = walk(path, from: entity), case .toMany(let place)? = owner.places[key] else {
+            return nil
+        }
         return schema[owner.toMany[place]].destination
     }
 

@@ -32,7 +32,8 @@ extension BatchBuilder {
 
     /// - Parameter last: the members that are new at the end, if the others stand as they did.
     private func addOrder(
-        _ object: NSManagedObject, _ relationship: ResolvedRelationship, _ members: ToMany, _ last: ArraySlice<NSManagedObject>?
+        _ object: NSManagedObject, _ relationship: ResolvedRelationship, _ members: ToMany,
+        _ last: ArraySlice<NSManagedObject>?
     ) {
         let order = last == nil ? members.order : nil
         let added = last.map { ContiguousArray($0) } ?? members.added.objects

@@ -38,7 +38,9 @@ extension BatchBuilder {
         let touched = touches?.objects ?? []
         for (member, gains) in adopted {
             let object = Unmanaged.passUnretained(member).toOpaque()
-            guard member.lastRead != nil, !member._state.has([.deleted, .gone]), compared.insert(object).inserted else { continue }
+            guard member.lastRead != nil, !member._state.has([.deleted, .gone]), compared.insert(object).inserted else {
+                continue
+            }
             check(member)
             if !touched.contains(object) { touches?.add(member, gains: gains, room: room.updates) }
         }

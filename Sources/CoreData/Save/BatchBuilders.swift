@@ -12,7 +12,8 @@ final class StoreBatch {
     private(set) var touched: ContiguousArray<WrittenRow>
 
     init(
-        store: NumberedStore, batch: ChangeBatch, written: ContiguousArray<WrittenRow>, touched: ContiguousArray<WrittenRow>
+        store: NumberedStore, batch: ChangeBatch, written: ContiguousArray<WrittenRow>,
+        touched: ContiguousArray<WrittenRow>
     ) {
         self.store = store
         self.batch = batch

@@ -65,7 +65,8 @@ struct ChildSave {
 
     /// Whether there is anything to push; transient values are pushed too (1.13).
     private static func isChanged(_ object: NSManagedObject, _ transients: FormerTransients) -> Bool {
-        object.hasChangedToMany() || object._state.has(.based) || object.slots.contains { isChanged(object, $0, transients) }
+        object.hasChangedToMany() || object._state.has(.based)
+            || object.slots.contains { isChanged(object, $0, transients) }
     }
 
     /// Whether an object that the parent knows has another value than it had. What a transient one was no row tells; what a child
@@ -96,7 +97,9 @@ struct ChildSave {
         for object in context.checkedObjects {
             guard let twin = twins[ObjectIdentifier(object)], !twin._state.has(.deleted) else { continue }
             parent.detectConflicts(for: twin)
-            guard let base = twin.base(with: object), let read = twin.standing, base.version < read.version else { continue }
+            guard let base = twin.base(with: object), let read = twin.standing, base.version < read.version else {
+                continue
+            }
             parent.tracker.keep(base, for: twin)
         }
     }
@@ -165,9 +168,12 @@ struct ChildSave {
         for object in updated {
             guard let twin = twins[ObjectIdentifier(object)] else { continue }
             object.forEachToMany { index, members in
-                guard members.isFault, !members.hasOrder, !members.added.isEmpty, object.relationship(toMany: index).isOrdered
+                guard members.isFault, !members.hasOrder, !members.added.isEmpty,
+                    object.relationship(toMany: index).isOrdered
                 else { return }
-                newMembers[ObjectIdentifier(members)] = members.added.objects.filter { !isTwin(of: $0, in: twin, index) }
+                newMembers[ObjectIdentifier(members)] = members.added.objects.filter {
+                    !isTwin(of: $0, in: twin, index)
+                }
             }
         }
         if !newMembers.isEmpty { try parent.throwReadError() }
@@ -175,11 +181,14 @@ struct ChildSave {
 
     /// Whether the parent has the twin of an object among the members of a to-many.
     private func isTwin(of object: NSManagedObject, in owner: NSManagedObject, _ index: Int) -> Bool {
-        guard let other = twins[ObjectIdentifier(object)] ?? parent.registered(object._state.key), !other._state.has(.gone) else {
+        guard let other = twins[ObjectIdentifier(object)] ?? parent.registered(object._state.key),
+            !other._state.has(.gone)
+        else {
             // Nobody has changed it in the parent, so its row tells.
             return !object._state.has(.inserted) && twin(of: object).map { owner.isMember($0, at: index) } ?? false
         }
-        if case .slot(let slot)? = owner.relationship(toMany: index).inverse.map({ owner._state.info.schema[$0].place }) {
+        if case .slot(let slot)? = owner.relationship(toMany: index).inverse.map({ owner._state.info.schema[$0].place })
+        {
             return other.target(at: slot) === owner
         }
         return owner.isMember(other, at: index)
@@ -277,7 +286,9 @@ struct ChildSave {
     /// The child's order; members that only the parent has come last.
     private func pushOrders(of object: NSManagedObject, to twin: NSManagedObject) {
         object.forEachToMany { index, members in
-            guard object.relationship(toMany: index).isOrdered, members.hasOrder || !members.added.isEmpty else { return }
+            guard object.relationship(toMany: index).isOrdered, members.hasOrder || !members.added.isEmpty else {
+                return
+            }
             let order = PushedOrder(object, twin, index, members, twinOf: self.twin(of:))
             order.push(new: newMembers[ObjectIdentifier(members)])
         }

@@ -28,7 +28,8 @@ enum ConflictError {
     private static func details(_ conflict: NSConstraintConflict) -> [CocoaError] {
         conflict.conflictingObjects.map { object in
             var info: [String: Any] = [
-                NSValidationObjectErrorKey: object, NSValidationKeyErrorKey: conflict.constraint.joined(separator: ", "),
+                NSValidationObjectErrorKey: object,
+                NSValidationKeyErrorKey: conflict.constraint.joined(separator: ", "),
             ]
             info[NSValidationValueErrorKey] =
                 conflict.constraint.count == 1
@@ -51,7 +52,9 @@ enum ConflictError {
         let names = conflict.constraint.joined(separator: ", ")
         let cure = "which must be unique; change them or delete one of the two."
         guard let row = conflict.databaseObject else {
-            if conflict.conflictingObjects.count == 1 { return "\(entity) repeats the values of \(names) of another row, " + cure }
+            if conflict.conflictingObjects.count == 1 {
+                return "\(entity) repeats the values of \(names) of another row, " + cure
+            }
             return "\(conflict.conflictingObjects.count) objects of \(entity) have the same values of \(names), " + cure
         }
         return "\(entity) repeats the values of \(names) of \(name(row)), " + cure

@@ -13,7 +13,9 @@ extension SaveOperation {
                 let relationship = object.relationship(toMany: index)
                 guard members.isChanged, !relationship.description.isTransient else { return }
                 relationships[object.savedKey, default: []].append(relationship.index)
-                guard relationship.isOrdered, let inverse = relationship.inverse, let order = members.order else { return }
+                guard relationship.isOrdered, let inverse = relationship.inverse, let order = members.order else {
+                    return
+                }
                 // A member that only changed its place has changed as well (12.6).
                 for member in moved(order, from: members.storedKeys(in: batch.store.number)) {
                     relationships[member.savedKey, default: []].append(inverse)

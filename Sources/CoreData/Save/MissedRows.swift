@@ -11,7 +11,8 @@ extension NSManagedObject {
     @inline(never)
     final func noteMissed(isPair: Bool = false) {
         guard _state.has(.inaccessible), _state.pointee.number > 0, let context = managedObjectContext,
-            isPair || _state.registry?.version(_state.key) != nil, !context.tracker.missed.contains(where: { $0 === self })
+            isPair || _state.registry?.version(_state.key) != nil,
+            !context.tracker.missed.contains(where: { $0 === self })
         else { return }
         context.tracker.missed.append(self)
     }
@@ -21,13 +22,16 @@ extension NSManagedObjectContext {
     /// - Throws: 133020 for objects whose rows were found gone when they were changed, 133000 in a child context; nothing under a
     ///   policy that settles conflicts: their deletion stays.
     final func refuseMissed() throws {
-        let missed = tracker.missed.filter { $0._state.has(.inaccessible) && $0._state.has(.deleted) && !$0._state.has(.gone) }
+        let missed = tracker.missed.filter {
+            $0._state.has(.inaccessible) && $0._state.has(.deleted) && !$0._state.has(.gone)
+        }
         guard !missed.isEmpty, refusesConflicts else { return }
         if isChild { throw CocoaError.deletedAbove(missed[0], "roll back, and look again at what is to be changed") }
         throw ConflictError.error(
             missed.map { object in
                 NSMergeConflict(
-                    source: object, newVersion: 0, oldVersion: Int(object._state.registry?.version(object._state.key) ?? 0),
+                    source: object, newVersion: 0,
+                    oldVersion: Int(object._state.registry?.version(object._state.key) ?? 0),
                     cachedSnapshot: nil, persistedSnapshot: nil)
             })
     }

@@ -46,7 +46,11 @@ struct MovedMembers {
             } else if came.contains(order[b]) {
                 new.append(b)
                 b += 1
-            } else if gone.contains(stored[a]) { a += 1 } else { break }
+            } else if gone.contains(stored[a]) {
+                a += 1
+            } else {
+                break
+            }
         }
         var (aEnd, bEnd) = (stored.count, order.count)
         while aEnd > a, bEnd > b {
@@ -56,7 +60,11 @@ struct MovedMembers {
             } else if came.contains(order[bEnd - 1]) {
                 bEnd -= 1
                 new.append(bEnd)
-            } else if gone.contains(stored[aEnd - 1]) { aEnd -= 1 } else { break }
+            } else if gone.contains(stored[aEnd - 1]) {
+                aEnd -= 1
+            } else {
+                break
+            }
         }
         return (a..<aEnd, b..<bEnd, new)
     }

@@ -33,7 +33,8 @@ extension SaveOperation {
     private func owner(_ error: any Error) -> NSManagedObject? {
         guard let error = error as? CocoaError, [1580, 1590, 1600].contains(error.code.rawValue),
             let object = error.userInfo[NSValidationObjectErrorKey] as? NSManagedObject,
-            object.managedObjectContext === context, object._state.has(.persistent), !object._state.has([.inserted, .gone]),
+            object.managedObjectContext === context, object._state.has(.persistent),
+            !object._state.has([.inserted, .gone]),
             object.savedKey.number > 0
         else { return nil }
         return object
@@ -42,7 +43,9 @@ extension SaveOperation {
     private func conflict(_ owner: NSManagedObject, with stored: StoredRow) -> Conflict? {
         let expected =
             context.isChild
-            ? context.withParent { _ in owner.standing.map { context.renewed($0, of: owner).version } ?? owner.comparedVersion }
+            ? context.withParent { _ in
+                owner.standing.map { context.renewed($0, of: owner).version } ?? owner.comparedVersion
+            }
             : owner.comparedVersion
         guard let row = stored.row else { return Conflict(key: owner.savedKey, expected: expected, kind: .deleted) }
         return row.version == expected

@@ -27,7 +27,8 @@ struct PropertyValidation {
         case .fetched?: break
         case nil:
             guard let composite = info.entity.composites[key] else {
-                misuse("validateValue(_:forKey:) was given the key \"\(key)\", which \(info.entity.name) does not have.")
+                misuse(
+                    "validateValue(_:forKey:) was given the key \"\(key)\", which \(info.entity.name) does not have.")
             }
             checkComposite(value, composite, &errors)
         }
@@ -56,7 +57,8 @@ struct PropertyValidation {
         }
         switch attribute.type {
         case .transformable, .objectID, .composite, .undefined: return
-        case .integer16, .integer32, .integer64, .decimal, .double, .float, .string, .boolean, .date, .binary, .uuid, .uri:
+        case .integer16, .integer32, .integer64, .decimal, .double, .float, .string, .boolean, .date, .binary, .uuid,
+            .uri:
             break
         }
         do {
@@ -81,7 +83,8 @@ struct PropertyValidation {
         case .integer16, .integer32, .integer64:
             guard let number = AnyNumber(given)?.double, number.magnitude > 32767 else { break }
             return Complaint(code: number > 0 ? 1610 : 1620, sentence: "cannot be set. \(mismatch.sentence)")
-        case .undefined, .decimal, .double, .float, .string, .boolean, .date, .binary, .uuid, .uri, .transformable, .objectID,
+        case .undefined, .decimal, .double, .float, .string, .boolean, .date, .binary, .uuid, .uri, .transformable,
+            .objectID,
             .composite:
             break
         }

@@ -54,10 +54,13 @@ struct PushedOrder {
 
     /// Moves what the child has moved. Answers whether the twin has the child's order then.
     private func arrangeMoved() -> Bool {
-        guard let wanted = object.memberKeys(toMany: index), let known = twin.memberKeys(toMany: index), wanted.count == known.count
+        guard let wanted = object.memberKeys(toMany: index), let known = twin.memberKeys(toMany: index),
+            wanted.count == known.count
         else { return false }
         if known.isSame(as: wanted, without: []) { return true }
-        guard let places = movedPlaces(of: wanted.count), known.isSame(as: wanted, without: Set(places.map { wanted[$0] })) else {
+        guard let places = movedPlaces(of: wanted.count),
+            known.isSame(as: wanted, without: Set(places.map { wanted[$0] }))
+        else {
             return false
         }
         let first = wanted.count - members.added.count

@@ -78,7 +78,9 @@ extension NSManagedObject {
 
     /// Takes what this object has from its own parent out of the row, where only the overlay is looked at.
     private final func liftTransients(_ info: EntityInfo) {
-        guard managedObjectContext?.isChild == true, let row = _state.pointee.row, let chunk = _state.chunk else { return }
+        guard managedObjectContext?.isChild == true, let row = _state.pointee.row, let chunk = _state.chunk else {
+            return
+        }
         for slot in info.entity.slots.indices where info.entity.slots[slot].isTransient && row.isPresent(slot) {
             if _state.overlay?.isPresent(slot) != true { copy(chunk, row, slot, to: _state.makeOverlay()) }
         }
@@ -92,7 +94,8 @@ extension NSManagedObject {
         case .int, .bool, .double, .float, .date:
             row.setCell(slot, overlay.pointer(slot, UInt64.self).pointee)
         case .text, .uri:
-            row.setCell(slot, overlay.pointer(slot, String.self).pointee.withUTF8 { chunk.keep(UnsafeRawBufferPointer($0)) })
+            row.setCell(
+                slot, overlay.pointer(slot, String.self).pointee.withUTF8 { chunk.keep(UnsafeRawBufferPointer($0)) })
         case .data: row.setCell(slot, overlay.pointer(slot, Data.self).pointee.withUnsafeBytes { chunk.keep($0) })
         case .transformable:
             if let bytes = packedBytes(slot, overlay) { row.setCell(slot, bytes.withUnsafeBytes { chunk.store($0) }) }
@@ -164,7 +167,9 @@ extension NSManagedObject {
             guard members.isChanged else { return }
             let isOrdered = relationship(toMany: index).isOrdered
             if isOrdered, !members.hasOrder { members.keepKeys(store: _state.pointee.store) }
-            guard members.hasOrder, !isOwner(ofChanged: members, index) else { return members.settle(isOrdered: isOrdered) }
+            guard members.hasOrder, !isOwner(ofChanged: members, index) else {
+                return members.settle(isOrdered: isOrdered)
+            }
             // A refresh of a member has dropped what was said here: the store knows.
             members.revert()
             members.base = .fault
@@ -173,7 +178,9 @@ extension NSManagedObject {
 
     /// Whether the members of an order that came point here, and those that went do not, as far as a to-one of theirs says so.
     private final func isOwner(ofChanged members: ToMany, _ index: Int) -> Bool {
-        guard case .slot(let slot)? = relationship(toMany: index).inverse.map({ _state.info.schema[$0].place }) else { return true }
+        guard case .slot(let slot)? = relationship(toMany: index).inverse.map({ _state.info.schema[$0].place }) else {
+            return true
+        }
         return members.added.objects.allSatisfy { !$0._state.isFault && $0.target(at: slot) === self }
             && members.removed.objects.allSatisfy {
                 $0._state.has([.deleted, .gone]) || !$0._state.isFault && $0.target(at: slot) !== self

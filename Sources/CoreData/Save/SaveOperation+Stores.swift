@@ -26,11 +26,13 @@ extension SaveOperation {
                     adoptCommitted(object, batch.store.number, written)
                 }
             }
-            for object in updated where object._state.pointee.store == batch.store.number && object._state.has(.updated) {
+            for object in updated where object._state.pointee.store == batch.store.number && object._state.has(.updated)
+            {
                 settle(object)
                 changed.append(object)
             }
-            for object in deleted where object._state.pointee.store == batch.store.number && object._state.has(.deleted) {
+            for object in deleted where object._state.pointee.store == batch.store.number && object._state.has(.deleted)
+            {
                 context.withdraw(object)
                 gone.append(object)
             }

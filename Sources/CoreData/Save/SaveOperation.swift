@@ -188,7 +188,11 @@ struct SaveOperation {
         context.advanceGeneration()
         if !updated.isEmpty || !deleted.isEmpty { context.rowTime += 1 }
         let isParent = context.childCount.load(ordering: .relaxed) > 0
-        if isParent { context.noteNewKeys(inserted) } else if context.savedVersions != nil { context.savedVersions = nil }
+        if isParent {
+            context.noteNewKeys(inserted)
+        } else if context.savedVersions != nil {
+            context.savedVersions = nil
+        }
         context.hasEarlyKeys = false
         inserted.borrowEach { object in object.takeAssignedKey() }
         context.registry?.register(inserted)

@@ -8,7 +8,8 @@ enum StoreCrossing {
     /// Runs after every new object has its store.
     ///
     /// - Throws: 133010 for the first relationship whose ends lie in different stores; 134030 for a change in a read-only store.
-    static func check(_ changed: [ContiguousArray<NSManagedObject>], _ coordinator: NSPersistentStoreCoordinator) throws {
+    static func check(_ changed: [ContiguousArray<NSManagedObject>], _ coordinator: NSPersistentStoreCoordinator) throws
+    {
         for objects in changed {
             try objects.borrowEach { object in
                 if let crossing = crossing(object) { throw error(object, crossing.key, crossing.target) }
@@ -30,14 +31,17 @@ enum StoreCrossing {
         let own = object.savedStore
         if let overlay = state.overlay {
             for (slot, relationship) in state.info.slotRelationships.enumerated() where overlay.isPresent(slot) {
-                if let relationship, let target = overlay.object(slot), target.savedStore != 0, target.savedStore != own {
+                if let relationship, let target = overlay.object(slot), target.savedStore != 0, target.savedStore != own
+                {
                     return (relationship.name, target)
                 }
             }
         }
         var found: (String, NSManagedObject)?
         object.forEachToMany { index, members in
-            if found == nil, let target = members.added.objects.first(where: { $0.savedStore != 0 && $0.savedStore != own }) {
+            if found == nil,
+                let target = members.added.objects.first(where: { $0.savedStore != 0 && $0.savedStore != own })
+            {
                 found = (object.relationship(toMany: index).name, target)
             }
         }

@@ -34,7 +34,8 @@ struct TouchList {
             if !open[place].chunk.isFull { return place }
             full.append(open.remove(at: place).group)
         }
-        open.append(OpenTouch(chunk: RowChunk(layout: info.layout, capacity: room, arenaCapacity: min(8192, 256 * room))))
+        open.append(
+            OpenTouch(chunk: RowChunk(layout: info.layout, capacity: room, arenaCapacity: min(8192, 256 * room))))
         return open.count - 1
     }
 

@@ -20,7 +20,9 @@ extension NSManagedObject {
     /// Whether other writers may change this object, of which members came or went and no slot differs from the row.
     final func isOnlyTouched() -> Bool {
         // A to-one that was written as it was must be so still, and what a child has changed.
-        if statesTarget || _state.has(.based) || _state.info.binding(of: Swift.type(of: self)).validatesUpdates { return false }
+        if statesTarget || _state.has(.based) || _state.info.binding(of: Swift.type(of: self)).validatesUpdates {
+            return false
+        }
         var isTouched = true
         forEachToMany { index, members in
             let relationship = relationship(toMany: index)
@@ -33,7 +35,8 @@ extension NSManagedObject {
     /// Whether another writer's members count against a limit that the change here may break with them.
     private func isBounded(_ relationship: ResolvedRelationship, _ members: ToMany) -> Bool {
         let description = relationship.description
-        return description.maxCount > 1 && !members.added.isEmpty || description.minCount > 0 && !members.removed.isEmpty
+        return description.maxCount > 1 && !members.added.isEmpty
+            || description.minCount > 0 && !members.removed.isEmpty
     }
 
     /// The members that come last in an order of this object's own, if all others stand as the store has them; nil if they do not,

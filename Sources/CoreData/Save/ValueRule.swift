@@ -70,7 +70,9 @@ struct ValueRule {
     }
 
     private func date(_ seconds: Double) -> [Complaint] {
-        if seconds.isNaN { return [Complaint(code: 1650, sentence: "is no date (NaN), which SQLite would keep as NULL")] }
+        if seconds.isNaN {
+            return [Complaint(code: 1650, sentence: "is no date (NaN), which SQLite would keep as NULL")]
+        }
         return bounded(seconds, low: 1640, high: 1630)
     }
 

@@ -64,7 +64,9 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
                 array: members.array.compactMap { ($0 as? NSManagedObject).flatMap { cacheNode(for: $0.objectID) } })
         case let members as NSSet:
             NSMutableSet(
-                array: members.allObjects.compactMap { ($0 as? NSManagedObject).flatMap { cacheNode(for: $0.objectID) } })
+                array: members.allObjects.compactMap {
+                    ($0 as? NSManagedObject).flatMap { cacheNode(for: $0.objectID) }
+                })
         default: nil
         }
     }
@@ -96,7 +98,8 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
 
     /// What names an object in the store.
     open func referenceObject(for objectID: NSManagedObjectID) -> Any {
-        references.row(objectID.key.number, in: place(objectID).entity)?.reference ?? NSNumber(value: objectID.key.number)
+        references.row(objectID.key.number, in: place(objectID).entity)?.reference
+            ?? NSNumber(value: objectID.key.number)
     }
 
     private func place(_ id: NSManagedObjectID) -> RowKey {
@@ -121,7 +124,8 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
     override class func migrate(_ site: MigrationSite, by plan: MigrationPlan) throws {
         let (from, to) = (site.source.model, site.coordinator.managedObjectModel)
         try NSMigrationManager(sourceModel: from, destinationModel: to).migrateInPlace(
-            site.url, type: site.type, options: site.options.given, configurations: (site.source.configuration, site.configuration),
+            site.url, type: site.type, options: site.options.given,
+            configurations: (site.source.configuration, site.configuration),
             in: site.folder, with: NSMappingModel.inferredMappingModel(forSourceModel: from, destinationModel: to))
     }
 
@@ -171,7 +175,8 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
         var known = metadata ?? [:]
         if known[NSStoreModelVersionHashesKey] != nil, !StoreOptions(lenient: options).sqlite.ignoresVersionHashes {
             let recorded = try StoreMetadata(known, over: new, isForeign: true)
-            try StoreInspection(path: url?.path ?? "", metadata: recorded, schema: schema, configuration: configuration).requireFit()
+            try StoreInspection(path: url?.path ?? "", metadata: recorded, schema: schema, configuration: configuration)
+                .requireFit()
         }
         known.merge(StoreMetadata.dictionary(new)) { own, made in own is NSNull ? made : own }
         known[NSStoreTypeKey] = type
@@ -243,7 +248,9 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
 
 extension NSPersistentStore {
     /// The ID of what a reference object names.
-    final func madeID(_ entity: NSEntityDescription, _ reference: Any, _ references: ReferenceTable) -> NSManagedObjectID {
+    final func madeID(_ entity: NSEntityDescription, _ reference: Any, _ references: ReferenceTable)
+        -> NSManagedObjectID
+    {
         guard let coordinator, let known = coordinator.runtime.schema.entity(named: entity.name ?? "") else {
             misuse("The entity \(entity.name ?? "") is not in the model of this store's coordinator.")
         }

@@ -94,7 +94,8 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
         let ids = try obtainPermanentIDs(for: objects)
         guard ids.count == objects.count else {
             throw CocoaError.coreData(
-                134030, "\(type) made \(ids.count) permanent IDs for \(objects.count) objects; it must make one for each.")
+                134030,
+                "\(type) made \(ids.count) permanent IDs for \(objects.count) objects; it must make one for each.")
         }
         return ids.map(\.key.number)
     }

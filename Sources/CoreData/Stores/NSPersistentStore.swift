@@ -266,7 +266,8 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// - Throws: 134110 for a class whose stores only the program itself can migrate.
     class func migrate(_ site: MigrationSite, by plan: MigrationPlan) throws {
         throw StoreError(
-            134110, "The store at \(site.url.path) is one of \(self), which answers from another place; migrate that place.",
+            134110,
+            "The store at \(site.url.path) is one of \(self), which answers from another place; migrate that place.",
             path: site.url.path)
     }
 

@@ -10,7 +10,9 @@ enum SQLLog {
 
     static func level(arguments: [String], environment: [String: String]) -> Int {
         let name = "com.apple.CoreData.SQLDebug"
-        if let place = arguments.lastIndex(of: "-" + name), arguments.indices.contains(place + 1), let level = Int(arguments[place + 1]) {
+        if let place = arguments.lastIndex(of: "-" + name), arguments.indices.contains(place + 1),
+            let level = Int(arguments[place + 1])
+        {
             return level
         }
         return environment[name].flatMap { Int($0) } ?? 0
@@ -31,7 +33,9 @@ extension SQLTrace {
         return SQLTrace { statement in
             write("sql: \(statement.sql)")
             if bindings {
-                for (place, value) in statement.bindings.enumerated() { write("details: SQLite bind[\(place)] = \(value)") }
+                for (place, value) in statement.bindings.enumerated() {
+                    write("details: SQLite bind[\(place)] = \(value)")
+                }
             }
             write("annotation: \(statement.timing)")
         }

@@ -40,7 +40,8 @@ extension StoreMetadata {
             userInfo = data
         }
         if let given = dictionary[NSStoreUUIDKey] {
-            guard let text = given as? String, let uuid = UUID(uuidString: text)?.uuidString ?? (isForeign ? text : nil) else {
+            guard let text = given as? String, let uuid = UUID(uuidString: text)?.uuidString ?? (isForeign ? text : nil)
+            else {
                 throw CocoaError.coreData(134060, "\(NSStoreUUIDKey) takes the text of a UUID.")
             }
             self.uuid = uuid

@@ -62,7 +62,9 @@ struct StoreOptions {
     }
 
     /// Whether it is said how long.
-    private var waits: Bool { [NSPersistentStoreTimeoutOption, SQLiteConnectionTimeoutOption].contains { given?[$0] != nil } }
+    private var waits: Bool {
+        [NSPersistentStoreTimeoutOption, SQLiteConnectionTimeoutOption].contains { given?[$0] != nil }
+    }
 
     private mutating func observe(by trace: SQLTrace) {
         sqlite.observesBindings = true
@@ -96,7 +98,9 @@ struct StoreOptions {
         case NSInferMappingModelAutomaticallyOption: infersMapping = try flag(key, value)
         case NSPersistentStoreDeferredLightweightMigrationOptionKey: sqlite.defersCleanup = try flag(key, value)
         case NSPersistentStoreStagedMigrationManagerOptionKey:
-            guard let manager = value as? NSStagedMigrationManager else { throw unfit(key, "an NSStagedMigrationManager") }
+            guard let manager = value as? NSStagedMigrationManager else {
+                throw unfit(key, "an NSStagedMigrationManager")
+            }
             stages = manager
         case NSPersistentStoreTimeoutOption:
             guard let seconds = (value as? NSNumber)?.doubleValue ?? value as? Double, seconds >= 0 else {
@@ -115,10 +119,14 @@ struct StoreOptions {
         case NSPersistentHistoryTrackingKey: sqlite.recordsHistory = try flag(key, value)
         case NSPersistentStoreKeepsFormerValues:
             sqlite.keepsFormerValues = try flag(key, value)
-            let isTracking = (given?[NSPersistentHistoryTrackingKey] as? NSNumber)?.boolValue ?? given?[NSPersistentHistoryTrackingKey] as? Bool
+            let isTracking =
+                (given?[NSPersistentHistoryTrackingKey] as? NSNumber)?.boolValue ?? given?[
+                    NSPersistentHistoryTrackingKey] as? Bool
             guard !sqlite.keepsFormerValues || isTracking == true else {
                 throw CocoaError.coreData(
-                    134060, "The store option \(key) needs \(NSPersistentHistoryTrackingKey): former values are kept for each transaction.")
+                    134060,
+                    "The store option \(key) needs \(NSPersistentHistoryTrackingKey): former values are kept for each transaction."
+                )
             }
         case SQLTraceOption:
             guard let trace = value as? SQLTrace else { throw unfit(key, "an SQLTrace") }

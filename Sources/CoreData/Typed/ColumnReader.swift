@@ -53,9 +53,11 @@ class ColumnReader<V>: ColumnTaker {
         } else if object == nil {
             advice = "Ask by a property of an optional type."
         } else if object is NSNumber, KeyValue.unwrappedType(V.self) is any FixedWidthInteger.Type {
-            advice = "Ask by a property of a wider type, or for an average, or fetch a dictionary, which holds real numbers too."
+            advice =
+                "Ask by a property of a wider type, or for an average, or fetch a dictionary, which holds real numbers too."
         }
-        return CocoaError.coreData(134060, "Values of the property \(name) were asked for as \(V.self), and one is \(found). \(advice)")
+        return CocoaError.coreData(
+            134060, "Values of the property \(name) were asked for as \(V.self), and one is \(found). \(advice)")
     }
 }
 
@@ -125,7 +127,9 @@ extension Int: ColumnValue {
     fileprivate static func value(_ rows: ValueRows, _ row: Int, _ column: Int) -> Int? {
         rows.columns[column].type == .int ? rows.int(row: row, column: column).map { Int($0) } : nil
     }
-    fileprivate static func take(_ rows: ValueRows, _ column: Int, into values: inout [Int], or other: (Int) throws -> Int) throws {
+    fileprivate static func take(
+        _ rows: ValueRows, _ column: Int, into values: inout [Int], or other: (Int) throws -> Int
+    ) throws {
         try takeEach(rows, column, into: &values, or: other)
     }
 }
@@ -135,7 +139,9 @@ extension Int64: ColumnValue {
     fileprivate static func value(_ rows: ValueRows, _ row: Int, _ column: Int) -> Int64? {
         rows.columns[column].type == .int ? rows.int(row: row, column: column) : nil
     }
-    fileprivate static func take(_ rows: ValueRows, _ column: Int, into values: inout [Int64], or other: (Int) throws -> Int64) throws {
+    fileprivate static func take(
+        _ rows: ValueRows, _ column: Int, into values: inout [Int64], or other: (Int) throws -> Int64
+    ) throws {
         try takeEach(rows, column, into: &values, or: other)
     }
 }
@@ -145,7 +151,9 @@ extension Int32: ColumnValue {
     fileprivate static func value(_ rows: ValueRows, _ row: Int, _ column: Int) -> Int32? {
         rows.columns[column].type == .int ? rows.int(row: row, column: column).flatMap { Int32(exactly: $0) } : nil
     }
-    fileprivate static func take(_ rows: ValueRows, _ column: Int, into values: inout [Int32], or other: (Int) throws -> Int32) throws {
+    fileprivate static func take(
+        _ rows: ValueRows, _ column: Int, into values: inout [Int32], or other: (Int) throws -> Int32
+    ) throws {
         try takeEach(rows, column, into: &values, or: other)
     }
 }
@@ -155,7 +163,9 @@ extension Int16: ColumnValue {
     fileprivate static func value(_ rows: ValueRows, _ row: Int, _ column: Int) -> Int16? {
         rows.columns[column].type == .int ? rows.int(row: row, column: column).flatMap { Int16(exactly: $0) } : nil
     }
-    fileprivate static func take(_ rows: ValueRows, _ column: Int, into values: inout [Int16], or other: (Int) throws -> Int16) throws {
+    fileprivate static func take(
+        _ rows: ValueRows, _ column: Int, into values: inout [Int16], or other: (Int) throws -> Int16
+    ) throws {
         try takeEach(rows, column, into: &values, or: other)
     }
 }
@@ -165,7 +175,9 @@ extension Bool: ColumnValue {
     fileprivate static func value(_ rows: ValueRows, _ row: Int, _ column: Int) -> Bool? {
         rows.columns[column].type == .bool ? rows.int(row: row, column: column).map { $0 != 0 } : nil
     }
-    fileprivate static func take(_ rows: ValueRows, _ column: Int, into values: inout [Bool], or other: (Int) throws -> Bool) throws {
+    fileprivate static func take(
+        _ rows: ValueRows, _ column: Int, into values: inout [Bool], or other: (Int) throws -> Bool
+    ) throws {
         try takeEach(rows, column, into: &values, or: other)
     }
 }
@@ -176,7 +188,9 @@ extension Double: ColumnValue {
         let type = rows.columns[column].type
         return type == .double || type == .float ? rows.double(row: row, column: column) : nil
     }
-    fileprivate static func take(_ rows: ValueRows, _ column: Int, into values: inout [Double], or other: (Int) throws -> Double) throws {
+    fileprivate static func take(
+        _ rows: ValueRows, _ column: Int, into values: inout [Double], or other: (Int) throws -> Double
+    ) throws {
         try takeEach(rows, column, into: &values, or: other)
     }
 }
@@ -187,7 +201,9 @@ extension String: ColumnValue {
         guard rows.columns[column].type == .text else { return nil }
         return rows.withBytes(row: row, column: column) { String(decoding: $0, as: UTF8.self) }
     }
-    fileprivate static func take(_ rows: ValueRows, _ column: Int, into values: inout [String], or other: (Int) throws -> String) throws {
+    fileprivate static func take(
+        _ rows: ValueRows, _ column: Int, into values: inout [String], or other: (Int) throws -> String
+    ) throws {
         try takeEach(rows, column, into: &values, or: other)
     }
 }
@@ -198,7 +214,9 @@ extension Date: ColumnValue {
         guard rows.columns[column].type == .date else { return nil }
         return rows.double(row: row, column: column).map { Date(timeIntervalSinceReferenceDate: $0) }
     }
-    fileprivate static func take(_ rows: ValueRows, _ column: Int, into values: inout [Date], or other: (Int) throws -> Date) throws {
+    fileprivate static func take(
+        _ rows: ValueRows, _ column: Int, into values: inout [Date], or other: (Int) throws -> Date
+    ) throws {
         try takeEach(rows, column, into: &values, or: other)
     }
 }

@@ -41,7 +41,8 @@ extension ManagedObjectQueries {
     ) throws -> V? { try aggregate("max:", property, predicate, context, as: V?.self) }
 
     private static func aggregate<V>(
-        _ function: String, _ property: AnyKeyPath, _ predicate: NSPredicate?, _ context: NSManagedObjectContext?, as type: V.Type
+        _ function: String, _ property: AnyKeyPath, _ predicate: NSPredicate?, _ context: NSManagedObjectContext?,
+        as type: V.Type
     ) throws -> V {
         let column = ColumnReader<V>.made(at: 0, named: function)
         try NSManagedObjectContext.asked(context, for: self).readValues(of: self, predicate, []) { path in
@@ -49,7 +50,9 @@ extension ManagedObjectQueries {
         } _: { rows, id in
             try column.take(rows, id)
         }
-        guard let value = column.values.first else { throw CocoaError.coreData(134060, "An aggregate of \(self) gave no row.") }
+        guard let value = column.values.first else {
+            throw CocoaError.coreData(134060, "An aggregate of \(self) gave no row.")
+        }
         return value
     }
 
@@ -61,7 +64,8 @@ extension ManagedObjectQueries {
     /// - Throws: what the fetch throws; 134060 for a value that is not of the property's type, naming the property, and for an entity of
     ///   several stores.
     public static func columns<each V>(
-        of properties: repeat KeyPath<Self, each V>, where predicate: NSPredicate? = nil, sortedBy order: [SortDescriptor<Self>] = [],
+        of properties: repeat KeyPath<Self, each V>, where predicate: NSPredicate? = nil,
+        sortedBy order: [SortDescriptor<Self>] = [],
         limit: Int = 0, in context: NSManagedObjectContext? = nil
     ) throws -> (ids: [NSManagedObjectID], values: (repeat [each V])) {
         let context = NSManagedObjectContext.asked(context, for: self)
@@ -70,7 +74,8 @@ extension ManagedObjectQueries {
         var place = 0
         func next<T>(_ property: KeyPath<Self, T>) -> ColumnReader<T> {
             place += 1
-            let reader = ColumnReader<T>.made(at: place, named: (try? Self.keys(of: property))?.joined(separator: ".") ?? "\(property)")
+            let reader = ColumnReader<T>.made(
+                at: place, named: (try? Self.keys(of: property))?.joined(separator: ".") ?? "\(property)")
             reader.getterOfNil = { KeyPathNames.valueOfNil(property, on: self, context) }
             return reader
         }
@@ -108,7 +113,8 @@ extension NSManagedObjectContext {
         var order = try self.order(request)
         let (info, runtime, identities) = (order.info, runtime, identities)
         do {
-            order.plan.projection = .values(ValueProjection(try columns { try KeyPathNames.keys(of: $0, in: info, runtime) }))
+            order.plan.projection = .values(
+                ValueProjection(try columns { try KeyPathNames.keys(of: $0, in: info, runtime) }))
         } catch { throw CocoaError.coreData(134060, "Values of \(info.entity.name) cannot be read: \(error)") }
         try readValues(order) { rows, store in
             try take(rows) { value in

@@ -10,7 +10,9 @@ extension ManagedObjectQueries {
     ///
     /// Like all that finds here it is a fetch: in `context`, else in the context whose block runs; where there is none it is a misuse.
     /// - Throws: what the fetch throws.
-    public static func all(sortedBy order: [SortDescriptor<Self>] = [], in context: NSManagedObjectContext? = nil) throws -> [Self] {
+    public static func all(sortedBy order: [SortDescriptor<Self>] = [], in context: NSManagedObjectContext? = nil)
+        throws -> [Self]
+    {
         try find(where: nil, sortedBy: order, in: context)
     }
 
@@ -38,7 +40,9 @@ extension ManagedObjectQueries {
         _ property: KeyPath<Self, Text>, like pattern: String, options: NSComparisonPredicate.Options = [],
         sortedBy order: [SortDescriptor<Self>] = [], in context: NSManagedObjectContext? = nil
     ) throws -> [Self] {
-        try find(where: SQLPattern(pattern).predicate(of: property.predicateExpression, options), sortedBy: order, in: context)
+        try find(
+            where: SQLPattern(pattern).predicate(of: property.predicateExpression, options), sortedBy: order,
+            in: context)
     }
 
     /// The object with an ID; nil where there is none of this class.
@@ -49,15 +53,20 @@ extension ManagedObjectQueries {
 
     /// The first object in an order for which a predicate holds.
     public static func first(
-        where predicate: NSPredicate? = nil, sortedBy order: [SortDescriptor<Self>] = [], in context: NSManagedObjectContext? = nil
+        where predicate: NSPredicate? = nil, sortedBy order: [SortDescriptor<Self>] = [],
+        in context: NSManagedObjectContext? = nil
     ) throws -> Self? { try find(where: predicate, sortedBy: order, limit: 1, in: context).first }
 
     /// How many objects there are for which a predicate holds.
-    public static func count(where predicate: NSPredicate? = nil, in context: NSManagedObjectContext? = nil) throws -> Int {
+    public static func count(where predicate: NSPredicate? = nil, in context: NSManagedObjectContext? = nil) throws
+        -> Int
+    {
         try NSManagedObjectContext.asked(context, for: Self.self).count(for: request(where: predicate, []))
     }
 
-    fileprivate static func request(where predicate: NSPredicate?, _ order: [SortDescriptor<Self>]) -> NSFetchRequest<Self> {
+    fileprivate static func request(where predicate: NSPredicate?, _ order: [SortDescriptor<Self>]) -> NSFetchRequest<
+        Self
+    > {
         let request = NSFetchRequest<Self>()
         request.predicate = predicate
         request.sortDescriptors = order.map { NSSortDescriptor($0) }
@@ -69,7 +78,9 @@ extension NSManagedObjectContext {
     /// The context that is asked: the one that is given, or the one whose block runs.
     static func asked(_ context: NSManagedObjectContext?, for type: NSManagedObject.Type) -> NSManagedObjectContext {
         guard let context = context ?? executing else {
-            misuse("Objects of \(type) were asked for outside the block of any context. Name one by in:, or ask inside its perform.")
+            misuse(
+                "Objects of \(type) were asked for outside the block of any context. Name one by in:, or ask inside its perform."
+            )
         }
         return context
     }
@@ -115,7 +126,9 @@ struct SQLPattern {
 
     /// `==` for a text without wildcards and `BEGINSWITH` for a beginning, which find by an index; else `LIKE`.
     func predicate(of text: NSExpression, _ options: NSComparisonPredicate.Options) -> NSPredicate {
-        if let whole = literal(parts[...]) { return .comparing(text, .equalTo, NSExpression(forConstantValue: whole), options) }
+        if let whole = literal(parts[...]) {
+            return .comparing(text, .equalTo, NSExpression(forConstantValue: whole), options)
+        }
         if parts.last == .any, let start = literal(parts.dropLast()), !start.isEmpty {
             return .comparing(text, .beginsWith, NSExpression(forConstantValue: start), options)
         }

@@ -25,7 +25,9 @@ public struct TypedExpression<Value>: PredicateOperand {
     /// The object that is asked about.
     static var subject: TypedExpression { TypedExpression(computing: NSExpression.expressionForEvaluatedObject()) }
 
-    func appending<T>(_ keyPath: AnyKeyPath) -> TypedExpression<T> { TypedExpression<T>(computing: predicateExpression.appending(keyPath)) }
+    func appending<T>(_ keyPath: AnyKeyPath) -> TypedExpression<T> {
+        TypedExpression<T>(computing: predicateExpression.appending(keyPath))
+    }
 }
 
 extension TypedExpression where Value: NSManagedObject {
@@ -53,7 +55,9 @@ extension NSPredicate: PredicateCondition {
 }
 
 extension TypedExpression: PredicateCondition where Value == Bool {
-    public var asPredicate: NSPredicate { .comparing(predicateExpression, .equalTo, NSExpression(forConstantValue: true)) }
+    public var asPredicate: NSPredicate {
+        .comparing(predicateExpression, .equalTo, NSExpression(forConstantValue: true))
+    }
 }
 
 /// Lets functions of a class name key paths of the class itself.

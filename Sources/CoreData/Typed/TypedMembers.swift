@@ -34,21 +34,29 @@ private enum MemberNames {
 }
 
 extension PredicateOperand where Value: PredicateMembers {
-    public var count: TypedExpression<Int> { TypedExpression(computing: predicateExpression.appending(operator: "@count")) }
+    public var count: TypedExpression<Int> {
+        TypedExpression(computing: predicateExpression.appending(operator: "@count"))
+    }
     public var isEmpty: NSPredicate { count.compared(.equalTo) }
 
     /// That a condition holds for a member.
-    public func any(_ condition: (TypedExpression<Value.Member>) throws -> some PredicateCondition) rethrows -> NSPredicate {
+    public func any(_ condition: (TypedExpression<Value.Member>) throws -> some PredicateCondition) rethrows
+        -> NSPredicate
+    {
         try count(where: condition).compared(.greaterThan)
     }
 
     /// That a condition holds for no member.
-    public func none(_ condition: (TypedExpression<Value.Member>) throws -> some PredicateCondition) rethrows -> NSPredicate {
+    public func none(_ condition: (TypedExpression<Value.Member>) throws -> some PredicateCondition) rethrows
+        -> NSPredicate
+    {
         try count(where: condition).compared(.equalTo)
     }
 
     /// That a condition holds for all members; it does where there are none.
-    public func all(_ condition: (TypedExpression<Value.Member>) throws -> some PredicateCondition) rethrows -> NSPredicate {
+    public func all(_ condition: (TypedExpression<Value.Member>) throws -> some PredicateCondition) rethrows
+        -> NSPredicate
+    {
         try none { NSPredicate.not(try condition($0).asPredicate) }
     }
 
@@ -86,18 +94,23 @@ extension PredicateOperand where Value: PredicateMembers, Value.Member: NSManage
     /// The sum of a property of the members; 0 of none.
     public func sum<T>(of keyPath: KeyPath<Value.Member, T>) -> TypedExpression<T> { collected("@sum", keyPath) }
     /// The average of a property of the members; nil of none.
-    public func average<T>(of keyPath: KeyPath<Value.Member, T>) -> TypedExpression<Double?> { collected("@avg", keyPath) }
+    public func average<T>(of keyPath: KeyPath<Value.Member, T>) -> TypedExpression<Double?> {
+        collected("@avg", keyPath)
+    }
     public func min<T>(of keyPath: KeyPath<Value.Member, T>) -> TypedExpression<T?> { collected("@min", keyPath) }
     public func max<T>(of keyPath: KeyPath<Value.Member, T>) -> TypedExpression<T?> { collected("@max", keyPath) }
 }
 
 extension TypedExpression where Value: NSManagedObject {
     /// That the object is of a class.
-    public func isKind<Object: NSManagedObject>(of type: Object.Type) -> NSPredicate { predicateExpression.isEntity(of: type) }
+    public func isKind<Object: NSManagedObject>(of type: Object.Type) -> NSPredicate {
+        predicateExpression.isEntity(of: type)
+    }
 }
 
 extension TypedExpression {
-    public func isKind<Wrapped: NSManagedObject, Object: NSManagedObject>(of type: Object.Type) -> NSPredicate where Value == Wrapped? {
+    public func isKind<Wrapped: NSManagedObject, Object: NSManagedObject>(of type: Object.Type) -> NSPredicate
+    where Value == Wrapped? {
         predicateExpression.isEntity(of: type)
     }
 }

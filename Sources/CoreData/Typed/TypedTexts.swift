@@ -45,7 +45,9 @@ extension PredicateOperand where Value: PredicateText {
 
     public var isEmpty: NSPredicate { compare(.equalTo, "", []) }
     /// How long the text is, in UTF-16 code units; nil of nil.
-    public var count: TypedExpression<Int> { TypedExpression(computing: NSExpression(forFunction: "length:", arguments: [predicateExpression])) }
+    public var count: TypedExpression<Int> {
+        TypedExpression(computing: NSExpression(forFunction: "length:", arguments: [predicateExpression]))
+    }
     public func lowercased() -> TypedExpression<String> {
         TypedExpression<String>(computing: NSExpression(forFunction: "lowercase:", arguments: [predicateExpression]))
     }

@@ -38,7 +38,8 @@ package enum KeyedArchive {
         if let value = try reader.value() { return value }
         let found: Any?
         do {
-            found = try NSKeyedUnarchiver.unarchivedObject(ofClasses: reader.classes + KeyedArchive.plain, from: reader.rewritten)
+            found = try NSKeyedUnarchiver.unarchivedObject(
+                ofClasses: reader.classes + KeyedArchive.plain, from: reader.rewritten)
         } catch { throw ArchiveError("The archive cannot be read: \(error).") }
         guard let found else { throw ArchiveError("The archive's object refused to be made of it.") }
         return found

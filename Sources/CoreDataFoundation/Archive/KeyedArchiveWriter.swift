@@ -53,7 +53,9 @@ struct KeyedArchiveWriter {
         if !(value is NSDecimalNumber), let number = value as? UInt64, number > UInt64(Int64.max) {
             return append(.large(number))
         }
-        if let number = value as? NSNumber, type(of: value) is AnyClass, number.objCType.pointee == CChar(bitPattern: UInt8(ascii: "c")) {
+        if let number = value as? NSNumber, type(of: value) is AnyClass,
+            number.objCType.pointee == CChar(bitPattern: UInt8(ascii: "c"))
+        {
             return append(.bool(number.boolValue))
         }
         if let found = Value(any: value) { return try add(found) }

@@ -14,7 +14,8 @@ enum CounterpartProperty {
         case .length: .value(NSExpression(forFunction: "length:", arguments: [value]))
         case .isEmptyText: .condition(.comparing(value, .equalTo, NSExpression(forConstantValue: "")))
         case .memberCount: .value(value.appending(.key("@count")))
-        case .hasNoMembers: .condition(.comparing(value.appending(.key("@count")), .equalTo, NSExpression(forConstantValue: 0)))
+        case .hasNoMembers:
+            .condition(.comparing(value.appending(.key("@count")), .equalTo, NSExpression(forConstantValue: 0)))
         case .first: .value(item("FIRST", of: value))
         case .last: .value(item("LAST", of: value))
         case .itself: .value(value)
@@ -32,17 +33,22 @@ protocol CounterpartProperties {
 }
 
 extension CounterpartProperties {
-    static func counterpart(of keyPath: AnyKeyPath) -> CounterpartProperty? { counterparts.first { $0.0 == keyPath }?.1 }
+    static func counterpart(of keyPath: AnyKeyPath) -> CounterpartProperty? {
+        counterparts.first { $0.0 == keyPath }?.1
+    }
 }
 
 extension String: CounterpartProperties {
-    static var counterparts: [(AnyKeyPath, CounterpartProperty)] { [(\String.count, .length), (\String.isEmpty, .isEmptyText)] }
+    static var counterparts: [(AnyKeyPath, CounterpartProperty)] {
+        [(\String.count, .length), (\String.isEmpty, .isEmptyText)]
+    }
 }
 
 extension Array: CounterpartProperties {
     static var counterparts: [(AnyKeyPath, CounterpartProperty)] {
         [
-            (\[Element].count, .memberCount), (\[Element].isEmpty, .hasNoMembers), (\[Element].first, .first), (\[Element].last, .last),
+            (\[Element].count, .memberCount), (\[Element].isEmpty, .hasNoMembers), (\[Element].first, .first),
+            (\[Element].last, .last),
         ]
     }
 }

@@ -25,7 +25,8 @@ extension NSPredicate {
         try self.init(making: { () throws -> NSPredicate in
             do { return try NSPredicate.made(of: predicate) } catch {
                 throw CocoaError(
-                    .formatting, userInfo: [NSLocalizedDescriptionKey: "A Swift predicate cannot be made an NSPredicate: \(error)"])
+                    .formatting,
+                    userInfo: [NSLocalizedDescriptionKey: "A Swift predicate cannot be made an NSPredicate: \(error)"])
             }
         })
     }

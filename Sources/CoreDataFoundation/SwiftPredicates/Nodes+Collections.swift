@@ -21,7 +21,8 @@ extension PredicateExpressions.SequenceAllSatisfy: TranslatedExpression {
         if let items = members.items(of: LHS.Output.self) {
             return .condition(try translation.each(items, variable.key, test, .and))
         }
-        let others = try translation.filtered(try members.unguarded(), variable.key, test, negated: true).appending(.key("@count"))
+        let others = try translation.filtered(try members.unguarded(), variable.key, test, negated: true).appending(
+            .key("@count"))
         return .condition(try members.whereThere(.comparing(others, .equalTo, NSExpression(forConstantValue: 0))))
     }
 }
@@ -29,7 +30,8 @@ extension PredicateExpressions.SequenceAllSatisfy: TranslatedExpression {
 extension PredicateExpressions.Filter: TranslatedExpression {
     func term(in translation: inout SwiftTranslation) throws(PredicateError) -> PredicateTerm {
         let members = try translation.term(sequence)
-        return PredicateTerm(.value(try translation.filtered(try members.unguarded(), variable.key, filter)), guard: members.guard)
+        return PredicateTerm(
+            .value(try translation.filtered(try members.unguarded(), variable.key, filter)), guard: members.guard)
     }
 }
 
@@ -66,10 +68,13 @@ extension PredicateExpressions.CollectionIndexSubscript: TranslatedExpression {
         if let constant = captured { return constant }
         let (whole, place) = (try translation.term(wrapped), try translation.term(index))
         guard Index.Output.self == Int.self else {
-            throw .noCounterpart("A place in a \(Wrapped.Output.self)", "Places of members of an ordered to-many have one.")
+            throw .noCounterpart(
+                "A place in a \(Wrapped.Output.self)", "Places of members of an ordered to-many have one.")
         }
         return PredicateTerm(
-            .value(NSExpression(forFunction: "objectFrom:withIndex:", arguments: [try whole.unguarded(), try place.expression()])),
+            .value(
+                NSExpression(
+                    forFunction: "objectFrom:withIndex:", arguments: [try whole.unguarded(), try place.expression()])),
             guard: whole.guard)
     }
 }
@@ -79,7 +84,8 @@ extension PredicateExpressions.DictionaryKeySubscript: TranslatedExpression {
         if let constant = captured { return constant }
         let (whole, entry) = (try translation.term(wrapped), try translation.term(key))
         return .value(
-            NSExpression(forFunction: "objectFrom:withIndex:", arguments: [try whole.expression(), try entry.expression()]))
+            NSExpression(
+                forFunction: "objectFrom:withIndex:", arguments: [try whole.expression(), try entry.expression()]))
     }
 }
 
@@ -102,7 +108,8 @@ extension PredicateExpressions.CollectionRangeSubscript: TranslatedExpression {
 extension PredicateTerm {
     /// The members of a captured collection; nil for any other term.
     func items<S: Sequence>(of type: S.Type) -> [Any]? {
-        guard case .some(.some(let constant)) = constant, !(constant is any StringProtocol), let sequence = constant as? S
+        guard case .some(.some(let constant)) = constant, !(constant is any StringProtocol),
+            let sequence = constant as? S
         else { return nil }
         return sequence.map { $0 as Any }
     }
@@ -129,7 +136,8 @@ extension SwiftTranslation {
     ) throws(PredicateError) -> NSPredicate {
         var joined = NSPredicate(value: type == .and)
         for item in items {
-            joined = .joined(type, joined, try term(test, where: variable, is: PredicateTerm(.constant(item))).condition())
+            joined = .joined(
+                type, joined, try term(test, where: variable, is: PredicateTerm(.constant(item))).condition())
         }
         return joined
     }
@@ -177,13 +185,15 @@ protocol CapturedRange {
 
 extension Range: CapturedRange {
     var bounds: RangeBounds {
-        RangeBounds(lower: NSExpression(captured: lowerBound), upper: NSExpression(captured: upperBound), isClosed: false)
+        RangeBounds(
+            lower: NSExpression(captured: lowerBound), upper: NSExpression(captured: upperBound), isClosed: false)
     }
 }
 
 extension ClosedRange: CapturedRange {
     var bounds: RangeBounds {
-        RangeBounds(lower: NSExpression(captured: lowerBound), upper: NSExpression(captured: upperBound), isClosed: true)
+        RangeBounds(
+            lower: NSExpression(captured: lowerBound), upper: NSExpression(captured: upperBound), isClosed: true)
     }
 }
 
@@ -208,7 +218,8 @@ extension PredicateTerm {
             holds = .comparing(value, .between, NSExpression(forAggregate: [lower, upper]))
         } else {
             holds = bounds.lower.map { .comparing(value, .greaterThanOrEqualTo, $0) }
-            holds = .both(holds, bounds.upper.map { .comparing(value, bounds.isClosed ? .lessThanOrEqualTo : .lessThan, $0) })
+            holds = .both(
+                holds, bounds.upper.map { .comparing(value, bounds.isClosed ? .lessThanOrEqualTo : .lessThan, $0) })
         }
         return .both(self.guard, holds) ?? NSPredicate(value: true)
     }

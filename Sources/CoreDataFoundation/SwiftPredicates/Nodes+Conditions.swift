@@ -38,7 +38,8 @@ extension PredicateExpressions.Comparison: TranslatedExpression {
     func term(in translation: inout SwiftTranslation) throws(PredicateError) -> PredicateTerm {
         let (left, right) = (try translation.term(lhs), try translation.term(rhs))
         // Where the value is missing, its substitute decides, once and for all rows.
-        if case .coalesced(let value, let other) = left.kind, left.guard == nil, case .some(.some(let constant)) = right.constant,
+        if case .coalesced(let value, let other) = left.kind, left.guard == nil,
+            case .some(.some(let constant)) = right.constant,
             let other = other as? LHS.Output, let constant = constant as? LHS.Output
         {
             let holds = NSPredicate.comparing(value, op.counterpart, try right.expression())
@@ -74,7 +75,9 @@ extension PredicateExpressions.ComparisonOperator {
 
 extension PredicateTerm {
     /// That two terms are equal, nil to nil, or that they are not.
-    static func equal(_ left: PredicateTerm, _ right: PredicateTerm, isNegated: Bool = false) throws(PredicateError) -> NSPredicate {
+    static func equal(_ left: PredicateTerm, _ right: PredicateTerm, isNegated: Bool = false) throws(PredicateError)
+        -> NSPredicate
+    {
         // The constant stands on the right.
         if left.constant != nil, right.constant == nil { return try equal(right, left, isNegated: isNegated) }
         if let constant = right.constant {
@@ -92,7 +95,9 @@ extension PredicateTerm {
         return isNegated ? presence : .not(presence)
     }
 
-    private static func equal(_ term: PredicateTerm, to constant: Any, isNegated: Bool) throws(PredicateError) -> NSPredicate {
+    private static func equal(_ term: PredicateTerm, to constant: Any, isNegated: Bool) throws(PredicateError)
+        -> NSPredicate
+    {
         let value = NSExpression(captured: constant)
         let holds: NSPredicate
         switch term.kind {
@@ -102,7 +107,9 @@ extension PredicateTerm {
         case .coalesced(let expression, let other):
             let isOther = (other as? AnyHashable) == (constant as? AnyHashable)
             let same = NSPredicate.comparing(expression, .equalTo, value)
-            holds = isOther ? .joined(.or, .comparing(expression, .equalTo, NSExpression(forConstantValue: nil)), same) : same
+            holds =
+                isOther
+                ? .joined(.or, .comparing(expression, .equalTo, NSExpression(forConstantValue: nil)), same) : same
         case .condition(let condition):
             holds = (constant as? Bool) == false ? .not(condition) : condition
         case .order(let left, let right, let options):
@@ -118,7 +125,9 @@ extension PredicateTerm {
         case .orderedSame: return .equalTo
         case .orderedAscending: return .lessThan
         case .orderedDescending: return .greaterThan
-        case nil: throw PredicateError("An order of texts is compared with \(constant); compare it with .orderedSame and its like.")
+        case nil:
+            throw PredicateError(
+                "An order of texts is compared with \(constant); compare it with .orderedSame and its like.")
         }
     }
 }
@@ -130,10 +139,12 @@ extension PredicateExpressions.Conditional: TranslatedExpression {
         guard Output.self == Bool.self else {
             return .value(
                 NSExpression(
-                    forConditional: condition, trueExpression: try first.expression(), falseExpression: try second.expression()))
+                    forConditional: condition, trueExpression: try first.expression(),
+                    falseExpression: try second.expression()))
         }
         return .condition(
             .joined(
-                .or, .joined(.and, condition, try first.condition()), .joined(.and, .not(condition), try second.condition())))
+                .or, .joined(.and, condition, try first.condition()),
+                .joined(.and, .not(condition), try second.condition())))
     }
 }

@@ -27,11 +27,13 @@ extension PredicateExpressions.NilCoalesce: TranslatedExpression {
         guard Output.self == Bool.self else {
             return .value(
                 NSExpression(
-                    forConditional: presence, trueExpression: try first.unguarded(), falseExpression: try second.expression()))
+                    forConditional: presence, trueExpression: try first.unguarded(),
+                    falseExpression: try second.expression()))
         }
         let (holds, other) = (try first.unguardedCondition(), try second.condition())
         if case .some(.some(let flag)) = second.constant {
-            return .condition(flag as? Bool == true ? .joined(.or, .not(presence), holds) : .joined(.and, presence, holds))
+            return .condition(
+                flag as? Bool == true ? .joined(.or, .not(presence), holds) : .joined(.and, presence, holds))
         }
         return .condition(.joined(.or, .joined(.and, presence, holds), .joined(.and, .not(presence), other)))
     }
@@ -39,11 +41,15 @@ extension PredicateExpressions.NilCoalesce: TranslatedExpression {
 
 extension PredicateExpressions.ForcedUnwrap: TranslatedExpression {
     /// What is nil stays nil: no row ends the evaluation.
-    func term(in translation: inout SwiftTranslation) throws(PredicateError) -> PredicateTerm { try translation.term(inner) }
+    func term(in translation: inout SwiftTranslation) throws(PredicateError) -> PredicateTerm {
+        try translation.term(inner)
+    }
 }
 
 extension PredicateExpressions.NilLiteral: TranslatedExpression {
-    func term(in translation: inout SwiftTranslation) throws(PredicateError) -> PredicateTerm { PredicateTerm(.constant(nil)) }
+    func term(in translation: inout SwiftTranslation) throws(PredicateError) -> PredicateTerm {
+        PredicateTerm(.constant(nil))
+    }
 }
 
 extension PredicateExpressions.ConditionalCast: TranslatedExpression {
@@ -73,12 +79,14 @@ extension PredicateExpressions.TypeCheck: TranslatedExpression {
 
 extension PredicateTerm {
     /// The condition on which a cast gives a value; nil where it always gives what there is.
-    fileprivate func isOf<Desired>(_ desired: Desired.Type, from type: Any.Type) throws(PredicateError) -> NSPredicate? {
+    fileprivate func isOf<Desired>(_ desired: Desired.Type, from type: Any.Type) throws(PredicateError) -> NSPredicate?
+    {
         let (wanted, source) = (KeyValue.unwrappedType(desired), KeyValue.unwrappedType(type))
         if wanted == source || source is Desired.Type { return nil }
         guard wanted is AnyClass, source is AnyClass, let naming = wanted as? any KeyPathNaming.Type else {
             throw .noCounterpart(
-                "A cast from \(source) to \(wanted)", "Casts of managed objects have one: to the class of another entity.")
+                "A cast from \(source) to \(wanted)",
+                "Casts of managed objects have one: to the class of another entity.")
         }
         return try unguarded().isEntity(of: naming)
     }

@@ -45,7 +45,8 @@ extension PredicateTerm {
 
 extension PredicateExpressions {
     /// `localizedStandardContains(_:)`, which the macro writes and Foundation on Linux lacks.
-    public struct StringLocalizedStandardContains<Root: PredicateExpression, Other: PredicateExpression>: PredicateExpression
+    public struct StringLocalizedStandardContains<Root: PredicateExpression, Other: PredicateExpression>:
+        PredicateExpression
     where Root.Output: StringProtocol, Other.Output: StringProtocol {
         public typealias Output = Bool
         public let root: Root
@@ -62,7 +63,8 @@ extension PredicateExpressions {
     }
 
     /// `caseInsensitiveCompare(_:)`.
-    public struct StringCaseInsensitiveCompare<Root: PredicateExpression, Other: PredicateExpression>: PredicateExpression
+    public struct StringCaseInsensitiveCompare<Root: PredicateExpression, Other: PredicateExpression>:
+        PredicateExpression
     where Root.Output: StringProtocol, Other.Output: StringProtocol {
         public typealias Output = ComparisonResult
         public let root: Root
@@ -108,7 +110,9 @@ extension PredicateExpressions {
     ) -> StringCaseInsensitiveCompare<Root, Other> { StringCaseInsensitiveCompare(root: root, other: other) }
 
     @_disfavoredOverload
-    public static func build_localizedCompare<Root, Other>(_ root: Root, _ other: Other) -> StringLocalizedCompare<Root, Other> {
+    public static func build_localizedCompare<Root, Other>(_ root: Root, _ other: Other) -> StringLocalizedCompare<
+        Root, Other
+    > {
         StringLocalizedCompare(root: root, other: other)
     }
 }
@@ -138,12 +142,14 @@ extension PredicateExpressions.StringLocalizedStandardContains: TranslatedExpres
 
 extension PredicateExpressions.StringCaseInsensitiveCompare: TranslatedExpression {
     func term(in translation: inout SwiftTranslation) throws(PredicateError) -> PredicateTerm {
-        PredicateTerm(.order(try translation.term(root).expression(), try translation.term(other).expression(), .caseInsensitive))
+        PredicateTerm(
+            .order(try translation.term(root).expression(), try translation.term(other).expression(), .caseInsensitive))
     }
 }
 
 extension PredicateExpressions.StringLocalizedCompare: TranslatedExpression {
     func term(in translation: inout SwiftTranslation) throws(PredicateError) -> PredicateTerm {
-        PredicateTerm(.order(try translation.term(root).expression(), try translation.term(other).expression(), .localeSensitive))
+        PredicateTerm(
+            .order(try translation.term(root).expression(), try translation.term(other).expression(), .localeSensitive))
     }
 }

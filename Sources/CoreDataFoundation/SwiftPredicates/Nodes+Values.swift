@@ -5,11 +5,15 @@ import struct CoreDataValues.PredicateError
 import Foundation
 
 extension PredicateExpressions.Variable: TranslatedExpression {
-    func term(in translation: inout SwiftTranslation) throws(PredicateError) -> PredicateTerm { try translation.term(of: key) }
+    func term(in translation: inout SwiftTranslation) throws(PredicateError) -> PredicateTerm {
+        try translation.term(of: key)
+    }
 }
 
 extension PredicateExpressions.Value: TranslatedExpression {
-    func term(in translation: inout SwiftTranslation) throws(PredicateError) -> PredicateTerm { PredicateTerm(.constant(value)) }
+    func term(in translation: inout SwiftTranslation) throws(PredicateError) -> PredicateTerm {
+        PredicateTerm(.constant(value))
+    }
 }
 
 extension PredicateExpressions.KeyPath: TranslatedExpression {
@@ -61,7 +65,8 @@ extension PredicateExpressions.Arithmetic: TranslatedExpression {
             case .add: "add:to:"
             case .subtract: "from:subtract:"
             case .multiply: "multiply:by:"
-            @unknown default: throw PredicateError("The operator “\(op)” has no counterpart among the functions of NSExpression.")
+            @unknown default:
+                throw PredicateError("The operator “\(op)” has no counterpart among the functions of NSExpression.")
             }
         return try .calculated(name, [try translation.term(lhs), try translation.term(rhs)], self)
     }

@@ -37,7 +37,9 @@ struct PredicateTerm {
     }
 
     /// The same with a condition without which it is nil.
-    func guarded(by condition: NSPredicate?) -> PredicateTerm { PredicateTerm(kind, guard: .both(condition, self.guard)) }
+    func guarded(by condition: NSPredicate?) -> PredicateTerm {
+        PredicateTerm(kind, guard: .both(condition, self.guard))
+    }
 
     // MARK: As what it is needed
 
@@ -45,7 +47,8 @@ struct PredicateTerm {
     func expression() throws(PredicateError) -> NSExpression {
         let value = try unguarded()
         guard let condition = self.guard else { return value }
-        return NSExpression(forConditional: condition, trueExpression: value, falseExpression: NSExpression(forConstantValue: nil))
+        return NSExpression(
+            forConditional: condition, trueExpression: value, falseExpression: NSExpression(forConstantValue: nil))
     }
 
     /// The value where the guard holds.
@@ -55,14 +58,17 @@ struct PredicateTerm {
         case .value(let value): return value
         case .coalesced(let value, let other):
             return NSExpression(
-                forConditional: .comparing(value, .notEqualTo, NSExpression(forConstantValue: nil)), trueExpression: value,
+                forConditional: .comparing(value, .notEqualTo, NSExpression(forConstantValue: nil)),
+                trueExpression: value,
                 falseExpression: NSExpression(captured: other))
         case .condition(let condition):
             return NSExpression(
                 forConditional: condition, trueExpression: NSExpression(forConstantValue: true),
                 falseExpression: NSExpression(forConstantValue: false))
         case .range: throw PredicateError("A range stands where a value is needed; ask whether it contains one.")
-        case .order: throw PredicateError("An order of texts stands where a value is needed; compare it with .orderedSame and its like.")
+        case .order:
+            throw PredicateError(
+                "An order of texts stands where a value is needed; compare it with .orderedSame and its like.")
         }
     }
 
@@ -89,9 +95,12 @@ struct PredicateTerm {
     /// That there is a value; nil where there always is one.
     func presence() throws(PredicateError) -> NSPredicate? {
         switch kind {
-        case .constant(let value): return .both(self.guard, KeyValue.unwrapped(value) == nil ? NSPredicate(value: false) : nil)
+        case .constant(let value):
+            return .both(self.guard, KeyValue.unwrapped(value) == nil ? NSPredicate(value: false) : nil)
         case .value(let value):
-            return .both(self.guard, value.isNeverNil ? nil : .comparing(value, .notEqualTo, NSExpression(forConstantValue: nil)))
+            return .both(
+                self.guard, value.isNeverNil ? nil : .comparing(value, .notEqualTo, NSExpression(forConstantValue: nil))
+            )
         case .coalesced, .condition, .range, .order: return self.guard
         }
     }
@@ -99,9 +108,11 @@ struct PredicateTerm {
 
 extension NSPredicate {
     package static func comparing(
-        _ left: NSExpression, _ op: NSComparisonPredicate.Operator, _ right: NSExpression, _ options: NSComparisonPredicate.Options = []
+        _ left: NSExpression, _ op: NSComparisonPredicate.Operator, _ right: NSExpression,
+        _ options: NSComparisonPredicate.Options = []
     ) -> NSPredicate {
-        NSComparisonPredicate(leftExpression: left, rightExpression: right, modifier: .direct, type: op, options: options)
+        NSComparisonPredicate(
+            leftExpression: left, rightExpression: right, modifier: .direct, type: op, options: options)
     }
 
     /// Both conditions, or the one that there is.
@@ -112,19 +123,24 @@ extension NSPredicate {
     }
 
     /// An AND or OR, of whose parts none is one of the same; a constant decides it, or has no part in it.
-    package static func joined(_ type: NSCompoundPredicate.LogicalType, _ first: NSPredicate, _ second: NSPredicate) -> NSPredicate {
+    package static func joined(_ type: NSCompoundPredicate.LogicalType, _ first: NSPredicate, _ second: NSPredicate)
+        -> NSPredicate
+    {
         let neutral = type == .and
         switch (first.truth, second.truth) {
         case (neutral, _): return second
         case (_, neutral): return first
         case (!neutral, _), (_, !neutral): return NSPredicate(value: !neutral)
-        case (_, _): return NSCompoundPredicate(type: type, subpredicates: first.parts(of: type) + second.parts(of: type))
+        case (_, _):
+            return NSCompoundPredicate(type: type, subpredicates: first.parts(of: type) + second.parts(of: type))
         }
     }
 
     package static func not(_ condition: NSPredicate) -> NSPredicate {
         if let truth = condition.truth { return NSPredicate(value: !truth) }
-        if let inner = condition as? NSCompoundPredicate, inner.compoundPredicateType == .not, let part = inner.parts.first {
+        if let inner = condition as? NSCompoundPredicate, inner.compoundPredicateType == .not,
+            let part = inner.parts.first
+        {
             return part
         }
         return NSCompoundPredicate(type: .not, subpredicates: [condition])

@@ -44,18 +44,21 @@ struct SwiftTranslation {
 
     /// The members of a collection for which a condition holds.
     mutating func filtered(
-        _ collection: NSExpression, _ variable: PredicateExpressions.VariableID, _ test: any PredicateExpression, negated: Bool = false
+        _ collection: NSExpression, _ variable: PredicateExpressions.VariableID, _ test: any PredicateExpression,
+        negated: Bool = false
     ) throws(PredicateError) -> NSExpression {
         // A filter of what is filtered is one filter.
         if case .subquery(let whole, let name, let first) = collection.content {
             let second = try condition(test, variable, name, negated)
-            return NSExpression(forSubquery: whole, usingIteratorVariable: name, predicate: NSPredicate.joined(.and, first, second))
+            return NSExpression(
+                forSubquery: whole, usingIteratorVariable: name, predicate: NSPredicate.joined(.and, first, second))
         }
         depth += 1
         defer { depth -= 1 }
         let name = depth == 1 ? "x" : "x\(depth)"
         return NSExpression(
-            forSubquery: collection, usingIteratorVariable: name, predicate: try condition(test, variable, name, negated))
+            forSubquery: collection, usingIteratorVariable: name,
+            predicate: try condition(test, variable, name, negated))
     }
 
     private mutating func condition(

@@ -6,14 +6,18 @@ import Foundation
 extension CompiledModelReader {
     func predicate(_ archived: ArchivedObject, _ entity: String, _ property: String?) throws(SchemaError) -> String {
         var reader = ArchivedExpressions()
-        do { return try reader.predicate(archived).predicateFormat } catch { throw wrong("has a predicate that cannot be read: \(error.sentence)", entity, property) }
+        do { return try reader.predicate(archived).predicateFormat } catch {
+            throw wrong("has a predicate that cannot be read: \(error.sentence)", entity, property)
+        }
     }
 
     func text(of archived: ArchivedObject, _ entity: String, _ property: String?) throws(SchemaError) -> String {
         FormatPrinter().text(try expression(archived, entity, property))
     }
 
-    private func expression(_ archived: ArchivedObject, _ entity: String, _ property: String?) throws(SchemaError) -> CoreDataValues.Expression {
+    private func expression(_ archived: ArchivedObject, _ entity: String, _ property: String?) throws(SchemaError)
+        -> CoreDataValues.Expression
+    {
         var reader = ArchivedExpressions()
         do { return try reader.expression(archived) } catch {
             throw wrong("has an expression that cannot be read: \(error.sentence)", entity, property)
@@ -23,7 +27,9 @@ extension CompiledModelReader {
     /// `count:(pages)` is what the model file calls `pages.@count`.
     func derivation(_ archived: ArchivedObject, _ entity: String, _ property: String) throws(SchemaError) -> String {
         let tree = try expression(archived, entity, property)
-        guard case .function(let name, let arguments) = tree, arguments.count == 1, case .keyPath(let path) = arguments[0] else {
+        guard case .function(let name, let arguments) = tree, arguments.count == 1,
+            case .keyPath(let path) = arguments[0]
+        else {
             return FormatPrinter().text(tree)
         }
         switch name {
@@ -37,7 +43,8 @@ extension CompiledModelReader {
         switch (type, value) {
         case (.boolean, .int(let number)): .bool(number != 0)
         case (.boolean, .double(let number)): .bool(number != 0)
-        case (.integer16, .bool(let flag)), (.integer32, .bool(let flag)), (.integer64, .bool(let flag)): .int(flag ? 1 : 0)
+        case (.integer16, .bool(let flag)), (.integer32, .bool(let flag)), (.integer64, .bool(let flag)):
+            .int(flag ? 1 : 0)
         case (.integer16, .double(let number)), (.integer32, .double(let number)), (.integer64, .double(let number)):
             Int64(exactly: number.rounded(.towardZero)).map { .int($0) } ?? .null
         case (.double, .int(let number)), (.float, .int(let number)): .double(Double(number))
@@ -55,9 +62,13 @@ extension CompiledModelReader {
     /// The rules that the editor writes: bounds of numbers, dates and lengths, and a pattern.
     mutating func addRule(_ archived: ArchivedObject, to attribute: inout Attribute, _ entity: String) {
         var reader = ArchivedExpressions()
-        guard let tree = try? reader.predicate(archived) else { return warn("a rule that cannot be read", attribute.name, entity) }
+        guard let tree = try? reader.predicate(archived) else {
+            return warn("a rule that cannot be read", attribute.name, entity)
+        }
         for part in tree.conjuncts {
-            guard case .comparison(let rule) = part, case .constant(let value) = rule.right, take(rule, value, &attribute) else {
+            guard case .comparison(let rule) = part, case .constant(let value) = rule.right,
+                take(rule, value, &attribute)
+            else {
                 warn("the rule \(part.predicateFormat)", attribute.name, entity)
                 continue
             }

@@ -27,7 +27,9 @@ struct CompiledModelReader {
             copy.draft.entities.append(try copy.entity(entity, name))
         }
         copy.removeInherited()
-        copy.draft.versionIdentifiers = (root["NSVersionIdentifiers"]?.members ?? []).compactMap(\.text).filter { !$0.isEmpty }.sorted()
+        copy.draft.versionIdentifiers = (root["NSVersionIdentifiers"]?.members ?? []).compactMap(\.text).filter {
+            !$0.isEmpty
+        }.sorted()
         for (name, members) in root["NSConfigurations"]?.entries ?? [] where name != "PF_DEFAULT_CONFIGURATION_NAME" {
             copy.draft.configurations[name] = members.members.compactMap { $0.text("NSEntityName") ?? $0.text }
         }
@@ -47,7 +49,9 @@ struct CompiledModelReader {
             var (inherited, seen) = (Set<String>(), Set<String>())
             var parent = draft.entities[place].parentName
             while let name = parent, seen.insert(name).inserted, let entity = parents[name] {
-                inherited.formUnion(entity.attributes.map(\.name) + entity.relationships.map(\.name) + entity.fetchedProperties.map(\.name))
+                inherited.formUnion(
+                    entity.attributes.map(\.name) + entity.relationships.map(\.name)
+                        + entity.fetchedProperties.map(\.name))
                 parent = entity.parentName
             }
             if inherited.isEmpty { continue }
@@ -76,7 +80,9 @@ struct CompiledModelReader {
         for tuple in object["NSUniqueTuples"]?.members ?? [] {
             entity.uniquenessConstraints.append(tuple.members.compactMap { $0.text ?? $0.text("NSPropertyName") })
         }
-        for index in object["NSFetchIndexDescriptions"]?.members ?? [] { entity.indexes.append(try self.index(index, name)) }
+        for index in object["NSFetchIndexDescriptions"]?.members ?? [] {
+            entity.indexes.append(try self.index(index, name))
+        }
         if entity.indexes.isEmpty { addCompoundIndexes(object, &entity) }
         return entity
     }
@@ -84,8 +90,11 @@ struct CompiledModelReader {
     /// Legacy indexes have no names; they get those that Xcode gives.
     private func addCompoundIndexes(_ object: ArchivedObject, _ entity: inout EntityDraft) {
         for (number, names) in (object["NSCompoundIndexes"]?.members ?? []).enumerated() {
-            let elements = names.members.compactMap { $0.text ?? $0.text("NSPropertyName") }.map { FetchIndex.Element(property: $0) }
-            entity.indexes.append(FetchIndex(name: number == 0 ? "compoundIndex" : "compoundIndex\(number)", elements: elements))
+            let elements = names.members.compactMap { $0.text ?? $0.text("NSPropertyName") }.map {
+                FetchIndex.Element(property: $0)
+            }
+            entity.indexes.append(
+                FetchIndex(name: number == 0 ? "compoundIndex" : "compoundIndex\(number)", elements: elements))
         }
     }
 
@@ -93,23 +102,30 @@ struct CompiledModelReader {
         var elements: [FetchIndex.Element] = []
         for element in object["NSIndexElements"]?.members ?? [] {
             let computed = element["NSIndexedProperty"]
-            let expression = try computed?["NSExpression"].map { (archived) throws(SchemaError) in try text(of: archived, entity, nil) }
+            let expression = try computed?["NSExpression"].map { (archived) throws(SchemaError) in
+                try text(of: archived, entity, nil)
+            }
             elements.append(
                 FetchIndex.Element(
                     property: computed == nil ? element.text("NSPropertyName") : nil, expression: expression,
-                    isAscending: element.bool("NSAscending") ?? true, isRTree: element.integer("NSFetchIndexElementType") == 1))
+                    isAscending: element.bool("NSAscending") ?? true,
+                    isRTree: element.integer("NSFetchIndexElementType") == 1))
         }
         return FetchIndex(
             name: object.text("NSIndexName") ?? "", elements: elements,
-            partialPredicate: try object["NSPartialIndexPredicate"].map { (archived) throws(SchemaError) in try predicate(archived, entity, nil) })
+            partialPredicate: try object["NSPartialIndexPredicate"].map { (archived) throws(SchemaError) in
+                try predicate(archived, entity, nil)
+            })
     }
 
     // MARK: Properties
 
-    private mutating func add(_ object: ArchivedObject, _ key: String, to entity: inout EntityDraft) throws(SchemaError) {
+    private mutating func add(_ object: ArchivedObject, _ key: String, to entity: inout EntityDraft) throws(SchemaError)
+    {
         let name = object.text("NSPropertyName") ?? key
         switch object.className {
-        case "NSAttributeDescription", "NSDerivedAttributeDescription": entity.attributes.append(try attribute(object, name, entity.name))
+        case "NSAttributeDescription", "NSDerivedAttributeDescription":
+            entity.attributes.append(try attribute(object, name, entity.name))
         case "NSRelationshipDescription": entity.relationships.append(try relationship(object, name, entity.name))
         case "NSFetchedPropertyDescription":
             guard let request = object["NSFetchRequest"] else { throw wrong("has no fetch request", entity.name, name) }
@@ -119,15 +135,22 @@ struct CompiledModelReader {
             fetched.isOptional = object.bool("NSIsOptional") ?? false
             fetched.userInfo = texts(object["NSUserInfo"])
             entity.fetchedProperties.append(fetched)
-        default: throw wrong("is of the class \(object.className ?? "?"), which is not read from compiled models", entity.name, name)
+        default:
+            throw wrong(
+                "is of the class \(object.className ?? "?"), which is not read from compiled models", entity.name, name)
         }
     }
 
-    private mutating func attribute(_ object: ArchivedObject, _ name: String, _ entity: String) throws(SchemaError) -> Attribute {
-        guard let type = object.integer("NSAttributeType").flatMap({ UInt32(exactly: $0) }).flatMap(AttributeType.init) else {
+    private mutating func attribute(_ object: ArchivedObject, _ name: String, _ entity: String) throws(SchemaError)
+        -> Attribute
+    {
+        guard let type = object.integer("NSAttributeType").flatMap({ UInt32(exactly: $0) }).flatMap(AttributeType.init)
+        else {
             throw wrong("has no known type", entity, name)
         }
-        guard type != .composite else { throw wrong("is a composite, which is not read from compiled models", entity, name) }
+        guard type != .composite else {
+            throw wrong("is a composite, which is not read from compiled models", entity, name)
+        }
         var attribute = Attribute(name: name, type: type)
         attribute.isOptional = object.bool("NSIsOptional") ?? false
         attribute.isTransient = object.bool("NSIsTransient") ?? false
@@ -146,27 +169,35 @@ struct CompiledModelReader {
             attribute.derivationExpression = try derivation(expression, entity, name)
             attribute.isReadOnly = true
         }
-        if let value = object["NSDefaultValue"], let found = value.value { attribute.defaultValue = converted(found, type) }
+        if let value = object["NSDefaultValue"], let found = value.value {
+            attribute.defaultValue = converted(found, type)
+        }
         for rule in object["NSValidationPredicates"]?.members ?? [] { addRule(rule, to: &attribute, entity) }
         return attribute
     }
 
-    private func relationship(_ object: ArchivedObject, _ name: String, _ entity: String) throws(SchemaError) -> Relationship {
+    private func relationship(_ object: ArchivedObject, _ name: String, _ entity: String) throws(SchemaError)
+        -> Relationship
+    {
         let target = object["NSDestinationEntity"]
         guard let destination = nonEmpty(object.text("_NSDestinationEntityName")) ?? target?.text("NSEntityName") else {
             throw wrong("leads to no entity", entity, name)
         }
         var relationship = Relationship(name: name, destinationName: destination)
         let inverse = object["NSInverseRelationship"]
-        relationship.inverseName = nonEmpty(object.text("_NSInverseRelationshipName")) ?? inverse?.text("NSPropertyName")
-        if relationship.inverseName != nil { relationship.inverseEntityName = inverse?["NSEntity"]?.text("NSEntityName") }
+        relationship.inverseName =
+            nonEmpty(object.text("_NSInverseRelationshipName")) ?? inverse?.text("NSPropertyName")
+        if relationship.inverseName != nil {
+            relationship.inverseEntityName = inverse?["NSEntity"]?.text("NSEntityName")
+        }
         relationship.isOptional = object.bool("NSIsOptional") ?? false
         relationship.isTransient = object.bool("NSIsTransient") ?? false
         relationship.isOrdered = object.bool("NSIsOrdered") ?? false
         relationship.isIndexed = object.bool("NSIsIndexed") ?? false
         relationship.minCount = Int(clamping: object.integer("NSMinCount") ?? 0)
         relationship.maxCount = Int(clamping: object.integer("NSMaxCount") ?? 0)
-        relationship.deleteRule = object.integer("NSDeleteRule").flatMap { UInt8(exactly: $0) }.flatMap(DeleteRule.init) ?? .nullify
+        relationship.deleteRule =
+            object.integer("NSDeleteRule").flatMap { UInt8(exactly: $0) }.flatMap(DeleteRule.init) ?? .nullify
         relationship.renamingIdentifier = renaming(object, name)
         relationship.versionHashModifier = nonEmpty(object.text("NSVersionHashModifier"))
         relationship.userInfo = texts(object["NSUserInfo"])
@@ -176,7 +207,9 @@ struct CompiledModelReader {
     private mutating func template(_ object: ArchivedObject, _ name: String) throws(SchemaError) -> FetchTemplate {
         let entity = object["NSEntity"]?.text("NSEntityName") ?? object.text("NSEntityName") ?? ""
         var template = FetchTemplate(name: name, entityName: entity)
-        template.predicate = try object["NSPredicate"].map { (archived) throws(SchemaError) in try predicate(archived, entity, nil) }
+        template.predicate = try object["NSPredicate"].map { (archived) throws(SchemaError) in
+            try predicate(archived, entity, nil)
+        }
         template.resultType = Int(clamping: object.integer("NSResultType") ?? 0)
         template.fetchLimit = Int(clamping: object.integer("NSFetchLimit") ?? 0)
         template.fetchBatchSize = Int(clamping: object.integer("NSBatchSize") ?? 0)
@@ -201,6 +234,7 @@ struct CompiledModelReader {
     func wrong(_ what: String, _ entity: String, _ property: String?) -> SchemaError {
         let title = entity + (property.map { "." + $0 } ?? "")
         return SchemaError(
-            "“\(title)” \(what)", entity: entity, property: property, location: SourceLocation(path: path, line: 1, column: 1))
+            "“\(title)” \(what)", entity: entity, property: property,
+            location: SourceLocation(path: path, line: 1, column: 1))
     }
 }

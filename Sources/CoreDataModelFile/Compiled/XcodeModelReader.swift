@@ -17,14 +17,17 @@ struct XcodeModelReader {
                 throw ArchiveError("It holds no model.")
             }
             self.root = root
-        } catch { throw ModelFileError("the model inside the mapping model cannot be read: \(error.sentence)", path: path) }
+        } catch {
+            throw ModelFileError("the model inside the mapping model cannot be read: \(error.sentence)", path: path)
+        }
     }
 
     func read() throws(SchemaError) -> SchemaDraft {
         var draft = SchemaDraft()
         draft.location = SourceLocation(path: path, line: 1, column: 1)
         draft.versionIdentifiers = [root.text("_modelVersionIdentifier")].compactMap { $0 }.filter { !$0.isEmpty }
-        for (name, entity) in root["_xd_rootPackage"]?["XDBucketForClassesstorage"]?.entries ?? [] where entity.className == "XDPMEntity" {
+        for (name, entity) in root["_xd_rootPackage"]?["XDBucketForClassesstorage"]?.entries ?? []
+        where entity.className == "XDPMEntity" {
             draft.entities.append(try self.entity(entity, name))
         }
         return draft
@@ -38,7 +41,9 @@ struct XcodeModelReader {
         entity.isAbstract = facts.flag("XD_PSK_isAbstract")
         entity.versionHashModifier = facts.text("XD_PSK_versionHashModifier")
         entity.renamingIdentifier = facts.text("XD_PSK_elementID")
-        entity.uniquenessConstraints = (facts["XDPMUniquenessConstraints"]?.members ?? []).map { $0.members.compactMap(\.text) }
+        entity.uniquenessConstraints = (facts["XDPMUniquenessConstraints"]?.members ?? []).map {
+            $0.members.compactMap(\.text)
+        }
         for (key, property) in object["XDBucketForOwnedAttributesstorage"]?.entries ?? [] {
             let name = property.text("_name") ?? key
             switch property.className {
@@ -50,9 +55,12 @@ struct XcodeModelReader {
         return entity
     }
 
-    private func attribute(_ object: ArchivedObject, _ name: String, _ entity: String) throws(SchemaError) -> Attribute {
+    private func attribute(_ object: ArchivedObject, _ name: String, _ entity: String) throws(SchemaError) -> Attribute
+    {
         let facts = Facts(object)
-        guard let type = UInt32(exactly: facts.number("XD_PAttK_attributeType")).flatMap(AttributeType.init), type != .composite else {
+        guard let type = UInt32(exactly: facts.number("XD_PAttK_attributeType")).flatMap(AttributeType.init),
+            type != .composite
+        else {
             throw wrong("has no type that is known here", entity, name)
         }
         var attribute = Attribute(name: name, type: type)
@@ -70,9 +78,13 @@ struct XcodeModelReader {
         return attribute
     }
 
-    private func relationship(_ object: ArchivedObject, _ name: String, _ entity: String) throws(SchemaError) -> Relationship {
+    private func relationship(_ object: ArchivedObject, _ name: String, _ entity: String) throws(SchemaError)
+        -> Relationship
+    {
         let facts = Facts(object)
-        guard let destination = facts["XD_PRK_destination"]?.text("_name") else { throw wrong("leads to no entity", entity, name) }
+        guard let destination = facts["XD_PRK_destination"]?.text("_name") else {
+            throw wrong("leads to no entity", entity, name)
+        }
         var relationship = Relationship(name: name, destinationName: destination)
         let inverse = facts["XD_PRK_inverseRelationship"]
         relationship.inverseName = inverse?.text("_name")

@@ -217,7 +217,9 @@ package struct SQLSpatialBounds<End: Sendable>: Sendable {
 }
 
 extension SQLDialect {
-    package func keys(in index: SQLSpatialIndex, _ bounds: [(column: String, bounds: SQLSpatialBounds<String>)]) -> String? { nil }
+    package func keys(in index: SQLSpatialIndex, _ bounds: [(column: String, bounds: SQLSpatialBounds<String>)])
+        -> String?
+    { nil }
 
     /// For databases whose sums are as large as need be.
     package func wideSum(_ values: String) -> String { "COALESCE(SUM(\(values)), 0)" }

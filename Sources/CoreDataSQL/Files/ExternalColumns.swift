@@ -62,7 +62,9 @@ package struct ExternalColumns: Sendable {
     /// The files that any row refers to.
     package func names(_ session: any SQLReading) throws -> [String] {
         let names = try columns().flatMap { place in
-            try session.tuples(FileStatements(map.dialect).allNames(in: place.column, of: place.table), []).compactMap { $0.first?.word }
+            try session.tuples(FileStatements(map.dialect).allNames(in: place.column, of: place.table), []).compactMap {
+                $0.first?.word
+            }
         }
         return Set(names.filter(Self.isName)).sorted()
     }
@@ -79,7 +81,8 @@ package struct ExternalColumns: Sendable {
 
     /// The same for the rows of a condition that follows their number.
     package func names(
-        in slots: [Int], of entity: EntityIndex, rows: String?, _ values: [Value], _ session: any SQLSession, _ texts: WriteCompiler
+        in slots: [Int], of entity: EntityIndex, rows: String?, _ values: [Value], _ session: any SQLSession,
+        _ texts: WriteCompiler
     ) throws -> [String] {
         let statements = FileStatements(map.dialect)
         let table = try map.table(of: entity).name
@@ -96,7 +99,9 @@ package struct ExternalColumns: Sendable {
     /// removed.
     ///
     /// - Parameter write: gives the session that writes.
-    package func sweep(store: String, _ texts: WriteCompiler, write: ((any SQLSession) throws -> Void) throws -> Void) throws {
+    package func sweep(store: String, _ texts: WriteCompiler, write: ((any SQLSession) throws -> Void) throws -> Void)
+        throws
+    {
         let abandoned = PendingFiles.abandoned(in: folder, store: store)
         if abandoned.isEmpty { return }
         try write { session in
@@ -113,7 +118,9 @@ package struct ExternalColumns: Sendable {
     private func isReferred(_ name: String, _ session: any SQLSession, _ texts: WriteCompiler) throws -> Bool {
         for place in try columns() {
             let sql = FileStatements(map.dialect).isReferred(in: place.column, of: place.table)
-            if try !session.words(.text(sql), each: 1, [.data(ExternalReference.cell(named: name))], texts).isEmpty { return true }
+            if try !session.words(.text(sql), each: 1, [.data(ExternalReference.cell(named: name))], texts).isEmpty {
+                return true
+            }
         }
         return false
     }

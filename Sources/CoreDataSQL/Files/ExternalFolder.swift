@@ -95,8 +95,11 @@ package struct ExternalFolder: ValueFiles {
     /// The names of all files of values that are here, of whichever store.
     func names() throws -> Set<String> {
         do {
-            return Set(try FileManager.default.contentsOfDirectory(atPath: files.path).filter { UUID(uuidString: $0) != nil })
-        } catch let error as CocoaError where error.code == .fileReadNoSuchFile || error.code == .fileNoSuchFile { return [] }
+            return Set(
+                try FileManager.default.contentsOfDirectory(atPath: files.path).filter { UUID(uuidString: $0) != nil })
+        } catch let error as CocoaError where error.code == .fileReadNoSuchFile || error.code == .fileNoSuchFile {
+            return []
+        }
     }
 
     func removeIfEmpty() {

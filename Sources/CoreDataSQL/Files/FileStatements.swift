@@ -14,7 +14,8 @@ package struct FileStatements: Sendable {
     package func names(in column: String, of table: String, rows: String? = nil) -> String {
         let reference = dialect.fileReference(dialect.quoted(column))
         let keys = rows ?? dialect.isIn(SQLList(dialect.parameter(1, like: dialect.list([Int64(0)]))))
-        return "SELECT \(reference.name) FROM \(dialect.quoted(table)) WHERE \"Z_PK\" \(keys) AND \(reference.condition)"
+        return
+            "SELECT \(reference.name) FROM \(dialect.quoted(table)) WHERE \"Z_PK\" \(keys) AND \(reference.condition)"
     }
 
     /// Answers the names of the files that any row refers to.

@@ -60,12 +60,14 @@ package final class KeptFiles: Sendable {
     ///
     /// - Parameter note: names these files.
     package func remove(_ names: Set<String>, _ note: PendingFiles) {
-        let waits = !names.isEmpty && state.withLock { state in
-            if state.views.isEmpty { return false }
-            state.waiting.append((state.moment, names, note))
-            state.moment += 1
-            return true
-        }
+        let waits =
+            !names.isEmpty
+            && state.withLock { state in
+                if state.views.isEmpty { return false }
+                state.waiting.append((state.moment, names, note))
+                state.moment += 1
+                return true
+            }
         if waits { return }
         for name in names { folder.remove(name) }
         note.end()

@@ -46,7 +46,8 @@ package struct ChangeMask: Sendable {
             slot.isTransient
                 ? nil
                 : Property(
-                    group: slot.relationship == nil ? .attribute : .toOne, owner: slot.owner, name: slot.name, slot: index,
+                    group: slot.relationship == nil ? .attribute : .toOne, owner: slot.owner, name: slot.name,
+                    slot: index,
                     relationship: slot.relationship, isTag: slot.kind == .entityTag)
         }
         let toMany = entity.toMany.map { schema[$0] }.filter { !$0.description.isTransient }.map {

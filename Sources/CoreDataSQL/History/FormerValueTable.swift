@@ -43,7 +43,8 @@ package struct FormerValueTable: Sendable {
     package func keep(_ column: Column, of source: String, rows: Rows) -> String {
         let cell = "r.\(dialect.quoted(column.name))"
         let value = column.kind == .externalData ? dialect.content(cell, length: nil) : dialect.tombstone(cell)
-        return insert("r.\"Z_PK\"", place: "NULL", value) + " FROM \(dialect.quoted(source)) AS r WHERE r.\"Z_PK\" \(among(rows))"
+        return insert("r.\"Z_PK\"", place: "NULL", value)
+            + " FROM \(dialect.quoted(source)) AS r WHERE r.\"Z_PK\" \(among(rows))"
     }
 
     /// The same for the members of a to-many.
@@ -81,7 +82,10 @@ package struct FormerValueTable: Sendable {
     /// Drops what was not moved, and gives the rest its numbers.
     package var moved: [String] {
         let entity = name("ZENTITY")
-        return ["DELETE FROM \(table) WHERE \(entity) > 0", "UPDATE \(table) SET \(entity) = -\(entity) WHERE \(entity) < 0"]
+        return [
+            "DELETE FROM \(table) WHERE \(entity) > 0",
+            "UPDATE \(table) SET \(entity) = -\(entity) WHERE \(entity) < 0",
+        ]
     }
 
     /// Removes what came before a transaction.
@@ -100,13 +104,16 @@ extension StoreMap {
     /// nil where the members' own to-ones say all of it.
     func members(of index: RelationshipIndex) throws -> MemberColumns? {
         if let ordered = try positions(of: index) {
-            return MemberColumns(table: ordered.table, owner: ordered.owner, member: ordered.member, position: ordered.position)
+            return MemberColumns(
+                table: ordered.table, owner: ordered.owner, member: ordered.member, position: ordered.position)
         }
         if let join = join(of: index) {
             let side = join.side(of: index)
             return MemberColumns(table: join.name, owner: side.owner, member: side.member, position: nil)
         }
         let table = try table(of: schema[index].destination)
-        return table.ownerColumn(of: index).map { MemberColumns(table: table.name, owner: $0.name, member: "Z_PK", position: nil) }
+        return table.ownerColumn(of: index).map {
+            MemberColumns(table: table.name, owner: $0.name, member: "Z_PK", position: nil)
+        }
     }
 }

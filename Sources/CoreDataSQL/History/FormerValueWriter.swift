@@ -17,7 +17,9 @@ package struct FormerValueWriter: Sendable {
         for sql in table.definitions { try session.run(sql, []) }
     }
 
-    func mark(_ transaction: Int64, _ session: any SQLSession) throws { try session.run(table.mark, [.int(transaction)]) }
+    func mark(_ transaction: Int64, _ session: any SQLSession) throws {
+        try session.run(table.mark, [.int(transaction)])
+    }
 
     /// - Parameter mask: what an update changes; nil for a deletion, which takes all.
     func keep(
@@ -63,6 +65,7 @@ extension SQLReader {
         let slot = schema[index].slots.first { $0.name == property && $0.kind != .entityTag }
         let place: Int64? = if case .int(let place) = row[3] { place } else { nil }
         return FormerCell(
-            key: RowKey(entity: index, number: number), property: property, place: place, value: row[4].kept(as: slot?.kind ?? .toOne))
+            key: RowKey(entity: index, number: number), property: property, place: place,
+            value: row[4].kept(as: slot?.kind ?? .toOne))
     }
 }

@@ -16,18 +16,22 @@ final class HistoryDecoder {
     /// A transaction without its changes, of a row of `HistoryReading.transactions`.
     static func transaction(_ row: [Value]) -> HistoryTransaction {
         HistoryTransaction(
-            number: row[0].wholeNumber ?? 0, time: row[1].real ?? 0, author: row[2].plainText, contextName: row[3].plainText,
+            number: row[0].wholeNumber ?? 0, time: row[1].real ?? 0, author: row[2].plainText,
+            contextName: row[3].plainText,
             bundle: row[4].plainText, process: row[5].plainText)
     }
 
     /// nil for a row of an entity that the model does not have.
     func change(_ row: HistoryRow) -> HistoryChange? {
         let place = Int(truncatingIfNeeded: row.entity) - 1
-        guard schema.entities.indices.contains(place), let kind = HistoryChange.Kind(rawValue: row.kind) else { return nil }
+        guard schema.entities.indices.contains(place), let kind = HistoryChange.Kind(rawValue: row.kind) else {
+            return nil
+        }
         let entity = EntityIndex(place)
         let changed = row.mask.isEmpty ? ([], []) : changed(entity, row.mask)
         return HistoryChange(
-            number: row.number, kind: kind, key: RowKey(entity: entity, number: row.row), slots: changed.0, relationships: changed.1,
+            number: row.number, kind: kind, key: RowKey(entity: entity, number: row.row), slots: changed.0,
+            relationships: changed.1,
             tombstone: row.tombstones.isEmpty || kind != .delete ? [:] : tombstone(entity, row.tombstones))
     }
 

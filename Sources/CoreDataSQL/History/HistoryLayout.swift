@@ -21,7 +21,8 @@ package struct HistoryLayout: Sendable, Equatable {
     /// Asks a database that has a history.
     package init(_ session: any SQLReading) throws {
         let catalogue = Catalogue(session)
-        let transaction = Set(try catalogue.columns(of: HistoryTables.Table.transaction.name).keys.map { $0.uppercased() })
+        let transaction = Set(
+            try catalogue.columns(of: HistoryTables.Table.transaction.name).keys.map { $0.uppercased() })
         let change = try catalogue.columns(of: HistoryTables.Table.change.name).keys
         tombstones = change.count { $0.uppercased().hasPrefix("ZTOMBSTONE") }
         hasNumbers = transaction.contains("ZAUTHORTS")

@@ -23,7 +23,8 @@ package struct HistoryMarkTable: Sendable {
     /// Name, number, time. Answers the number where it is then.
     package var move: String {
         let held = dialect.held(number, in: table)
-        return "INSERT INTO \(table) (\(mark), \(number), \(time)) VALUES (\(text(1)), \(dialect.parameter(2, like: .int(0))), "
+        return
+            "INSERT INTO \(table) (\(mark), \(number), \(time)) VALUES (\(text(1)), \(dialect.parameter(2, like: .int(0))), "
             + "\(dialect.parameter(3, like: .double(0)))) ON CONFLICT (\(mark)) DO UPDATE SET "
             + "\(number) = \(dialect.larger("COALESCE(\(held), 0)", "excluded.\(number)")), \(time) = excluded.\(time) RETURNING \(number)"
     }
@@ -35,7 +36,9 @@ package struct HistoryMarkTable: Sendable {
     package var all: String { "SELECT \(mark), \(number), \(time) FROM \(table) ORDER BY \(mark)" }
 
     /// Time. Answers the number of the one farthest behind among those that were moved at that time or later.
-    package var last: String { "SELECT MIN(\(number)) FROM \(table) WHERE \(time) >= \(dialect.parameter(1, like: .double(0)))" }
+    package var last: String {
+        "SELECT MIN(\(number)) FROM \(table) WHERE \(time) >= \(dialect.parameter(1, like: .double(0)))"
+    }
 }
 
 extension SQLReader {
@@ -44,7 +47,9 @@ extension SQLReader {
         try source.read(.latest) { session in
             guard try Catalogue(session).tables().contains(HistoryMarkTable.name) else { return }
             marks = try session.tuples(HistoryMarkTable(plan.map.dialect).all, []).compactMap { row in
-                guard let name = row[0].word, case .int(let number) = row[1], case .date(let time) = row[2].kept(as: .date) else { return nil }
+                guard let name = row[0].word, case .int(let number) = row[1],
+                    case .date(let time) = row[2].kept(as: .date)
+                else { return nil }
                 return HistoryMark(name: name, number: number, time: time)
             }
         }
@@ -59,8 +64,11 @@ extension SQLWriter {
         var place = number
         try source.writing { session in
             try session.transaction {
-                if try !Catalogue(session).tables().contains(HistoryMarkTable.name) { try session.run(marks.definition, []) }
-                let moved = try session.numbers(.text(marks.move), each: 1, [.text(name), .int(number), .date(time)], plan.writes)
+                if try !Catalogue(session).tables().contains(HistoryMarkTable.name) {
+                    try session.run(marks.definition, [])
+                }
+                let moved = try session.numbers(
+                    .text(marks.move), each: 1, [.text(name), .int(number), .date(time)], plan.writes)
                 place = moved.first.flatMap { $0 } ?? number
                 return true
             }
@@ -84,9 +92,12 @@ extension SQLWriter {
     /// Removes the transactions that are older than a time and that no mark is waiting for that was moved since another.
     package func purgeHistory(before time: Double, keepingForMarksSince age: Double) throws -> Int {
         try deleteHistory { session in
-            let first = try session.numbers(HistoryReading(plan.map.dialect).firstNotBefore, each: 1, [.date(time)]).first.flatMap { $0 } ?? 0
+            let first =
+                try session.numbers(HistoryReading(plan.map.dialect).firstNotBefore, each: 1, [.date(time)]).first
+                .flatMap { $0 } ?? 0
             guard try Catalogue(session).tables().contains(HistoryMarkTable.name) else { return first }
-            let last = try session.numbers(HistoryMarkTable(plan.map.dialect).last, each: 1, [.date(age)]).first.flatMap { $0 }
+            let last = try session.numbers(HistoryMarkTable(plan.map.dialect).last, each: 1, [.date(age)]).first.flatMap
+            { $0 }
             return last.map { min(first, $0 + 1) } ?? first
         }
     }

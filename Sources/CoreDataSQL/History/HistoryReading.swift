@@ -30,7 +30,8 @@ package struct HistoryReading: Sendable {
     package func transactions(_ part: Part) -> String {
         let columns = ["t.\(name("Z_PK"))", "t.\(name("ZTIMESTAMP"))"] + HistoryReading.origins.map(text)
         let condition = part == .after ? "> \(number)" : isListed
-        return "SELECT \(columns.joined(separator: ", ")) FROM \(transactions) AS t\(texts) WHERE t.\(name("Z_PK")) \(condition) "
+        return
+            "SELECT \(columns.joined(separator: ", ")) FROM \(transactions) AS t\(texts) WHERE t.\(name("Z_PK")) \(condition) "
             + "ORDER BY t.\(name("Z_PK"))"
     }
 
@@ -59,7 +60,8 @@ package struct HistoryReading: Sendable {
     /// Changes as `HistoryRow` has them, in the order of their transactions. Parameter 1 is the number of a transaction, or a list of
     /// numbers.
     package func changes(_ part: Part) -> String {
-        let columns = ["ZTRANSACTIONID", "Z_PK", "ZCHANGETYPE", "ZENTITY", "ZENTITYPK", "ZCOLUMNS"]
+        let columns =
+            ["ZTRANSACTIONID", "Z_PK", "ZCHANGETYPE", "ZENTITY", "ZENTITYPK", "ZCOLUMNS"]
             + (0..<layout.tombstones).map { "ZTOMBSTONE\($0)" }
         let condition =
             switch part {
@@ -82,7 +84,9 @@ package struct HistoryReading: Sendable {
     package var first: String { "SELECT MIN(\(name("Z_PK"))) FROM \(transactions)" }
 
     /// Time. Answers the number of the first transaction that was made later.
-    package var firstSince: String { "SELECT MIN(\(name("Z_PK"))) FROM \(transactions) WHERE \(name("ZTIMESTAMP")) > \(time)" }
+    package var firstSince: String {
+        "SELECT MIN(\(name("Z_PK"))) FROM \(transactions) WHERE \(name("ZTIMESTAMP")) > \(time)"
+    }
 
     /// Time. Answers the number of the first transaction that is not older, or else the one after the last.
     package var firstNotBefore: String {

@@ -21,13 +21,15 @@ package enum HistorySchema {
         var transactions = entity(
             HistorySchema.transaction,
             [
-                ("author", .string), ("bundleID", .string), ("contextName", .string), ("processID", .string), ("timestamp", .date),
+                ("author", .string), ("bundleID", .string), ("contextName", .string), ("processID", .string),
+                ("timestamp", .date),
                 ("token", .integer64), ("transactionNumber", .integer64),
             ])
         var changes = entity(
             HistorySchema.change,
             [
-                ("changeID", .integer64), ("changedEntity", .integer64), ("changedID", .integer64), ("changedObjectID", .integer64),
+                ("changeID", .integer64), ("changedEntity", .integer64), ("changedID", .integer64),
+                ("changedObjectID", .integer64),
                 ("changeType", .integer64),
             ])
         transactions.relationships = [relationship("changes", change, inverse: "transaction", isToMany: true)]
@@ -37,7 +39,9 @@ package enum HistorySchema {
         return draft
     }()
 
-    private static func relationship(_ name: String, _ destination: String, inverse: String, isToMany: Bool) -> Relationship {
+    private static func relationship(_ name: String, _ destination: String, inverse: String, isToMany: Bool)
+        -> Relationship
+    {
         var relationship = Relationship(name: name, destinationName: destination)
         relationship.inverseName = inverse
         relationship.isOptional = true

@@ -37,7 +37,8 @@ package struct HistorySearch {
     private func tables() -> [String] {
         let reading = HistoryReading(dialect, layout)
         let texts = Dictionary(
-            uniqueKeysWithValues: zip(["author", "contextName", "bundleID", "processID"], HistoryReading.origins.map(reading.text)))
+            uniqueKeysWithValues: zip(
+                ["author", "contextName", "bundleID", "processID"], HistoryReading.origins.map(reading.text)))
         return plan.map.tables.map { table in
             let entity = plan.map.schema[table.root]
             let isChange = entity.name == HistorySchema.change
@@ -45,7 +46,9 @@ package struct HistorySearch {
                 "\(texts[column.property] ?? "t.\(dialect.defined(Self.kept(column.property)))") AS \(dialect.quoted(column.name))"
             }
             let source = isChange ? HistoryTables.Table.change : .transaction
-            let own = ["t.\(dialect.defined("Z_PK")) AS \"Z_PK\"", "\(entity.index.number) AS \"Z_ENT\"", "1 AS \"Z_OPT\""]
+            let own = [
+                "t.\(dialect.defined("Z_PK")) AS \"Z_PK\"", "\(entity.index.number) AS \"Z_ENT\"", "1 AS \"Z_OPT\"",
+            ]
             return "\(dialect.quoted(table.name)) AS (SELECT \((own + columns).joined(separator: ", ")) "
                 + "FROM \(dialect.defined(source.name)) AS t\(isChange ? "" : reading.texts))"
         }

@@ -101,7 +101,8 @@ package struct HistoryStatements: Sendable {
     package func allocate(_ table: HistoryTables.Table) -> String {
         let (keys, last) = (name("Z_PRIMARYKEY"), name("Z_MAX"))
         let held = "COALESCE(\(dialect.held(last, in: keys)), 0) + \(number(1))"
-        return "INSERT INTO \(keys) (\(names(["Z_ENT", "Z_NAME", "Z_SUPER", "Z_MAX"]))) VALUES (\(table.rawValue), '\(table.entity)', 0, "
+        return
+            "INSERT INTO \(keys) (\(names(["Z_ENT", "Z_NAME", "Z_SUPER", "Z_MAX"]))) VALUES (\(table.rawValue), '\(table.entity)', 0, "
             + "COALESCE((SELECT MAX(\(name("Z_PK"))) FROM \(name(table.name))), 0) + \(number(1))) "
             + "ON CONFLICT (\(name("Z_ENT"))) DO UPDATE SET \(last) = \(dialect.larger(held, "excluded.\(last)")) RETURNING \(last)"
     }
@@ -137,7 +138,8 @@ package struct HistoryStatements: Sendable {
     /// First number, transaction, kind, entity, mask, a list of rows.
     package var addChanges: String {
         let list = dialect.rows(of: rows, as: nil)
-        return "INSERT INTO \(name("ACHANGE")) (\(names(Self.change))) \(change(list.place)), \(list.value) FROM \(list.source)"
+        return
+            "INSERT INTO \(name("ACHANGE")) (\(names(Self.change))) \(change(list.place)), \(list.value) FROM \(list.source)"
     }
 
     /// The same parameters: what is to be kept of the rows is copied from them, so they must still be there.
@@ -154,7 +156,8 @@ package struct HistoryStatements: Sendable {
     /// Answers the number of the last transaction, 0 for none.
     package var lastTransaction: String {
         let transaction = HistoryTables.Table.transaction
-        let taken = "SELECT \(name("Z_MAX")) FROM \(name("Z_PRIMARYKEY")) WHERE \(name("Z_ENT")) = \(transaction.rawValue)"
+        let taken =
+            "SELECT \(name("Z_MAX")) FROM \(name("Z_PRIMARYKEY")) WHERE \(name("Z_ENT")) = \(transaction.rawValue)"
         let written = "SELECT MAX(\(name("Z_PK"))) FROM \(name(transaction.name))"
         return "SELECT " + dialect.larger("COALESCE((\(taken)), 0)", "COALESCE((\(written)), 0)")
     }

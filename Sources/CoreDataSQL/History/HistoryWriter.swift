@@ -54,14 +54,19 @@ package struct HistoryWriter: Sendable {
         if try missing(session).isEmpty { return }
         try session.transaction {
             // Another process may have been faster, and a table that is not there yet is made whole.
-            for table in HistoryTables.Table.allCases { try session.run(.text(tables.definition(of: table)), [], writes) }
-            for (table, field) in try missing(session) { try session.run(.text(tables.addition(of: field, to: table)), [], writes) }
+            for table in HistoryTables.Table.allCases {
+                try session.run(.text(tables.definition(of: table)), [], writes)
+            }
+            for (table, field) in try missing(session) {
+                try session.run(.text(tables.addition(of: field, to: table)), [], writes)
+            }
             for sql in tables.indexes { try session.run(.text(sql), [], writes) }
             return true
         }
     }
 
-    private func missing(_ session: any SQLSession) throws -> [(table: HistoryTables.Table, field: HistoryTables.Field)] {
+    private func missing(_ session: any SQLSession) throws -> [(table: HistoryTables.Table, field: HistoryTables.Field)]
+    {
         try HistoryTables.Table.allCases.flatMap { table in
             let found = try Catalogue(session).columns(of: table.name)
             return tables.fields(of: table).filter { found[$0.name] == nil }.map { (table, $0) }

@@ -23,14 +23,17 @@ package struct RecordedChanges {
         for key in gone { beside[key] = nil }
         for chunk in batch.inserts {
             let numbers = Self.numbers(chunk)
-            if !beside.isEmpty { for number in numbers { beside[RowKey(entity: chunk.layout.entity, number: number)] = nil } }
+            if !beside.isEmpty {
+                for number in numbers { beside[RowKey(entity: chunk.layout.entity, number: number)] = nil }
+            }
             groups.append(Group(kind: .insert, entity: chunk.layout.entity, mask: nil, numbers: numbers))
         }
         for group in batch.updates {
             let first = groups.count
             let plain = masks[group.entity.value].bytes(slots: group.slots)
             for number in Self.numbers(group.chunk) {
-                let also = beside.isEmpty ? nil : beside.removeValue(forKey: RowKey(entity: group.entity, number: number))
+                let also =
+                    beside.isEmpty ? nil : beside.removeValue(forKey: RowKey(entity: group.entity, number: number))
                 let mask = also.map { masks[group.entity.value].bytes(slots: group.slots, relationships: $0) } ?? plain
                 add(number, group.entity, mask, from: first)
             }

@@ -44,7 +44,9 @@ extension SQLReader {
         if let since = query.since {
             var first: Int64?
             try source.read(view) { session in
-                first = try session.numbers(HistoryReading(dialect).firstSince, each: 1, [.date(since)]).first.flatMap { $0 }
+                first = try session.numbers(HistoryReading(dialect).firstSince, each: 1, [.date(since)]).first.flatMap {
+                    $0
+                }
             }
             guard let first else { return StepCursor([]) }
             after = max(after, first - 1)
@@ -81,11 +83,14 @@ extension SQLReader {
                 if case .int(let number)? = row.first { number } else { nil }
             }
         }
-        return StepCursor(search.findsChanges ? try changes(numbers, view) : try transactions(numbers, query.includesChanges, view))
+        return StepCursor(
+            search.findsChanges ? try changes(numbers, view) : try transactions(numbers, query.includesChanges, view))
     }
 
     /// Transactions in the order of a list.
-    private func transactions(_ numbers: [Int64], _ includesChanges: Bool, _ view: ReadView) throws -> [HistoryTransaction] {
+    private func transactions(_ numbers: [Int64], _ includesChanges: Bool, _ view: ReadView) throws
+        -> [HistoryTransaction]
+    {
         let places = Dictionary(zip(numbers, 0...), uniquingKeysWith: { first, _ in first })
         let list = [dialect.list(numbers)]
         let found = try all(view) { try open(.transactions, list, includesChanges: includesChanges, $0) }
@@ -103,13 +108,17 @@ extension SQLReader {
             named = try session.numbers(HistoryReading(dialect).owners, each: 1, [list]).compactMap { $0 }
         }
         let owner = [dialect.list(named)]
-        for part in try all(view, { try open(.transactions, owner, includesChanges: true, $0, changes: (.changes, [list])) }) {
+        for part in try all(
+            view, { try open(.transactions, owner, includesChanges: true, $0, changes: (.changes, [list])) })
+        {
             for change in part.changes { (owners[change.number], changes[change.number]) = (part.number, change) }
             transactions[part.number] = part
         }
         var parts: [HistoryTransaction] = []
         for number in numbers {
-            guard let owner = owners[number], let change = changes[number], var transaction = transactions[owner] else { continue }
+            guard let owner = owners[number], let change = changes[number], var transaction = transactions[owner] else {
+                continue
+            }
             if parts.last?.number == owner {
                 parts[parts.count - 1].changes.append(change)
             } else {
@@ -121,7 +130,8 @@ extension SQLReader {
         return parts
     }
 
-    private func all(_ view: ReadView, _ ready: (any SQLReading) throws -> any SQLResult) throws -> [HistoryTransaction] {
+    private func all(_ view: ReadView, _ ready: (any SQLReading) throws -> any SQLResult) throws -> [HistoryTransaction]
+    {
         var found: [HistoryTransaction] = []
         let cursor = try cursor(view, HistorySteps(plan.map.schema), ready)
         while let next = try cursor.next() { found.append(next) }

@@ -101,9 +101,11 @@ package struct StoredJoins {
         }
         let side = JoinTable.Side(owner: owner, member: member, order: order(of: join.side, member))
         let other =
-            join.isReflexive ? side : JoinTable.Side(owner: member, member: owner, order: order(of: join.inverseSide, owner))
+            join.isReflexive
+            ? side : JoinTable.Side(owner: member, member: owner, order: order(of: join.inverseSide, owner))
         guard [side.order, other.order].allSatisfy({ $0.map(orders.contains) ?? true }) else { return nil }
-        return JoinTable(name: name, relationship: join.relationship, inverse: join.inverse, side: side, inverseSide: other)
+        return JoinTable(
+            name: name, relationship: join.relationship, inverse: join.inverse, side: side, inverseSide: other)
     }
 
     /// Which key column holds the owners and which the members.
@@ -126,7 +128,9 @@ package struct StoredJoins {
         }
         if fitting.count == 2 {
             // Both keys are of one entity: one of the names must tell which is which.
-            let told = fitting.filter { Self.isNumbered($0.owner, names.owner) || Self.isNumbered($0.member, names.member) }
+            let told = fitting.filter {
+                Self.isNumbered($0.owner, names.owner) || Self.isNumbered($0.member, names.member)
+            }
             return told.count == 1 ? told[0] : nil
         }
         return fitting.first

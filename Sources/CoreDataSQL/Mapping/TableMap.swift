@@ -115,7 +115,8 @@ struct ColumnPlan {
 
     /// The columns an entity adds, by group and name.
     private func candidates(of entity: Entity) -> [Candidate] {
-        (slotCandidates(of: entity) + ownerCandidates(at: entity) + orderCandidates(at: entity)).enumerated().sorted { a, b in
+        (slotCandidates(of: entity) + ownerCandidates(at: entity) + orderCandidates(at: entity)).enumerated().sorted {
+            a, b in
             let (x, y) = (a.element, b.element)
             if x.group != y.group { return x.group.rawValue < y.group.rawValue }
             if x.column.property != y.column.property {
@@ -160,7 +161,9 @@ struct ColumnPlan {
     /// The places of members of ordered to-many relationships, beside the column of their owner.
     private func orderCandidates(at entity: Entity) -> [Candidate] {
         schema.relationships.compactMap { relationship in
-            guard relationship.isToMany, relationship.isOrdered, !relationship.description.isTransient else { return nil }
+            guard relationship.isToMany, relationship.isOrdered, !relationship.description.isTransient else {
+                return nil
+            }
             let (name, property): (String, String)
             if let back = (relationship.inverse ?? relationship.lender).map({ schema[$0] }) {
                 guard !back.isToMany, back.owner == entity.index else { return nil }

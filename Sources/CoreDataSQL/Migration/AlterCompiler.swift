@@ -62,7 +62,8 @@ struct AlterCompiler {
         return table.columns.first { $0.role == .slot(slot + 1) && $0.entity == column.entity && $0.kind == .entityTag }
     }
 
-    private func clearing(_ assignments: [String], _ key: String, _ share: KeptRows.Share, in table: String) -> String? {
+    private func clearing(_ assignments: [String], _ key: String, _ share: KeptRows.Share, in table: String) -> String?
+    {
         let sql = "UPDATE \(bare(table)) SET \(assignments.joined(separator: ", ")) WHERE \(dialect.isPresent(key))"
         return switch share {
         case .all: nil
@@ -103,7 +104,8 @@ struct AlterCompiler {
     func columns(_ move: JoinMove, in table: JoinTable) -> [String] {
         let sides = [move.from.side, move.from.inverseSide]
         let names = Set(sides.flatMap { [$0.owner, $0.member] + [$0.order].compactMap { $0 } })
-        return renaming(move.renamedColumns, among: names, in: table.name) + move.addedColumns.map { addition($0, .int, to: table.name) }
+        return renaming(move.renamedColumns, among: names, in: table.name)
+            + move.addedColumns.map { addition($0, .int, to: table.name) }
     }
 
     private func addition(_ column: String, _ kind: SlotKind, to table: String) -> String {
@@ -111,7 +113,9 @@ struct AlterCompiler {
     }
 
     /// In an order in which no table has two columns of one name; a circle is broken by a name that nobody has.
-    private func renaming(_ renames: [(from: String, to: String)], among names: Set<String>, in table: String) -> [String] {
+    private func renaming(_ renames: [(from: String, to: String)], among names: Set<String>, in table: String)
+        -> [String]
+    {
         var (open, present, statements) = (renames, names, [String]())
         func rename(_ former: String, _ later: String) {
             present.remove(former)
@@ -146,10 +150,14 @@ struct AlterCompiler {
                 groups.append(Group(assignments: assignments, entities: [copy]))
             }
         }
-        let numbers = copies.map { (from: $0.source.index.number, to: $0.destination.index.number) }.sorted { $0.from < $1.from }
+        let numbers = copies.map { (from: $0.source.index.number, to: $0.destination.index.number) }.sorted {
+            $0.from < $1.from
+        }
         let renumbered = numbers.contains { $0.from != $0.to } ? number(numbers) : nil
         if groups.count == 1 {
-            let all = groups[0].assignments + (renumbered.map { [Assignment(column: bare("Z_ENT"), sql: $0, value: nil)] } ?? [])
+            let all =
+                groups[0].assignments
+                + (renumbered.map { [Assignment(column: bare("Z_ENT"), sql: $0, value: nil)] } ?? [])
             return statements + update(all, name, where: nil)
         }
         for group in groups {
@@ -189,13 +197,19 @@ struct AlterCompiler {
             values.append(assignment.value ?? .null)
             return "\(assignment.column) = \(dialect.parameter(values.count, like: assignment.value ?? .null))"
         }
-        return [("UPDATE \(bare(table)) SET \(texts.joined(separator: ", "))\(condition.map { " WHERE " + $0 } ?? "")", values)]
+        return [
+            (
+                "UPDATE \(bare(table)) SET \(texts.joined(separator: ", "))\(condition.map { " WHERE " + $0 } ?? "")",
+                values
+            )
+        ]
     }
 
     /// Default values in the place of nulls.
     private func defaults(_ copy: BoundMigration.Copy, _ move: TableMove, in name: String, alone: Bool) -> [Statement] {
         copy.values.compactMap { fill in
-            guard case .kept(_, let other) = fill.source, !other.isNull, let column = column(fill.slot, copy, move) else { return nil }
+            guard case .kept(_, let other) = fill.source, !other.isNull, let column = column(fill.slot, copy, move)
+            else { return nil }
             let rows = alone ? "" : " AND \(isIn([copy.source.index.number]))"
             let value = dialect.parameter(1, like: other)
             return ("UPDATE \(bare(name)) SET \(column) = \(value) WHERE \(column) IS NULL\(rows)", [other])
@@ -212,21 +226,26 @@ struct AlterCompiler {
             switch fill.source {
             case .constant(let value): return value.isNull ? [] : [Assignment(column: column, sql: nil, value: value)]
             case .derived, .operand: return []
-            case .owner(let link): return try tag(fill.slot, column, copy, move, from.schema.range(of: migration.source[link].owner), hadTag: false)
+            case .owner(let link):
+                return try tag(
+                    fill.slot, column, copy, move, from.schema.range(of: migration.source[link].owner), hadTag: false)
             case .kept(let former, _):
                 guard let index = copy.source.slots[former].relationship else { return [] }
                 let relationship = migration.source[index]
-                return try tag(fill.slot, column, copy, move, relationship.destinations, hadTag: relationship.hasEntityTag)
+                return try tag(
+                    fill.slot, column, copy, move, relationship.destinations, hadTag: relationship.hasEntityTag)
             }
         }
     }
 
     /// The numbers of targets' entities, where they are other ones or were not written down.
     private func tag(
-        _ slot: Int, _ key: String, _ copy: BoundMigration.Copy, _ move: TableMove, _ range: ClosedRange<UInt16>, hadTag: Bool
+        _ slot: Int, _ key: String, _ copy: BoundMigration.Copy, _ move: TableMove, _ range: ClosedRange<UInt16>,
+        hadTag: Bool
     ) throws -> [Assignment] {
         let slots = copy.destination.slots
-        guard slots.indices.contains(slot + 1), slots[slot + 1].kind == .entityTag, let column = column(slot + 1, copy, move),
+        guard slots.indices.contains(slot + 1), slots[slot + 1].kind == .entityTag,
+            let column = column(slot + 1, copy, move),
             let value = try rows.tag(hadTag ? column : nil, of: key, among: range), value != column
         else { return [] }
         return [Assignment(column: column, sql: value, value: nil)]

@@ -17,7 +17,9 @@ package struct CleanupStep: Equatable, Sendable {
     /// Of the index or the column; the table's own for a table.
     package let name: String
 
-    package init(_ kind: Kind, _ name: String, of table: String) { (self.kind, self.name, self.table) = (kind, name, table) }
+    package init(_ kind: Kind, _ name: String, of table: String) {
+        (self.kind, self.name, self.table) = (kind, name, table)
+    }
 }
 
 /// The steps that are left, in a table of our own that goes with the last of them. Core Data does not look at it.
@@ -39,7 +41,9 @@ package struct CleanupTable: Sendable {
     }
 
     /// Number, kind, table, name.
-    package var add: String { "INSERT INTO \(table) (\(columns)) VALUES (\((1...4).map(dialect.next).joined(separator: ", ")))" }
+    package var add: String {
+        "INSERT INTO \(table) (\(columns)) VALUES (\((1...4).map(dialect.next).joined(separator: ", ")))"
+    }
     /// Answers the same of all steps, in their order.
     package var all: String { "SELECT \(columns) FROM \(table) ORDER BY \(name("Z_PK"))" }
     /// Number.
@@ -60,7 +64,8 @@ package struct CleanupTable: Sendable {
     func steps(_ session: any SQLReading) throws -> [(number: Int64, step: CleanupStep)]? {
         guard try Catalogue(session).tables().contains(Self.name) else { return nil }
         return try session.tuples(all, []).compactMap { row in
-            guard row.count == 4, case .int(let number) = row[0], let kind = row[1].word.flatMap(CleanupStep.Kind.init), let table = row[2].word,
+            guard row.count == 4, case .int(let number) = row[0], let kind = row[1].word.flatMap(CleanupStep.Kind.init),
+                let table = row[2].word,
                 let name = row[3].word
             else { return nil }
             return (number, CleanupStep(kind, name, of: table))
@@ -113,7 +118,9 @@ package struct Cleanup {
         let statements = CleanupTable(session.dialect)
         guard let left = try statements.steps(session)?.map(\.step).filter({ $0.kind == .table }) else { return }
         let there = try Catalogue(session).tables()
-        for sql in left.filter({ there.contains($0.name) }).compactMap(statements.statement) { try session.run(sql, []) }
+        for sql in left.filter({ there.contains($0.name) }).compactMap(statements.statement) {
+            try session.run(sql, [])
+        }
         try session.run(statements.end, [])
     }
 
@@ -122,7 +129,9 @@ package struct Cleanup {
         if steps.isEmpty { return }
         try session.run(statements.definition, [])
         for (number, step) in steps.enumerated() {
-            try session.run(statements.add, [.int(Int64(number + 1)), .text(step.kind.rawValue), .text(step.table), .text(step.name)])
+            try session.run(
+                statements.add,
+                [.int(Int64(number + 1)), .text(step.kind.rawValue), .text(step.table), .text(step.name)])
         }
     }
 
@@ -165,7 +174,8 @@ package struct Cleanup {
     private func isUsed(_ step: CleanupStep) -> Bool {
         switch step.kind {
         case .index: false
-        case .files, .column: map.tables.contains { $0.name == step.table && $0.columns.contains { $0.name == step.name } }
+        case .files, .column:
+            map.tables.contains { $0.name == step.table && $0.columns.contains { $0.name == step.name } }
         case .table: map.tables.contains { $0.name == step.name } || map.joins.contains { $0.name == step.name }
         }
     }
@@ -180,7 +190,9 @@ extension StoreMetadata {
         var (metadata, values) = (self, try MetadataRecord.application(userInfo))
         guard defers || values[Self.deferredMigration] != nil else { return self }
         values[Self.deferredMigration] = defers ? true : nil
-        metadata.userInfo = values.isEmpty ? nil : try PropertyListSerialization.data(fromPropertyList: values, format: .binary, options: 0)
+        metadata.userInfo =
+            values.isEmpty
+            ? nil : try PropertyListSerialization.data(fromPropertyList: values, format: .binary, options: 0)
         return metadata
     }
 }

@@ -40,7 +40,8 @@ struct CopyCompiler {
             case .derived: break
             case .constant(let value): add(fill.slot, value.isNull ? nil : builder.bind(value))
             case .operand(let operand): add(fill.slot, try OperandCompiler(scopes: LevelScopes(scope)).compile(operand))
-            case .owner(let link): try add(fill.slot, key: owner(of: link, scope), tag: nil, among: from.schema.range(of: owners(link)))
+            case .owner(let link):
+                try add(fill.slot, key: owner(of: link, scope), tag: nil, among: from.schema.range(of: owners(link)))
             case .kept(let former, let other):
                 let slot = copy.source.slots[former]
                 let column = try column(former, copy.source, scope)
@@ -58,9 +59,12 @@ struct CopyCompiler {
             columns.append(column)
             values.append(value)
         }
-        var sql = "INSERT INTO \(quoted(table.name)) (\(columns.map(quoted).joined(separator: ", "))) "
+        var sql =
+            "INSERT INTO \(quoted(table.name)) (\(columns.map(quoted).joined(separator: ", "))) "
             + "SELECT \(values.joined(separator: ", ")) FROM \(try scope.from())"
-        if from.schema[copy.source.root].hasSubentities { sql += " WHERE \(scope.column("Z_ENT")) = \(copy.source.index.number)" }
+        if from.schema[copy.source.root].hasSubentities {
+            sql += " WHERE \(scope.column("Z_ENT")) = \(copy.source.index.number)"
+        }
         return (sql, builder.bindings.map { $0.value(among: []) })
     }
 
@@ -105,18 +109,24 @@ struct CopyCompiler {
             case .slot: return nil
             case .order(let relationship), .owner(let relationship): index = relationship
             }
-            guard copy.destination.isKind(of: to.schema[column.entity]), let link = migration.links[index] else { return nil }
+            guard copy.destination.isKind(of: to.schema[column.entity]), let link = migration.links[index] else {
+                return nil
+            }
             let former = migration.source[link]
             let source = try from.table(of: former.destination)
             guard source.root == copy.source.root else { return nil }
             if case .order = column.role {
-                guard let order = source.orderColumn(of: link), copy.source.isKind(of: from.schema[order.entity]) else { return nil }
+                guard let order = source.orderColumn(of: link), copy.source.isKind(of: from.schema[order.entity]) else {
+                    return nil
+                }
                 return (column.name, scope.column(order.name))
             }
             guard copy.source.isKind(of: from.schema[former.destination]) else { return nil }
             let later = migration.destination[index]
-            return try rows.key(owner(of: link, scope), among: from.schema.range(of: former.owner), as: to.schema.range(of: later.owner))
-                .map { (column.name, $0) }
+            return try rows.key(
+                owner(of: link, scope), among: from.schema.range(of: former.owner), as: to.schema.range(of: later.owner)
+            )
+            .map { (column.name, $0) }
         }
     }
 
@@ -147,7 +157,8 @@ struct CopyCompiler {
             case .those(let condition): conditions.append(condition)
             }
         }
-        let sql = "INSERT INTO \(quoted(table.name)) (\(columns.map { quoted($0.0) }.joined(separator: ", "))) "
+        let sql =
+            "INSERT INTO \(quoted(table.name)) (\(columns.map { quoted($0.0) }.joined(separator: ", "))) "
             + "SELECT \(columns.map(\.1).joined(separator: ", ")) FROM \(quoted(source.table)) AS j"
         return (conditions.isEmpty ? sql : sql + " WHERE \(conditions.joined(separator: " AND "))", [])
     }
@@ -196,7 +207,8 @@ private struct PairSource {
     private static func missing(_ relationship: ResolvedRelationship, _ from: StoreMap) -> StoreError {
         let name = from.schema[relationship.owner].name
         return StoreError(
-            134110, "The members of \(name).\(relationship.name) are not in this store.", entity: name, property: relationship.name)
+            134110, "The members of \(name).\(relationship.name) are not in this store.", entity: name,
+            property: relationship.name)
     }
 }
 

@@ -13,7 +13,9 @@ struct EqualRows {
         dialect = map.dialect
         self.table = dialect.quoted(table?.name ?? "")
         columns = constraint.slots.compactMap { slot in
-            table.flatMap { table in table.column(of: slot, in: entity.index).map { map.dialect.quoted(table.columns[$0].name) } }
+            table.flatMap { table in
+                table.column(of: slot, in: entity.index).map { map.dialect.quoted(table.columns[$0].name) }
+            }
         }
     }
 
@@ -24,6 +26,7 @@ struct EqualRows {
         let equal = "SELECT \(list) FROM \(table) WHERE \(present) GROUP BY \(list) HAVING COUNT(*) > 1"
         let pairs = columns.map { "e.\($0) = t.\($0)" }.joined(separator: " AND ")
         let own = columns.map { "t.\($0)" }.joined(separator: ", ")
-        return "SELECT t.\(key), t.\(entity), \(own) FROM \(table) AS t JOIN (\(equal)) AS e ON \(pairs) ORDER BY \(own), t.\(key) LIMIT 10"
+        return
+            "SELECT t.\(key), t.\(entity), \(own) FROM \(table) AS t JOIN (\(equal)) AS e ON \(pairs) ORDER BY \(own), t.\(key) LIMIT 10"
     }
 }

@@ -26,19 +26,23 @@ struct HistoryMigration {
         let formerTombstones: Int
 
         var keepsMasks: Bool { bits.indices.allSatisfy { bits[$0] == $0 } && count == bits.count }
-        var keepsTombstones: Bool { tombstones.indices.allSatisfy { tombstones[$0] == $0 } && tombstones.count == formerTombstones }
+        var keepsTombstones: Bool {
+            tombstones.indices.allSatisfy { tombstones[$0] == $0 } && tombstones.count == formerTombstones
+        }
     }
 
     init(_ migration: BoundMigration, from: Schema, to: Schema) {
         moves = migration.copies.map { copy in
             let names = Self.names(copy, migration, from, to)
             let (former, later) = (ChangeMask(copy.source, from), ChangeMask(copy.destination, to))
-            let places = Dictionary(later.properties.enumerated().map { ($0.element, $0.offset) }, uniquingKeysWith: { first, _ in first })
+            let places = Dictionary(
+                later.properties.enumerated().map { ($0.element, $0.offset) }, uniquingKeysWith: { first, _ in first })
             let values = former.tombstones.map { names[copy.source.slots[$0].name] }
             return Move(
                 from: copy.source.index.number, to: copy.destination.index.number, names: names,
                 bits: former.properties.map { names[$0].flatMap { places[$0] } }, count: later.properties.count,
-                tombstones: later.tombstones.map { slot in values.firstIndex { $0 == copy.destination.slots[slot].name } },
+                tombstones: later.tombstones.map { slot in values.firstIndex { $0 == copy.destination.slots[slot].name }
+                },
                 formerTombstones: former.tombstones.count)
         }
         dropped = from.entities.filter { migration.destinations[$0.index] == nil && !$0.isAbstract }.map(\.index.number)
@@ -59,11 +63,15 @@ struct HistoryMigration {
                 names[name + "#"] = later + "#"
             case .derived:
                 // Its values are computed anew, but it is the attribute that it was.
-                if let name = migration.pairs.sourceProperties(of: copy.destination)[later]?.name { names[name] = later }
+                if let name = migration.pairs.sourceProperties(of: copy.destination)[later]?.name {
+                    names[name] = later
+                }
             case .constant, .operand, .owner: break
             }
         }
-        for (later, former) in migration.links where copy.source.relationships.contains(former) { names[from[former].name] = to[later].name }
+        for (later, former) in migration.links where copy.source.relationships.contains(former) {
+            names[from[former].name] = to[later].name
+        }
         return names
     }
 
@@ -73,7 +81,8 @@ struct HistoryMigration {
     func lastOfDropped(_ history: HistoryStatements) -> String? {
         if dropped.isEmpty { return nil }
         let numbers = dropped.map(String.init).joined(separator: ", ")
-        return "SELECT MAX(\(history.name("ZTRANSACTIONID"))) FROM \(table(history)) WHERE \(history.name("ZENTITY")) IN (\(numbers))"
+        return
+            "SELECT MAX(\(history.name("ZTRANSACTIONID"))) FROM \(table(history)) WHERE \(history.name("ZENTITY")) IN (\(numbers))"
     }
 
     /// The entities whose masks mean something else.
@@ -82,14 +91,16 @@ struct HistoryMigration {
     /// Answers the different masks of an entity's changes.
     func masks(of entity: Int, _ history: HistoryStatements) -> String {
         let mask = history.name("ZCOLUMNS")
-        return "SELECT DISTINCT \(mask) FROM \(table(history)) WHERE \(history.name("ZENTITY")) = \(entity) AND \(mask) IS NOT NULL"
+        return
+            "SELECT DISTINCT \(mask) FROM \(table(history)) WHERE \(history.name("ZENTITY")) = \(entity) AND \(mask) IS NOT NULL"
     }
 
     /// Mask before, mask afterwards. An entity that was moved has a negative number until all are.
     func moveMask(of entity: Int, _ history: HistoryStatements) -> String {
         let (number, mask) = (history.name("ZENTITY"), history.name("ZCOLUMNS"))
         let later = moves.first { $0.from == entity }?.to ?? entity
-        return "UPDATE \(table(history)) SET \(mask) = \(history.dialect.parameter(2, like: .data(Data()))), \(number) = -\(later) "
+        return
+            "UPDATE \(table(history)) SET \(mask) = \(history.dialect.parameter(2, like: .data(Data()))), \(number) = -\(later) "
             + "WHERE \(number) = \(entity) AND \(mask) = \(history.dialect.parameter(1, like: .data(Data())))"
     }
 
@@ -98,7 +109,9 @@ struct HistoryMigration {
         guard let move = moves.first(where: { $0.from == entity }) else { return former }
         var bytes = [UInt8](repeating: 0, count: (move.count + 7) / 8)
         for (place, later) in move.bits.enumerated() {
-            guard let later, place / 8 < former.count, former[former.startIndex + place / 8] & (0x80 >> UInt8(place % 8)) != 0 else { continue }
+            guard let later, place / 8 < former.count,
+                former[former.startIndex + place / 8] & (0x80 >> UInt8(place % 8)) != 0
+            else { continue }
             bytes[later / 8] |= 0x80 >> UInt8(later % 8)
         }
         return Data(bytes)
@@ -112,9 +125,11 @@ struct HistoryMigration {
             let kept = (0..<max(move.formerTombstones, move.tombstones.count)).compactMap { place -> String? in
                 let former = place < move.tombstones.count ? move.tombstones[place] : nil
                 if former == place { return nil }
-                return "\(history.name("ZTOMBSTONE\(place)")) = \(former.map { history.name("ZTOMBSTONE\($0)") } ?? "NULL")"
+                return
+                    "\(history.name("ZTOMBSTONE\(place)")) = \(former.map { history.name("ZTOMBSTONE\($0)") } ?? "NULL")"
             }
-            return "UPDATE \(table) SET \((kept + ["\(number) = -\(move.to)"]).joined(separator: ", ")) WHERE \(number) = \(move.from)"
+            return
+                "UPDATE \(table) SET \((kept + ["\(number) = -\(move.to)"]).joined(separator: ", ")) WHERE \(number) = \(move.from)"
         }
         let others = moves.filter { $0.keepsMasks && $0.keepsTombstones }.sorted { $0.from < $1.from }
         var numbers: [String] = []
@@ -123,7 +138,8 @@ struct HistoryMigration {
             let known = others.map { String($0.from) }.joined(separator: ", ")
             numbers = ["UPDATE \(table) SET \(number) = \(cases) WHERE \(number) IN (\(known))"]
         }
-        return values + numbers + (apart.isEmpty ? [] : ["UPDATE \(table) SET \(number) = -\(number) WHERE \(number) < 0"])
+        return values + numbers
+            + (apart.isEmpty ? [] : ["UPDATE \(table) SET \(number) = -\(number) WHERE \(number) < 0"])
     }
 
     private func table(_ history: HistoryStatements) -> String { history.name(HistoryTables.Table.change.name) }
@@ -138,7 +154,9 @@ extension HistoryMigration {
         }
         let tables = HistoryTables(tombstones: self.tombstones, dialect: session.dialect)
         let columns = try Catalogue(session).columns(of: HistoryTables.Table.change.name)
-        for field in tables.fields(of: .change) where columns[field.name] == nil { try session.run(tables.addition(of: field, to: .change), []) }
+        for field in tables.fields(of: .change) where columns[field.name] == nil {
+            try session.run(tables.addition(of: field, to: .change), [])
+        }
         for entity in masked {
             for row in try session.tuples(masks(of: entity, history), []) {
                 guard case .data(let former)? = row.first else { continue }
@@ -158,13 +176,16 @@ extension HistoryMigration {
             return (Int(entity), property)
         }
         let places = known.map { item in
-            moves.first { $0.from == item.entity }.flatMap { move in move.names[item.property].map { (entity: move.to, property: $0) } }
+            moves.first { $0.from == item.entity }.flatMap { move in
+                move.names[item.property].map { (entity: move.to, property: $0) }
+            }
         }
         if zip(known, places).allSatisfy({ former, later in later.map { $0 == former } ?? false }) { return }
         for (former, later) in zip(known, places) {
             guard let later else { continue }
             try session.run(
-                table.move, [.int(Int64(former.entity)), .text(former.property), .int(Int64(later.entity)), .text(later.property)])
+                table.move,
+                [.int(Int64(former.entity)), .text(former.property), .int(Int64(later.entity)), .text(later.property)])
         }
         for sql in table.moved { try session.run(sql, []) }
     }

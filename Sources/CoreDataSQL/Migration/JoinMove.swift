@@ -15,7 +15,8 @@ struct JoinMove {
 
     /// nil for a table that is filled anew.
     init?(to: JoinTable, _ migration: BoundMigration, from map: StoreMap) {
-        guard let (later, link) = migration.origin(of: to), case .pairs = migration.place(of: link), let from = map.join(of: link),
+        guard let (later, link) = migration.origin(of: to), case .pairs = migration.place(of: link),
+            let from = map.join(of: link),
             from.isReflexive == to.isReflexive
         else { return nil }
         let (former, relationship) = (migration.source[link], migration.destination[later])
@@ -49,8 +50,10 @@ extension JoinMove {
         let computed = JoinTablePlan(schema: migration.source).tables()
         return joins.map { join in
             guard let (later, link) = migration.origin(of: join), let back = migration.source[link].inverse,
-                let former = computed.first(where: { [$0.relationship, $0.inverse].contains(link) }), let stored = store.join(of: link),
-                former.name == join.name, former.side(of: link) == join.side(of: later), stored.isReflexive == join.isReflexive
+                let former = computed.first(where: { [$0.relationship, $0.inverse].contains(link) }),
+                let stored = store.join(of: link),
+                former.name == join.name, former.side(of: link) == join.side(of: later),
+                stored.isReflexive == join.isReflexive
             else { return join }
             let (own, other) = (stored.side(of: link), stored.side(of: back))
             let isFirst = later == join.relationship

@@ -25,7 +25,8 @@ struct KeptRows {
         if kept.isEmpty { return .none }
         if kept.count == range.count { return .all }
         let table = try from.table(of: EntityIndex(rawValue: range.lowerBound))
-        return .those("EXISTS (SELECT 1 FROM \(dialect.quoted(table.name)) AS k WHERE k.\"Z_PK\" = \(key) AND k.\(isIn(kept)))")
+        return .those(
+            "EXISTS (SELECT 1 FROM \(dialect.quoted(table.name)) AS k WHERE k.\"Z_PK\" = \(key) AND k.\(isIn(kept)))")
     }
 
     func isIn(_ entities: [UInt16]) -> String {
@@ -56,11 +57,13 @@ struct KeptRows {
         let numbers = numbers(range)
         if numbers.isEmpty { return nil }
         if let tag {
-            return numbers.count == range.count && numbers.allSatisfy { $0.from == $0.to } ? tag : Self.renumbered(tag, numbers)
+            return numbers.count == range.count && numbers.allSatisfy { $0.from == $0.to }
+                ? tag : Self.renumbered(tag, numbers)
         }
         if range.count == 1 { return "CASE WHEN \(dialect.isPresent(key)) THEN \(numbers[0].to) END" }
         let table = try from.table(of: EntityIndex(rawValue: range.lowerBound))
-        return "(SELECT \(Self.renumbered("k.\"Z_ENT\"", numbers)) FROM \(dialect.quoted(table.name)) AS k WHERE k.\"Z_PK\" = \(key))"
+        return
+            "(SELECT \(Self.renumbered("k.\"Z_ENT\"", numbers)) FROM \(dialect.quoted(table.name)) AS k WHERE k.\"Z_PK\" = \(key))"
     }
 
     static func renumbered(_ number: String, _ numbers: [(from: Int, to: Int)]) -> String {

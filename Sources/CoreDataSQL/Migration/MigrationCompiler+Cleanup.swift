@@ -18,9 +18,14 @@ extension MigrationCompiler {
     /// Indexes of what is put off that have the name of one that is made now. Asked for before that.
     func clashes(_ catalogue: Catalogue) throws -> [String] {
         let made = try completions
-        let names = try moves.filter(\.isInPlace).flatMap { try self.indexes(overLeftOf: $0, catalogue) }
-            + (spared.tables.map(\.name) + spared.joins.map(\.name)).flatMap { try catalogue.indexes(of: $0).keys.sorted() }
-        return names.filter { name in made.contains { $0.hasPrefix("CREATE ") && $0.contains(" \(to.dialect.defined(name)) ON ") } }
+        let names =
+            try moves.filter(\.isInPlace).flatMap { try self.indexes(overLeftOf: $0, catalogue) }
+            + (spared.tables.map(\.name) + spared.joins.map(\.name)).flatMap {
+                try catalogue.indexes(of: $0).keys.sorted()
+            }
+        return names.filter { name in
+            made.contains { $0.hasPrefix("CREATE ") && $0.contains(" \(to.dialect.defined(name)) ON ") }
+        }
     }
 
     private func indexes(overLeftOf move: TableMove, _ catalogue: Catalogue) throws -> [String] {
@@ -36,11 +41,16 @@ extension MigrationCompiler {
         let outdated = Set(try outdatedIndexes().filter(\.waits).map(\.name))
         let unwanted = try kept.flatMap { move in
             let declared = try catalogue.indexes(of: move.to.name).keys.filter(outdated.contains)
-            return try Set(declared + self.indexes(overLeftOf: move, catalogue)).sorted().map { CleanupStep(.index, $0, of: move.to.name) }
+            return try Set(declared + self.indexes(overLeftOf: move, catalogue)).sorted().map {
+                CleanupStep(.index, $0, of: move.to.name)
+            }
         }
         let columns = kept.flatMap { move in move.leftColumns.map { (move.to.name, $0) } }
-        let files = (columns + spared.tables.flatMap { table in table.columns.map { (table.name, $0) } }).filter { $0.1.kind == .externalData }
-        return unwanted + files.map { CleanupStep(.files, $0.1.name, of: $0.0) } + columns.map { CleanupStep(.column, $0.1.name, of: $0.0) }
+        let files = (columns + spared.tables.flatMap { table in table.columns.map { (table.name, $0) } }).filter {
+            $0.1.kind == .externalData
+        }
+        return unwanted + files.map { CleanupStep(.files, $0.1.name, of: $0.0) }
+            + columns.map { CleanupStep(.column, $0.1.name, of: $0.0) }
             + (spared.joins.map(\.name) + spared.tables.map(\.name)).map { CleanupStep(.table, $0, of: $0) }
     }
 
@@ -49,7 +59,9 @@ extension MigrationCompiler {
         if spared.joins.isEmpty || to.joins.isEmpty { return [] }
         let computed = JoinTablePlan(schema: to.schema).tables().filter { to.join(of: $0.relationship) != nil }
         let found = StoredJoins(computed, schema: to.schema, tables: try catalogue.joinTables()).resolve().found
-        let isRight = computed.enumerated().allSatisfy { found[$0.offset]?.name == to.join(of: $0.element.relationship)?.name }
+        let isRight = computed.enumerated().allSatisfy {
+            found[$0.offset]?.name == to.join(of: $0.element.relationship)?.name
+        }
         return isRight ? [] : spared.joins.map(\.name)
     }
 }

@@ -41,7 +41,9 @@ package struct MigrationCompiler {
             let root = migration.copies.first { $0.destination.root == table.root }?.source.root
             guard let former = root.flatMap({ try? from.table(of: $0) }) else { return nil }
             // What is found by place is kept beside the rows as they come.
-            let isSpatial = from.rTrees.contains { $0.entity.root == former.root } || to.rTrees.contains { $0.entity.root == table.root }
+            let isSpatial =
+                from.rTrees.contains { $0.entity.root == former.root }
+                || to.rTrees.contains { $0.entity.root == table.root }
             return TableMove(from: former, to: table, migration, isInPlace: !isSpatial, keepsColumns: defers)
         }
         self.moves = moves
@@ -84,7 +86,9 @@ package struct MigrationCompiler {
     package var rewritten: [Entity] {
         get throws {
             try migration.copies.filter { copy in
-                guard !copy.source.isAbstract, let table = try? to.table(of: copy.destination.index) else { return false }
+                guard !copy.source.isAbstract, let table = try? to.table(of: copy.destination.index) else {
+                    return false
+                }
                 guard let move = moves.first(where: { $0.isInPlace && $0.to.name == table.name }) else { return true }
                 return try alterations.rewrites(copy, move)
             }.map(\.source)
@@ -97,10 +101,13 @@ package struct MigrationCompiler {
         get throws {
             let triggers = try DerivedTriggers(from).triggers().map(dialect.dropTrigger)
             let spatial = try Definitions(from).spatialIndexes().flatMap(dialect.dropSpatialIndex)
-            let names = zip(from.tables.map(\.name) + from.joins.map(\.name), aside.tables.map(\.name) + aside.joins.map(\.name))
+            let names = zip(
+                from.tables.map(\.name) + from.joins.map(\.name), aside.tables.map(\.name) + aside.joins.map(\.name))
             let definitions = Definitions(to)
-            return try [Self.mark] + triggers + spatial + names.filter { $0 != $1 }.map { "ALTER TABLE \(bare($0)) RENAME TO \(bare($1))" }
-                + to.tables.filter { !isInPlace($0) }.map(definitions.table) + to.joins.filter { !isInPlace($0) }.map(definitions.join)
+            return try [Self.mark] + triggers + spatial
+                + names.filter { $0 != $1 }.map { "ALTER TABLE \(bare($0)) RENAME TO \(bare($1))" }
+                + to.tables.filter { !isInPlace($0) }.map(definitions.table)
+                + to.joins.filter { !isInPlace($0) }.map(definitions.join)
                 + definitions.spatialIndexes().flatMap(dialect.spatialIndex)
         }
     }
@@ -157,7 +164,9 @@ package struct MigrationCompiler {
     package var overflows: [Check] {
         get throws {
             try checks { copy, fill, column in
-                guard case .operand(.call) = fill.source, copy.destination.slots[fill.slot].kind == .int else { return nil }
+                guard case .operand(.call) = fill.source, copy.destination.slots[fill.slot].kind == .int else {
+                    return nil
+                }
                 return "\(column) <> CAST(\(column) AS \(dialect.type(.int)))"
             }
         }
@@ -171,7 +180,8 @@ package struct MigrationCompiler {
                 guard let place = table.column(of: fill.slot, in: entity.index),
                     let condition = condition(copy, fill, quoted(table.columns[place].name))
                 else { continue }
-                let sql = "SELECT \(quoted("Z_PK")) FROM \(quoted(table.name)) "
+                let sql =
+                    "SELECT \(quoted("Z_PK")) FROM \(quoted(table.name)) "
                     + "WHERE \"Z_ENT\" = \(entity.index.number) AND \(condition) LIMIT 1"
                 checks.append(Check(sql: sql, entity: entity, former: copy.source, slot: entity.slots[fill.slot]))
             }
@@ -193,10 +203,14 @@ package struct MigrationCompiler {
     package var completions: [String] {
         get throws {
             let stay = Set(spared.tables.map(\.name) + spared.joins.map(\.name))
-            let left = try from.tables.filter { table in !moves.contains { $0.isInPlace && $0.from === table } }.map { try present($0).name }
+            let left =
+                try from.tables.filter { table in !moves.contains { $0.isInPlace && $0.from === table } }.map {
+                    try present($0).name
+                }
                 + from.joins.filter { join in !joins.contains { $0.from.name == join.name } }.map { present($0).name }
             let indexes = try outdatedIndexes().filter { !$0.waits }.map { "DROP INDEX IF EXISTS \(bare($0.name))" }
-            return try [Self.unmark] + left.filter { !stay.contains($0) }.map { "DROP TABLE \(bare($0))" } + indexes + keyIndexes() + derivations()
+            return try [Self.unmark] + left.filter { !stay.contains($0) }.map { "DROP TABLE \(bare($0))" } + indexes
+                + keyIndexes() + derivations()
                 + declaredIndexes()
                 + DerivedTriggers(to).statements()
         }
@@ -205,11 +219,15 @@ package struct MigrationCompiler {
     /// Indexes of the model over tables that stay, where the destination has none of the name that is the same. One waits where clean-up
     /// is put off, unless it refuses rows or is in the way of another.
     func outdatedIndexes() throws -> [(name: String, waits: Bool)] {
-        let later = try Dictionary(to.entities.flatMap(Definitions(to).namedIndexes).map { ($0.name, $0.statements) }) { first, _ in first }
+        let later = try Dictionary(to.entities.flatMap(Definitions(to).namedIndexes).map { ($0.name, $0.statements) }) {
+            first, _ in first
+        }
         let roots = Set(moves.filter(\.isInPlace).map(\.from.root))
         return try from.entities.filter { roots.contains($0.root) }.flatMap(Definitions(from).namedIndexes)
             .filter { later[$0.name] != $0.statements }
-            .map { ($0.name, defers && later[$0.name] == nil && !$0.statements.contains { $0.hasPrefix("CREATE UNIQUE") }) }
+            .map {
+                ($0.name, defers && later[$0.name] == nil && !$0.statements.contains { $0.hasPrefix("CREATE UNIQUE") })
+            }
     }
 
     private func derivations() throws -> [String] {
@@ -225,7 +243,9 @@ package struct MigrationCompiler {
 
     private func keyIndexes() -> [String] {
         let definitions = Definitions(to)
-        let keys = to.tables.flatMap { table in definitions.keyIndexes(table).map { isInPlace(table) ? unlessThere($0) : $0 } }
+        let keys = to.tables.flatMap { table in
+            definitions.keyIndexes(table).map { isInPlace(table) ? unlessThere($0) : $0 }
+        }
         let pairs = to.joins.compactMap { join -> String? in
             guard let move = joins.first(where: { $0.to.name == join.name }) else { return definitions.joinIndex(join) }
             return move.isUnchanged ? nil : unlessThere(definitions.joinIndex(join))
@@ -240,7 +260,9 @@ package struct MigrationCompiler {
         let former = Set(try from.entities.flatMap(Definitions(from).declaredIndexes))
         return try to.entities.flatMap { entity in
             let isKept = isInPlace(try to.table(of: entity.index))
-            let wanted = try definitions.declaredIndexes(entity).filter { !made.contains($0) && !(isKept && former.contains($0)) }
+            let wanted = try definitions.declaredIndexes(entity).filter {
+                !made.contains($0) && !(isKept && former.contains($0))
+            }
             return wanted.map { isKept ? unlessThere($0) : $0 }
         }
     }

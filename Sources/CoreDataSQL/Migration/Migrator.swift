@@ -14,7 +14,8 @@ package struct Migrator {
     private let identifier: String
 
     package init(
-        _ migration: BoundMigration, from: StoreMap, to: StoreMap, store identifier: String, session: any SQLSession, defers: Bool = false
+        _ migration: BoundMigration, from: StoreMap, to: StoreMap, store identifier: String, session: any SQLSession,
+        defers: Bool = false
     ) throws {
         self.migration = migration
         self.session = session
@@ -37,7 +38,9 @@ package struct Migrator {
         for sql in try compiler.preparations { try run(sql) }
         for (sql, values) in try compiler.insertions + compiler.changes { try session.run(.text(sql), values, texts) }
         for check in try compiler.checks { if let number = try found(check.sql) { throw missing(check, number) } }
-        for check in try compiler.overflows where try found(check.sql) != nil { throw StoreError.overflow(of: check.slot, check.entity) }
+        for check in try compiler.overflows where try found(check.sql) != nil {
+            throw StoreError.overflow(of: check.slot, check.entity)
+        }
         try renumber()
         if recordsHistory { try HistoryMigration(migration, from: from.schema, to: to.schema).run(session, texts) }
         try complete()
@@ -56,7 +59,9 @@ package struct Migrator {
     }
 
     private func run(_ sql: String) throws { try session.run(.text(sql), [], texts) }
-    private func found(_ sql: String) throws -> Int64? { try session.numbers(.text(sql), each: 1, [], texts).first ?? nil }
+    private func found(_ sql: String) throws -> Int64? {
+        try session.numbers(.text(sql), each: 1, [], texts).first ?? nil
+    }
 
     private func missing(_ check: MigrationCompiler.Check, _ number: Int64) -> StoreError {
         StoreError(
@@ -67,12 +72,15 @@ package struct Migrator {
     }
 
     /// An object by its name in the former model.
-    private func uri(_ entity: Entity, _ number: Int64) -> String { "x-coredata://\(identifier)/\(entity.name)/p\(number)" }
+    private func uri(_ entity: Entity, _ number: Int64) -> String {
+        "x-coredata://\(identifier)/\(entity.name)/p\(number)"
+    }
 
     /// New rows get numbers that no row of the former tree has ever had.
     private func renumber() throws {
         let statements = MetadataStatements(to.dialect)
-        let pairs = try session.numbers(.text(statements.lastNumbers(of: from.schema.entities.count)), each: 2, [], texts)
+        let pairs = try session.numbers(
+            .text(statements.lastNumbers(of: from.schema.entities.count)), each: 2, [], texts)
         var last: [Int64: Int64] = [:]
         for place in stride(from: 0, to: pairs.count, by: 2) { last[pairs[place] ?? 0] = pairs[place + 1] }
         try run(statements.removeEntities(of: from.schema.entities.count))
@@ -101,11 +109,13 @@ package struct Migrator {
         let former = Dictionary(
             migration.copies.map { ($0.destination.index.number, $0.source) }, uniquingKeysWith: { first, _ in first })
         let rows = try session.tuples(equal.sql, []).compactMap { row -> String? in
-            guard row.count > 2, case .int(let number) = row[0], case .int(let entity) = row[1], let entity = former[Int(entity)]
+            guard row.count > 2, case .int(let number) = row[0], case .int(let entity) = row[1],
+                let entity = former[Int(entity)]
             else { return nil }
             return "\(uri(entity, number)) (\(row[2...].map(\.shown).joined(separator: ", ")))"
         }
-        var told = StoreError.equalObjects(rows, in: constraint.constraint.names, of: constraint.entity.name, session.path)
+        var told = StoreError.equalObjects(
+            rows, in: constraint.constraint.names, of: constraint.entity.name, session.path)
         (told.engine, told.sql) = (error.engine, sql)
         return told
     }

@@ -18,7 +18,8 @@ package struct StoreMigration {
     ///   - known: the metadata when the plan was asked for.
     /// - Throws: 134110 for a plan that begins with another model than the store's, 134100 for a store of other hashes.
     package init(
-        _ plan: MigrationPlan, of store: StoreMap, at url: URL, files: ExternalColumns?, known: StoreMetadata, configuration: String?
+        _ plan: MigrationPlan, of store: StoreMap, at url: URL, files: ExternalColumns?, known: StoreMetadata,
+        configuration: String?
     ) throws {
         migration = try BoundMigration(plan)
         (self.store, self.known, path) = (store, known, url.path)
@@ -32,13 +33,16 @@ package struct StoreMigration {
     package var hasRTrees: Bool { !(store.rTrees + target.rTrees).isEmpty }
 
     /// The plan begins at the store's own schema.
-    private static func requireFit(_ plan: MigrationPlan, _ store: StoreMap, _ metadata: StoreMetadata, _ path: String) throws {
+    private static func requireFit(_ plan: MigrationPlan, _ store: StoreMap, _ metadata: StoreMetadata, _ path: String)
+        throws
+    {
         let (kept, schema) = (store.entities, store.schema)
         let accepted = kept.filter { entity in
             metadata.versionHashes[entity.name].map { VersionHash.isForeign($0, for: entity) } ?? false
         }
         let names = zip(plan.source.entities, schema.entities)
-        let isSame = plan.source === schema
+        let isSame =
+            plan.source === schema
             || plan.source.entities.count == schema.entities.count
                 && names.allSatisfy { $0.name == $1.name && $0.versionHash == $1.versionHash }
         guard isSame else {
@@ -47,7 +51,8 @@ package struct StoreMigration {
                 "The store at \(path) is of another model than the migration plan begins with; nothing was changed. "
                     + "Make the plan from the model with which the store is open.", path: path)
         }
-        let mismatch = StoreMismatch(schema, kept, recorded: metadata.versionHashes, accepted: Set(accepted.map(\.name)))
+        let mismatch = StoreMismatch(
+            schema, kept, recorded: metadata.versionHashes, accepted: Set(accepted.map(\.name)))
         if let mismatch { throw mismatch.refusal(at: path) }
     }
 
@@ -58,13 +63,17 @@ package struct StoreMigration {
     ///   - defers: whether clean-up is put off. What an earlier migration has put off is done now.
     ///   - note: names the files that go, before they do.
     /// - Returns: the files that no row refers to any more.
-    package func perform(_ session: any SQLSession, recordsHistory: Bool, defers: Bool, note: PendingFiles) throws -> Set<String> {
+    package func perform(_ session: any SQLSession, recordsHistory: Bool, defers: Bool, note: PendingFiles) throws
+        -> Set<String>
+    {
         var gone: Set<String> = []
         try session.transaction {
             try requireUnchanged(session)
             gone = try Cleanup(session, store, files.before).finish()
-            let outcome = try Migrator(migration, from: store, to: target, store: known.uuid, session: session, defers: defers)
-                .perform(recordsHistory: recordsHistory, files: files)
+            let outcome = try Migrator(
+                migration, from: store, to: target, store: known.uuid, session: session, defers: defers
+            )
+            .perform(recordsHistory: recordsHistory, files: files)
             gone.formUnion(outcome.gone)
             try Cleanup(session, target, files.after).putOff(outcome.left)
             if !gone.isEmpty { try note.add(gone.sorted()) }
@@ -77,7 +86,9 @@ package struct StoreMigration {
 
     /// Another process may have been first.
     private func requireUnchanged(_ session: any SQLSession) throws {
-        guard let now = try MetadataRecord.read(session), now.uuid == known.uuid, now.versionHashes == known.versionHashes else {
+        guard let now = try MetadataRecord.read(session), now.uuid == known.uuid,
+            now.versionHashes == known.versionHashes
+        else {
             throw StoreError(
                 134110,
                 "The store at \(path) was migrated or replaced by another process meanwhile; nothing was changed. Open it again.",

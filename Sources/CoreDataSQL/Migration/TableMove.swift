@@ -52,8 +52,13 @@ private struct ColumnMatch {
     private let migration: BoundMigration
     private let keepsColumns: Bool
 
-    init(_ from: TableMap, _ to: TableMap, _ copies: [BoundMigration.Copy], _ migration: BoundMigration, _ keepsColumns: Bool) {
-        (self.from, self.to, self.copies, self.migration, self.keepsColumns) = (from, to, copies, migration, keepsColumns)
+    init(
+        _ from: TableMap, _ to: TableMap, _ copies: [BoundMigration.Copy], _ migration: BoundMigration,
+        _ keepsColumns: Bool
+    ) {
+        (self.from, self.to, self.copies, self.migration, self.keepsColumns) = (
+            from, to, copies, migration, keepsColumns
+        )
     }
 
     private enum Answer: Equatable {
@@ -81,7 +86,9 @@ private struct ColumnMatch {
             case .column(let place):
                 let former = from.columns[place]
                 let owners = copies.filter { isOf($0.source, former.entity, migration.source) }
-                guard former.kind == later.kind, used.insert(place).inserted, owners.count == concerned.count else { return nil }
+                guard former.kind == later.kind, used.insert(place).inserted, owners.count == concerned.count else {
+                    return nil
+                }
                 found.append(former)
             }
         }
@@ -90,7 +97,9 @@ private struct ColumnMatch {
         return keepsColumns && !to.columns.contains { left.contains($0.name.uppercased()) } ? found : nil
     }
 
-    private func isOf(_ entity: Entity, _ other: EntityIndex, _ schema: Schema) -> Bool { entity.isKind(of: schema[other]) }
+    private func isOf(_ entity: Entity, _ other: EntityIndex, _ schema: Schema) -> Bool {
+        entity.isKind(of: schema[other])
+    }
 
     private func answer(_ later: Column, _ copy: BoundMigration.Copy) -> Answer {
         switch later.role {
@@ -119,7 +128,8 @@ private struct ColumnMatch {
             return link.isToMany ? owner(of: relationship) : .computed
         case .kept(let former, _):
             if !isTag { return place(from.column(of: former, in: copy.source.index)) }
-            let hasTag = copy.source.slots.indices.contains(former + 1) && copy.source.slots[former + 1].kind == .entityTag
+            let hasTag =
+                copy.source.slots.indices.contains(former + 1) && copy.source.slots[former + 1].kind == .entityTag
             return hasTag ? place(from.column(of: former + 1, in: copy.source.index)) : .none
         }
     }

@@ -14,12 +14,16 @@ package struct Catalogue {
         Dictionary(try pairs(session.dialect.columns(of: table)), uniquingKeysWith: { first, _ in first })
     }
 
-    func uniqueIndexes(of table: String) throws -> Set<String> { Set(try names(session.dialect.uniqueIndexes(of: table))) }
+    func uniqueIndexes(of table: String) throws -> Set<String> {
+        Set(try names(session.dialect.uniqueIndexes(of: table)))
+    }
 
     /// The columns of a table's indexes by the indexes' names; what an index computes is no column. Without those of primary keys.
     func indexes(of table: String) throws -> [String: Set<String>] {
         var indexes: [String: Set<String>] = [:]
-        for (index, column) in try pairs(session.dialect.indexes(of: table)) { indexes[index, default: []].insert(column) }
+        for (index, column) in try pairs(session.dialect.indexes(of: table)) {
+            indexes[index, default: []].insert(column)
+        }
         return indexes
     }
 

@@ -17,18 +17,24 @@ package struct DerivedTables {
 
     package func fit(_ entity: Entity) throws -> Bool {
         guard let table = map.tables.first(where: { $0.root == entity.root }) else { return false }
-        return try haveParents(entity) && haveColumns(table) && haveConstraints(table) && haveJoins(entity) && haveTriggers(entity)
+        return try haveParents(entity) && haveColumns(table) && haveConstraints(table) && haveJoins(entity)
+            && haveTriggers(entity)
     }
 
     private func haveParents(_ entity: Entity) throws -> Bool {
         try session.tuples(MetadataStatements(map.dialect).parents, []).allSatisfy { row in
-            guard let known = row[0].word.flatMap(map.schema.entity(named:)), known.root == entity.root else { return true }
+            guard let known = row[0].word.flatMap(map.schema.entity(named:)), known.root == entity.root else {
+                return true
+            }
             return row[1].word == known.parent.map { map.schema[$0].name }
         }
     }
 
     private func haveColumns(_ table: TableMap) throws -> Bool {
-        let left = try CleanupTable(map.dialect).steps(session)?.map(\.step).filter { $0.kind == .column && $0.table == table.name } ?? []
+        let left =
+            try CleanupTable(map.dialect).steps(session)?.map(\.step).filter {
+                $0.kind == .column && $0.table == table.name
+            } ?? []
         let unwanted = Set(["Z_PK", "Z_ENT", "Z_OPT"] + left.map(\.name))
         let found = try catalogue.columns(of: table.name).filter { !unwanted.contains($0.key) }
         let wanted = table.columns.map { ($0.name, map.dialect.type($0.kind)) }
@@ -43,7 +49,8 @@ package struct DerivedTables {
     }
 
     private func haveJoins(_ entity: Entity) throws -> Bool {
-        let answer = StoredJoins(map.joins, schema: map.schema, tables: try catalogue.joinTables()).resolve(byEntities: false)
+        let answer = StoredJoins(map.joins, schema: map.schema, tables: try catalogue.joinTables()).resolve(
+            byEntities: false)
         return answer.unknown.allSatisfy { join, _ in
             [join.relationship, join.inverse].allSatisfy { map.schema[map.schema[$0].owner].root != entity.root }
         }

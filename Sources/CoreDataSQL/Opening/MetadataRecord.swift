@@ -18,7 +18,9 @@ package struct MetadataRecord {
     /// The length of the list in the file; one that is too long is not read.
     let length: Int
 
-    package init(uuid: String, plist: Data?, length: Int) { (self.uuid, self.plist, self.length) = (uuid, plist, length) }
+    package init(uuid: String, plist: Data?, length: Int) {
+        (self.uuid, self.plist, self.length) = (uuid, plist, length)
+    }
 
     /// nil when the database has no metadata row.
     package static func row(_ session: any SQLReading) throws -> MetadataRecord? {
@@ -47,10 +49,13 @@ package struct MetadataRecord {
         do throws(ArchiveError) {
             if let plist { return try PropertyList.dictionary(plist, .metadata(bytes: plist.count)) }
             if length == 0 { throw ArchiveError("There is no property list.") }
-            throw ArchiveError("The property list has \(length) bytes, more than the \(ArchiveLimits.metadataBytes) that are read.")
+            throw ArchiveError(
+                "The property list has \(length) bytes, more than the \(ArchiveLimits.metadataBytes) that are read.")
         } catch {
             throw StoreError(
-                134080, "The metadata of the store at \(path) cannot be read. \(error.sentence) Restore it from a copy.", path: path)
+                134080,
+                "The metadata of the store at \(path) cannot be read. \(error.sentence) Restore it from a copy.",
+                path: path)
         }
     }
 
@@ -79,9 +84,12 @@ package struct MetadataRecord {
     static func application(_ userInfo: Data?) throws -> [String: Any] {
         guard let userInfo else { return [:] }
         do throws(ArchiveError) {
-            return try PropertyList.dictionary(userInfo, .metadata(bytes: userInfo.count)).filter { !own.contains($0.key) }
+            return try PropertyList.dictionary(userInfo, .metadata(bytes: userInfo.count)).filter {
+                !own.contains($0.key)
+            }
         } catch {
-            throw StoreError(134060, "A store's own metadata must be a property list of a dictionary. \(error.sentence)")
+            throw StoreError(
+                134060, "A store's own metadata must be a property list of a dictionary. \(error.sentence)")
         }
     }
 
@@ -97,7 +105,8 @@ package struct MetadataRecord {
         guard plist.count > ArchiveLimits.metadataBytes else { return plist }
         throw StoreError(
             134060,
-            "The metadata take \(plist.count) bytes; a store keeps \(ArchiveLimits.metadataBytes) at most. Keep large values in objects.")
+            "The metadata take \(plist.count) bytes; a store keeps \(ArchiveLimits.metadataBytes) at most. Keep large values in objects."
+        )
     }
 }
 

@@ -11,13 +11,15 @@ package struct MetadataStatements: Sendable {
     /// Answers the identifier, the property list unless it is longer than so many bytes, and its length.
     package func read(limit: Int) -> String {
         let (identifier, list) = (name("Z_UUID"), name("Z_PLIST"))
-        return "SELECT \(identifier), CASE WHEN length(\(list)) <= \(limit) THEN \(list) END, length(\(list)) FROM \(name("Z_METADATA"))"
+        return
+            "SELECT \(identifier), CASE WHEN length(\(list)) <= \(limit) THEN \(list) END, length(\(list)) FROM \(name("Z_METADATA"))"
     }
 
     /// Identifier, property list.
     package var write: String {
         dialect.replace(
-            in: name("Z_METADATA"), ["Z_VERSION", "Z_UUID", "Z_PLIST"].map(dialect.defined), ["1", dialect.next(1), dialect.next(2)])
+            in: name("Z_METADATA"), ["Z_VERSION", "Z_UUID", "Z_PLIST"].map(dialect.defined),
+            ["1", dialect.next(1), dialect.next(2)])
     }
 
     /// The same in the row that is there, whose version stays.

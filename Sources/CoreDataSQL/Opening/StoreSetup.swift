@@ -34,7 +34,8 @@ package struct StoreSetup {
             guard let hash = metadata.versionHashes[entity.name] else { return false }
             return try VersionHash.isForeign(hash, for: entity) && tables.fit(entity)
         }
-        return StoreMismatch(map.schema, map.entities, recorded: metadata.versionHashes, accepted: Set(accepted.map(\.name)))
+        return StoreMismatch(
+            map.schema, map.entities, recorded: metadata.versionHashes, accepted: Set(accepted.map(\.name)))
     }
 
     /// Versioning is ignored: the model's hashes are recorded in place of the store's, if it may be written.
@@ -96,5 +97,7 @@ package struct StoreSetup {
 
 extension StoreMap {
     /// The version hashes of what the store keeps.
-    var versionHashes: [String: Data] { Dictionary(entities.map { ($0.name, $0.versionHash) }, uniquingKeysWith: { a, _ in a }) }
+    var versionHashes: [String: Data] {
+        Dictionary(entities.map { ($0.name, $0.versionHash) }, uniquingKeysWith: { a, _ in a })
+    }
 }

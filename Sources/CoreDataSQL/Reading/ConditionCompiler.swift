@@ -19,7 +19,9 @@ struct ConditionCompiler {
     /// What all rows of a SELECT fulfil, which goes through the rows of some levels and finds them by it.
     ///
     /// - Parameter takesRanges: whether a range may find members.
-    static func filter(_ condition: BoundCondition, of levels: [Int], takesRanges: Bool = true, _ scopes: LevelScopes) throws -> String {
+    static func filter(_ condition: BoundCondition, of levels: [Int], takesRanges: Bool = true, _ scopes: LevelScopes)
+        throws -> String
+    {
         scopes.need(condition, in: levels)
         var compiler = ConditionCompiler(scopes: scopes)
         (compiler.found, compiler.takesRanges) = (levels, takesRanges)
@@ -67,16 +69,21 @@ struct ConditionCompiler {
     private func namesValues(_ parts: [BoundCondition]) -> Bool {
         guard !found.isEmpty, parts.contains(where: \.goesThroughMembers) else { return false }
         let rest = parts.filter { !$0.goesThroughMembers }
-        return found.contains { level in rest.contains { $0.lookup(from: level).ofValues.isServed(by: builder.map.isIndexed) } }
+        return found.contains { level in
+            rest.contains { $0.lookup(from: level).ofValues.isServed(by: builder.map.isIndexed) }
+        }
     }
 
     /// The deepest part first, since SQLite's parser keeps what stands before a bracket until it closes; long chains in halves, since
     /// it takes a thousand levels of an expression, and a chain is as deep as it is long.
     private func join(_ parts: [BoundCondition], _ word: String) throws -> String {
-        let ordered = parts.count > 100 ? parts : parts.enumerated().sorted { a, b in
-            let (x, y) = (a.element.depth, b.element.depth)
-            return x == y ? a.offset < b.offset : x > y
-        }.map(\.element)
+        let ordered =
+            parts.count > 100
+            ? parts
+            : parts.enumerated().sorted { a, b in
+                let (x, y) = (a.element.depth, b.element.depth)
+                return x == y ? a.offset < b.offset : x > y
+            }.map(\.element)
         let texts = try ordered.map { part in
             let text = try compile(part)
             return part.isJunction ? "(\(text))" : text
@@ -114,7 +121,9 @@ struct ConditionCompiler {
         }
         let (left, right) = (comparison.left, comparison.right)
         // Of what no schema describes only the values tell how they compare; what a locale calls equal no folding tells.
-        if left.family == .unknown || isLocal(comparison.options, left) || (right.family == .unknown && !right.isConstant) {
+        if left.family == .unknown || isLocal(comparison.options, left)
+            || (right.family == .unknown && !right.isConstant)
+        {
             return try operands.test(comparison.op, left, right, comparison.options)
         }
         let cell = try cell(comparison)
@@ -136,17 +145,23 @@ struct ConditionCompiler {
 
     /// Bytes that may lie in a file: one of another length is not read.
     private func cell(_ comparison: BoundComparison) throws -> String? {
-        guard comparison.left.isExternal, case .path(let path) = comparison.left, comparison.right.isConstant else { return nil }
+        guard comparison.left.isExternal, case .path(let path) = comparison.left, comparison.right.isConstant else {
+            return nil
+        }
         switch comparison.op {
         case .equal, .notEqual: return try operands.compile(path)
-        case .less, .lessOrEqual, .greater, .greaterOrEqual, .between, .in, .contains, .beginsWith, .endsWith, .like, .matches: return nil
+        case .less, .lessOrEqual, .greater, .greaterOrEqual, .between, .in, .contains, .beginsWith, .endsWith, .like,
+            .matches:
+            return nil
         }
     }
 
     private func between(
         _ operand: BoundOperand, _ low: BoundOperand, _ high: BoundOperand, _ options: Comparison.Options
     ) throws -> String {
-        if isLocal(options, operand) || [operand, low, high].contains(where: { $0.family == .unknown && !$0.isConstant }) {
+        if isLocal(options, operand)
+            || [operand, low, high].contains(where: { $0.family == .unknown && !$0.isConstant })
+        {
             return try operands.test(.greaterOrEqual, operand, low, options) + " AND "
                 + operands.test(.lessOrEqual, operand, high, options)
         }

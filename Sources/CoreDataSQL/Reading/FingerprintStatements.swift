@@ -22,7 +22,8 @@ package struct FingerprintStatements {
         let table = try map.table(of: entity.index)
         let column = quoted(try table.column(slot, of: entity, use: "a comparison").name)
         let value = entity.slots[slot].kind == .externalData ? dialect.content(column, length: nil) : column
-        return "SELECT \(keyed ? quoted("Z_PK") + ", " : "")\(value) FROM \(quoted(table.name)) WHERE \(isOf(entity)) AND \(dialect.isPresent(column))"
+        return
+            "SELECT \(keyed ? quoted("Z_PK") + ", " : "")\(value) FROM \(quoted(table.name)) WHERE \(isOf(entity)) AND \(dialect.isPresent(column))"
     }
 
     /// The pairs of a relationship, those of an entity itself with members of some entities, with their places where that is asked for.
@@ -31,12 +32,15 @@ package struct FingerprintStatements {
     package func pairs(
         of relationship: ResolvedRelationship, from owner: Entity, to members: [Entity], keyed: Bool, ordered: Bool
     ) throws -> String? {
-        guard let first = members.first, let table = try? map.table(of: first.index), let source = try source(relationship, owner) else { return nil }
+        guard let first = members.first, let table = try? map.table(of: first.index),
+            let source = try source(relationship, owner)
+        else { return nil }
         guard !ordered || source.place != nil else { return nil }
         let columns = keyed ? [source.owner, source.member] + (ordered ? [source.place].compactMap { $0 } : []) : ["1"]
         let owners = quoted(try map.table(of: owner.index).name)
         let numbers = members.map { "\($0.index.number)" }.joined(separator: ", ")
-        return "SELECT \(columns.joined(separator: ", ")) FROM \(source.from) WHERE \(source.owner) IN (SELECT \(quoted("Z_PK")) FROM \(owners) "
+        return
+            "SELECT \(columns.joined(separator: ", ")) FROM \(source.from) WHERE \(source.owner) IN (SELECT \(quoted("Z_PK")) FROM \(owners) "
             + "WHERE \(isOf(owner))) AND \(source.member) IN (SELECT \(quoted("Z_PK")) FROM \(quoted(table.name)) "
             + "WHERE \(quoted("Z_ENT")) IN (\(numbers)))"
     }
@@ -53,12 +57,20 @@ package struct FingerprintStatements {
         }
         if let slot = relationship.slot {
             let table = try map.table(of: owner.index)
-            return (quoted(table.name), quoted("Z_PK"), quoted(try table.column(slot, of: owner, use: "a comparison").name), nil)
+            return (
+                quoted(table.name), quoted("Z_PK"), quoted(try table.column(slot, of: owner, use: "a comparison").name),
+                nil
+            )
         }
         let table = try map.table(of: relationship.destination)
         let back = relationship.inverse.map { map.schema[$0] }
-        let inverse = back.flatMap { back in back.slot.flatMap { table.column(of: $0, in: back.owner) } }.map { table.columns[$0] }
+        let inverse = back.flatMap { back in back.slot.flatMap { table.column(of: $0, in: back.owner) } }.map {
+            table.columns[$0]
+        }
         guard let column = inverse ?? table.ownerColumn(of: relationship.index) else { return nil }
-        return (quoted(table.name), quoted(column.name), quoted("Z_PK"), table.orderColumn(of: relationship.index).map { quoted($0.name) })
+        return (
+            quoted(table.name), quoted(column.name), quoted("Z_PK"),
+            table.orderColumn(of: relationship.index).map { quoted($0.name) }
+        )
     }
 }

@@ -20,7 +20,8 @@ struct OperandCompiler {
         case .grouped(let value): return try scopes.text(of: value)
         case .call("random", _): return dialect.random
         case .call(let name, let arguments):
-            return dialect.call(name, try arguments.map(compile), result: ValueType(of: operand, in: scopes.builder.map.schema))
+            return dialect.call(
+                name, try arguments.map(compile), result: ValueType(of: operand, in: scopes.builder.map.schema))
         }
     }
 
@@ -34,15 +35,18 @@ struct OperandCompiler {
     func compile(_ path: BoundPath) throws -> String {
         let scope = try self.scope(behind: path)
         switch path.end {
-        case .attribute(let slot): return linked(path, try column(slot, path.entity.slots[slot].name, in: scope), in: scope)
-        case .target(let relationship): return linked(path, try column(relationship.slot, relationship.name, in: scope), in: scope)
+        case .attribute(let slot):
+            return linked(path, try column(slot, path.entity.slots[slot].name, in: scope), in: scope)
+        case .target(let relationship):
+            return linked(path, try column(relationship.slot, relationship.name, in: scope), in: scope)
         case .object: return scope.column("Z_PK")
         case .entity: return entityName(of: path.entity, scope)
         }
     }
 
     private func linked(_ path: BoundPath, _ column: String, in scope: SelectScope) -> String {
-        guard scope.isLinked, let candidate = path.candidate(isOrder: false), scopes.builder.map.isIndexed(candidate) else { return column }
+        guard scope.isLinked, let candidate = path.candidate(isOrder: false), scopes.builder.map.isIndexed(candidate)
+        else { return column }
         return dialect.unindexed(column)
     }
 
@@ -82,7 +86,8 @@ struct OperandCompiler {
         let table = try scopes.builder.map.table(of: scope.entity.index)
         guard let slot, let column = table.column(of: slot, in: scope.entity.index) else {
             throw StoreError(
-                134060, "\(scope.entity.name).\(name) has no column in this store.", entity: scope.entity.name, property: name)
+                134060, "\(scope.entity.name).\(name) has no column in this store.", entity: scope.entity.name,
+                property: name)
         }
         return scope.column(table.columns[column].name)
     }
@@ -108,7 +113,8 @@ struct OperandCompiler {
         case .average: sql = "(SELECT AVG(\(operand)) \(rows))"
         case .minimum: sql = "(SELECT MIN(\(operand)) \(rows))"
         case .maximum: sql = "(SELECT MAX(\(operand)) \(rows))"
-        case .item(let place): sql = "(SELECT \(operand) \(rows) ORDER BY \(source.order(isAscending: true)) LIMIT 1 OFFSET \(place))"
+        case .item(let place):
+            sql = "(SELECT \(operand) \(rows) ORDER BY \(source.order(isAscending: true)) LIMIT 1 OFFSET \(place))"
         case .last: sql = "(SELECT \(operand) \(rows) ORDER BY \(source.order(isAscending: false)) LIMIT 1)"
         }
         // Nothing has no count, not even zero.
@@ -141,7 +147,9 @@ final class MemberSource {
             parts.append((scope, link.join))
             if place == 0 { owner = (key, link.owner) }
             if place > 0 || !isOfAll { conditions.append("\(link.owner) = \(key)") }
-            if levels[..<place].contains(members.owner.level) { scopes[members.owner.level].need(members.owner.reached(from: members.owner.level)) }
+            if levels[..<place].contains(members.owner.level) {
+                scopes[members.owner.level].need(members.owner.reached(from: members.owner.level))
+            }
             lastOrder = link.order
             if let filter = members.filter { try add(filter, below: place) }
         }
@@ -154,15 +162,20 @@ final class MemberSource {
     private func add(_ condition: BoundCondition, below place: Int) throws {
         let levels = Array(self.levels[...place])
         // Of one owner there are few, which are found by it.
-        let text = try isOfAll
-            ? ConditionCompiler.filter(condition, of: levels, scopes) : ConditionCompiler.test(condition, of: levels, scopes)
-        if text != scopes.builder.map.dialect.condition(true) { conditions.append(condition.isJunction ? "(\(text))" : text) }
+        let text =
+            try isOfAll
+            ? ConditionCompiler.filter(condition, of: levels, scopes)
+            : ConditionCompiler.test(condition, of: levels, scopes)
+        if text != scopes.builder.map.dialect.condition(true) {
+            conditions.append(condition.isJunction ? "(\(text))" : text)
+        }
     }
 
     /// To be asked once everything is compiled that may join further tables.
     func rows() throws -> String {
         let tables = try parts.map { try $0.scope.from() + $0.join }
-        return "FROM \(tables.joined(separator: ", "))" + (conditions.isEmpty ? "" : " WHERE \(conditions.joined(separator: " AND "))")
+        return "FROM \(tables.joined(separator: ", "))"
+            + (conditions.isEmpty ? "" : " WHERE \(conditions.joined(separator: " AND "))")
     }
 
     /// The order of the last members.
@@ -170,6 +183,7 @@ final class MemberSource {
         let last = parts[parts.count - 1].scope
         let word = isAscending ? " ASC" : " DESC"
         let key = last.column("Z_PK") + word
-        return lastOrder.map { $0 + word + last.builder.map.dialect.nullOrder(isAscending: isAscending) + ", " + key } ?? key
+        return lastOrder.map { $0 + word + last.builder.map.dialect.nullOrder(isAscending: isAscending) + ", " + key }
+            ?? key
     }
 }

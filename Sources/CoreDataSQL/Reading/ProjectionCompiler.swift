@@ -38,14 +38,18 @@ extension SelectCompiler {
         let having = try projection.having.map { try ConditionCompiler(scopes: scopes).compile($0) }
         let order = try projection.order.map { key in
             let text = try key.column.map { columns.texts[$0] } ?? OperandCompiler(scopes: scopes).compile(key.operand)
-            return (key: key, text: text, suffix: try direction(key.operand, key.comparison, isAscending: key.isAscending))
+            return (
+                key: key, text: text, suffix: try direction(key.operand, key.comparison, isAscending: key.isAscending)
+            )
         }
         var source = "\(try scope.from())\(condition)"
         if !grouping.isEmpty { source += " GROUP BY " + grouping.joined(separator: ", ") }
         if let having { source += " HAVING " + having }
         var sql: String
         if projection.isDistinct {
-            let keys = order.map { SQLDistinctOrder(column: columns.places[$0.key.column ?? 0], suffix: $0.suffix, text: $0.text) }
+            let keys = order.map {
+                SQLDistinctOrder(column: columns.places[$0.key.column ?? 0], suffix: $0.suffix, text: $0.text)
+            }
             sql = map.dialect.distinct(columns.all, from: source, by: keys)
         } else {
             sql = "SELECT \(columns.all.joined(separator: ", ")) FROM " + source
@@ -157,5 +161,7 @@ extension LevelScopes {
 
     private func isWhole(_ operand: BoundOperand) -> Bool { ValueType(of: operand, in: builder.map.schema) == .int }
 
-    private func isDecimal(_ operand: BoundOperand) -> Bool { ValueType(of: operand, in: builder.map.schema) == .decimal }
+    private func isDecimal(_ operand: BoundOperand) -> Bool {
+        ValueType(of: operand, in: builder.map.schema) == .decimal
+    }
 }

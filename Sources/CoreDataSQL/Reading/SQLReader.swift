@@ -92,7 +92,9 @@ package struct SQLReader: Sendable {
             do {
                 return try source.read(view, body)
             } catch let error as StoreError where readsFiles && error.isOfMissingFile {
-                guard error.engine != missed else { throw StoreError(134060, error.engine?.message ?? error.sentence, path: error.path) }
+                guard error.engine != missed else {
+                    throw StoreError(134060, error.engine?.message ?? error.sentence, path: error.path)
+                }
                 missed = error.engine
             }
         }
@@ -125,7 +127,8 @@ package struct SQLReader: Sendable {
         guard let first = numbers.first else { return }
         let shape = try plan.shapes.tree(root)
         try source.read(view) { session in
-            let result = numbers.count == 1
+            let result =
+                numbers.count == 1
                 ? try session.open(.row(shape.first), key: first, shape, selects)
                 : try session.open(.rows(shape.first), keys: numbers, shape, selects)
             try run(result, RowSteps(shape, expected: numbers.count), receive)
@@ -150,9 +153,12 @@ package struct SQLReader: Sendable {
     }
 
     package func targets(
-        of relationship: RelationshipIndex, from owners: [Int64], _ view: ReadView, _ receive: (MemberBatch) throws -> FetchStep
+        of relationship: RelationshipIndex, from owners: [Int64], _ view: ReadView,
+        _ receive: (MemberBatch) throws -> FetchStep
     ) throws {
-        try members(by: .targets(relationship), selects.ownerSlot(of: schema[relationship]), of: relationship, owners, view, receive)
+        try members(
+            by: .targets(relationship), selects.ownerSlot(of: schema[relationship]), of: relationship, owners, view,
+            receive)
     }
 
     package func targets(
@@ -166,7 +172,8 @@ package struct SQLReader: Sendable {
     }
 
     private func members(
-        by statement: SQLShape, _ ownerSlot: Int?, of relationship: RelationshipIndex, _ owners: [Int64], _ view: ReadView,
+        by statement: SQLShape, _ ownerSlot: Int?, of relationship: RelationshipIndex, _ owners: [Int64],
+        _ view: ReadView,
         _ receive: (MemberBatch) throws -> FetchStep
     ) throws {
         let shape = try shape(of: relationship)

@@ -59,7 +59,9 @@ package struct SelectCompiler: Sendable {
         let link = try MemberLink(builder).condition(relationship, member: scope, owner: firstKey)
         var sql = "SELECT \(shape.columnList) FROM \(try scope.from())\(link.join) WHERE \(link.condition)"
         if let entities = memberFilter(scope) { sql += " AND \(entities)" }
-        if let order = link.order { sql += " ORDER BY \(order)\(map.dialect.nullOrder(isAscending: true)), \(scope.column("Z_PK"))" }
+        if let order = link.order {
+            sql += " ORDER BY \(order)\(map.dialect.nullOrder(isAscending: true)), \(scope.column("Z_PK"))"
+        }
         return sql
     }
 
@@ -68,12 +70,14 @@ package struct SelectCompiler: Sendable {
         let builder = SelectBuilder(map)
         let scope = SelectScope(builder, entity: map.schema[relationship.destination])
         let link = try MemberLink(builder).condition(relationship, member: scope, owner: firstKey)
-        return "SELECT 1 FROM \(try scope.from())\(link.join) WHERE \(link.condition) AND \(scope.column("Z_PK")) = \(map.dialect.parameter(2, like: .int(0)))"
+        return
+            "SELECT 1 FROM \(try scope.from())\(link.join) WHERE \(link.condition) AND \(scope.column("Z_PK")) = \(map.dialect.parameter(2, like: .int(0)))"
     }
 
     /// Whether the first rows in the order of an index are wanted. As many members as a range leaves are not found first then.
     private func readsInOrder(_ query: Query) -> Bool {
-        guard query.isPart, let first = query.bound.order.first, first.comparison == .binary, case .path(let path) = first.operand,
+        guard query.isPart, let first = query.bound.order.first, first.comparison == .binary,
+            case .path(let path) = first.operand,
             path.hops.isEmpty, let candidate = path.candidate(isOrder: true)
         else { return false }
         return map.isIndexed(candidate)
@@ -83,7 +87,9 @@ package struct SelectCompiler: Sendable {
         var parts: [String] = []
         let spatial = try query.condition.flatMap { try SpatialLookup(scopes[0]).test($0, of: 0) }
         let isFound = spatial != nil || query.condition?.lookup(from: 0).isServed(by: map.isIndexed) ?? false
-        if let filter = entityFilter(query.entity, last: query.last, scopes[0], isFound: isFound) { parts.append(filter) }
+        if let filter = entityFilter(query.entity, last: query.last, scopes[0], isFound: isFound) {
+            parts.append(filter)
+        }
         if let spatial { parts.append(spatial) }
         if let condition = query.condition {
             let text = try ConditionCompiler.filter(condition, of: [0], takesRanges: !readsInOrder, scopes)
@@ -105,7 +111,8 @@ package struct SelectCompiler: Sendable {
         guard root.hasSubentities else { return nil }
         let isWhole = entity.index == root.index && last == root.last
         let column = isFound || isWhole ? map.dialect.unindexed(scope.column("Z_ENT")) : scope.column("Z_ENT")
-        return last == entity.index ? "\(column) = \(entity.index.number)" : "\(column) BETWEEN \(entity.index.number) AND \(last.number)"
+        return last == entity.index
+            ? "\(column) = \(entity.index.number)" : "\(column) BETWEEN \(entity.index.number) AND \(last.number)"
     }
 
     /// The number of the row breaks ties in the direction of the last key, which an index on that key gives

@@ -78,7 +78,8 @@ final class SelectScope {
         if let known = joined[path] { return known }
         let target = SelectScope(builder, entity: schema[relationship.destination])
         let table = try builder.map.table(of: relationship.destination)
-        joins.append((path, "\(builder.map.dialect.quoted(table.name)) \(target.alias) ON \(target.column("Z_PK")) = \(column)"))
+        joins.append(
+            (path, "\(builder.map.dialect.quoted(table.name)) \(target.alias) ON \(target.column("Z_PK")) = \(column)"))
         joined[path] = target
         return target
     }

@@ -44,12 +44,15 @@ package final class SelectionCache: Sendable {
     package static let textLimit = 256
     private let state = Mutex(State())
 
-    package func selection(_ plan: FetchPlan, in schema: Schema, _ compile: (Query) throws -> Selection) throws -> Known {
+    package func selection(_ plan: FetchPlan, in schema: Schema, _ compile: (Query) throws -> Selection) throws -> Known
+    {
         if let known = state.withLock({ SelectionCache.find(plan, $0) }) { return known }
         let query = try Query(plan, in: schema)
         let made = try compile(query)
         let bindings = made.values(for: query)
-        guard query.bound.isShared else { return Known(sql: made.sql, number: nil, bindings: bindings, readsFiles: made.readsFiles) }
+        guard query.bound.isShared else {
+            return Known(sql: made.sql, number: nil, bindings: bindings, readsFiles: made.readsFiles)
+        }
         let number = state.withLock { SelectionCache.keep(plan, made, query.values.count, &$0) }
         return Known(sql: made.sql, number: number, bindings: bindings, readsFiles: made.readsFiles)
     }

@@ -16,17 +16,25 @@ struct SpatialLookup {
     /// The keys of the rows that may satisfy a condition; nil where no R-tree serves at least two of its bounds, or where another
     /// index finds the rows by values that are named one by one.
     func test(_ condition: BoundCondition, of level: Int) throws -> String? {
-        guard !map.rTrees.isEmpty, !condition.lookup(from: level).ofValues.isServed(by: map.isIndexed) else { return nil }
+        guard !map.rTrees.isEmpty, !condition.lookup(from: level).ofValues.isServed(by: map.isIndexed) else {
+            return nil
+        }
         let table = try map.table(of: scope.entity.index)
         let trees = map.spatialIndexes(of: table)
         guard !trees.isEmpty else { return nil }
         var lookup = self
-        if case .and(let parts) = condition { for part in parts { lookup.note(part, level, table) } } else { lookup.note(condition, level, table) }
+        if case .and(let parts) = condition {
+            for part in parts { lookup.note(part, level, table) }
+        } else {
+            lookup.note(condition, level, table)
+        }
         let best = trees.map { (tree: $0, count: lookup.count(in: $0)) }.max { $0.count < $1.count }
         // Where the database needs no such test, nothing may be bound: a statement has no parameters that it does not name.
         guard let best, best.count > 1, map.dialect.keys(in: best.tree, []) != nil else { return nil }
         let asked = best.tree.columns.compactMap { column in
-            lookup.bounds[column].map { (column, SQLSpatialBounds(low: $0.low.map(scope.builder.bind), high: $0.high.map(scope.builder.bind))) }
+            lookup.bounds[column].map {
+                (column, SQLSpatialBounds(low: $0.low.map(scope.builder.bind), high: $0.high.map(scope.builder.bind)))
+            }
         }
         return map.dialect.keys(in: best.tree, asked).map { "\(scope.column("Z_PK")) IN (\($0))" }
     }
@@ -38,7 +46,8 @@ struct SpatialLookup {
     private mutating func note(_ part: BoundCondition, _ level: Int, _ table: TableMap) {
         switch part {
         case .compare(let comparison):
-            guard case .value(let value) = comparison.right, let column = column(of: comparison.left, level, table) else { return }
+            guard case .value(let value) = comparison.right, let column = column(of: comparison.left, level, table)
+            else { return }
             switch comparison.op {
             case .equal: bound(column, low: value, high: value)
             case .less, .lessOrEqual: bound(column, low: nil, high: value)
@@ -58,7 +67,8 @@ struct SpatialLookup {
 
     /// The column of a number of the row itself.
     private func column(of operand: BoundOperand, _ level: Int, _ table: TableMap) -> String? {
-        guard case .path(let path) = operand, path.level == level, path.hops.isEmpty, case .attribute(let slot) = path.end,
+        guard case .path(let path) = operand, path.level == level, path.hops.isEmpty,
+            case .attribute(let slot) = path.end,
             operand.family == .number
         else { return nil }
         return table.column(of: slot, in: path.entity.index).map { table.columns[$0].name }

@@ -19,7 +19,9 @@ extension SelectCompiler {
         var sql = "SELECT \(columns) FROM \(try scope.from())\(link.join)"
         sql += " WHERE \(link.owner) \(isInKeys)"
         if let entities = memberFilter(scope) { sql += " AND \(entities)" }
-        let order = [link.owner, link.order.map { $0 + map.dialect.nullOrder(isAscending: true) }, scope.column("Z_PK")].compactMap { $0 }
+        let order = [
+            link.owner, link.order.map { $0 + map.dialect.nullOrder(isAscending: true) }, scope.column("Z_PK"),
+        ].compactMap { $0 }
         return sql + " ORDER BY \(order.joined(separator: ", "))"
     }
 

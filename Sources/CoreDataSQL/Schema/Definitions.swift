@@ -27,7 +27,8 @@ package struct Definitions: Sendable {
     /// The R-trees among the declared indexes, which fill themselves as rows come.
     package func spatialIndexes() throws -> [SQLSpatialIndex] {
         try map.rTrees.map { entity, index in
-            try FetchIndexDefinition(index: index, entity: entity, table: map.table(of: entity.index), map: map).spatialIndex
+            try FetchIndexDefinition(index: index, entity: entity, table: map.table(of: entity.index), map: map)
+                .spatialIndex
         }
     }
 
@@ -92,7 +93,8 @@ package struct Definitions: Sendable {
         let names = Set(entity.draft.indexes.map(\.name))
         let legacy = entity.draft.attributes.filter { $0.isIndexed && !$0.isTransient }.compactMap { attribute in
             let name = "by" + attribute.name.prefix(1).uppercased() + attribute.name.dropFirst() + "Index"
-            return names.contains(name) ? nil : FetchIndex(name: name, elements: [FetchIndex.Element(property: attribute.name)])
+            return names.contains(name)
+                ? nil : FetchIndex(name: name, elements: [FetchIndex.Element(property: attribute.name)])
         }
         let fetch = try (entity.draft.indexes + legacy).map { index in
             let definition = FetchIndexDefinition(index: index, entity: entity, table: table, map: map)
@@ -122,7 +124,8 @@ extension StoreMap {
     /// and our own beside them.
     package func tableNames() throws -> Set<String> {
         let objects = try tables.map(\.name) + joins.map(\.name) + Definitions(self).spatialIndexes().map(\.name)
-        let others = ["Z_PRIMARYKEY", "Z_METADATA", MetadataStatements.modelCopy] + HistoryTables.Table.allCases.map(\.name)
+        let others =
+            ["Z_PRIMARYKEY", "Z_METADATA", MetadataStatements.modelCopy] + HistoryTables.Table.allCases.map(\.name)
         return Set((objects + others + [FormerValueTable.name, HistoryMarkTable.name]).map { $0.uppercased() })
     }
 }

@@ -63,7 +63,8 @@ package struct DerivedTriggers: Sendable {
             value = members.total(of: bare(table.columns[column].name), in: bare(table.name))("d.\(key)")
         }
         let number = bare("Z_ENT")
-        let rows = target.entities.map { " WHERE \($0.lowerBound) <= \(number) AND \(number) <= \($0.upperBound)" } ?? ""
+        let rows =
+            target.entities.map { " WHERE \($0.lowerBound) <= \(number) AND \(number) <= \($0.upperBound)" } ?? ""
         return "UPDATE \(bare(target.table)) AS d SET \(target.value) = \(value)\(rows)"
     }
 
@@ -86,7 +87,11 @@ package struct DerivedTriggers: Sendable {
         steps(
             target, members, columns: [members.owner],
             up: "\(dialect.value(target.value, or: "0")) + 1", more: "\(target.value) + 1", less: "\(target.value) - 1")
-            + [target.trigger(nil, "SOURCE_INSERT", .insert, set: counted(members, newKey), where: "\(key) = \(newKey)", isInsert: true)]
+            + [
+                target.trigger(
+                    nil, "SOURCE_INSERT", .insert, set: counted(members, newKey), where: "\(key) = \(newKey)",
+                    isInsert: true)
+            ]
     }
 
     /// Adds and takes away, a member at a time.
@@ -201,7 +206,8 @@ private struct Target {
         }
         let watched = other ?? table
         return SQLTrigger(
-            name: "Z_DA_\(watched)_\(entity)_\(attribute)_\(role)", watched: watched, event: event, condition: when, table: table,
+            name: "Z_DA_\(watched)_\(entity)_\(attribute)_\(role)", watched: watched, event: event, condition: when,
+            table: table,
             column: column, attribute: attribute, expression: expression, rows: rows, isInsertion: isInsert)
     }
 }
@@ -248,7 +254,9 @@ private struct Members {
             return { "(SELECT \(total) FROM \(table) AS m WHERE m.\(owner) = \($0))" }
         }
         let key = dialect.defined("Z_PK")
-        return { "(SELECT \(total) FROM \(table) AS j JOIN \(members) AS m ON m.\(key) = j.\(member) WHERE j.\(owner) = \($0))" }
+        return {
+            "(SELECT \(total) FROM \(table) AS j JOIN \(members) AS m ON m.\(key) = j.\(member) WHERE j.\(owner) = \($0))"
+        }
     }
 }
 
@@ -283,7 +291,8 @@ private struct Path {
     func value(after hop: Int, of row: String = "NEW") -> String {
         var value = "\(row).\(dialect.defined(columns[hop]))"
         for next in hop + 1..<max(tables.count, hop + 1) {
-            value = "(SELECT \(dialect.defined(columns[next])) FROM \(dialect.defined(tables[next])) WHERE \(key) = \(value))"
+            value =
+                "(SELECT \(dialect.defined(columns[next])) FROM \(dialect.defined(tables[next])) WHERE \(key) = \(value))"
         }
         return value
     }
@@ -292,7 +301,8 @@ private struct Path {
     func rows(before hop: Int) -> String {
         var rows = "\(dialect.defined(columns[hop - 1])) = NEW.\(key)"
         for table in (1..<max(hop, 1)).reversed() {
-            rows = "\(dialect.defined(columns[table - 1])) IN (SELECT \(key) FROM \(dialect.defined(tables[table])) WHERE \(rows))"
+            rows =
+                "\(dialect.defined(columns[table - 1])) IN (SELECT \(key) FROM \(dialect.defined(tables[table])) WHERE \(rows))"
         }
         return rows
     }

@@ -21,7 +21,9 @@ struct FetchIndexDefinition {
         let columns = try elements.map(column)
         if elements.contains(where: \.isRTree) { return try tree(elements, columns) }
         let dialect = map.dialect
-        let parts = zip(columns, elements).map { dialect.indexed(dialect.defined($0.name), $0.kind, isAscending: $1.isAscending) }
+        let parts = zip(columns, elements).map {
+            dialect.indexed(dialect.defined($0.name), $0.kind, isAscending: $1.isAscending)
+        }
         return [
             "CREATE INDEX \(dialect.defined(name)) ON \(dialect.defined(table.name)) "
                 + "(\(parts.joined(separator: ", ")))" + (try condition())
@@ -36,7 +38,9 @@ struct FetchIndexDefinition {
     private func column(_ element: FetchIndex.Element) throws -> Column {
         guard let property = element.property else { throw unsupported(index, entity, "a computed element") }
         let use = "the fetch index \(index.name)"
-        guard case .slot(let slot)? = entity.places[property] else { throw table.noColumn(property, of: entity, use: use) }
+        guard case .slot(let slot)? = entity.places[property] else {
+            throw table.noColumn(property, of: entity, use: use)
+        }
         return try table.column(slot, of: entity, use: use)
     }
 
@@ -50,7 +54,8 @@ struct FetchIndexDefinition {
         do { condition = try map.schema.condition(predicate, on: entity) } catch {
             throw unsupported(index, entity, "a condition that means nothing to a store. \(error.sentence)")
         }
-        return " WHERE " + (try IndexCondition(index: index, entity: entity, table: table, dialect: map.dialect).compile(condition))
+        return " WHERE "
+            + (try IndexCondition(index: index, entity: entity, table: table, dialect: map.dialect).compile(condition))
     }
 
     /// The R-tree of an index that is one.
@@ -65,7 +70,9 @@ struct FetchIndexDefinition {
     /// At most five numbers.
     private func tree(_ elements: [FetchIndex.Element], _ columns: [Column]) throws -> [String] {
         if index.partialPredicate != nil { throw unsupported(index, entity, "an R-tree with a condition") }
-        if elements.contains(where: { !$0.isRTree }) { throw unsupported(index, entity, "an R-tree with binary elements") }
+        if elements.contains(where: { !$0.isRTree }) {
+            throw unsupported(index, entity, "an R-tree with binary elements")
+        }
         if columns.count > 5 { throw unsupported(index, entity, "an R-tree of more than five elements") }
         for element in elements where !isNumber(element) {
             throw unsupported(index, entity, "an R-tree of something that is no number")

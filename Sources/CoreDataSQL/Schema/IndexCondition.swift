@@ -60,7 +60,9 @@ struct IndexCondition {
         guard case .path(let path) = operand else { throw refusal("something else than a property on its left") }
         if operand.isExternal { throw refusal(ExternalReference.refusal(path.slot?.name ?? "")) }
         let use = "the condition of the fetch index \(index.name)"
-        if let hop = path.hops.first { throw table.noColumn("\(hop.name).\(path.slot?.name ?? "")", of: entity, use: use) }
+        if let hop = path.hops.first {
+            throw table.noColumn("\(hop.name).\(path.slot?.name ?? "")", of: entity, use: use)
+        }
         let slot: Int?
         switch path.end {
         case .attribute(let attribute): slot = attribute
@@ -72,7 +74,9 @@ struct IndexCondition {
     }
 
     private func constant(_ operand: BoundOperand) throws -> String {
-        guard case .value(.constant(let value)) = operand else { throw refusal("something else than a constant on its right") }
+        guard case .value(.constant(let value)) = operand else {
+            throw refusal("something else than a constant on its right")
+        }
         return try literal(value)
     }
 

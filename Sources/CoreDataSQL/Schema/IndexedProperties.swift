@@ -6,10 +6,12 @@ extension StoreMap {
     /// Whether a new store has an index of all rows that begins with the column of a property.
     func isIndexed(_ candidate: IndexCandidate) -> Bool {
         let entity = schema[candidate.entity]
-        guard let table = try? table(of: entity.index), let column = table.column(of: candidate.slot, in: entity.index) else { return false }
+        guard let table = try? table(of: entity.index), let column = table.column(of: candidate.slot, in: entity.index)
+        else { return false }
         return entity.slots[candidate.slot].kind == .toOne
             || entities.contains { other in
-                other.root == entity.root && other.indexedSlots.contains { table.column(of: $0, in: other.index) == column }
+                other.root == entity.root
+                    && other.indexedSlots.contains { table.column(of: $0, in: other.index) == column }
             }
     }
 }

@@ -25,7 +25,8 @@ package protocol SQLReading: AnyObject {
     // MARK: Answers
 
     /// Whether a pair of owner and member is there.
-    func isMember(_ member: Int64, of owner: Int64, in relationship: RelationshipIndex, _ texts: SelectCompiler) throws -> Bool
+    func isMember(_ member: Int64, of owner: Int64, in relationship: RelationshipIndex, _ texts: SelectCompiler) throws
+        -> Bool
     /// The rows of a statement, `width` whole numbers each, one after the other.
     func numbers(_ shape: SQLShape, each width: Int, _ values: [Value], _ texts: WriteCompiler) throws -> [Int64?]
     /// The rows of a statement, `width` texts each, one after the other.

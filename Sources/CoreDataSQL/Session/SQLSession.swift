@@ -26,7 +26,8 @@ package protocol SQLSession: SQLReading {
     func update(_ rows: Range<Int>, of group: UpdateGroup, slots: [Int], _ texts: WriteCompiler) throws -> SQLRefusal?
     /// Deletes rows of a group that were read with one version, `count` a statement; their number is a multiple of it. Ends at the
     /// first statement that finds fewer rows of this version and answers its first row.
-    func delete(_ rows: Range<Int>, of group: DeleteGroup, each count: Int, _ texts: WriteCompiler) throws -> SQLRefusal?
+    func delete(_ rows: Range<Int>, of group: DeleteGroup, each count: Int, _ texts: WriteCompiler) throws
+        -> SQLRefusal?
 
     /// Inserts rows of a chunk by one statement that leaves some of them out; answers the numbers of the others.
     func insertNew(_ rows: Range<Int>, of chunk: RowChunk, _ shape: SQLShape, _ texts: WriteCompiler) throws -> [Int64]

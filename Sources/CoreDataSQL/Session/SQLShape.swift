@@ -42,7 +42,8 @@ extension SelectCompiler {
         case .targets(let relationship): return try targets(of: map.schema[relationship], shape: rows)
         case .targetsOfAll(let relationship): return try targetsOfAll(of: map.schema[relationship], shape: rows)
         case .text(let text): return text
-        case .insert, .update, .delete, .version, .touch, .select, .membership, .link, .unlink, .lastPosition, .positions, .position,
+        case .insert, .update, .delete, .version, .touch, .select, .membership, .link, .unlink, .lastPosition,
+            .positions, .position,
             .dataVersion, .order, .adopt, .release, .allocate:
             throw StoreError(134060, "The statement \(shape) is not one that reads rows.")
         }

@@ -28,7 +28,8 @@ package struct Committer {
         } catch is RowWriter.SplitNeeded {
             first = try attempt(batch, vacates: false, singly: true)
         }
-        guard case .conflicts(let conflicts) = first, ValueExchange(writes: plan.writes).mayHelp(batch, conflicts) else {
+        guard case .conflicts(let conflicts) = first, ValueExchange(writes: plan.writes).mayHelp(batch, conflicts)
+        else {
             return first
         }
         return try attempt(batch, vacates: true, singly: true)

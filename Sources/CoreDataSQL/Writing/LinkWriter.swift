@@ -65,7 +65,9 @@ struct LinkWriter {
         isChecked = true
         let owner = OrderEnds.Owner(relationship: relationship, number: number)
         if let known = session.ends.end(of: owner) { return known }
-        let last = try session.numbers(.lastPosition(relationship), each: 1, [.int(number)], compiler).first.flatMap { $0 } ?? 0
+        let last =
+            try session.numbers(.lastPosition(relationship), each: 1, [.int(number)], compiler).first.flatMap { $0 }
+            ?? 0
         session.ends.keep(last, of: owner)
         return last
     }
@@ -76,12 +78,15 @@ struct LinkWriter {
         for group in batch.updates {
             let entity = map.schema[group.entity]
             for slot in group.slots {
-                guard let inverse = entity.slots[slot].relationship.flatMap({ map.schema[$0].inverse }), map.schema[inverse].isOrdered
+                guard let inverse = entity.slots[slot].relationship.flatMap({ map.schema[$0].inverse }),
+                    map.schema[inverse].isOrdered
                 else { continue }
                 for row in (0..<group.chunk.count).map(group.chunk.row) where row.isPresent(slot) {
                     let owner = OrderEnds.Owner(relationship: inverse, number: Int64(bitPattern: row[slot]))
                     guard session.ends.end(of: owner) != nil else { continue }
-                    let isPlaced = batch.orders.contains { $0.relationship == inverse && $0.owner.number == owner.number }
+                    let isPlaced = batch.orders.contains {
+                        $0.relationship == inverse && $0.owner.number == owner.number
+                    }
                     if !isPlaced { session.ends.forget(owner) }
                 }
             }
@@ -138,7 +143,8 @@ struct LinkWriter {
     /// All members in the order of their positions, some of them last.
     private func behind(_ held: [Int64: Int64], _ tail: [Int64]) -> [Int64] {
         let last = Set(tail)
-        return held.filter { !last.contains($0.key) }.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map(\.key) + tail
+        return held.filter { !last.contains($0.key) }.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map(\.key)
+            + tail
     }
 
     /// The positions in the file by member. Another writer may have left members without one.

@@ -18,14 +18,17 @@ extension RowWriter {
                 try raise(group, &answers, &conflicts)
             } else {
                 let versions = try touch(group.keys.map(\.number), group.entity)
-                for (index, key) in group.keys.enumerated() { judge(index, of: group, versions[key.number], &answers, &conflicts) }
+                for (index, key) in group.keys.enumerated() {
+                    judge(index, of: group, versions[key.number], &answers, &conflicts)
+                }
             }
         }
     }
 
     /// - Parameter version: the new version; nil for a row that is not there.
     private func judge(
-        _ index: Int, of group: TouchGroup, _ version: Int32?, _ answers: inout TouchAnswers, _ conflicts: inout [Conflict]
+        _ index: Int, of group: TouchGroup, _ version: Int32?, _ answers: inout TouchAnswers,
+        _ conflicts: inout [Conflict]
     ) {
         let (row, layout) = (group.chunk.row(index), group.chunk.layout)
         if version == row.version(layout) { return }
@@ -58,7 +61,8 @@ extension RowWriter {
 
     /// Answers the new version of each row that is there.
     private func touch(_ numbers: [Int64], _ entity: EntityIndex) throws -> [Int64: Int32] {
-        let rows = try session.numbers(.touch(entity, isSingle: false), each: 2, [plan.map.dialect.list(numbers)], plan.writes)
+        let rows = try session.numbers(
+            .touch(entity, isSingle: false), each: 2, [plan.map.dialect.list(numbers)], plan.writes)
         var versions: [Int64: Int32] = [:]
         for row in stride(from: 0, to: rows.count, by: 2) {
             if let number = rows[row] { versions[number] = RowWriter.version(rows[row + 1]) }

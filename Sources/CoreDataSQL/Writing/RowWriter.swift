@@ -29,7 +29,8 @@ package struct RowWriter {
     }
 
     /// Several rows at once do not say which of them broke the constraint: they are inserted one by one then.
-    private func insert(_ range: Range<Int>, of chunk: RowChunk, each count: Int, _ conflicts: inout [Conflict]) throws {
+    private func insert(_ range: Range<Int>, of chunk: RowChunk, each count: Int, _ conflicts: inout [Conflict]) throws
+    {
         var left = range
         while !left.isEmpty, let refusal = try session.insert(left, of: chunk, each: count, plan.writes) {
             if count > 1 {

@@ -16,7 +16,10 @@ package struct SQLWriter: Sendable {
     private let keys = KeyBlocks()
     private var schema: Schema { plan.map.schema }
 
-    package init(_ plan: StorePlan, _ source: any SQLSource, store identifier: String, files: ExternalColumns?, history: HistoryWriter?) {
+    package init(
+        _ plan: StorePlan, _ source: any SQLSource, store identifier: String, files: ExternalColumns?,
+        history: HistoryWriter?
+    ) {
         self.plan = plan
         self.source = source
         self.identifier = identifier
@@ -76,7 +79,10 @@ package struct SQLWriter: Sendable {
             return try write(change) { try $0.update(update) }
         case .delete(let rows):
             let query = try Query(rows.asRows, in: schema)
-            guard SetDeleteCompiler(query.bound.entity, last: query.bound.last, plan.map, notesPairs: history != nil).isPossible else {
+            guard
+                SetDeleteCompiler(query.bound.entity, last: query.bound.last, plan.map, notesPairs: history != nil)
+                    .isPossible
+            else {
                 return try rowByRow(change, over: store, committed)
             }
             return try write(change) { try $0.delete(query) }
@@ -107,7 +113,8 @@ package struct SQLWriter: Sendable {
             var outcome = SetOutcome()
             try source.writing { session in
                 let history = SetHistory(history, change.note, plan.map, session)
-                let writer = SetWriter(plan: plan, session: session, files: files, history: history, answer: change.answer)
+                let writer = SetWriter(
+                    plan: plan, session: session, files: files, history: history, answer: change.answer)
                 outcome = try writer.transaction { try body(writer) }
             }
             files?.end(isCommitted: true)

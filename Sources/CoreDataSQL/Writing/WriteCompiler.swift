@@ -61,7 +61,8 @@ package final class WriteCompiler: Sendable {
         let columns = try ["Z_OPT"] + columnNames(slots, of: entity, in: table)
         let assignments = columns.enumerated().map { "\(quoted($1)) = \(next($0 + 1))" }.joined(separator: ", ")
         let (key, version) = (next(columns.count + 1), next(columns.count + 2))
-        return "UPDATE \(quoted(table.name)) SET \(assignments) WHERE \"Z_PK\" = \(key) AND \(dialect.isSame("\"Z_OPT\"", version))"
+        return
+            "UPDATE \(quoted(table.name)) SET \(assignments) WHERE \"Z_PK\" = \(key) AND \(dialect.isSame("\"Z_OPT\"", version))"
     }
 
     /// A key, or a list of keys. Answers each row that is there with its new version.
@@ -81,7 +82,8 @@ package final class WriteCompiler: Sendable {
             }
             keys += ")"
         }
-        return "DELETE FROM \(quoted(try map.table(of: entity.index).name)) WHERE \(dialect.isSame("\"Z_OPT\"", next(1))) "
+        return
+            "DELETE FROM \(quoted(try map.table(of: entity.index).name)) WHERE \(dialect.isSame("\"Z_OPT\"", next(1))) "
             + "AND \"Z_PK\" \(keys)"
     }
 
@@ -93,7 +95,8 @@ package final class WriteCompiler: Sendable {
     /// A list of keys: the columns become NULL.
     package func clear(_ entity: Entity, slots: [Int]) throws -> String {
         let table = try map.table(of: entity.index)
-        let assignments = try columnNames(slots, of: entity, in: table).map { "\(quoted($0)) = NULL" }.joined(separator: ", ")
+        let assignments = try columnNames(slots, of: entity, in: table).map { "\(quoted($0)) = NULL" }.joined(
+            separator: ", ")
         return "UPDATE \(quoted(table.name)) SET \(assignments) WHERE \"Z_PK\" \(isInKeys)"
     }
 
@@ -158,7 +161,8 @@ package final class WriteCompiler: Sendable {
     package func allocate(_ root: Entity) throws -> String {
         let table = quoted(try map.table(of: root.index).name)
         let last = dialect.larger("COALESCE(\"Z_MAX\", 0)", "COALESCE((SELECT MAX(\"Z_PK\") FROM \(table)), 0)")
-        return "UPDATE \"Z_PRIMARYKEY\" SET \"Z_MAX\" = \(last) + \(next(1)) WHERE \"Z_ENT\" = \(next(2)) RETURNING \"Z_MAX\""
+        return
+            "UPDATE \"Z_PRIMARYKEY\" SET \"Z_MAX\" = \(last) + \(next(1)) WHERE \"Z_ENT\" = \(next(2)) RETURNING \"Z_MAX\""
     }
 
     private func columnNames(_ slots: [Int], of entity: Entity, in table: TableMap) throws -> [String] {

@@ -64,7 +64,9 @@ extension Connection {
     func endWatch() {
         guard watch != nil else { return }
         sqlite3_progress_handler(handle, 0, nil, nil)
-        if !options.pragmas.keys.contains(where: { $0.lowercased() == "busy_timeout" }) { setBusyTimeout(options.timeout) }
+        if !options.pragmas.keys.contains(where: { $0.lowercased() == "busy_timeout" }) {
+            setBusyTimeout(options.timeout)
+        }
         watch = nil
     }
 

@@ -49,7 +49,9 @@ extension Connection: SQLSession {
         return nil
     }
 
-    func delete(_ rows: Range<Int>, of group: DeleteGroup, each count: Int, _ texts: WriteCompiler) throws -> SQLRefusal? {
+    func delete(_ rows: Range<Int>, of group: DeleteGroup, each count: Int, _ texts: WriteCompiler) throws
+        -> SQLRefusal?
+    {
         let statement = try statement(.delete(group.entity, rows: count), texts)
         var start = rows.lowerBound
         while start < rows.upperBound {
@@ -63,7 +65,8 @@ extension Connection: SQLSession {
         return nil
     }
 
-    func insertNew(_ rows: Range<Int>, of chunk: RowChunk, _ shape: SQLShape, _ texts: WriteCompiler) throws -> [Int64] {
+    func insertNew(_ rows: Range<Int>, of chunk: RowChunk, _ shape: SQLShape, _ texts: WriteCompiler) throws -> [Int64]
+    {
         let entity = chunk.layout.entity
         let binder = binder(of: texts.map.schema[entity]) { texts.stored(of: entity) }
         let statement = try statement(shape, texts)
@@ -177,7 +180,9 @@ extension Connection: SQLSession {
 
     func open(_ selection: SelectionCache.Known) throws -> any SQLResult {
         let statement =
-            if let number = selection.number { try statement(.select(number)) { selection.sql } } else { try statement(selection.sql) }
+            if let number = selection.number { try statement(.select(number)) { selection.sql } } else {
+                try statement(selection.sql)
+            }
         try statement.bind(selection.bindings)
         return begun(statement)
     }
@@ -212,8 +217,12 @@ extension Connection: SQLSession {
         return statement
     }
 
-    func isMember(_ member: Int64, of owner: Int64, in relationship: RelationshipIndex, _ texts: SelectCompiler) throws -> Bool {
-        let statement = try statement(.membership(relationship)) { try texts.membership(in: texts.map.schema[relationship]) }
+    func isMember(_ member: Int64, of owner: Int64, in relationship: RelationshipIndex, _ texts: SelectCompiler) throws
+        -> Bool
+    {
+        let statement = try statement(.membership(relationship)) {
+            try texts.membership(in: texts.map.schema[relationship])
+        }
         defer { statement.finish(clears: false) }
         try statement.bind(1, owner)
         try statement.bind(2, member)
@@ -222,7 +231,9 @@ extension Connection: SQLSession {
 
     func duplicate(_ error: StoreError) -> String? {
         let words = "UNIQUE constraint failed: "
-        guard SQLiteError.isUniqueness(error), let message = error.engine?.message, message.hasPrefix(words) else { return nil }
+        guard SQLiteError.isUniqueness(error), let message = error.engine?.message, message.hasPrefix(words) else {
+            return nil
+        }
         return String(message.dropFirst(words.count))
     }
 }

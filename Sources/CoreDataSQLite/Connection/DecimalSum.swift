@@ -91,7 +91,8 @@ private struct WholeSum {
     }
 
     static func step(_ context: OpaquePointer?, _ value: OpaquePointer?) {
-        sqlite3_aggregate_context(context, Int32(MemoryLayout<WholeSum>.size))?.assumingMemoryBound(to: WholeSum.self).pointee.add(value)
+        sqlite3_aggregate_context(context, Int32(MemoryLayout<WholeSum>.size))?.assumingMemoryBound(to: WholeSum.self)
+            .pointee.add(value)
     }
 
     static func answer(_ context: OpaquePointer?) {

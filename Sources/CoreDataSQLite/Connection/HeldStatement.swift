@@ -27,7 +27,9 @@ final class HeldStatement: HeldResult, LeaseUser, @unchecked Sendable {
 
     var isOpen: Bool { lease.isOpen }
 
-    func use(_ body: (any SQLResult) throws -> Void) throws { try lease.use { _ in if let statement { try body(statement) } } }
+    func use(_ body: (any SQLResult) throws -> Void) throws {
+        try lease.use { _ in if let statement { try body(statement) } }
+    }
 
     func close() {
         lease.leave(self)

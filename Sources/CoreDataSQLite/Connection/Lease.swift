@@ -77,7 +77,8 @@ final class Lease: @unchecked Sendable {
             }
             if isLast { release() }
         }
-        guard turn.try() || turn.lock(before: Date(timeIntervalSinceNow: min(pool.options.connectionTimeout, 1e9))) else {
+        guard turn.try() || turn.lock(before: Date(timeIntervalSinceNow: min(pool.options.connectionTimeout, 1e9)))
+        else {
             throw SQLiteError.viewInUse(pool.path, pool.options.connectionTimeout)
         }
         defer { turn.unlock() }

@@ -33,11 +33,14 @@ final class ModelWatch {
         sqlite3_set_authorizer(
             handle,
             { place, action, _, _, database, _ in
-                guard let place, [SQLITE_SELECT, SQLITE_INSERT, SQLITE_UPDATE, SQLITE_DELETE].contains(action) else { return SQLITE_OK }
+                guard let place, [SQLITE_SELECT, SQLITE_INSERT, SQLITE_UPDATE, SQLITE_DELETE].contains(action) else {
+                    return SQLITE_OK
+                }
                 let watch = Unmanaged<ModelWatch>.fromOpaque(place).takeUnretainedValue()
                 if !watch.isPreparing, !watch.isOutdated { watch.look() }
                 if watch.isOutdated || (watch.failure != nil && !watch.isPreparing) { return SQLITE_DENY }
-                guard watch.hasGainedHistory, action != SQLITE_SELECT, let database, strcmp(database, "main") == 0 else { return SQLITE_OK }
+                guard watch.hasGainedHistory, action != SQLITE_SELECT, let database, strcmp(database, "main") == 0
+                else { return SQLITE_OK }
                 return SQLITE_DENY
             }, Unmanaged.passUnretained(self).toOpaque())
         self.handle = handle
@@ -61,7 +64,8 @@ final class ModelWatch {
             failure = StoreError(
                 known?.code ?? 134180,
                 "The tables of the store at \(path) were changed by another process, and whether it has the same model still could not be seen; "
-                    + "nothing was read or written. Try again. \(known?.sentence ?? error.localizedDescription)", path: path)
+                    + "nothing was read or written. Try again. \(known?.sentence ?? error.localizedDescription)",
+                path: path)
         }
     }
 
@@ -108,7 +112,9 @@ extension Connection {
         if code == SQLITE_OK { code = sqlite3_step(statement) }
         if code == SQLITE_DONE { return nil }
         guard code == SQLITE_ROW, let statement else { throw error(code, doing: "Reading the metadata", sql: sql) }
-        let list = sqlite3_column_blob(statement, 1).map { Data(bytes: $0, count: Int(sqlite3_column_bytes(statement, 1))) }
+        let list = sqlite3_column_blob(statement, 1).map {
+            Data(bytes: $0, count: Int(sqlite3_column_bytes(statement, 1)))
+        }
         let identifier = sqlite3_column_text(statement, 0).map { String(cString: $0) }
         return MetadataRecord(uuid: identifier ?? "", plist: list, length: Int(sqlite3_column_int64(statement, 2)))
     }

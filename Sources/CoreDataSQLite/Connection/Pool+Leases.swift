@@ -13,7 +13,8 @@ extension Pool {
     /// Whether readers that stay are in nobody's way: not in a store in memory, and not where the program asks for another journal
     /// than the write-ahead log.
     var pinsViews: Bool {
-        !isSingle && options.pragmas.allSatisfy { $0.key.lowercased() != "journal_mode" || $0.value.lowercased() == "wal" }
+        !isSingle
+            && options.pragmas.allSatisfy { $0.key.lowercased() != "journal_mode" || $0.value.lowercased() == "wal" }
     }
 
     /// How many views are pinned now.
@@ -32,7 +33,9 @@ extension Pool {
             try connection.run("BEGIN")
             // What fixes the moment is the first read.
             try connection.run("SELECT COUNT(*) FROM sqlite_master")
-            if try keepsWritersOut || connection.run("PRAGMA journal_mode") == "wal" { return known(Lease(connection, of: self, isView: true, hold)) }
+            if try keepsWritersOut || connection.run("PRAGMA journal_mode") == "wal" {
+                return known(Lease(connection, of: self, isView: true, hold))
+            }
         } catch {
             leaveView(connection)
             throw error

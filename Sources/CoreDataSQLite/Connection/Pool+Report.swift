@@ -46,12 +46,15 @@ extension Pool {
             if state.isWriting { report.uses.append(use(.write, state.writingSince, state.writer?.running.sql)) }
             report.uses += state.busy.map { use(.read, $0.usedSince, $0.running.sql) }
             report.waits =
-                state.writersInLine.map { use(.write, $0.since, nil) } + state.readersInLine.map { use(.read, $0.since, nil) }
+                state.writersInLine.map { use(.write, $0.since, nil) }
+                + state.readersInLine.map { use(.read, $0.since, nil) }
                 + state.viewsInLine.map { use(.pinnedView, $0.since, nil) }
             return state.leases.values.compactMap(\.lease)
         }
         // A cursor's reader is among the readers.
-        report.uses += leases.filter(\.isView).compactMap { lease in lease.use.map { use(.pinnedView, $0.since, $0.sql) } }
+        report.uses += leases.filter(\.isView).compactMap { lease in
+            lease.use.map { use(.pinnedView, $0.since, $0.sql) }
+        }
         return report
     }
 }
@@ -69,7 +72,8 @@ struct Ticks {
     static func now() -> Ticks {
         if coredata_slow_ticks() - start.nanoseconds < 5_000_000 { usleep(5000) }
         let (ticks, nanoseconds) = (coredata_ticks(), coredata_slow_ticks())
-        return Ticks(count: ticks, length: Double(nanoseconds - start.nanoseconds) / Double(max(1, ticks &- start.ticks)) / 1e9)
+        return Ticks(
+            count: ticks, length: Double(nanoseconds - start.nanoseconds) / Double(max(1, ticks &- start.ticks)) / 1e9)
     }
 
     func seconds(since former: UInt64) -> Double { former < count ? Double(count - former) * length : 0 }

@@ -65,7 +65,9 @@ final class Pool: @unchecked Sendable {
         switch state.withLock({ $0.writingPlace(isSingle ? pthread_self() : nil) }) {
         case .connection(let writer): return writer
         case .inLine(let waiter):
-            try wait(for: waiter, in: \.writersInLine) { SQLiteError.noConnection(path, "write", options.connectionTimeout) }
+            try wait(for: waiter, in: \.writersInLine) {
+                SQLiteError.noConnection(path, "write", options.connectionTimeout)
+            }
             return try state.withLock({ $0.writer }) ?? makeWriter()
         case .free: return try makeWriter()
         case .closed: throw SQLiteError.closed(path)
@@ -139,7 +141,9 @@ final class Pool: @unchecked Sendable {
         case .free: return try openReader()
         case .closed: throw SQLiteError.closed(path)
         case .inLine(let waiter):
-            try wait(for: waiter, in: \.readersInLine) { SQLiteError.noConnection(path, "read", options.connectionTimeout) }
+            try wait(for: waiter, in: \.readersInLine) {
+                SQLiteError.noConnection(path, "read", options.connectionTimeout)
+            }
             if let reader = state.withLock({ $0.takeIdle(pthread_self()) }) { return reader }
             return try openReader()
         }
@@ -215,7 +219,8 @@ final class Pool: @unchecked Sendable {
 
     private func tellWait(for waiter: Waiter, in line: WritableKeyPath<State, [Waiter]>, since start: UInt64) {
         guard let listener = options.listener, listener.isListening else { return }
-        let purpose: ConnectionPurpose = line == \.writersInLine ? .write : line == \.readersInLine ? .read : .pinnedView
+        let purpose: ConnectionPurpose =
+            line == \.writersInLine ? .write : line == \.readersInLine ? .read : .pinnedView
         let seconds = Double(DispatchTime.now().uptimeNanoseconds - start) / 1e9
         listener.hear(StoreWait(purpose: purpose, seconds: seconds, isAdmitted: waiter.isAdmitted), path: path)
     }
@@ -243,7 +248,9 @@ final class Pool: @unchecked Sendable {
         let isUsedHere = leases.contains { $0.isUsed(by: pthread_self()) }
         let (dismissed, isDone) = state.withLock { state in
             let dismissed = state.takeConnectionsIfDone()
-            let isDone = state.isIdle && (!dismissed.isEmpty || !state.isDismissing) || isUsedHere || state.isUsed(by: pthread_self())
+            let isDone =
+                state.isIdle && (!dismissed.isEmpty || !state.isDismissing) || isUsedHere
+                || state.isUsed(by: pthread_self())
             if !isDone { state.closing.append(waiter) }
             return (dismissed, isDone)
         }

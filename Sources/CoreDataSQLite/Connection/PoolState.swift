@@ -118,7 +118,8 @@ extension Pool.State {
 
     /// Takes a reader back if nobody waits for anything: false, and nothing is done, where there is more to see to.
     mutating func takeBack(_ reader: Connection, limit: Int) -> Bool {
-        guard readersInLine.isEmpty, !isClosed, quiet == nil, !isLogLong, idle.count < limit, let last = busy.last else {
+        guard readersInLine.isEmpty, !isClosed, quiet == nil, !isLogLong, idle.count < limit, let last = busy.last
+        else {
             return false
         }
         if last === reader {

@@ -69,14 +69,16 @@ enum ValueFunctions {
 
     private static func registerContent(on handle: OpaquePointer, path: String) {
         sqlite3_create_function_v2(
-            handle, ValueFunction.content, -1, SQLITE_UTF8 | SQLITE_DIRECTONLY, Unmanaged.passRetained(Place(path)).toOpaque(),
+            handle, ValueFunction.content, -1, SQLITE_UTF8 | SQLITE_DIRECTONLY,
+            Unmanaged.passRetained(Place(path)).toOpaque(),
             { context, count, arguments in
                 guard let context, let arguments, count > 0, let place = sqlite3_user_data(context),
                     case .data(let cell) = ValueFunctions.value(arguments[0])
                 else { return }
                 let length = count > 1 ? Int(sqlite3_value_int64(arguments[1])) : nil
                 do {
-                    let content = try Unmanaged<Place>.fromOpaque(place).takeUnretainedValue().content(cell, length: length)
+                    let content = try Unmanaged<Place>.fromOpaque(place).takeUnretainedValue().content(
+                        cell, length: length)
                     if let content { ValueFunctions.answer(content, context) }
                 } catch {
                     sqlite3_result_error(context, (error as? StoreError)?.sentence ?? "\(error)", -1)
@@ -126,7 +128,8 @@ enum ValueFunctions {
 
     private static func answer(_ data: Data, _ context: OpaquePointer) {
         data.withUnsafeBytes { bytes in
-            coredata_sqlite_result_blob(context, bytes.baseAddress ?? UnsafeRawPointer(emptyByte), Int32(clamping: bytes.count))
+            coredata_sqlite_result_blob(
+                context, bytes.baseAddress ?? UnsafeRawPointer(emptyByte), Int32(clamping: bytes.count))
         }
     }
 }

@@ -67,8 +67,11 @@ package struct SQLiteDialect: SQLDialect {
     }
 
     package func rows(of list: SQLList, as alias: String?) -> SQLListRows {
-        guard let alias else { return SQLListRows(source: "json_each(\(list.parameter))", place: "key", value: "value") }
-        return SQLListRows(source: "json_each(\(list.parameter)) AS \(alias)", place: "\(alias).key", value: "\(alias).value")
+        guard let alias else {
+            return SQLListRows(source: "json_each(\(list.parameter))", place: "key", value: "value")
+        }
+        return SQLListRows(
+            source: "json_each(\(list.parameter)) AS \(alias)", place: "\(alias).key", value: "\(alias).value")
     }
 
     // MARK: Comparisons and functions
@@ -80,7 +83,9 @@ package struct SQLiteDialect: SQLDialect {
     package func risen(_ version: String) -> String { "ifnull(\(version), 0) + 1" }
     package func larger(_ a: String, _ b: String) -> String { "MAX(\(a), \(b))" }
 
-    package func folded(_ text: String, _ options: Comparison.Options) -> String { "\(TextFunction.fold)(\(text), \(options.rawValue))" }
+    package func folded(_ text: String, _ options: Comparison.Options) -> String {
+        "\(TextFunction.fold)(\(text), \(options.rawValue))"
+    }
 
     package func isLike(_ text: String, _ pattern: String, _ options: Comparison.Options) -> String {
         "\(TextFunction.like)(\(text), \(pattern), \(options.rawValue))"
@@ -121,12 +126,15 @@ package struct SQLiteDialect: SQLDialect {
     package func wideSum(_ values: String) -> String {
         let (high, low) = ("COALESCE(SUM(\(values) >> 32), 0)", "COALESCE(SUM(\(values) & 4294967295), 0)")
         let carried = "(\(high) + (\(low) >> 32))"
-        return "CASE WHEN \(carried) BETWEEN -2147483648 AND 2147483647 THEN (\(carried) << 32) | (\(low) & 4294967295) "
+        return
+            "CASE WHEN \(carried) BETWEEN -2147483648 AND 2147483647 THEN (\(carried) << 32) | (\(low) & 4294967295) "
             + "ELSE \(high) * 4294967296.0 + \(low) END"
     }
     package func wholeSum(_ values: String) -> String { "\(ValueFunction.wholeSum)(\(values))" }
     package func decimalAverage(_ values: String) -> String { "\(ValueFunction.average)(\(values))" }
-    package func derived(_ form: Derivation.TextForm, of text: String) -> String { "\(DerivedFunctions.name(of: form))(\(text))" }
+    package func derived(_ form: Derivation.TextForm, of text: String) -> String {
+        "\(DerivedFunctions.name(of: form))(\(text))"
+    }
 
     package func tombstone(_ column: String) -> String { column }
 
@@ -147,7 +155,9 @@ package struct SQLiteDialect: SQLDialect {
     package func unindexed(_ column: String) -> String { "+" + column }
 
     /// Each row is counted once more for an offset, be it 0.
-    package func part(limit: String, offset: String?) -> String { offset.map { " LIMIT \(limit) OFFSET \($0)" } ?? " LIMIT \(limit)" }
+    package func part(limit: String, offset: String?) -> String {
+        offset.map { " LIMIT \(limit) OFFSET \($0)" } ?? " LIMIT \(limit)"
+    }
 
     package func count(of rows: String) -> String { "SELECT COUNT(*) FROM (\(rows))" }
 
@@ -172,7 +182,9 @@ package struct SQLiteDialect: SQLDialect {
 
     package var metadata: [String: String] { ["NSStoreType": "SQLite", "_NSAutoVacuumLevel": "2"] }
     package var tables: String { "SELECT name FROM sqlite_master WHERE type = 'table'" }
-    package func columns(of table: String) -> String { "SELECT name, upper(type) FROM pragma_table_info(\(text(table)))" }
+    package func columns(of table: String) -> String {
+        "SELECT name, upper(type) FROM pragma_table_info(\(text(table)))"
+    }
 
     package func uniqueIndexes(of table: String) -> String {
         "SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = \(text(table)) AND sql LIKE 'CREATE UNIQUE INDEX%'"
@@ -212,7 +224,8 @@ package struct SQLiteDialect: SQLDialect {
         let (table, column) = (defined(trigger.table), defined(trigger.column))
         return [
             "CREATE TRIGGER \(defined(trigger.name)) \(moment) ON \(defined(trigger.watched)) FOR EACH ROW"
-                + (trigger.condition.map { " WHEN \($0)" } ?? "") + " BEGIN UPDATE \(table) SET \(column) = \(trigger.expression) "
+                + (trigger.condition.map { " WHEN \($0)" } ?? "")
+                + " BEGIN UPDATE \(table) SET \(column) = \(trigger.expression) "
                 + "WHERE \(trigger.rows); SELECT \(notice)(\(literal(trigger.table)), Z_ENT, Z_PK, \(literal(trigger.attribute)), "
                 + "\(column)) FROM \(table) WHERE \(trigger.rows); END"
         ]
@@ -246,7 +259,9 @@ package struct SQLiteDialect: SQLDialect {
     }
 
     /// Beyond what 32 bits hold, both ends of a number are kept as infinite: there a bound asks nothing.
-    package func keys(in index: SQLSpatialIndex, _ bounds: [(column: String, bounds: SQLSpatialBounds<String>)]) -> String? {
+    package func keys(in index: SQLSpatialIndex, _ bounds: [(column: String, bounds: SQLSpatialBounds<String>)])
+        -> String?
+    {
         let tests = bounds.flatMap { column, bounds in
             let name = defined(column)
             return [

@@ -47,7 +47,9 @@ final class MixedRows {
             }
             order.append(.init(chunk: writers[target].position, row: writers[target].count))
             if let ownerColumn { owners.append(sqlite3_column_int64(handle, ownerColumn)) }
-            if let slot = writers[target].decode(handle, statement.values) { try refuse(slot, EntityIndex(shape.first.value + target)) }
+            if let slot = writers[target].decode(handle, statement.values) {
+                try refuse(slot, EntityIndex(shape.first.value + target))
+            }
             if writers[target].isFull { return false }
         }
         return false

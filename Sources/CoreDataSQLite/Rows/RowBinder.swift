@@ -21,7 +21,8 @@ final class RowBinder {
         self.entity = entity
         self.slots = slots
         let kinds = entity.layout.kinds
-        cells = ContiguousArray(slots.map { Cell(slot: $0, kind: kinds[$0], isText: kinds[$0] == .text || kinds[$0] == .uri) })
+        cells = ContiguousArray(
+            slots.map { Cell(slot: $0, kind: kinds[$0], isText: kinds[$0] == .text || kinds[$0] == .uri) })
     }
 
     /// Binds key, version and `slots` of rows, one after the other.
@@ -56,7 +57,8 @@ final class RowBinder {
     /// - Parameter nulls: which parameters hold NULL, where that is known.
     @inline(__always)
     func bind(
-        _ row: Row, of chunk: RowChunk, to statement: Statement, from start: Int, _ nulls: UnsafeMutablePointer<Bool>? = nil
+        _ row: Row, of chunk: RowChunk, to statement: Statement, from start: Int,
+        _ nulls: UnsafeMutablePointer<Bool>? = nil
     ) throws {
         let handle = statement.handle
         let arena = chunk.arena
@@ -71,7 +73,8 @@ final class RowBinder {
                 if cell >> 63 == 0, cells[place].isText {
                     // The usual text: its bytes lie in the arena.
                     code = UnsafeRawPointer(arena + Int(cell >> 32)).withMemoryRebound(to: CChar.self, capacity: 1) {
-                        coredata_sqlite_bind_text_static(handle, index, $0, Int32(truncatingIfNeeded: cell & 0x7fff_ffff))
+                        coredata_sqlite_bind_text_static(
+                            handle, index, $0, Int32(truncatingIfNeeded: cell & 0x7fff_ffff))
                     }
                 } else {
                     code = try bind(cell, kind, slot, chunk, handle, index, statement)

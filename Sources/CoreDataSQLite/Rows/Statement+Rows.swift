@@ -28,7 +28,8 @@ extension Statement: SQLResult {
         let values = values
         guard let first = values.row(of: handle) else { return nil }
         var writer = ChunkWriter(
-            shape.targets[0], entity: shape.first, keyColumn: 0, bytesPerRow: shape.bytesPerRow.load(ordering: .relaxed))
+            shape.targets[0], entity: shape.first, keyColumn: 0, bytesPerRow: shape.bytesPerRow.load(ordering: .relaxed)
+        )
         writer.open(capacity: size, at: 0)
         let rowsLieStill = rowsLieStill
         while code == SQLITE_ROW {

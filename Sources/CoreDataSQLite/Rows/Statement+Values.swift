@@ -50,7 +50,9 @@ extension Statement {
             }
             let kind = sqlite3_column_int64(handle, 2)
             let length = Int(sqlite3_column_bytes(handle, 5))
-            let mask = length > 0 ? sqlite3_column_blob(handle, 5).map { [UInt8](UnsafeRawBufferPointer(start: $0, count: length)) } : nil
+            let mask =
+                length > 0
+                ? sqlite3_column_blob(handle, 5).map { [UInt8](UnsafeRawBufferPointer(start: $0, count: length)) } : nil
             rows.append(
                 HistoryRow(
                     transaction: sqlite3_column_int64(handle, 0), number: sqlite3_column_int64(handle, 1), kind: kind,
@@ -98,7 +100,8 @@ private struct ValueDecoder {
         case .double, .date: batch.append(sqlite3_value_double(value), column)
         case .float: batch.append(Double(Float(sqlite3_value_double(value))), column)
         case .text, .uri: batch.append(Self.bytes(sqlite3_value_text(value), value), column)
-        case .data: batch.append(Self.bytes(sqlite3_value_blob(value)?.assumingMemoryBound(to: UInt8.self), value), column)
+        case .data:
+            batch.append(Self.bytes(sqlite3_value_blob(value)?.assumingMemoryBound(to: UInt8.self), value), column)
         case .uuid:
             let bytes = Self.bytes(sqlite3_value_blob(value)?.assumingMemoryBound(to: UInt8.self), value)
             guard bytes.count == 16 else { throw unreadable(column) }
@@ -117,7 +120,11 @@ private struct ValueDecoder {
     private func whole(_ value: OpaquePointer, _ type: Int32, _ column: Int, _ batch: inout ValueRows) {
         guard type == SQLITE_FLOAT else { return batch.append(sqlite3_value_int64(value), column) }
         let number = sqlite3_value_double(value)
-        if let whole = Int64(exactly: number) { batch.append(whole, column) } else { batch.append(beyondWhole: number, column) }
+        if let whole = Int64(exactly: number) {
+            batch.append(whole, column)
+        } else {
+            batch.append(beyondWhole: number, column)
+        }
     }
 
     /// The shortest text that means the same.

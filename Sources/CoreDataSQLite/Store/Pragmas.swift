@@ -43,7 +43,8 @@ struct Pragmas {
 
     /// SQLite takes any word for a mode, and means another one than was meant.
     private func isMode(_ value: String, of name: String) -> Bool {
-        name.lowercased() != "journal_mode" || ["wal", "delete", "truncate", "persist", "memory", "off"].contains(value.lowercased())
+        name.lowercased() != "journal_mode"
+            || ["wal", "delete", "truncate", "persist", "memory", "off"].contains(value.lowercased())
     }
 
     private func isKnown(_ name: String, _ connection: Connection) throws -> Bool {

@@ -52,7 +52,9 @@ private struct StoreBackup {
 
     private func requireFree(_ place: URL) throws {
         guard target.isFileURL else { throw refusal("is no file URL") }
-        if FileManager.default.fileExists(atPath: place.path) { throw refusal("cannot be written: \(place.path) exists already") }
+        if FileManager.default.fileExists(atPath: place.path) {
+            throw refusal("cannot be written: \(place.path) exists already")
+        }
         do { _ = try FilePlace(url: target).check(mustExist: false) } catch let error as StoreError {
             throw StoreError(134030, error.sentence, path: target.path)
         }
@@ -77,7 +79,9 @@ private struct StoreBackup {
             }
             // Who had it before may have removed it meanwhile.
             var (mine, present) = (stat(), stat())
-            if fstat(handle, &mine) == 0, stat(lockFile, &present) == 0, mine.st_ino == present.st_ino, mine.st_dev == present.st_dev {
+            if fstat(handle, &mine) == 0, stat(lockFile, &present) == 0, mine.st_ino == present.st_ino,
+                mine.st_dev == present.st_dev
+            {
                 removeDraft()
                 return (handle, wasLeft)
             }
@@ -114,7 +118,8 @@ private struct StoreBackup {
     }
 
     private func copyPages(from reader: Connection) throws {
-        let copy = try Connection(path: draft.path, access: .create, options: SQLiteOptions(), counter: StatementCounter())
+        let copy = try Connection(
+            path: draft.path, access: .create, options: SQLiteOptions(), counter: StatementCounter())
         _ = coredata_sqlite_defensive(copy.handle, 0)
         guard let backup = sqlite3_backup_init(copy.handle, "main", reader.handle, "main") else {
             throw copy.error(sqlite3_errcode(copy.handle), doing: "Copying the store", sql: nil)
@@ -139,7 +144,8 @@ private struct StoreBackup {
 
     private func refusal(_ what: String) -> StoreError {
         StoreError(
-            134030, "The copy \(target.path) of the store at \(store.url.path) \(what). Choose another place; nothing was left.",
+            134030,
+            "The copy \(target.path) of the store at \(store.url.path) \(what). Choose another place; nothing was left.",
             path: target.path)
     }
 }

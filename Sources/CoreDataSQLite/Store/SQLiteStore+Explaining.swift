@@ -17,11 +17,15 @@ extension SQLiteStore {
     }
 
     /// The properties that no index of the file begins with, each once, though rows are found and sorted by it.
-    private func missing(_ candidates: [IndexCandidate], _ plan: QueryPlan, _ session: any SQLReading) throws -> [IndexCandidate] {
+    private func missing(_ candidates: [IndexCandidate], _ plan: QueryPlan, _ session: any SQLReading) throws
+        -> [IndexCandidate]
+    {
         var seen: Set<[String]> = []
         return try candidates.filter { candidate in
             let table = try self.plan.map.table(of: candidate.entity)
-            guard candidate.isOrder ? plan.sorts : plan.readsAll, let column = table.column(of: candidate.slot, in: candidate.entity) else { return false }
+            guard candidate.isOrder ? plan.sorts : plan.readsAll,
+                let column = table.column(of: candidate.slot, in: candidate.entity)
+            else { return false }
             let names = [table.name, table.columns[column].name]
             return try seen.insert(names).inserted && session.tuples(Self.firsts, names.map(Value.text)).isEmpty
         }
@@ -51,7 +55,9 @@ private struct QueryPlan {
     mutating func take(_ rows: [[Value]]) {
         var depths: [Int64: Int] = [:]
         for row in rows {
-            guard row.count == 4, case .int(let number) = row[0], case .int(let parent) = row[1], case .text(let words) = row[3] else { continue }
+            guard row.count == 4, case .int(let number) = row[0], case .int(let parent) = row[1],
+                case .text(let words) = row[3]
+            else { continue }
             let depth = depths[parent].map { $0 + 1 } ?? 0
             depths[number] = depth
             note(words)
@@ -67,13 +73,17 @@ private struct QueryPlan {
             indexes.append(String(match.1))
         }
         // A list that is bound is read as a whole, too.
-        if let match = words.wholeMatch(of: /SCAN (t[0-9]+)(?: .*)?/), tables[String(match.1)] != nil { readsAll = true }
+        if let match = words.wholeMatch(of: /SCAN (t[0-9]+)(?: .*)?/), tables[String(match.1)] != nil {
+            readsAll = true
+        }
         if words.contains(/^SEARCH .* \(Z_ENT[=<>]/) { readsAll = true }
         if words.hasPrefix("USE TEMP B-TREE FOR") && words.hasSuffix("ORDER BY") { sorts = true }
     }
 
     private func named(_ words: String) -> String {
-        guard let match = words.firstMatch(of: /\b(t[0-9]+)\b/), let table = tables[String(match.1)] else { return words }
+        guard let match = words.firstMatch(of: /\b(t[0-9]+)\b/), let table = tables[String(match.1)] else {
+            return words
+        }
         return words[..<match.1.startIndex] + "\(table) " + words[match.1.startIndex...]
     }
 }

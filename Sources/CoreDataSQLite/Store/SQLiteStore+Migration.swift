@@ -38,7 +38,8 @@ extension SQLiteStore: StoreMigrator, StoreCleaner {
                 _ = try Definitions(migration.target).statements(withoutSpatial: missing)
             }
             if migration.hasRTrees { connection.trustsTriggers() }
-            gone = try migration.perform(connection, recordsHistory: historyWriter != nil, defers: options.defersCleanup, note: note)
+            gone = try migration.perform(
+                connection, recordsHistory: historyWriter != nil, defers: options.defersCleanup, note: note)
         }
         KeptFiles.of(folder).remove(gone, note)
     }

@@ -13,7 +13,9 @@ extension SQLiteStore {
         try reader.fetch(plan, view, receive)
     }
 
-    package func open(_ plan: FetchPlan, _ view: ReadView) throws -> any ReadCursor<RowBatch> { try reader.open(plan, view) }
+    package func open(_ plan: FetchPlan, _ view: ReadView) throws -> any ReadCursor<RowBatch> {
+        try reader.open(plan, view)
+    }
 
     package func openValues(_ plan: FetchPlan, _ view: ReadView) throws -> any ReadCursor<ValueRows> {
         try reader.openValues(plan, view)
@@ -40,7 +42,8 @@ extension SQLiteStore {
     }
 
     package func targets(
-        of relationship: RelationshipIndex, from owners: [Int64], _ view: ReadView, _ receive: (MemberBatch) throws -> FetchStep
+        of relationship: RelationshipIndex, from owners: [Int64], _ view: ReadView,
+        _ receive: (MemberBatch) throws -> FetchStep
     ) throws {
         try reader.targets(of: relationship, from: owners, view, receive)
     }

@@ -56,7 +56,8 @@ package final class SQLiteStore: RowStore, StoreCopier {
     ///
     /// - Throws: 134080 for what is no store.
     package static func inspect(url: URL, plan: StorePlan) throws -> StoreInspection {
-        try StoreOpener(place: FilePlace(url: url), plan: plan, options: SQLiteOptions(), counter: StatementCounter()).inspect()
+        try StoreOpener(place: FilePlace(url: url), plan: plan, options: SQLiteOptions(), counter: StatementCounter())
+            .inspect()
     }
 
     /// Statements prepared and run so far, over all connections.

@@ -17,7 +17,8 @@ extension StoreFile {
                 case SQLITE_INTEGER: hash = StoreFile.mix(hash, UInt64(bitPattern: sqlite3_column_int64(row, column)))
                 case SQLITE_FLOAT: hash = StoreFile.mix(hash, sqlite3_column_double(row, column).bitPattern)
                 default:
-                    let bytes = UnsafeRawBufferPointer(start: sqlite3_column_blob(row, column), count: Int(sqlite3_column_bytes(row, column)))
+                    let bytes = UnsafeRawBufferPointer(
+                        start: sqlite3_column_blob(row, column), count: Int(sqlite3_column_bytes(row, column)))
                     for byte in bytes { hash = StoreFile.mix(hash, UInt64(byte)) }
                 }
             }

@@ -64,7 +64,9 @@ package struct StoreFile {
     package func modelCopy() throws -> Data? {
         _ = try metadata()
         let connection = try connect(.read)
-        guard try connection.run("SELECT COUNT(*) FROM sqlite_master WHERE name = 'Z_MODELCACHE'") == "1" else { return nil }
+        guard try connection.run("SELECT COUNT(*) FROM sqlite_master WHERE name = 'Z_MODELCACHE'") == "1" else {
+            return nil
+        }
         let statement = try Statement("SELECT Z_CONTENT FROM Z_MODELCACHE WHERE Z_CONTENT IS NOT NULL", on: connection)
         defer { statement.finish() }
         return try statement.step() ? statement.data(0) : nil
@@ -136,6 +138,7 @@ package struct StoreFile {
     }
 
     private func notAStore() -> StoreError {
-        StoreError(134080, "The file at \(path) is no Core Data store. Check the path; nothing was changed.", path: path)
+        StoreError(
+            134080, "The file at \(path) is no Core Data store. Check the path; nothing was changed.", path: path)
     }
 }

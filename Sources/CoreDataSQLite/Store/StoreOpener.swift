@@ -29,7 +29,9 @@ struct StoreOpener {
     private var path: String { place.path }
     private var map: StoreMap { plan.map }
     /// Whether changes are written of which no history is kept.
-    private var recordsNothing: Bool { !options.recordsHistory && !options.isMigrating && !options.isReadOnly && !place.isMemory }
+    private var recordsNothing: Bool {
+        !options.recordsHistory && !options.isMigrating && !options.isReadOnly && !place.isMemory
+    }
 
     func open() throws -> OpenedStore {
         let exists = try place.check(mustExist: options.isReadOnly)
@@ -49,7 +51,9 @@ struct StoreOpener {
             let metadata = try settle(try inspect(connection, content), connection, pragmas)
             let fitting = try withItsRTrees(fittingPlan(content == .none ? nil : joins, connection), connection)
             try pragmas.configure(connection)
-            let writer = records && !options.isReadOnly ? try HistoryWriter(map, keepsFormerValues: options.keepsFormerValues) : nil
+            let writer =
+                records && !options.isReadOnly
+                ? try HistoryWriter(map, keepsFormerValues: options.keepsFormerValues) : nil
             if options.recordsHistory { try writer?.prepare(connection) }
             try connection.limitsLog()
             connection.checkpointsOnClose(true)
@@ -59,7 +63,8 @@ struct StoreOpener {
             let pool = Pool(first: connection, counter: counter, further: further(readerAccess, pragmas, metadata))
             let isRecorded = records && (content == .history || writer != nil)
             return OpenedStore(
-                pool: pool, plan: fitting, metadata: metadata, options: options, history: isRecorded ? .recorded : .none,
+                pool: pool, plan: fitting, metadata: metadata, options: options,
+                history: isRecorded ? .recorded : .none,
                 historyWriter: writer)
         } catch {
             if !exists { place.removeIfNotStore() }
@@ -67,7 +72,9 @@ struct StoreOpener {
         }
     }
 
-    private func further(_ readerAccess: Connection.Access, _ pragmas: Pragmas, _ metadata: StoreMetadata) -> Pool.Further {
+    private func further(_ readerAccess: Connection.Access, _ pragmas: Pragmas, _ metadata: StoreMetadata)
+        -> Pool.Further
+    {
         Pool.Further(
             reader: {
                 let reader = try connection(readerAccess)
@@ -143,14 +150,17 @@ struct StoreOpener {
     /// - Parameter joins: their definitions, nil where these were not read yet.
     private func fittingPlan(_ joins: String?, _ connection: Connection) throws -> StorePlan {
         if map.joins.isEmpty { return plan }
-        let definitions = try joins ?? connection.run("SELECT \(SQLiteDialect.joinDefinitions) FROM sqlite_master WHERE type = 'table'")
+        let definitions =
+            try joins
+            ?? connection.run("SELECT \(SQLiteDialect.joinDefinitions) FROM sqlite_master WHERE type = 'table'")
         return try setup(connection).fittingPlan(definitions ?? "")
     }
 
     /// The plan for the R-trees that the file has.
     private func withItsRTrees(_ plan: StorePlan, _ connection: Connection) throws -> StorePlan {
         if map.rTrees.isEmpty { return plan }
-        let names = try connection.run("SELECT group_concat(name, char(10)) FROM sqlite_master WHERE type = 'table' AND name GLOB 'Z_RT_*'")
+        let names = try connection.run(
+            "SELECT group_concat(name, char(10)) FROM sqlite_master WHERE type = 'table' AND name GLOB 'Z_RT_*'")
         return try plan.plan(rTrees: Set((names ?? "").split(separator: "\n").map(String.init)))
     }
 
@@ -159,13 +169,15 @@ struct StoreOpener {
     }
 
     /// A store that the model fits, or a new one.
-    private func settle(_ found: StoreInspection, _ connection: Connection, _ pragmas: Pragmas) throws -> StoreMetadata {
+    private func settle(_ found: StoreInspection, _ connection: Connection, _ pragmas: Pragmas) throws -> StoreMetadata
+    {
         guard let metadata = found.metadata else {
             if options.isReadOnly { throw notAStore("holds no tables") }
             return try create(connection, pragmas)
         }
         try found.requireFit()
-        return options.ignoresVersionHashes ? try setup(connection).adopt(metadata, isReadOnly: options.isReadOnly) : metadata
+        return options.ignoresVersionHashes
+            ? try setup(connection).adopt(metadata, isReadOnly: options.isReadOnly) : metadata
     }
 
     private func create(_ connection: Connection, _ pragmas: Pragmas) throws -> StoreMetadata {

@@ -40,11 +40,13 @@ package struct StoreSuccession {
             try connection.transaction {
                 guard let now = try MetadataRecord.read(connection), now.versionHashes == hashes else {
                     throw StoreError(
-                        134110, "The store at \(path) was migrated or replaced by another process meanwhile; nothing was changed. Open it again.",
+                        134110,
+                        "The store at \(path) was migrated or replaced by another process meanwhile; nothing was changed. Open it again.",
                         path: path)
                 }
                 try make()
-                let made = try Connection(path: successor.path, access: .read, options: SQLiteOptions(), counter: StatementCounter())
+                let made = try Connection(
+                    path: successor.path, access: .read, options: SQLiteOptions(), counter: StatementCounter())
                 defer { made.close() }
                 let uuid = try MetadataRecord.read(made)?.uuid
                 files = try ExchangedFiles(from: successor, to: url, stores: [uuid, now.uuid].compactMap { $0 })
@@ -70,21 +72,26 @@ package struct StoreSuccession {
     }
 
     private func parts(_ connection: Connection) throws -> [Part] {
-        let statement = try Statement("SELECT name, sql, type FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid", on: connection)
+        let statement = try Statement(
+            "SELECT name, sql, type FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid", on: connection)
         defer { statement.finish() }
         var parts: [Part] = []
         while try statement.step() {
-            guard let name = statement.text(0), let sql = statement.text(1), !name.lowercased().hasPrefix("sqlite_") else { continue }
+            guard let name = statement.text(0), let sql = statement.text(1), !name.lowercased().hasPrefix("sqlite_")
+            else { continue }
             parts.append(Part(name: name, sql: sql, isTable: statement.text(2) == "table"))
         }
         // What an R-tree keeps its nodes in comes and goes with it.
-        let shadows = parts.filter(\.isVirtual).flatMap { part in ["node", "parent", "rowid"].map { "\(part.name)_\($0)" } }
+        let shadows = parts.filter(\.isVirtual).flatMap { part in
+            ["node", "parent", "rowid"].map { "\(part.name)_\($0)" }
+        }
         return parts.filter { !shadows.contains($0.name) }
     }
 
     /// Core Data's tables, and those that this library keeps beside them.
     private func clear(_ connection: Connection) throws {
-        let definitions = try connection.run("SELECT \(SQLiteDialect.joinDefinitions) FROM sqlite_master WHERE type = 'table'")
+        let definitions = try connection.run(
+            "SELECT \(SQLiteDialect.joinDefinitions) FROM sqlite_master WHERE type = 'table'")
         let map = try StoreSetup(plan, connection, ignoresVersionHashes: false).fittingPlan(definitions ?? "").map
         let own = try map.tableNames()
         for part in try parts(connection) where part.isTable && own.contains(part.name.uppercased()) {
@@ -110,7 +117,9 @@ package struct StoreSuccession {
         while try rows.step() {
             for column in 0..<count {
                 let code = sqlite3_bind_value(insertion.handle, column + 1, sqlite3_column_value(rows.handle, column))
-                guard code == SQLITE_OK else { throw connection.error(code, doing: "Copying a row", sql: insertion.sql) }
+                guard code == SQLITE_OK else {
+                    throw connection.error(code, doing: "Copying a row", sql: insertion.sql)
+                }
             }
             _ = try insertion.step()
             sqlite3_reset(insertion.handle)

@@ -40,17 +40,21 @@ package struct ArchiveBuilder {
         return add(.dictionary(fields.merging(["$class": type]) { $1 }))
     }
 
-    package mutating func array(_ items: [ArchiveNode]) -> ArchiveNode { add(["NSMutableArray", "NSArray"], ["NS.objects": .array(items)]) }
+    package mutating func array(_ items: [ArchiveNode]) -> ArchiveNode {
+        add(["NSMutableArray", "NSArray"], ["NS.objects": .array(items)])
+    }
 
     package mutating func dictionary(_ entries: [(String, ArchiveNode)]) -> ArchiveNode {
         let keys = entries.map { add($0.0) }
-        return add(["NSMutableDictionary", "NSDictionary"], ["NS.keys": .array(keys), "NS.objects": .array(entries.map(\.1))])
+        return add(
+            ["NSMutableDictionary", "NSDictionary"], ["NS.keys": .array(keys), "NS.objects": .array(entries.map(\.1))])
     }
 
     private mutating func type(_ names: [String]) -> ArchiveNode {
         if let known = classes[names[0]] { return .reference(known) }
         classes[names[0]] = objects.count
-        return add(.dictionary(["$classname": .text(names[0]), "$classes": .array((names + ["NSObject"]).map { .text($0) })]))
+        return add(
+            .dictionary(["$classname": .text(names[0]), "$classes": .array((names + ["NSObject"]).map { .text($0) })]))
     }
 
     package func data(root: Int) -> Data { ArchivedObjects.data(objects, root: root) }

@@ -44,6 +44,8 @@ package struct ArchiveLimits: Sendable {
 
     var tooDeep: ArchiveError { ArchiveError("It holds things more than \(depth) levels deep, the limit.") }
     var tooLarge: ArchiveError {
-        ArchiveError("It stands for more than \(expanded) things once shared parts are counted for each that holds them, the limit.")
+        ArchiveError(
+            "It stands for more than \(expanded) things once shared parts are counted for each that holds them, the limit."
+        )
     }
 }

@@ -34,7 +34,8 @@ package struct ArchivedExpressions {
     }
 
     private mutating func comparison(_ object: ArchivedObject) throws(ArchiveError) -> Comparison {
-        guard let left = object["NSLeftExpression"], let right = object["NSRightExpression"], let rule = object["NSPredicateOperator"],
+        guard let left = object["NSLeftExpression"], let right = object["NSRightExpression"],
+            let rule = object["NSPredicateOperator"],
             let op = Self.operators[rule.integer("NSOperatorType") ?? -1]
         else { throw unknown(object) }
         let options = rule.integer("NSOptions") ?? rule.integer("NSFlags") ?? 0
@@ -50,7 +51,8 @@ package struct ArchivedExpressions {
     }
 
     private static let operators: [Int64: Comparison.Operator] = [
-        0: .less, 1: .lessOrEqual, 2: .greater, 3: .greaterOrEqual, 4: .equal, 5: .notEqual, 6: .matches, 7: .like, 8: .beginsWith,
+        0: .less, 1: .lessOrEqual, 2: .greater, 3: .greaterOrEqual, 4: .equal, 5: .notEqual, 6: .matches, 7: .like,
+        8: .beginsWith,
         9: .endsWith, 10: .in, 99: .contains, 100: .between,
     ]
 
@@ -70,24 +72,34 @@ package struct ArchivedExpressions {
         case "NSKeyPathExpression":
             guard let last = object["NSArguments"]?.members.first else { throw unknown(object) }
             let path = try path(last)
-            guard let operand = object["NSOperand"], operand.className != "NSSelfExpression" else { return .keyPath(path) }
+            guard let operand = object["NSOperand"], operand.className != "NSSelfExpression" else {
+                return .keyPath(path)
+            }
             return .function("valueForKeyPath:", [try expression(operand), .keyPath(path)])
         case "NSFunctionExpression", "NSSymbolicExpression": return try function(object)
         case "NSAggregateExpression": return .list(try expressions(object["NSCollection"]))
         case "NSSubqueryExpression":
-            guard let collection = object["NSCollection"], let variable = object["NSVariableExpression"], let condition = object["NSPredicate"]
+            guard let collection = object["NSCollection"], let variable = object["NSVariableExpression"],
+                let condition = object["NSPredicate"]
             else { throw unknown(object) }
             return .subquery(
                 collection: try expression(collection), variable: variable.text("NSVariable") ?? variable.text ?? "x",
                 predicate: try predicate(condition))
         case "NSTernaryExpression":
-            guard let condition = object["NSPredicate"], let first = object["NSTrueExpression"], let second = object["NSFalseExpression"]
+            guard let condition = object["NSPredicate"], let first = object["NSTrueExpression"],
+                let second = object["NSFalseExpression"]
             else { throw unknown(object) }
             return .conditional(try predicate(condition), try expression(first), try expression(second))
         case "NSFetchRequestExpression":
-            guard let request = object["NSRequest"] ?? object["NSFetchRequest"], let context = object["NSContext"] ?? object["NSManagedObjectContext"]
+            guard let request = object["NSRequest"] ?? object["NSFetchRequest"],
+                let context = object["NSContext"] ?? object["NSManagedObjectContext"]
             else { throw unknown(object) }
-            return .function("FETCH", [try expression(request), try expression(context), .constant(.bool(object.bool("NSCountOnly") ?? false))])
+            return .function(
+                "FETCH",
+                [
+                    try expression(request), try expression(context),
+                    .constant(.bool(object.bool("NSCountOnly") ?? false)),
+                ])
         default: throw unknown(object)
         }
     }
@@ -115,12 +127,15 @@ package struct ArchivedExpressions {
     private mutating func constant(_ object: ArchivedObject) throws(ArchiveError) -> Expression {
         if let value = object.value { return .constant(value) }
         if object.className == "NSNull" { return .constant(.null) }
-        guard ["NSArray", "NSMutableArray", "NSSet", "NSMutableSet"].contains(object.className ?? "") else { throw unknown(object) }
+        guard ["NSArray", "NSMutableArray", "NSSet", "NSMutableSet"].contains(object.className ?? "") else {
+            throw unknown(object)
+        }
         var items: [Expression] = []
         for member in object.members {
             try enter(member)
             defer { depth -= 1 }
-            items.append(member.className?.hasSuffix("Expression") == true ? try expression(member) : try constant(member))
+            items.append(
+                member.className?.hasSuffix("Expression") == true ? try expression(member) : try constant(member))
         }
         return .list(items)
     }
@@ -128,10 +143,14 @@ package struct ArchivedExpressions {
     private mutating func enter(_ object: ArchivedObject) throws(ArchiveError) {
         left -= 1
         depth += 1
-        guard left > 0, depth <= Self.deepest else { throw ArchiveError("An archived expression holds too much, or itself.") }
+        guard left > 0, depth <= Self.deepest else {
+            throw ArchiveError("An archived expression holds too much, or itself.")
+        }
     }
 
     private func unknown(_ object: ArchivedObject) -> ArchiveError {
-        ArchiveError("An object of the class \(object.className ?? "of a plain value") cannot be read as a part of an expression.")
+        ArchiveError(
+            "An object of the class \(object.className ?? "of a plain value") cannot be read as a part of an expression."
+        )
     }
 }

@@ -70,7 +70,9 @@ package struct ArchivedObjects: Sendable {
     /// - Throws: for a class that the archive does not describe.
     package func className(_ place: Int) throws(ArchiveError) -> String? {
         guard let type = self[place]["$class"] else { return nil }
-        guard let name = description(type)?["$classname"]?.text else { throw ArchiveError("It lacks the name of a class.") }
+        guard let name = description(type)?["$classname"]?.text else {
+            throw ArchiveError("It lacks the name of a class.")
+        }
         return name
     }
 

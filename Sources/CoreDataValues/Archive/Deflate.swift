@@ -20,7 +20,9 @@ package enum Deflate {
             let end = min(start + 0xffff, bytes.count)
             let count = UInt16(end - start)
             result.append(end == bytes.count ? 1 : 0)
-            for word in [count, ~count] { result.append(contentsOf: [UInt8(truncatingIfNeeded: word), UInt8(word >> 8)]) }
+            for word in [count, ~count] {
+                result.append(contentsOf: [UInt8(truncatingIfNeeded: word), UInt8(word >> 8)])
+            }
             result.append(contentsOf: bytes[start..<end])
             start = end
         } while start < bytes.count
@@ -75,7 +77,9 @@ private struct Inflater {
     }
 
     private func room(for count: Int) throws(ArchiveError) {
-        guard output.count + count <= limit else { throw ArchiveError("The compressed data becomes more than \(limit) bytes.") }
+        guard output.count + count <= limit else {
+            throw ArchiveError("The compressed data becomes more than \(limit) bytes.")
+        }
     }
 
     private mutating func copyStored() throws(ArchiveError) {
@@ -107,11 +111,15 @@ private struct Inflater {
     private static let fixedDistances = Codes([Int](repeating: 5, count: 30))
     private static let order = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15]
     private static let lengthBases = [
-        3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 15, 17, 19, 23, 27, 31, 35, 43, 51, 59, 67, 83, 99, 115, 131, 163, 195, 227, 258,
+        3, 4, 5, 6, 7, 8, 9, 10, 11, 13, 15, 17, 19, 23, 27, 31, 35, 43, 51, 59, 67, 83, 99, 115, 131, 163, 195, 227,
+        258,
     ]
-    private static let lengthBits: [UInt32] = [0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 0]
+    private static let lengthBits: [UInt32] = [
+        0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 0,
+    ]
     private static let distanceBases = [
-        1, 2, 3, 4, 5, 7, 9, 13, 17, 25, 33, 49, 65, 97, 129, 193, 257, 385, 513, 769, 1025, 1537, 2049, 3073, 4097, 6145, 8193, 12289, 16385,
+        1, 2, 3, 4, 5, 7, 9, 13, 17, 25, 33, 49, 65, 97, 129, 193, 257, 385, 513, 769, 1025, 1537, 2049, 3073, 4097,
+        6145, 8193, 12289, 16385,
         24577,
     ]
 

@@ -15,7 +15,9 @@ package struct ModelCopy {
 
     /// nil for a model with composite attributes, whose archived form is not known.
     package static func data(of schema: Schema) -> Data? {
-        guard schema.composites.isEmpty, !schema.entities.contains(where: { $0.draft.attributes.contains { $0.type == .composite } }) else { return nil }
+        guard schema.composites.isEmpty,
+            !schema.entities.contains(where: { $0.draft.attributes.contains { $0.type == .composite } })
+        else { return nil }
         var copy = ModelCopy(schema)
         return Deflate.stored(copy.write())
     }
@@ -25,7 +27,9 @@ package struct ModelCopy {
         model = archive.reserve()
         for entity in schema.entities {
             entityPlaces[entity.name] = archive.reserve()
-            for relationship in entity.draft.relationships { relationshipPlaces["\(entity.name).\(relationship.name)"] = archive.reserve() }
+            for relationship in entity.draft.relationships {
+                relationshipPlaces["\(entity.name).\(relationship.name)"] = archive.reserve()
+            }
         }
     }
 
@@ -47,7 +51,9 @@ package struct ModelCopy {
         return archive.data(root: model)
     }
 
-    private func reference(_ entity: String) -> ArchiveNode { entityPlaces[entity].map { .reference($0) } ?? ArchiveBuilder.null }
+    private func reference(_ entity: String) -> ArchiveNode {
+        entityPlaces[entity].map { .reference($0) } ?? ArchiveBuilder.null
+    }
 
     // MARK: Entities
 
@@ -57,7 +63,8 @@ package struct ModelCopy {
         properties += draft.relationships.map { ($0.name, write($0, of: entity)) }
         let subentities = schema.entities.filter { $0.parent == entity.index }.map { ($0.name, reference($0.name)) }
         var fields: [String: ArchiveNode] = [
-            "NSEntityName": archive.add(draft.name), "NSClassNameForEntity": archive.add(draft.className ?? "NSManagedObject"),
+            "NSEntityName": archive.add(draft.name),
+            "NSClassNameForEntity": archive.add(draft.className ?? "NSManagedObject"),
             "NSProperties": archive.dictionary(properties), "NSSubentities": archive.dictionary(subentities),
             "NSSuperentity": draft.parentName.map(reference) ?? ArchiveBuilder.null,
             "NSVersionHashModifier": archive.add(draft.versionHashModifier),
@@ -67,27 +74,35 @@ package struct ModelCopy {
         ]
         if draft.isAbstract { fields["NSIsAbstract"] = .bool(true) }
         if !draft.uniquenessConstraints.isEmpty {
-            fields["NSUniqueTuples"] = archive.array(draft.uniquenessConstraints.map { names in archive.array(names.map { archive.add($0) }) })
+            fields["NSUniqueTuples"] = archive.array(
+                draft.uniquenessConstraints.map { names in archive.array(names.map { archive.add($0) }) })
         }
         if let place = entityPlaces[draft.name] { archive.fill(place, ["NSEntityDescription"], fields) }
     }
 
     private mutating func indexes(of draft: EntityDraft) -> ArchiveNode {
         let plain = draft.indexes.filter { $0.partialPredicate == nil && $0.elements.allSatisfy { $0.property != nil } }
-        return archive.array(plain.map { index in
-            let place = archive.reserve()
-            let elements = index.elements.map { element in
-                archive.add(["NSFetchIndexElementDescription"], [
-                    "NSPropertyName": archive.add(element.property), "NSFetchIndexElementType": .integer(element.isRTree ? 1 : 0),
-                    "NSAscending": .bool(element.isAscending), "NSFetchIndexDescription": .reference(place),
-                ])
-            }
-            archive.fill(place, ["NSFetchIndexDescription"], [
-                "NSIndexName": archive.add(index.name), "NSIndexElements": archive.array(elements), "NSEntity": reference(draft.name),
-                "NSPartialIndexPredicate": ArchiveBuilder.null,
-            ])
-            return .reference(place)
-        })
+        return archive.array(
+            plain.map { index in
+                let place = archive.reserve()
+                let elements = index.elements.map { element in
+                    archive.add(
+                        ["NSFetchIndexElementDescription"],
+                        [
+                            "NSPropertyName": archive.add(element.property),
+                            "NSFetchIndexElementType": .integer(element.isRTree ? 1 : 0),
+                            "NSAscending": .bool(element.isAscending), "NSFetchIndexDescription": .reference(place),
+                        ])
+                }
+                archive.fill(
+                    place, ["NSFetchIndexDescription"],
+                    [
+                        "NSIndexName": archive.add(index.name), "NSIndexElements": archive.array(elements),
+                        "NSEntity": reference(draft.name),
+                        "NSPartialIndexPredicate": ArchiveBuilder.null,
+                    ])
+                return .reference(place)
+            })
     }
 
     private mutating func texts(_ texts: [String: String]) -> ArchiveNode {
@@ -102,7 +117,8 @@ package struct ModelCopy {
     }
 
     private mutating func write(_ attribute: Attribute, of entity: String) -> ArchiveNode {
-        let flags: Int64 = (attribute.allowsExternalBinaryDataStorage ? 4 : 0) + (attribute.preservesValueInHistoryOnDeletion ? 16 : 0)
+        let flags: Int64 =
+            (attribute.allowsExternalBinaryDataStorage ? 4 : 0) + (attribute.preservesValueInHistoryOnDeletion ? 16 : 0)
         var fields: [String: ArchiveNode] = [
             "NSPropertyName": archive.add(attribute.name), "NSEntity": reference(entity),
             "NSAttributeType": .integer(Int64(attribute.type.rawValue)),
@@ -110,7 +126,8 @@ package struct ModelCopy {
             "NSDefaultValue": value(attribute.defaultValue), "NSFlagsKey": .integer(flags),
             "NSValueTransformerName": archive.add(attribute.valueTransformerName),
             "NSRenamingIdentifier": archive.add(attribute.renamingIdentifier ?? attribute.name),
-            "_P": bits(optional: attribute.isOptional, readOnly: attribute.isReadOnly, transient: attribute.isTransient),
+            "_P": bits(
+                optional: attribute.isOptional, readOnly: attribute.isReadOnly, transient: attribute.isTransient),
         ]
         if attribute.isOptional { fields["NSIsOptional"] = .bool(true) }
         if attribute.isTransient { fields["NSIsTransient"] = .bool(true) }
@@ -118,10 +135,13 @@ package struct ModelCopy {
         if attribute.isIndexed { fields["NSIsIndexed"] = .bool(true) }
         if let modifier = attribute.versionHashModifier { fields["NSVersionHashModifier"] = archive.add(modifier) }
         if !attribute.userInfo.isEmpty { fields["NSUserInfo"] = texts(attribute.userInfo) }
-        guard let text = attribute.derivationExpression else { return archive.add(["NSAttributeDescription", "NSPropertyDescription"], fields) }
+        guard let text = attribute.derivationExpression else {
+            return archive.add(["NSAttributeDescription", "NSPropertyDescription"], fields)
+        }
         fields["NSDerivationExpression"] = derivation(text)
         fields["NSFilteringPredicate"] = ArchiveBuilder.null
-        return archive.add(["NSDerivedAttributeDescription", "NSAttributeDescription", "NSPropertyDescription"], fields)
+        return archive.add(
+            ["NSDerivedAttributeDescription", "NSAttributeDescription", "NSPropertyDescription"], fields)
     }
 
     private mutating func write(_ relationship: Relationship, of entity: Entity) -> ArchiveNode {
@@ -134,7 +154,8 @@ package struct ModelCopy {
             "_NSDestinationEntityName": archive.add(relationship.destinationName),
             "NSInverseRelationship": back.map { .reference($0) } ?? ArchiveBuilder.null,
             "_NSInverseRelationshipName": archive.add(relationship.inverseName),
-            "NSDeleteRule": .integer(Int64(relationship.deleteRule.rawValue)), "NSMinCount": .integer(Int64(relationship.minCount)),
+            "NSDeleteRule": .integer(Int64(relationship.deleteRule.rawValue)),
+            "NSMinCount": .integer(Int64(relationship.minCount)),
             "NSMaxCount": .integer(Int64(relationship.maxCount)),
             "NSRenamingIdentifier": archive.add(relationship.renamingIdentifier ?? relationship.name),
             "_P": bits(optional: relationship.isOptional, readOnly: false, transient: relationship.isTransient),
@@ -158,7 +179,8 @@ package struct ModelCopy {
         case .text(let text), .uri(let text): archive.add(text)
         case .data(let data): archive.add(.data(data))
         case .date(let seconds): archive.add(["NSDate"], ["NS.time": .real(seconds)])
-        case .uuid(let uuid): archive.add(["NSUUID"], ["NS.uuidbytes": .data(withUnsafeBytes(of: uuid.uuid) { Data($0) })])
+        case .uuid(let uuid):
+            archive.add(["NSUUID"], ["NS.uuidbytes": .data(withUnsafeBytes(of: uuid.uuid) { Data($0) })])
         case .decimal(let number): archive.add(DecimalArchive.classes, DecimalArchive.entries(number))
         }
     }
@@ -169,30 +191,44 @@ package struct ModelCopy {
     private mutating func derivation(_ text: String) -> ArchiveNode {
         guard let tree = try? FormatParser.expression(text) else { return ArchiveBuilder.null }
         switch tree {
-        case .keyPath(let path) where path.last == "@count": return function("count:", [keyPath(Array(path.dropLast()))])
-        case .keyPath(let path) where path.dropLast().last == "@sum": return function("sum:", [keyPath(path.dropLast(2) + path.suffix(1))])
+        case .keyPath(let path) where path.last == "@count":
+            return function("count:", [keyPath(Array(path.dropLast()))])
+        case .keyPath(let path) where path.dropLast().last == "@sum":
+            return function("sum:", [keyPath(path.dropLast(2) + path.suffix(1))])
         case .keyPath(let path): return keyPath(path)
         case .function(let name, let arguments):
-            return function(name, arguments.map { if case .keyPath(let path) = $0 { keyPath(path) } else { ArchiveBuilder.null } })
+            return function(
+                name, arguments.map { if case .keyPath(let path) = $0 { keyPath(path) } else { ArchiveBuilder.null } })
         case .constant, .list, .this, .variable, .subquery, .conditional: return ArchiveBuilder.null
         }
     }
 
     private mutating func keyPath(_ path: [String]) -> ArchiveNode {
-        let last = archive.add(["NSKeyPathSpecifierExpression", "NSExpression"], ["NSExpressionType": .integer(10), "NSKeyPath": archive.add(path.joined(separator: "."))])
-        return archive.add(["NSKeyPathExpression", "NSFunctionExpression", "NSExpression"], [
-            "NSExpressionType": .integer(3), "NSOperand": archive.add(["NSSelfExpression", "NSExpression"], ["NSExpressionType": .integer(1)]),
-            "NSSelectorName": archive.add(path.count > 1 ? "valueForKeyPath:" : "valueForKey:"), "NSArguments": archive.array([last]),
-        ])
+        let last = archive.add(
+            ["NSKeyPathSpecifierExpression", "NSExpression"],
+            ["NSExpressionType": .integer(10), "NSKeyPath": archive.add(path.joined(separator: "."))])
+        return archive.add(
+            ["NSKeyPathExpression", "NSFunctionExpression", "NSExpression"],
+            [
+                "NSExpressionType": .integer(3),
+                "NSOperand": archive.add(["NSSelfExpression", "NSExpression"], ["NSExpressionType": .integer(1)]),
+                "NSSelectorName": archive.add(path.count > 1 ? "valueForKeyPath:" : "valueForKey:"),
+                "NSArguments": archive.array([last]),
+            ])
     }
 
     private mutating func function(_ name: String, _ arguments: [ArchiveNode]) -> ArchiveNode {
-        let functions = archive.add(["NSConstantValueExpression", "NSExpression"], [
-            "NSExpressionType": .integer(0), "NSConstantValueClassName": archive.add("_NSPredicateUtilities"),
-        ])
-        return archive.add(["NSFunctionExpression", "NSExpression"], [
-            "NSExpressionType": .integer(4), "NSOperand": functions, "NSSelectorName": archive.add(name), "NSArguments": archive.array(arguments),
-        ])
+        let functions = archive.add(
+            ["NSConstantValueExpression", "NSExpression"],
+            [
+                "NSExpressionType": .integer(0), "NSConstantValueClassName": archive.add("_NSPredicateUtilities"),
+            ])
+        return archive.add(
+            ["NSFunctionExpression", "NSExpression"],
+            [
+                "NSExpressionType": .integer(4), "NSOperand": functions, "NSSelectorName": archive.add(name),
+                "NSArguments": archive.array(arguments),
+            ])
     }
 }
 

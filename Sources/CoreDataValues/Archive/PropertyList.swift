@@ -105,7 +105,10 @@ package struct PropertyListItem: Sendable {
     package var entries: (keys: PropertyListItems, values: PropertyListItems)? {
         guard case .dictionary(let first, let count) = content else { return nil }
         let middle = first + count
-        return (PropertyListItems(list: list, range: first..<middle), PropertyListItems(list: list, range: middle..<middle + count))
+        return (
+            PropertyListItems(list: list, range: first..<middle),
+            PropertyListItems(list: list, range: middle..<middle + count)
+        )
     }
 
     /// The value of a dictionary for a key, of equal keys the last. Looks at every key.

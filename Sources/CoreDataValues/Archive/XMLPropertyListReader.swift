@@ -111,7 +111,8 @@ struct XMLPropertyListReader {
             case "integer": Self.integer(text)
             case "real": Double(text.trimmed).map { .real($0) }
             case "date": Self.seconds(text.trimmed).map { .date($0) }
-            case "data": Data(base64Encoded: Data(text.utf8.filter { !XMLPropertyListScanner.isSpace($0) })).map { .data($0) }
+            case "data":
+                Data(base64Encoded: Data(text.utf8.filter { !XMLPropertyListScanner.isSpace($0) })).map { .data($0) }
             default: throw scanner.damaged("the element \(tag.name) is unknown")
             }
         guard let node else { throw scanner.damaged("the content of an element \(tag.name) cannot be read") }

@@ -69,7 +69,8 @@ struct XMLPropertyListScanner {
         while place < bytes.count {
             if take(">") { return }
             guard bytes[place] != UInt8(ascii: "[") else {
-                throw ArchiveError("It declares a document type of its own, which may hold entities. Remove the declaration.")
+                throw ArchiveError(
+                    "It declares a document type of its own, which may hold entities. Remove the declaration.")
             }
             try skipQuoted()
         }

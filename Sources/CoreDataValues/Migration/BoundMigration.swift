@@ -39,7 +39,9 @@ package struct BoundMigration: Sendable {
         pairs = plan.diff.pairs
         source = plan.source
         destination = plan.destination
-        var (copies, links, destinations) = ([EntityCopy](), [RelationshipIndex: RelationshipIndex](), [EntityIndex: EntityIndex]())
+        var (copies, links, destinations) = (
+            [EntityCopy](), [RelationshipIndex: RelationshipIndex](), [EntityIndex: EntityIndex]()
+        )
         var count = StepCount(plan)
         for step in plan.steps {
             switch step {
@@ -113,7 +115,8 @@ private struct StepCount {
             throw Self.contradiction("names an entity that the destination has not")
         }
         guard reached.insert(entity).inserted else {
-            throw Self.contradiction("says twice where \(plan.destination[entity].name) comes from", plan.destination[entity].name)
+            throw Self.contradiction(
+                "says twice where \(plan.destination[entity].name) comes from", plan.destination[entity].name)
         }
     }
 
@@ -122,7 +125,8 @@ private struct StepCount {
             throw Self.contradiction("does not say what becomes of \(entity.name). Copy or drop it", entity.name)
         }
         if let entity = plan.destination.entities.first(where: { !reached.contains($0.index) }) {
-            throw Self.contradiction("does not say where \(entity.name) comes from. Create it or copy to it", entity.name)
+            throw Self.contradiction(
+                "does not say where \(entity.name) comes from. Create it or copy to it", entity.name)
         }
     }
 

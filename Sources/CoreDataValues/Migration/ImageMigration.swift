@@ -35,7 +35,8 @@ package struct ImageMigration {
                 later.next[tree] = max(later.next[tree] ?? 1, next)
             }
         }
-        for relationship in destination.relationships where relationship.isToMany && !relationship.description.isTransient {
+        for relationship in destination.relationships
+        where relationship.isToMany && !relationship.description.isTransient {
             add(relationship, members, to: &later)
         }
         try requireUnique(later)
@@ -55,7 +56,8 @@ package struct ImageMigration {
             case .derived: break
             case .operand:
                 throw StoreError(
-                    134110, "unsupported: \(copy.destination.name).\(slots[fill.slot].name) is computed, which only a database does.",
+                    134110,
+                    "unsupported: \(copy.destination.name).\(slots[fill.slot].name) is computed, which only a database does.",
                     entity: copy.destination.name, property: slots[fill.slot].name)
             case .owner(let link):
                 guard let owner = owners[link]?[row.key.number] else { continue }
@@ -70,12 +72,14 @@ package struct ImageMigration {
                 point(fill.slot, at: target, among: source[source[index].destination].root, copy.destination, &values)
             }
         }
-        for (place, slot) in slots.enumerated() where slot.isRequired && values[place].isNull && slot.attribute?.isDerived != true {
+        for (place, slot) in slots.enumerated()
+        where slot.isRequired && values[place].isNull && slot.attribute?.isDerived != true {
             let uri = "x-coredata://\(image.metadata.uuid)/\(copy.source.name)/p\(row.key.number)"
             throw StoreError(
                 1570,
                 "\(copy.destination.name).\(slot.name) must have a value in the new model, and the object \(uri) has none. "
-                    + "Give it one first, or make the property optional.", entity: copy.destination.name, property: slot.name)
+                    + "Give it one first, or make the property optional.", entity: copy.destination.name,
+                property: slot.name)
         }
         return MemoryRow(
             key: RowKey(entity: copy.destination.index, number: row.key.number), version: row.version, values: values)
@@ -89,12 +93,16 @@ package struct ImageMigration {
     }
 
     /// Sets a to-one, if its target comes along and may stand there.
-    private func point(_ slot: Int, at target: Int64, among root: EntityIndex, _ entity: Entity, _ values: inout [Value]) {
+    private func point(
+        _ slot: Int, at target: Int64, among root: EntityIndex, _ entity: Entity, _ values: inout [Value]
+    ) {
         guard let index = entity.slots[slot].relationship, let former = rows[root]?[target]?.key.entity,
             let later = migration.destinations[former], destination[index].accepts(later.rawValue)
         else { return }
         values[slot] = .int(target)
-        if slot + 1 < entity.slots.count, entity.slots[slot + 1].kind == .entityTag { values[slot + 1] = .int(Int64(later.number)) }
+        if slot + 1 < entity.slots.count, entity.slots[slot + 1].kind == .entityTag {
+            values[slot + 1] = .int(Int64(later.number))
+        }
     }
 
     // MARK: Members
@@ -107,7 +115,9 @@ package struct ImageMigration {
                 let link = migration.links[inverse]
             {
                 let pairs = kept(members.pairs(of: link), link, destination[inverse])
-                image.links += pairs.map { StoreImage.Pair(relationship: later.index, owner: $0.member, member: $0.owner) }
+                image.links += pairs.map {
+                    StoreImage.Pair(relationship: later.index, owner: $0.member, member: $0.owner)
+                }
             }
             return
         }
@@ -116,12 +126,15 @@ package struct ImageMigration {
         if let inverse = later.inverse {
             if isJoined, later.index.rawValue <= inverse.rawValue {
                 let own = pairs.filter { later.index != inverse || $0.owner <= $0.member }
-                image.links += own.map { StoreImage.Pair(relationship: later.index, owner: $0.owner, member: $0.member) }
+                image.links += own.map {
+                    StoreImage.Pair(relationship: later.index, owner: $0.owner, member: $0.member)
+                }
             }
         } else if later.lender == nil {
             var taken: Set<Int64> = []
             for pair in pairs.sorted(by: { $0.owner < $1.owner }) where taken.insert(pair.member).inserted {
-                image.adoptions.append(StoreImage.Pair(relationship: later.index, owner: pair.owner, member: pair.member))
+                image.adoptions.append(
+                    StoreImage.Pair(relationship: later.index, owner: pair.owner, member: pair.member))
             }
         }
         guard later.isOrdered, source[link].isOrdered, source[link].isToMany else { return }
@@ -133,7 +146,9 @@ package struct ImageMigration {
         }
     }
 
-    private func kept(_ pairs: [(owner: Int64, member: Int64)], _ link: RelationshipIndex, _ later: ResolvedRelationship) -> [(owner: Int64, member: Int64)] {
+    private func kept(
+        _ pairs: [(owner: Int64, member: Int64)], _ link: RelationshipIndex, _ later: ResolvedRelationship
+    ) -> [(owner: Int64, member: Int64)] {
         let former = source[link]
         let (owners, members) = (source[former.owner].root, source[former.destination].root)
         return pairs.filter { pair in
@@ -152,11 +167,20 @@ package struct ImageMigration {
             for claim in ConstraintIndex.claims(of: row, schema: destination) { claims[claim, default: []].append(row) }
         }
         let equal = claims.filter { $0.value.count > 1 }
-        guard let name = equal.keys.map(\.name).min(by: { ($0.entity.rawValue, $0.position) < ($1.entity.rawValue, $1.position) }) else { return }
+        guard
+            let name = equal.keys.map(\.name).min(by: {
+                ($0.entity.rawValue, $0.position) < ($1.entity.rawValue, $1.position)
+            })
+        else { return }
         let entity = destination[name.entity]
-        guard let constraint = entity.constraints.first(where: { $0.owner == entity.index && $0.position == name.position }) else { return }
+        guard
+            let constraint = entity.constraints.first(where: {
+                $0.owner == entity.index && $0.position == name.position
+            })
+        else { return }
         let groups = equal.filter { $0.key.name == name }.values.sorted { $0[0].key.number < $1[0].key.number }
-        throw StoreError.equalObjects(groups.joined().map { object($0, constraint.slots) }, in: constraint.names, of: entity.name, path)
+        throw StoreError.equalObjects(
+            groups.joined().map { object($0, constraint.slots) }, in: constraint.names, of: entity.name, path)
     }
 
     /// An object by its name in the former model, with its values.
@@ -201,7 +225,8 @@ private struct Members {
             var pairs: [(owner: Int64, member: Int64)] = []
             for pair in image.links {
                 if pair.relationship == link { pairs.append((pair.owner, pair.member)) }
-                guard pair.relationship == relationship.inverse, pair.relationship != link || pair.owner != pair.member else { continue }
+                guard pair.relationship == relationship.inverse, pair.relationship != link || pair.owner != pair.member
+                else { continue }
                 pairs.append((pair.member, pair.owner))
             }
             return pairs
@@ -212,7 +237,9 @@ private struct Members {
         guard let slot = toOne.slot else { return [] }
         let owner = migration.source[toOne.owner]
         return (rows[owner.root] ?? [:]).values.compactMap { row in
-            guard migration.source[row.key.entity].isKind(of: owner), case .int(let target) = row.values[slot] else { return nil }
+            guard migration.source[row.key.entity].isKind(of: owner), case .int(let target) = row.values[slot] else {
+                return nil
+            }
             return (row.key.number, target)
         }.sorted { $0.row < $1.row }
     }

@@ -26,13 +26,16 @@ struct MigrationCheck {
 
     func members() throws(StoreError) {
         for (to, from) in links.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
-            guard source.relationships.indices.contains(from.rawValue), destination.relationships.indices.contains(to.rawValue)
+            guard source.relationships.indices.contains(from.rawValue),
+                destination.relationships.indices.contains(to.rawValue)
             else {
-                throw StoreError(134110, "The migration plan names a relationship that a schema has not; nothing was changed.")
+                throw StoreError(
+                    134110, "The migration plan names a relationship that a schema has not; nothing was changed.")
             }
             let (former, later) = (source[from], destination[to])
             guard later.isToMany, !former.description.isTransient, !later.description.isTransient else {
-                throw refusal(later, "the members of \(title(former)), and both must be stored, the later one a to-many")
+                throw refusal(
+                    later, "the members of \(title(former)), and both must be stored, the later one a to-many")
             }
             guard isWrittenDown(former, later) else {
                 throw refusal(later, "the members of \(title(former)), whose inverse is another one")
@@ -56,7 +59,8 @@ struct MigrationCheck {
                 !source[EntityIndex(rawValue: value)].isAbstract
             else { continue }
             throw refusal(
-                later, "objects of \(destination[target].name), and its destination is \(destination[later.destination].name)")
+                later,
+                "objects of \(destination[target].name), and its destination is \(destination[later.destination].name)")
         }
     }
 
@@ -66,7 +70,9 @@ struct MigrationCheck {
         let (from, to) = (source[copy.source], destination[copy.destination])
         var values: [BoundMigration.Fill] = []
         for fill in copy.values {
-            guard to.slots.indices.contains(fill.slot), to.slots[fill.slot].kind != .entityTag, !to.slots[fill.slot].isTransient else {
+            guard to.slots.indices.contains(fill.slot), to.slots[fill.slot].kind != .entityTag,
+                !to.slots[fill.slot].isTransient
+            else {
                 throw refusal(to, nil, "a value for a slot that it does not store")
             }
             let slot = to.slots[fill.slot]
@@ -74,12 +80,14 @@ struct MigrationCheck {
             values.append(BoundMigration.Fill(slot: fill.slot, source: try bind(fill.source, slot, from, to)))
         }
         let filled = Set(values.map(\.slot))
-        for (place, slot) in to.slots.enumerated() where !slot.isTransient && !filled.contains(place) && !to.isAbstract {
+        for (place, slot) in to.slots.enumerated() where !slot.isTransient && !filled.contains(place) && !to.isAbstract
+        {
             if slot.attribute?.isDerived == true {
                 throw refusal(to, slot.name, "no value, and it is derived; its rows are not computed")
             }
             if slot.isRequired {
-                throw refusal(to, slot.name, "no value, and it must have one. Give it a default value or make it optional")
+                throw refusal(
+                    to, slot.name, "no value, and it must have one. Give it a default value or make it optional")
             }
         }
         return BoundMigration.Copy(source: from, destination: to, values: values)
@@ -90,17 +98,23 @@ struct MigrationCheck {
     ) throws(StoreError) -> BoundMigration.Fill.Source {
         switch value {
         case .kept(let place, let other):
-            guard from.slots.indices.contains(place), !from.slots[place].isTransient, Self.fits(from.slots[place].kind, slot.kind) else {
+            guard from.slots.indices.contains(place), !from.slots[place].isTransient,
+                Self.fits(from.slots[place].kind, slot.kind)
+            else {
                 throw refusal(to, slot.name, "the value of another type or of nothing that \(from.name) stores")
             }
             try check(from.slots[place], slot, to)
             return .kept(place, or: other.isNull ? .null : try bind(.constant(other), slot, from, to).constant ?? .null)
         case .computed(let expression): return try bind(expression, slot, from, to)
         case .derived:
-            guard slot.attribute?.isDerived == true else { throw refusal(to, slot.name, "a derived value, and it is not derived") }
+            guard slot.attribute?.isDerived == true else {
+                throw refusal(to, slot.name, "a derived value, and it is not derived")
+            }
             return .derived
         case .owner(let index):
-            guard source.relationships.indices.contains(index.rawValue), slot.relationship != nil, source[index].inverse == nil else {
+            guard source.relationships.indices.contains(index.rawValue), slot.relationship != nil,
+                source[index].inverse == nil
+            else {
                 throw refusal(to, slot.name, "an owner, and it is no to-one or the relationship has an inverse")
             }
             return .owner(index)
@@ -119,12 +133,14 @@ struct MigrationCheck {
         }
         guard later.attribute?.isDerived == true else { return }
         guard former.attribute?.derivationExpression == later.attribute?.derivationExpression else {
-            throw refusal(to, later.name, "the value of another expression, and it is derived; its rows are not computed")
+            throw refusal(
+                to, later.name, "the value of another expression, and it is derived; its rows are not computed")
         }
         let rows = try relationships(deriving: former).flatMap(\.destinations)
         if let gone = rows.first(where: { destinations[EntityIndex(rawValue: $0)] == nil }) {
             let name = source[EntityIndex(rawValue: gone)].name
-            throw refusal(to, later.name, "a value that is derived of \(name), whose rows go; its rows are not computed")
+            throw refusal(
+                to, later.name, "a value that is derived of \(name), whose rows go; its rows are not computed")
         }
     }
 
@@ -140,10 +156,14 @@ struct MigrationCheck {
     private func bind(
         _ expression: Expression, _ slot: Slot, _ from: Entity, _ to: Entity
     ) throws(StoreError) -> BoundMigration.Fill.Source {
-        if slot.relationship != nil { throw refusal(to, slot.name, "a computed target; a to-one keeps its own, or has none") }
+        if slot.relationship != nil {
+            throw refusal(to, slot.name, "a computed target; a to-one keeps its own, or has none")
+        }
         if slot.attribute?.isDerived == true { throw refusal(to, slot.name, "a computed value, and it is derived") }
         let binding = Binding(from, in: source)
-        switch try UpdateBinder.source(expression, "The value that a migration gives \(to.name).\(slot.name)", slot, binding) {
+        switch try UpdateBinder.source(
+            expression, "The value that a migration gives \(to.name).\(slot.name)", slot, binding)
+        {
         case .constant(let value): return .constant(value)
         case .operand(let operand):
             // Their texts and digits have one form in a store, which a database's own arithmetic does not give.
@@ -158,7 +178,9 @@ struct MigrationCheck {
 
     // MARK: Words
 
-    private func title(_ relationship: ResolvedRelationship) -> String { "\(source[relationship.owner].name).\(relationship.name)" }
+    private func title(_ relationship: ResolvedRelationship) -> String {
+        "\(source[relationship.owner].name).\(relationship.name)"
+    }
 
     private func refusal(_ relationship: ResolvedRelationship, _ what: String) -> StoreError {
         refusal(destination[relationship.owner], relationship.name, what)
@@ -167,7 +189,8 @@ struct MigrationCheck {
     private func refusal(_ entity: Entity, _ property: String?, _ what: String) -> StoreError {
         let title = entity.name + (property.map { "." + $0 } ?? "")
         return StoreError(
-            134110, "The migration plan gives \(title) \(what); nothing was changed.", entity: entity.name, property: property)
+            134110, "The migration plan gives \(title) \(what); nothing was changed.", entity: entity.name,
+            property: property)
     }
 }
 

@@ -55,7 +55,9 @@ private struct PlainMigration {
             }
         }
         for later in pairs.destination.relationships where later.isToMany && !later.description.isTransient {
-            if let earlier = members(of: later) { steps.append(.link(RelationshipCopy(earlier.index, to: later.index))) }
+            if let earlier = members(of: later) {
+                steps.append(.link(RelationshipCopy(earlier.index, to: later.index)))
+            }
         }
         return steps + pairs.source.entities.filter { pairs.destination(of: $0) == nil }.map { .drop($0.index) }
     }
@@ -67,7 +69,9 @@ private struct PlainMigration {
             guard let root = pairs.source(of: later)?.root else { continue }
             guard let other = origins.updateValue(root, forKey: later.root), other != root else { continue }
             let names = "\(pairs.source[other].name) and \(pairs.source[root].name)"
-            note(pairs.destination[later.root], nil, "would unite \(names), which had no parent in common (leave them apart)")
+            note(
+                pairs.destination[later.root], nil,
+                "would unite \(names), which had no parent in common (leave them apart)")
         }
     }
 
@@ -82,8 +86,11 @@ private struct PlainMigration {
                 guard case .slot(let former)? = earlier.places[name] else { return nil }
                 return earlier.slots[former]
             }
-            guard let source, !source.isTransient, let former = earlier.slots.firstIndex(where: { $0 === source }) else {
-                return slot.relationship.map { target($0, slot, place, later, wasToMany: origins[slot.name] != nil && source == nil) }
+            guard let source, !source.isTransient, let former = earlier.slots.firstIndex(where: { $0 === source })
+            else {
+                return slot.relationship.map {
+                    target($0, slot, place, later, wasToMany: origins[slot.name] != nil && source == nil)
+                }
                     ?? added(slot, place, later)
             }
             return kept(source, former, slot, place, later)
@@ -98,7 +105,9 @@ private struct PlainMigration {
 
     private mutating func added(_ slot: Slot, _ place: Int, _ later: Entity) -> SlotFill? {
         if slot.attribute?.isDerived == true { return SlotFill(place, .derived) }
-        if let value = slot.attribute?.defaultValue, !value.isNull { return SlotFill(place, .computed(.constant(value))) }
+        if let value = slot.attribute?.defaultValue, !value.isNull {
+            return SlotFill(place, .computed(.constant(value)))
+        }
         guard slot.isRequired, !later.isAbstract else { return nil }
         return ask(later, slot.name, "is new, must have a value and has no default (give it one, or make it optional)")
     }
@@ -109,18 +118,27 @@ private struct PlainMigration {
     ) -> SlotFill? {
         let relationship = pairs.destination[index]
         if wasToMany, let former = former(of: relationship), former.isToMany, !former.description.isTransient {
-            return ask(later, slot.name, "was a to-many and is a to-one (only a mapping model can say which member is kept)")
+            return ask(
+                later, slot.name, "was a to-many and is a to-one (only a mapping model can say which member is kept)")
         }
-        if let back = relationship.inverse, let earlier = former(of: pairs.destination[back]), !earlier.description.isTransient {
-            guard earlier.inverse == nil else { return ask(later, slot.name, "is the inverse of a relationship that had another one") }
+        if let back = relationship.inverse, let earlier = former(of: pairs.destination[back]),
+            !earlier.description.isTransient
+        {
+            guard earlier.inverse == nil else {
+                return ask(later, slot.name, "is the inverse of a relationship that had another one")
+            }
             return SlotFill(place, .owner(earlier.index))
         }
-        return slot.isRequired && !later.isAbstract ? ask(later, slot.name, "is new and must have a target (make it optional)") : nil
+        return slot.isRequired && !later.isAbstract
+            ? ask(later, slot.name, "is new and must have a target (make it optional)") : nil
     }
 
-    private mutating func kept(_ source: Slot, _ former: Int, _ slot: Slot, _ place: Int, _ later: Entity) -> SlotFill? {
+    private mutating func kept(_ source: Slot, _ former: Int, _ slot: Slot, _ place: Int, _ later: Entity) -> SlotFill?
+    {
         guard let old = source.attribute, let new = slot.attribute else {
-            if let (from, to) = source.relationship.flatMap({ from in slot.relationship.map { (pairs.source[from], pairs.destination[$0]) } }),
+            if let (from, to) = source.relationship.flatMap({ from in
+                slot.relationship.map { (pairs.source[from], pairs.destination[$0]) }
+            }),
                 let stray = stray(of: from, to)
             {
                 return ask(later, slot.name, stray)
@@ -145,7 +163,9 @@ private struct PlainMigration {
     /// Whether nothing that a derived value depends on differs.
     private func isUntouched(_ slot: Slot) -> Bool {
         let root = pairs.destination[slot.owner].root
-        let derived = try? pairs.destination.derivedAttributes(in: [root]).first { $0.entity == slot.owner && $0.name == slot.name }
+        let derived = try? pairs.destination.derivedAttributes(in: [root]).first {
+            $0.entity == slot.owner && $0.name == slot.name
+        }
         guard let derivation = derived?.derivation else { return false }
         let hops: [RelationshipIndex]
         switch derivation {
@@ -156,7 +176,8 @@ private struct PlainMigration {
         }
         let trees = [root] + hops.map { pairs.destination[pairs.destination[$0].destination].root }
         let isKept = pairs.source.entities.allSatisfy { pairs.destination(of: $0) != nil }
-        return isKept && pairs.destination.entities.allSatisfy { !trees.contains($0.root) || !changed.contains($0.name) }
+        return isKept
+            && pairs.destination.entities.allSatisfy { !trees.contains($0.root) || !changed.contains($0.name) }
     }
 
     // MARK: Members
@@ -184,7 +205,11 @@ private struct PlainMigration {
     /// In words, a kind of target that a relationship had and may not have any more.
     private func stray(of earlier: ResolvedRelationship, _ later: ResolvedRelationship) -> String? {
         let targets = earlier.destinations.map { pairs.source[EntityIndex(rawValue: $0)] }.filter { !$0.isAbstract }
-        guard let stray = targets.first(where: { pairs.destination(of: $0).map { !later.accepts($0.index.rawValue) } ?? false }) else {
+        guard
+            let stray = targets.first(where: {
+                pairs.destination(of: $0).map { !later.accepts($0.index.rawValue) } ?? false
+            })
+        else {
             return nil
         }
         return "may have led to \(stray.name) and leads to \(pairs.destination[later.destination].name)"

@@ -79,6 +79,10 @@ extension Operand {
 
     /// What a cell of a store's kind holds, as predicates see it.
     package init(_ value: Value, _ kind: SlotKind) {
-        if kind == .float, case .double(let number) = value { self = .float(Float(number)) } else { self = .value(value) }
+        if kind == .float, case .double(let number) = value {
+            self = .float(Float(number))
+        } else {
+            self = .value(value)
+        }
     }
 }

@@ -16,7 +16,8 @@ package struct FloatRange {
 
     /// nil where two numbers are not just the ends of what one Float stands for.
     init?(from low: Value, to high: Value) {
-        guard case .double(let first) = low, case .double(let last) = high, let range = FloatRange(low), range.low == first,
+        guard case .double(let first) = low, case .double(let last) = high, let range = FloatRange(low),
+            range.low == first,
             range.high == last
         else { return nil }
         self = range
@@ -25,7 +26,9 @@ package struct FloatRange {
     /// The largest number that rounds to a Float: half-way to the next one, or just below.
     private static func end(of float: Float) -> Double {
         if float == .infinity { return .infinity }
-        if float == -.infinity { return -(Double(Float.greatestFiniteMagnitude) + Double(Float.greatestFiniteMagnitude.ulp) / 2) }
+        if float == -.infinity {
+            return -(Double(Float.greatestFiniteMagnitude) + Double(Float.greatestFiniteMagnitude.ulp) / 2)
+        }
         let next = float.nextUp
         let step = next == .infinity ? Double(float.ulp) : Double(next) - Double(float)
         let middle = Double(float) + step / 2

@@ -45,7 +45,8 @@ extension Expression {
         case .constant, .this, .keyPath, .variable: false
         case .list(let items), .function(_, let items): items.contains { $0.namesRows }
         case .subquery(let collection, _, let predicate): collection.namesRows || predicate.namesRows
-        case .conditional(let condition, let first, let second): condition.namesRows || first.namesRows || second.namesRows
+        case .conditional(let condition, let first, let second):
+            condition.namesRows || first.namesRows || second.namesRows
         }
     }
 }

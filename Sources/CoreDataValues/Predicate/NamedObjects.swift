@@ -33,13 +33,16 @@ extension Expression {
         switch self {
         case .constant(.key(let key)):
             // No row has the number 0.
-            return key.store == 0 || key.store == store ? nil : .constant(.key(ObjectKey(number: 0, entity: key.entity, store: 0)))
+            return key.store == 0 || key.store == store
+                ? nil : .constant(.key(ObjectKey(number: 0, entity: key.entity, store: 0)))
         case .constant, .this, .keyPath, .variable: return nil
         case .list(let items): return changed(items) { $0.renamed(for: store, depth + 1) }.map { .list($0) }
         case .function(let name, let arguments):
             return changed(arguments) { $0.renamed(for: store, depth + 1) }.map { .function(name, $0) }
         case .subquery(let collection, let variable, let predicate):
-            let (members, condition) = (collection.renamed(for: store, depth + 1), predicate.renamed(for: store, depth + 1))
+            let (members, condition) = (
+                collection.renamed(for: store, depth + 1), predicate.renamed(for: store, depth + 1)
+            )
             guard members != nil || condition != nil else { return nil }
             return .subquery(collection: members ?? collection, variable: variable, predicate: condition ?? predicate)
         case .conditional(let predicate, let first, let second):

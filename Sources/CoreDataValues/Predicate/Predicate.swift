@@ -50,7 +50,9 @@ package struct Comparison: Sendable, Hashable, Codable {
     package var op: Operator
     package var modifier: Modifier = .direct
     package var options: Options = []
-    package init(_ left: Expression, _ op: Operator, _ right: Expression, modifier: Modifier = .direct, options: Options = []) {
+    package init(
+        _ left: Expression, _ op: Operator, _ right: Expression, modifier: Modifier = .direct, options: Options = []
+    ) {
         self.left = left
         self.right = right
         self.op = op

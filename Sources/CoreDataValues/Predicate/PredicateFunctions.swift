@@ -20,9 +20,11 @@ package enum PredicateFunctions {
     }
 
     /// All that a format text may name.
-    static let names = Set(["now", "random", "distanceToLocation:fromLocation:"]).union(one.keys).union(two.keys).sorted()
+    static let names = Set(["now", "random", "distanceToLocation:fromLocation:"]).union(one.keys).union(two.keys)
+        .sorted()
 
-    private static let namesByWord = Dictionary(names.map { ($0.lowercased(), $0) }, uniquingKeysWith: { first, _ in first })
+    private static let namesByWord = Dictionary(
+        names.map { ($0.lowercased(), $0) }, uniquingKeysWith: { first, _ in first })
 
     /// `FUNCTION(a, 'uppercaseString')` is `uppercase:(a)`.
     static func name(ofSelector selector: String) -> String {
@@ -107,7 +109,9 @@ package enum PredicateFunctions {
         "lowercase:": { operand in operand.text.map { .value(.text($0.lowercased())) } ?? .null },
         "length:": { operand in operand.text.map { .value(.int(Int64($0.utf16.count))) } ?? .null },
         "canonical:": { operand in
-            operand.text.map { .value(.text(TextComparison.fold($0, options: [.caseInsensitive, .diacriticInsensitive]))) }
+            operand.text.map {
+                .value(.text(TextComparison.fold($0, options: [.caseInsensitive, .diacriticInsensitive])))
+            }
                 ?? .null
         },
         "random:": { operand in

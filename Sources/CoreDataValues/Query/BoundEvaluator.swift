@@ -94,7 +94,8 @@ struct BoundCompiler {
             let read = code(operand)
             return { read(&$0).isNull }
         case .compare(let comparison): return compare(comparison)
-        case .between(let operand, let low, let high, let options): return between(code(operand), code(low), code(high), options)
+        case .between(let operand, let low, let high, let options):
+            return between(code(operand), code(low), code(high), options)
         case .among(let operand, let values, let options): return among(code(operand), values, options)
         case .exists(let chain, let part): return exists(chain, test(part))
         }
@@ -129,7 +130,9 @@ struct BoundCompiler {
             && (x.store == y.store || x.store == 0 || y.store == 0)
     }
 
-    private func between(_ read: @escaping Code, _ low: @escaping Code, _ high: @escaping Code, _ options: Comparison.Options)
+    private func between(
+        _ read: @escaping Code, _ low: @escaping Code, _ high: @escaping Code, _ options: Comparison.Options
+    )
         -> Test
     {
         let relation = Relation(op: .between, options: options)
@@ -142,7 +145,8 @@ struct BoundCompiler {
             let known = Dictionary(grouping: values.map { Operand.value($0) }, by: { BoundCompiler.number($0) })
             return { frame in
                 let object = read(&frame)
-                return known[BoundCompiler.number(object)]?.contains { BoundCompiler.isSame(object, $0, schema) } ?? false
+                return known[BoundCompiler.number(object)]?.contains { BoundCompiler.isSame(object, $0, schema) }
+                    ?? false
             }
         }
         let relation = Relation(op: .in, options: options)
@@ -163,7 +167,9 @@ struct BoundCompiler {
     private func exists(_ chain: [BoundMembers], _ inner: @escaping Test) -> Test {
         var test = inner
         for members in chain.reversed() {
-            let (read, filter, rest, level) = (code(members.owner), members.filter.map { self.test($0) }, test, members.level)
+            let (read, filter, rest, level) = (
+                code(members.owner), members.filter.map { self.test($0) }, test, members.level
+            )
             let name = members.relationship.name
             test = { frame in
                 for member in KeyPathReader.step(read(&frame), name).members {
@@ -181,7 +187,9 @@ struct BoundCompiler {
         let value = operand.map { code($0) } ?? { _ in .value(.null) }
         var read: (inout Frame) -> [Operand]? = { [value(&$0)] }
         for members in chain.reversed() {
-            let (owner, filter, rest, level) = (code(members.owner), members.filter.map { test($0) }, read, members.level)
+            let (owner, filter, rest, level) = (
+                code(members.owner), members.filter.map { test($0) }, read, members.level
+            )
             let name = members.relationship.name
             read = { frame in
                 let found = KeyPathReader.step(owner(&frame), name)

@@ -123,7 +123,8 @@ extension ValueFamily {
     /// Whether a value can be of this family.
     func holds(_ value: Value) -> Bool {
         switch (self, value) {
-        case (.unknown, _), (.number, .bool), (.number, .int), (.number, .double), (.number, .decimal), (.number, .date),
+        case (.unknown, _), (.number, .bool), (.number, .int), (.number, .double), (.number, .decimal),
+            (.number, .date),
             (.text, .text), (.text, .uri), (.identifier, .uuid), (.bytes, .data), (.object, .key):
             true
         case (_, .null), (.number, _), (.text, _), (.identifier, _), (.bytes, _), (.object, _): false

@@ -27,7 +27,8 @@ package final class BoundQuery: Sendable {
     private static let count = Atomic<Int>(0)
 
     init(
-        schema: Schema, plan: FetchPlan, condition: BoundCondition?, order: [BoundSort], reach: QueryReach, levelCount: Int,
+        schema: Schema, plan: FetchPlan, condition: BoundCondition?, order: [BoundSort], reach: QueryReach,
+        levelCount: Int,
         isShared: Bool, projection: BoundProjection? = nil
     ) {
         number = BoundQuery.count.add(1, ordering: .relaxed).newValue

@@ -69,7 +69,9 @@ enum ChainFolding {
         mutating func append(_ float: FloatRange, to number: Int) { all[number].group.floats.append(float) }
         mutating func append(_ range: ValueRange, to number: Int) { all[number].group.ranges.append(range) }
         mutating func setRange(_ range: ValueRange, of number: Int) { all[number].group.ranges = [range] }
-        mutating func setBound(_ bound: (op: Comparison.Operator, value: Value), of number: Int) { all[number].group.bound = bound }
+        mutating func setBound(_ bound: (op: Comparison.Operator, value: Value), of number: Int) {
+            all[number].group.bound = bound
+        }
     }
 
     /// The first part of a group stands for all of it.
@@ -84,9 +86,11 @@ enum ChainFolding {
         return kept.compactMap { $0 }
     }
 
-    private static func take(_ part: BoundCondition, _ kind: Kind, at position: Int, into groups: inout Groups) -> Bool {
+    private static func take(_ part: BoundCondition, _ kind: Kind, at position: Int, into groups: inout Groups) -> Bool
+    {
         switch (kind, part) {
-        case (.any, .among(let operand, let values, let options)), (.all, .not(.among(let operand, let values, let options))):
+        case (.any, .among(let operand, let values, let options)),
+            (.all, .not(.among(let operand, let values, let options))):
             guard let place = Place(operand, .list, options) else { return false }
             groups.append(values, to: groups.number(place, beginning: position, operand))
             return true
@@ -104,17 +108,20 @@ enum ChainFolding {
 
     /// A range, or the equality of a Float, which is one.
     private static func take(
-        _ operand: BoundOperand, from low: BoundOperand, to high: BoundOperand, _ options: Comparison.Options, isUnion: Bool,
+        _ operand: BoundOperand, from low: BoundOperand, to high: BoundOperand, _ options: Comparison.Options,
+        isUnion: Bool,
         at position: Int, into groups: inout Groups
     ) -> Bool {
-        guard case .path(let path) = operand, case .value(.constant(let first)) = low, case .value(.constant(let last)) = high
+        guard case .path(let path) = operand, case .value(.constant(let first)) = low,
+            case .value(.constant(let last)) = high
         else { return false }
         if isUnion, path.slot?.kind == .float, let float = FloatRange(from: first, to: last) {
             guard let place = Place(operand, .floats, options) else { return false }
             groups.append(float, to: groups.number(place, beginning: position, operand))
             return true
         }
-        guard let range = ValueRange(first, last, options), let place = Place(operand, isUnion ? .union : .common, options)
+        guard let range = ValueRange(first, last, options),
+            let place = Place(operand, isUnion ? .union : .common, options)
         else { return false }
         let number = groups.number(place, beginning: position, operand)
         guard let known = groups.all[number].group.ranges.first else {
@@ -141,7 +148,9 @@ enum ChainFolding {
         if use == .list {
             groups.append(value, to: number)
         } else if let bound = groups.all[number].group.bound {
-            guard let isStronger = isStronger((comparison.op, value), than: bound, use, comparison.options) else { return false }
+            guard let isStronger = isStronger((comparison.op, value), than: bound, use, comparison.options) else {
+                return false
+            }
             if isStronger == (kind == .all) { groups.setBound((comparison.op, value), of: number) }
         } else {
             groups.setBound((comparison.op, value), of: number)
@@ -181,7 +190,8 @@ enum ChainFolding {
         if group.values.count == 1 {
             return .compare(
                 BoundComparison(
-                    left: group.operand, op: kind == .any ? .equal : .notEqual, right: .value(.constant(group.values[0])),
+                    left: group.operand, op: kind == .any ? .equal : .notEqual,
+                    right: .value(.constant(group.values[0])),
                     options: place.options))
         }
         let test = BoundCondition.among(group.operand, group.values, place.options)

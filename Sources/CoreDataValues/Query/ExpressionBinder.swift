@@ -16,16 +16,21 @@ struct ExpressionBinder {
         case .function(let name, let arguments): return try function(name, arguments)
         case .subquery(let collection, let variable, let predicate):
             return try subquery(collection, variable, predicate)
-        case .conditional(let condition, let first, let second): return .single(try conditional(condition, first, second))
+        case .conditional(let condition, let first, let second):
+            return .single(try conditional(condition, first, second))
         }
     }
 
     // MARK: TERNARY
 
-    private func conditional(_ predicate: Predicate, _ first: Expression, _ second: Expression) throws(StoreError) -> BoundOperand {
+    private func conditional(_ predicate: Predicate, _ first: Expression, _ second: Expression) throws(StoreError)
+        -> BoundOperand
+    {
         let condition = try ConditionBinder(binding).bind(predicate)
         let (a, b) = (try operand(first, of: "TERNARY"), try operand(second, of: "TERNARY"))
-        for side in [a, b] where side.family == .object { throw binding.refusal.nonsense("TERNARY of \(side.title), which is no value") }
+        for side in [a, b] where side.family == .object {
+            throw binding.refusal.nonsense("TERNARY of \(side.title), which is no value")
+        }
         if let one = a.family, let other = b.family, one != other, one != .unknown, other != .unknown {
             throw binding.refusal.nonsense("TERNARY of \(one.rawValue) or \(other.rawValue)")
         }
@@ -43,12 +48,17 @@ struct ExpressionBinder {
         try operand(bind(expression), of: "a column", mayBeExternal: true)
     }
 
-    private func operand(_ bound: BoundExpression, of use: String, mayBeExternal: Bool = false) throws(StoreError) -> BoundOperand {
+    private func operand(_ bound: BoundExpression, of use: String, mayBeExternal: Bool = false) throws(StoreError)
+        -> BoundOperand
+    {
         switch bound {
         case .single(let operand):
-            guard mayBeExternal || !operand.isExternal else { throw binding.refusal.predicate(ExternalReference.refusal(operand.title)) }
+            guard mayBeExternal || !operand.isExternal else {
+                throw binding.refusal.predicate(ExternalReference.refusal(operand.title))
+            }
             return operand
-        case .many(let chain, _): throw binding.refusal.nonsense("the to-many \(chain[0].relationship.name) as a whole in \(use)")
+        case .many(let chain, _):
+            throw binding.refusal.nonsense("the to-many \(chain[0].relationship.name) as a whole in \(use)")
         case .list: throw binding.refusal.nonsense("a list in \(use)")
         }
     }
@@ -65,7 +75,8 @@ struct ExpressionBinder {
     private func subquery(
         _ collection: Expression, _ variable: String, _ predicate: Predicate
     ) throws(StoreError) -> BoundExpression {
-        guard case .many(var chain, let member) = try bind(collection), case .path(let path) = member, case .object = path.end,
+        guard case .many(var chain, let member) = try bind(collection), case .path(let path) = member,
+            case .object = path.end,
             path.hops.isEmpty, let last = chain.popLast()
         else { throw binding.refusal.nonsense("SUBQUERY over something else than the members of a to-many") }
         let outer = binding.variables
@@ -100,7 +111,9 @@ struct ExpressionBinder {
     /// The value itself, whose index has to be there: which one finds the rows is the database's choice.
     private func indexed(_ expression: Expression, by name: Expression) throws(StoreError) -> BoundExpression {
         let bound = try bind(expression)
-        guard case .constant(.text(let name)) = name else { throw binding.refusal.nonsense("indexed:by: without the name of an index") }
+        guard case .constant(.text(let name)) = name else {
+            throw binding.refusal.nonsense("indexed:by: without the name of an index")
+        }
         guard case .single(.path(let path)) = bound, case .attribute(let slot) = path.end else {
             throw binding.refusal.nonsense("indexed:by: of something else than an attribute")
         }
@@ -111,7 +124,8 @@ struct ExpressionBinder {
             }
         }
         guard isThere else {
-            throw binding.refusal.nonsense("indexed:by: with “\(name)”, which is no index of \(path.entity.name).\(path.entity.slots[slot].name)")
+            throw binding.refusal.nonsense(
+                "indexed:by: with “\(name)”, which is no index of \(path.entity.name).\(path.entity.slots[slot].name)")
         }
         return bound
     }
@@ -126,7 +140,9 @@ struct ExpressionBinder {
     /// functions.
     private func function(_ name: String, of argument: Expression) throws(StoreError) -> BoundOperand {
         let collecting = BoundAggregate.Function(named: name)
-        if case .list(let items) = argument, items.count > 1, collecting != nil { return try call(name, bind(all: items)) }
+        if case .list(let items) = argument, items.count > 1, collecting != nil {
+            return try call(name, bind(all: items))
+        }
         let bound = try bind(argument)
         guard case .many(let chain, let operand) = bound else { return try call(name, [bound]) }
         guard let collecting else { throw binding.refusal.predicate("the function \(name) of a to-many") }
@@ -134,7 +150,9 @@ struct ExpressionBinder {
     }
 
     private func call(_ name: String, _ arguments: [BoundExpression]) throws(StoreError) -> BoundOperand {
-        guard let function = PredicateFunctions.named(name, count: arguments.count), ValueFamily(ofFunction: name) != nil else {
+        guard let function = PredicateFunctions.named(name, count: arguments.count),
+            ValueFamily(ofFunction: name) != nil
+        else {
             throw binding.refusal.predicate("the function \(name) with \(arguments.count) arguments")
         }
         // SQLite's functions take 127.
@@ -166,7 +184,8 @@ struct ExpressionBinder {
         }
         let function: BoundAggregate.Function
         switch index {
-        case .function("SIZE", []): return .single(.aggregate(BoundAggregate(function: .count, chain: chain, operand: nil)))
+        case .function("SIZE", []):
+            return .single(.aggregate(BoundAggregate(function: .count, chain: chain, operand: nil)))
         case .function("FIRST", []): function = .item(0)
         case .function("LAST", []): function = .last
         case .constant(.int(let place)) where place >= 0 && place <= Int32.max: function = .item(Int(place))
@@ -194,7 +213,8 @@ extension BoundOperand {
         switch function {
         case "count:", TransformedEquality.function: return nil
         case "min:", "max:", "castObject:toType:": return family == .object ? "which is no value" : nil
-        case "uppercase:", "lowercase:", "canonical:", "capitalized:", "length:": return family == .text ? nil : "which is no text"
+        case "uppercase:", "lowercase:", "canonical:", "capitalized:", "length:":
+            return family == .text ? nil : "which is no text"
         default: return family == .number ? nil : "which is no number"
         }
     }
@@ -204,9 +224,12 @@ extension ValueFamily {
     /// What the functions that every store can call come to; nil for any other.
     init?(ofFunction name: String) {
         switch name {
-        case "add:to:", "from:subtract:", "multiply:by:", "divide:by:", "modulus:by:", "raise:toPower:", "bitwiseAnd:with:",
-            "bitwiseOr:with:", "bitwiseXor:with:", "leftshift:by:", "rightshift:by:", "onesComplement:", "sqrt:", "log:", "ln:",
-            "exp:", "ceiling:", "floor:", "trunc:", "abs:", "length:", "now", "random", "sum:", "count:", "average:", "median:",
+        case "add:to:", "from:subtract:", "multiply:by:", "divide:by:", "modulus:by:", "raise:toPower:",
+            "bitwiseAnd:with:",
+            "bitwiseOr:with:", "bitwiseXor:with:", "leftshift:by:", "rightshift:by:", "onesComplement:", "sqrt:",
+            "log:", "ln:",
+            "exp:", "ceiling:", "floor:", "trunc:", "abs:", "length:", "now", "random", "sum:", "count:", "average:",
+            "median:",
             "stddev:", PredicateFunctions.float, TransformedEquality.function:
             self = .number
         case "uppercase:", "lowercase:", "canonical:", "capitalized:": self = .text

@@ -67,7 +67,8 @@ extension ValueType {
         if self == .int, let number = Number(operand.comparable) {
             switch number {
             case .int(let int): return .int(int)
-            case .double, .decimal: return Int64(exactly: number.double).map { .int($0) } ?? Value.double(number.double).known
+            case .double, .decimal:
+                return Int64(exactly: number.double).map { .int($0) } ?? Value.double(number.double).known
             }
         }
         return value(operand) ?? .null

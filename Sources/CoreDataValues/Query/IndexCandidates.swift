@@ -4,7 +4,8 @@ extension BoundQuery {
     /// Properties that comparisons with constants ask for, which all rows of the result fulfil, and the first property of the order.
     package var indexCandidates: [IndexCandidate] {
         var found = condition?.lookup(from: 0).candidates ?? []
-        if let first = order.first, first.comparison == .binary, case .path(let path) = first.operand, path.hops.isEmpty,
+        if let first = order.first, first.comparison == .binary, case .path(let path) = first.operand,
+            path.hops.isEmpty,
             let candidate = path.candidate(isOrder: true)
         {
             found.append(candidate)
@@ -105,7 +106,9 @@ extension BoundCondition {
     private static func lookup(ofOwners chain: [BoundMembers], _ part: BoundCondition) -> RowLookup {
         let asked = BoundCondition.all(chain.compactMap(\.filter) + [part])
         let levels = Set(chain.map(\.level))
-        guard asked.isAbout(levels), chain.dropFirst().allSatisfy({ levels.contains($0.owner.level) }) else { return .none }
+        guard asked.isAbout(levels), chain.dropFirst().allSatisfy({ levels.contains($0.owner.level) }) else {
+            return .none
+        }
         // Members without a value may be most of them.
         return .any(chain.map { asked.lookup(from: $0.level).only([.values, .range]) })
     }
@@ -115,7 +118,8 @@ extension BoundOperand {
     fileprivate func lookup(
         _ use: RowLookup.Use, _ options: Comparison.Options, at hops: [String], from level: Int
     ) -> RowLookup {
-        guard case .path(let path) = self, path.level == level, path.hops.map(\.name) == hops, options.isEmpty || family != .text
+        guard case .path(let path) = self, path.level == level, path.hops.map(\.name) == hops,
+            options.isEmpty || family != .text
         else { return .none }
         if case .object = path.end { return .key(use) }
         // One of two values leaves half of the rows.

@@ -31,7 +31,9 @@ struct KeyPathBinder {
     }
 
     /// A path that goes on at what an expression comes to.
-    static func bind(_ path: [String], behind start: BoundExpression, _ binding: Binding) throws(StoreError) -> BoundExpression {
+    static func bind(_ path: [String], behind start: BoundExpression, _ binding: Binding) throws(StoreError)
+        -> BoundExpression
+    {
         switch start {
         case .single(.path(let begun)):
             var binder = KeyPathBinder(binding, path, from: begun.level)
@@ -54,7 +56,9 @@ struct KeyPathBinder {
         throw binding.refusal.nonsense("the key “\(path.joined(separator: "."))” of something that has none")
     }
 
-    private mutating func goOn(behind begun: BoundPath, _ rest: ArraySlice<String>) throws(StoreError) -> BoundExpression {
+    private mutating func goOn(behind begun: BoundPath, _ rest: ArraySlice<String>) throws(StoreError)
+        -> BoundExpression
+    {
         entity = begun.entity
         hops = begun.hops
         switch begun.end {
@@ -88,7 +92,8 @@ struct KeyPathBinder {
             case .toMany(let place)?: try enter(binding.schema[entity.toMany[place]], key)
             case nil where key == "objectID" && rest.isEmpty: return try end(.object)
             // An entity and its name are the same to predicates.
-            case nil where key == "entity": return try inside(here(.entity), rest.first == "name" ? rest.dropFirst() : rest)
+            case nil where key == "entity":
+                return try inside(here(.entity), rest.first == "name" ? rest.dropFirst() : rest)
             case nil where entity.composites[key] != nil:
                 throw unknown(key, "which is a composite; name one of its elements")
             case .fetched?: throw unknown(key, "which is a fetched property and not in the store")
@@ -117,7 +122,9 @@ struct KeyPathBinder {
     }
 
     private mutating func enter(_ relationship: ResolvedRelationship, _ key: String) throws(StoreError) {
-        guard !relationship.description.isTransient else { throw unknown(key, "which is transient and not in the store") }
+        guard !relationship.description.isTransient else {
+            throw unknown(key, "which is transient and not in the store")
+        }
         let owner = BoundPath(level: level, hops: hops, end: .object, entity: entity)
         let group = group ?? binding.newGroup()
         self.group = group
@@ -155,7 +162,9 @@ struct KeyPathBinder {
 
     // MARK: Collection operators
 
-    private func collect(_ name: String, _ operand: BoundOperand, _ path: ArraySlice<String>) throws(StoreError) -> BoundExpression {
+    private func collect(_ name: String, _ operand: BoundOperand, _ path: ArraySlice<String>) throws(StoreError)
+        -> BoundExpression
+    {
         guard let found = KeyPathReader.CollectionOperator(rawValue: name) else {
             throw binding.refusal.nonsense(
                 "“\(self.path.joined(separator: "."))”, which asks for the unknown collection operator \(name)")
@@ -169,9 +178,11 @@ struct KeyPathBinder {
             }
             throw unknown(more, "which a number of members does not have")
         }
-        let collected = path.isEmpty ? result(operand) : try KeyPathBinder.bind(Array(path), behind: result(operand), binding)
+        let collected =
+            path.isEmpty ? result(operand) : try KeyPathBinder.bind(Array(path), behind: result(operand), binding)
         guard case .many(let chain, let value) = collected else {
-            throw binding.refusal.nonsense("“\(self.path.joined(separator: "."))”, where \(name) stands behind another operator")
+            throw binding.refusal.nonsense(
+                "“\(self.path.joined(separator: "."))”, where \(name) stands behind another operator")
         }
         return try KeyPathBinder.collected(found, chain, value, path: self.path, binding)
     }

@@ -11,7 +11,8 @@ extension Schema {
     }
 
     /// The relationships that a key path leads over, one after the other; nil if it ends in anything else.
-    package func relationships(along path: [String], from entity: Entity) throws(StoreError) -> [ResolvedRelationship]? {
+    package func relationships(along path: [String], from entity: Entity) throws(StoreError) -> [ResolvedRelationship]?
+    {
         switch try KeyPathBinder.bind(path, from: 0, Binding(entity, in: self)) {
         case .single(.path(let end)): return end.relationships
         case .many(let chain, .path(let end)):

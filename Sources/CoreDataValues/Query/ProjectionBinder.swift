@@ -19,7 +19,8 @@ struct ProjectionBinder {
         let condition = try QueryBinder.condition(plan, binding)
         let bound = try ProjectionBinder(plan, projection, binding).bind()
         return BoundQuery(
-            schema: schema, plan: plan, condition: condition, order: [], reach: binding.reach, levelCount: binding.levels.count,
+            schema: schema, plan: plan, condition: condition, order: [], reach: binding.reach,
+            levelCount: binding.levels.count,
             isShared: false, projection: bound)
     }
 
@@ -55,7 +56,8 @@ struct ProjectionBinder {
         guard !projection.columns.isEmpty else { throw binding.refusal.nonsense("no columns; name one at least") }
         let count = projection.columns.count + projection.grouping.count
         guard count <= ProjectionBinder.mostColumns else {
-            throw binding.refusal.tooMuch("\(count) columns and groupings, of which \(ProjectionBinder.mostColumns) are the most")
+            throw binding.refusal.tooMuch(
+                "\(count) columns and groupings, of which \(ProjectionBinder.mostColumns) are the most")
         }
     }
 
@@ -81,7 +83,8 @@ struct ProjectionBinder {
 
     private func checkDepth(_ operand: BoundOperand) throws(StoreError) {
         guard operand.depth > QuerySize.deepest else { return }
-        throw binding.refusal.tooMuch("an expression nested \(operand.depth) deep, where \(QuerySize.deepest) are the most")
+        throw binding.refusal.tooMuch(
+            "an expression nested \(operand.depth) deep, where \(QuerySize.deepest) are the most")
     }
 
     private func having() throws(StoreError) -> BoundCondition? {
@@ -104,9 +107,11 @@ struct ProjectionBinder {
             let operand: BoundOperand
             if let column { operand = columns[column].operand } else { operand = try self.operand(of: term) }
             guard !projection.isDistinct || column != nil else {
-                throw binding.refusal.sort(term.keyPath, "it is no column of the distinct rows; add it, or sort by a column")
+                throw binding.refusal.sort(
+                    term.keyPath, "it is no column of the distinct rows; add it, or sort by a column")
             }
-            terms.append(.init(operand: operand, column: column, isAscending: term.isAscending, comparison: term.comparison))
+            terms.append(
+                .init(operand: operand, column: column, isAscending: term.isAscending, comparison: term.comparison))
         }
         return terms
     }
@@ -128,7 +133,9 @@ struct ProjectionBinder {
 
     // MARK: Groups
 
-    private func checkGrouped(_ columns: [BoundProjection.Column], _ having: BoundCondition?, _ terms: [BoundProjection.Sort])
+    private func checkGrouped(
+        _ columns: [BoundProjection.Column], _ having: BoundCondition?, _ terms: [BoundProjection.Sort]
+    )
         throws(StoreError)
     {
         let advice = "neither grouped nor an aggregate; group by it or aggregate it"
@@ -154,7 +161,8 @@ struct ProjectionBinder {
         guard !terms.isEmpty || (isPart && (isGrouped || projection.isDistinct)) else { return [] }
         let isAscending = terms.last?.isAscending ?? true
         if projection.isDistinct {
-            return columns.indices.filter { place in !terms.contains { $0.column == place && $0.comparison == .binary } }.map {
+            return columns.indices.filter { place in !terms.contains { $0.column == place && $0.comparison == .binary }
+            }.map {
                 .init(operand: columns[$0].operand, column: $0, isAscending: isAscending, comparison: .binary)
             }
         }

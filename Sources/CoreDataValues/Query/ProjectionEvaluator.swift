@@ -40,7 +40,8 @@ package struct ProjectionEvaluator {
             switch value.source {
             case .key(let operand): keys.append((compiler.code(operand), value.type))
             case .aggregate(let aggregate):
-                aggregates.append((aggregate.operand.map { compiler.code($0) }, GroupAccumulator(aggregate, value.type)))
+                aggregates.append(
+                    (aggregate.operand.map { compiler.code($0) }, GroupAccumulator(aggregate, value.type)))
             }
         }
         (self.keys, self.aggregates) = (keys, aggregates)
@@ -96,7 +97,9 @@ package struct ProjectionEvaluator {
     private mutating func endGroups() {
         guard projection.isGrouped else { return }
         // Without keys no rows are a group too.
-        if projection.keyCount == 0, groups.isEmpty { groups.append(Group(keys: [], aggregates: aggregates.map(\.empty))) }
+        if projection.keyCount == 0, groups.isEmpty {
+            groups.append(Group(keys: [], aggregates: aggregates.map(\.empty)))
+        }
         for group in groups {
             var frame = frame(.value(.null))
             frame.groups = group.keys.map { .value($0) }

@@ -46,7 +46,9 @@ final class ProjectionScope {
         case .keyPath(let path): return try collected(path)
         case .function(let name, let arguments):
             guard arguments.count == 1 else { return nil }
-            if let function = GroupAggregate.Function(named: name) { return try aggregate(function, arguments[0], written: name) }
+            if let function = GroupAggregate.Function(named: name) {
+                return try aggregate(function, arguments[0], written: name)
+            }
             // Of the one value of a row they would be that value or 0.
             guard ["median:", "mode:", "stddev:"].contains(name) else { return nil }
             throw binding.refusal.predicate("the function \(name) over rows")
@@ -73,7 +75,8 @@ final class ProjectionScope {
         return try aggregate(function, rest.isEmpty ? .this : .keyPath(rest), written: name)
     }
 
-    private func aggregate(_ function: GroupAggregate.Function, _ argument: Expression, written: String) throws(StoreError)
+    private func aggregate(_ function: GroupAggregate.Function, _ argument: Expression, written: String)
+        throws(StoreError)
         -> BoundExpression?
     {
         if case .list = argument { return nil }
@@ -86,16 +89,20 @@ final class ProjectionScope {
         if !isInside, let place = aggregates[name] { return .single(.grouped(values[place])) }
         switch try inside({ () throws(StoreError) in try ExpressionBinder(binding).bind(inner) }) {
         case .many(let chain, let operand):
-            guard !isDistinct else { throw binding.refusal.nonsense("distinct: of the to-many \(chain[0].relationship.name)") }
+            guard !isDistinct else {
+                throw binding.refusal.nonsense("distinct: of the to-many \(chain[0].relationship.name)")
+            }
             return .single(
-                try BoundAggregate.make(function.ofMembers, chain, operand, written: "\(written)(\(operand.title))", binding))
+                try BoundAggregate.make(
+                    function.ofMembers, chain, operand, written: "\(written)(\(operand.title))", binding))
         case .list: throw binding.refusal.nonsense("\(written) of a list in distinct:")
         case .single(let operand):
             guard !isInside else { throw binding.refusal.nonsense("\(written) inside another aggregate") }
             let value = GroupValue(
                 source: .aggregate(
                     GroupAggregate(
-                        function: function, operand: function == .count && operand.isRow ? nil : operand, isDistinct: isDistinct)),
+                        function: function, operand: function == .count && operand.isRow ? nil : operand,
+                        isDistinct: isDistinct)),
                 place: values.count, type: try type(function, operand, written: written))
             aggregates[name] = value.place
             values.append(value)

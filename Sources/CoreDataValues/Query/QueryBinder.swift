@@ -35,7 +35,8 @@ enum QueryBinder {
 
     private static func valuesAsked(_ plan: FetchPlan, _ schema: Schema) -> StoreError {
         StoreError(
-            134060, "Rows of \(schema[plan.entity].name) were asked for by a plan for columns of values; read it by fetchValues.",
+            134060,
+            "Rows of \(schema[plan.entity].name) were asked for by a plan for columns of values; read it by fetchValues.",
             entity: schema[plan.entity].name)
     }
 }
@@ -91,12 +92,15 @@ final class Binding {
     }
 
     /// For what belongs to no query.
-    convenience init(_ entity: Entity, in schema: Schema) { self.init(FetchPlan(entity: entity.index), schema, samples: nil) }
+    convenience init(_ entity: Entity, in schema: Schema) {
+        self.init(FetchPlan(entity: entity.index), schema, samples: nil)
+    }
 
     var reach: QueryReach {
         let all = links.map { path, link in
             QueryReach.Link(
-                path: path, entities: link.relationship.destinations, passesToMany: link.passesToMany, keys: keysRead[path] ?? [])
+                path: path, entities: link.relationship.destinations, passesToMany: link.passesToMany,
+                keys: keysRead[path] ?? [])
         }
         return QueryReach(rows: rows, links: all.sorted { $0.path.count < $1.path.count })
     }
@@ -173,7 +177,8 @@ struct QuerySize {
         let terms = condition.termCount
         guard terms <= QuerySize.mostTerms else {
             throw refusal.tooMuch(
-                "\(terms) comparisons and quantifiers, of which \(QuerySize.mostTerms) are the most; ask for a list (IN) instead")
+                "\(terms) comparisons and quantifiers, of which \(QuerySize.mostTerms) are the most; ask for a list (IN) instead"
+            )
         }
         guard condition.depth <= QuerySize.deepest else {
             throw refusal.tooMuch("conditions nested \(condition.depth) deep, where \(QuerySize.deepest) are the most")
@@ -255,7 +260,8 @@ extension BoundOperand {
         switch self {
         case .value, .path, .aggregate, .grouped: 0
         case .call(_, let arguments): arguments.reduce(0) { $0 + $1.termCount }
-        case .conditional(let condition, let first, let second): condition.termCount + first.termCount + second.termCount
+        case .conditional(let condition, let first, let second):
+            condition.termCount + first.termCount + second.termCount
         }
     }
 

@@ -14,7 +14,9 @@ extension BoundCondition {
         case .not(.isNull(let operand)): return operand.reached(from: level)
         case .compare(let comparison):
             let (left, right) = (comparison.left, comparison.right)
-            guard comparison.op != .notEqual, comparison.op != .equal || (right.isConstant && !right.isNull) else { return [] }
+            guard comparison.op != .notEqual, comparison.op != .equal || (right.isConstant && !right.isNull) else {
+                return []
+            }
             return left.reached(from: level).union(right.reached(from: level))
         case .between(let operand, _, _, _), .among(let operand, _, _): return operand.reached(from: level)
         case .exists(let chain, _): return chain[0].owner.reached(from: level)
@@ -58,7 +60,8 @@ extension BoundOperand {
         switch self {
         case .value: true
         case .path(let path): levels.contains(path.level)
-        case .aggregate(let aggregate): aggregate.chain.isAbout(levels) { levels in aggregate.operand?.isAbout(levels) ?? true }
+        case .aggregate(let aggregate):
+            aggregate.chain.isAbout(levels) { levels in aggregate.operand?.isAbout(levels) ?? true }
         case .call(_, let arguments): arguments.allSatisfy { $0.isAbout(levels) }
         case .conditional(let condition, let first, let second):
             condition.isAbout(levels) && first.isAbout(levels) && second.isAbout(levels)

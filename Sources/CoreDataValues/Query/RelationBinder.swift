@@ -26,7 +26,8 @@ struct RelationBinder {
             case .single: break
             }
         case .between: return try between(left, right)
-        case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual, .beginsWith, .endsWith, .like, .matches: break
+        case .equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual, .beginsWith, .endsWith, .like, .matches:
+            break
         }
         return try compare(single(left), single(right))
     }
@@ -50,7 +51,8 @@ struct RelationBinder {
             if operand.family == .object, case .value(.constant(let constant)) = value, !constant.isNull,
                 !ValueFamily.object.holds(constant)
             {
-                throw refusal.nonsense("a value that is no object as a member of \(chain[chain.count - 1].relationship.name)")
+                throw refusal.nonsense(
+                    "a value that is no object as a member of \(chain[chain.count - 1].relationship.name)")
             }
             return .exists(chain, try with(.equal).compare(value, operand))
         case .list(let items): return try among(value, items)
@@ -68,7 +70,8 @@ struct RelationBinder {
         var others: [BoundCondition] = []
         let isFloat = isFloat(value)
         // What a locale calls equal no list tells, nor how to fold what only its values tell to be texts.
-        let isSingly = value.isConstant || options.contains(.localeSensitive) || (!options.isEmpty && value.family == .unknown)
+        let isSingly =
+            value.isConstant || options.contains(.localeSensitive) || (!options.isEmpty && value.family == .unknown)
         for item in items {
             let element = try single(ExpressionBinder(binding).bind(item))
             guard case .value(.constant(let constant)) = element, !isSingly else {

@@ -8,7 +8,9 @@ struct UpdateBinder {
     private var entity: Entity { binding.entity }
     private var schema: Schema { binding.schema }
 
-    static func bind(_ plan: FetchPlan, _ assignments: [SetChange.Assignment], in schema: Schema) throws(StoreError) -> BoundUpdate {
+    static func bind(_ plan: FetchPlan, _ assignments: [SetChange.Assignment], in schema: Schema) throws(StoreError)
+        -> BoundUpdate
+    {
         var rows = plan
         rows.projection = .rows
         let binding = Binding(rows, schema, samples: nil)
@@ -23,12 +25,15 @@ struct UpdateBinder {
     }
 
     private func bind(_ assignments: [SetChange.Assignment]) throws(StoreError) -> [BoundAssignment] {
-        guard !assignments.isEmpty else { throw refusal(nil, "An update of \(entity.name) assigns nothing. Name a property.") }
+        guard !assignments.isEmpty else {
+            throw refusal(nil, "An update of \(entity.name) assigns nothing. Name a property.")
+        }
         var bound: [BoundAssignment] = []
         for assignment in assignments {
             let slot = try slot(of: assignment.property)
             guard !bound.contains(where: { $0.slot == slot }) else {
-                throw refusal(assignment.property, "An update of \(entity.name) assigns “\(assignment.property)” twice.")
+                throw refusal(
+                    assignment.property, "An update of \(entity.name) assigns “\(assignment.property)” twice.")
             }
             bound.append(try bind(assignment, slot))
         }
@@ -49,7 +54,8 @@ struct UpdateBinder {
             return place
         case .toMany?: throw no("a to-many. Assign the to-one of its inverse, or save objects")
         case .fetched?: throw no("a fetched property")
-        case nil where entity.composites[property] != nil: throw no("a composite. Assign its elements, as in \(property).element")
+        case nil where entity.composites[property] != nil:
+            throw no("a composite. Assign its elements, as in \(property).element")
         case nil: throw no("no property of it")
         }
     }
@@ -80,7 +86,8 @@ struct UpdateBinder {
     private func source(_ expression: Expression, _ slot: Slot) throws(StoreError) -> BoundAssignment.Source {
         let operand = try ExpressionBinder(binding).operand(expression, of: "an assignment")
         guard operand.depth <= QuerySize.deepest else {
-            throw binding.refusal.tooMuch("an expression nested \(operand.depth) deep, where \(QuerySize.deepest) are the most")
+            throw binding.refusal.tooMuch(
+                "an expression nested \(operand.depth) deep, where \(QuerySize.deepest) are the most")
         }
         if case .value(let value) = operand { return .constant(try constant(value.value(among: []), slot)) }
         return .operand(try fitted(operand, slot))
@@ -90,14 +97,17 @@ struct UpdateBinder {
         _ assignment: SetChange.Assignment, _ relationship: ResolvedRelationship, isRequired: Bool
     ) throws(StoreError) -> RowKey? {
         guard case .constant(let value) = assignment.value else {
-            throw refusal(assignment.property, "\(binding.refusal.subject) is computed; a to-one takes an object or nil.")
+            throw refusal(
+                assignment.property, "\(binding.refusal.subject) is computed; a to-one takes an object or nil.")
         }
         switch value {
         case .null:
             if isRequired { throw UpdateBinder.missing(entity, assignment.property) }
             return nil
         case .key(let key):
-            guard schema.entities.indices.contains(key.entity.value), relationship.accepts(key.entity.rawValue), key.number > 0 else {
+            guard schema.entities.indices.contains(key.entity.value), relationship.accepts(key.entity.rawValue),
+                key.number > 0
+            else {
                 throw refusal(
                     assignment.property,
                     "\(binding.refusal.subject) is no saved object of \(schema[relationship.destination].name).")
@@ -109,7 +119,8 @@ struct UpdateBinder {
                         + "Assign nil, or save objects.")
             }
             return key.row
-        case .bool, .int, .double, .decimal, .text, .date, .data, .uuid, .uri: throw misfit(value, assignment.property, "an object or nil")
+        case .bool, .int, .double, .decimal, .text, .date, .data, .uuid, .uri:
+            throw misfit(value, assignment.property, "an object or nil")
         }
     }
 
@@ -124,7 +135,9 @@ struct UpdateBinder {
             guard case .data(let data) = value else { throw misfit(value, slot.name, wanted) }
             return .data(Data([ExternalReference.inlineTag]) + data)
         }
-        guard let type = ValueType(slot.kind), let fitted = type.value(fitting: value) else { throw misfit(value, slot.name, wanted) }
+        guard let type = ValueType(slot.kind), let fitted = type.value(fitting: value) else {
+            throw misfit(value, slot.name, wanted)
+        }
         // A default may not be an infinite date; a value may, as in a save.
         if case .date(let seconds) = fitted, seconds.isInfinite { return fitted }
         guard slot.attribute?.type.accepts(fitted) != false else { throw misfit(value, slot.name, wanted) }
@@ -132,7 +145,8 @@ struct UpdateBinder {
     }
 
     private func fitted(_ operand: BoundOperand, _ slot: Slot) throws(StoreError) -> BoundOperand {
-        guard let wanted = ValueType(slot.kind), let type = ValueType(of: operand, in: schema), wanted.takes(type) else {
+        guard let wanted = ValueType(slot.kind), let type = ValueType(of: operand, in: schema), wanted.takes(type)
+        else {
             throw refusal(
                 slot.name,
                 "\(binding.refusal.subject) is computed as \(operand.title), whose values are of another type; the property takes "
@@ -152,7 +166,9 @@ struct UpdateBinder {
         refusal(property, "\(binding.refusal.subject) is \(value.shown), where \(wanted) is needed.")
     }
 
-    static func missing(_ entity: Entity, _ property: String) -> StoreError { StoreError(missing: property, of: entity) }
+    static func missing(_ entity: Entity, _ property: String) -> StoreError {
+        StoreError(missing: property, of: entity)
+    }
 }
 
 extension ValueType {
@@ -165,7 +181,8 @@ extension ValueType {
         case (.decimal, .int), (.decimal, .bool), (.decimal, .double), (.decimal, .float), (.decimal, .decimal): true
         case (.text, .text), (.text, .uri), (.uri, .text), (.uri, .uri): true
         case (.bool, .bool), (.date, .date), (.uuid, .uuid), (.data, .data): true
-        case (.int, _), (.double, _), (.float, _), (.decimal, _), (.text, _), (.uri, _), (.bool, _), (.date, _), (.uuid, _),
+        case (.int, _), (.double, _), (.float, _), (.decimal, _), (.text, _), (.uri, _), (.bool, _), (.date, _),
+            (.uuid, _),
             (.data, _), (.key, _):
             false
         }
@@ -177,11 +194,14 @@ extension ValueType {
         case (.int, .double(let number)): Int64(exactly: number).map(Value.int)
         case (.int, .decimal): Number(constant).flatMap { Int64(exactly: $0.double) }.map(Value.int)
         case (.bool, .int(let number)): number == 0 || number == 1 ? .bool(number == 1) : nil
-        case (.date, .date), (.int, .int), (.int, .bool), (.bool, .bool), (.text, .text), (.uri, .uri), (.uuid, .uuid), (.data, .data),
+        case (.date, .date), (.int, .int), (.int, .bool), (.bool, .bool), (.text, .text), (.uri, .uri), (.uuid, .uuid),
+            (.data, .data),
             (.double, .int), (.double, .bool), (.double, .double), (.double, .decimal), (.float, .int), (.float, .bool),
-            (.float, .double), (.float, .decimal), (.decimal, .int), (.decimal, .bool), (.decimal, .double), (.decimal, .decimal):
+            (.float, .double), (.float, .decimal), (.decimal, .int), (.decimal, .bool), (.decimal, .double),
+            (.decimal, .decimal):
             value(.value(constant))
-        case (.int, _), (.double, _), (.float, _), (.decimal, _), (.text, _), (.uri, _), (.bool, _), (.date, _), (.uuid, _),
+        case (.int, _), (.double, _), (.float, _), (.decimal, _), (.text, _), (.uri, _), (.bool, _), (.date, _),
+            (.uuid, _),
             (.data, _), (.key, _):
             nil
         }
@@ -201,7 +221,8 @@ extension StoreError {
     /// A set change that leaves a required property without a value.
     package init(missing property: String, of entity: Entity) {
         self.init(
-            1570, "\(entity.name).\(property) must have a value, and the change leaves rows without one; nothing was written.",
+            1570,
+            "\(entity.name).\(property) must have a value, and the change leaves rows without one; nothing was written.",
             entity: entity.name, property: property)
     }
 }

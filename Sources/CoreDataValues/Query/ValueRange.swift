@@ -37,7 +37,9 @@ struct ValueRange {
                 united.append(range)
                 continue
             }
-            if precedes(last.high, range.high) { united[united.count - 1] = ValueRange(low: last.low, high: range.high) }
+            if precedes(last.high, range.high) {
+                united[united.count - 1] = ValueRange(low: last.low, high: range.high)
+            }
         }
         return united
     }
@@ -52,11 +54,14 @@ extension BoundCondition {
     private static let mostFloatRanges = 3
 
     /// Whether a value is one of some Floats: few as the ranges of numbers that they stand for, which an index finds.
-    static func floats(_ operand: BoundOperand, _ floats: [FloatRange], _ options: Comparison.Options) -> BoundCondition {
+    static func floats(_ operand: BoundOperand, _ floats: [FloatRange], _ options: Comparison.Options) -> BoundCondition
+    {
         if floats.count > mostFloatRanges {
             return .among(.call(PredicateFunctions.float, [operand]), floats.map { .double(Double($0.float)) }, options)
         }
         return .any(
-            floats.map { .between(operand, .value(.constant(.double($0.low))), .value(.constant(.double($0.high))), options) })
+            floats.map {
+                .between(operand, .value(.constant(.double($0.low))), .value(.constant(.double($0.high))), options)
+            })
     }
 }

@@ -63,7 +63,8 @@ extension ValueType {
             guard known.count == 2 || first.isNull || second.isNull else { return nil }
             self.init(commonTo: known)
         case .grouped(let value): self = value.type
-        case .call(let name, let arguments): self.init(ofCall: name, arguments, arguments.map { ValueType(of: $0, in: schema) })
+        case .call(let name, let arguments):
+            self.init(ofCall: name, arguments, arguments.map { ValueType(of: $0, in: schema) })
         }
     }
 
@@ -144,7 +145,8 @@ extension ValueType {
         case "abs:":
             guard areNumbers else { return nil }
             self = areWhole ? .int : known[0] == .decimal ? .decimal : .double
-        case "bitwiseAnd:with:", "bitwiseOr:with:", "bitwiseXor:with:", "leftshift:by:", "rightshift:by:", "onesComplement:",
+        case "bitwiseAnd:with:", "bitwiseOr:with:", "bitwiseXor:with:", "leftshift:by:", "rightshift:by:",
+            "onesComplement:",
             "length:", "count:", TransformedEquality.function:
             self = .int
         case "uppercase:", "lowercase:", "canonical:", "capitalized:": self = .text
@@ -191,11 +193,13 @@ extension BoundOperand {
     /// An argument as every side calculates with it: decimals as the doubles that stores keep, and dates as no whole numbers.
     func calculating(in function: String, _ schema: Schema) -> BoundOperand {
         switch function {
-        case "add:to:", "from:subtract:", "multiply:by:", "divide:by:", "modulus:by:", "sum:", "castObject:toType:": break
+        case "add:to:", "from:subtract:", "multiply:by:", "divide:by:", "modulus:by:", "sum:", "castObject:toType:":
+            break
         default: return self
         }
         if case .conditional(let condition, let first, let second) = self {
-            return .conditional(condition, first.calculating(in: function, schema), second.calculating(in: function, schema))
+            return .conditional(
+                condition, first.calculating(in: function, schema), second.calculating(in: function, schema))
         }
         let isCast = function == "castObject:toType:"
         if case .value(.constant(.decimal(let number))) = self, !isCast {

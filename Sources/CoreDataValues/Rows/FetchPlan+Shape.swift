@@ -53,16 +53,21 @@ extension Predicate {
         }
     }
 
-    private static func collect(_ mine: [Predicate], _ theirs: [Predicate], into values: inout [Value], depth: Int) -> Bool {
+    private static func collect(_ mine: [Predicate], _ theirs: [Predicate], into values: inout [Value], depth: Int)
+        -> Bool
+    {
         guard mine.count == theirs.count else { return false }
-        for index in mine.indices where !mine[index].collect(theirs[index], into: &values, depth: depth + 1) { return false }
+        for index in mine.indices where !mine[index].collect(theirs[index], into: &values, depth: depth + 1) {
+            return false
+        }
         return true
     }
 }
 
 extension Comparison {
     fileprivate func collect(_ other: Comparison, into values: inout [Value]) -> Bool {
-        guard op == other.op, isPlain, other.isPlain, case .keyPath(let mine) = left, case .keyPath(let theirs) = other.left,
+        guard op == other.op, isPlain, other.isPlain, case .keyPath(let mine) = left,
+            case .keyPath(let theirs) = other.left,
             mine == theirs, case .constant(let value) = right, case .constant(let otherValue) = other.right,
             value.isPlain(like: otherValue)
         else { return false }
@@ -87,7 +92,8 @@ extension Value {
         // What is not a number is null, which has a shape of its own.
         case (.double(let a), .double(let b)), (.date(let a), .date(let b)): return !a.isNaN && !b.isNaN
         case (.decimal(let a), .decimal(let b)): return !a.isNaN && !b.isNaN
-        case (.null, _), (.uri, _), (.key, _), (.bool, _), (.int, _), (.double, _), (.decimal, _), (.text, _), (.date, _),
+        case (.null, _), (.uri, _), (.key, _), (.bool, _), (.int, _), (.double, _), (.decimal, _), (.text, _),
+            (.date, _),
             (.data, _), (.uuid, _):
             return false
         }

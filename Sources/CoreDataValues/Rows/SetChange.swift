@@ -21,7 +21,9 @@ package struct SetChange {
         case stream(() throws -> NewRows?)
 
         /// Adds rows all of whose values were given.
-        package static func insert(_ next: @escaping () throws -> RowChunk?) -> Kind { .stream { try next().map { NewRows($0) } } }
+        package static func insert(_ next: @escaping () throws -> RowChunk?) -> Kind {
+            .stream { try next().map { NewRows($0) } }
+        }
     }
     package var kind: Kind
     /// What becomes of a new row whose unique values another row has. An update that breaks a constraint fails whatever the rule.

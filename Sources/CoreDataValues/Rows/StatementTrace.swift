@@ -13,7 +13,8 @@ package struct StatementEvent: Sendable {
     /// The database's plan, inner steps indented. Answers while the statement is told of, on the same thread; later nothing.
     package let plan: @Sendable () -> [String]
     package init(
-        sql: String, bindings: [String], bindingCount: Int, rows: Int, seconds: Double, plan: @escaping @Sendable () -> [String]
+        sql: String, bindings: [String], bindingCount: Int, rows: Int, seconds: Double,
+        plan: @escaping @Sendable () -> [String]
     ) {
         self.sql = sql
         self.bindings = bindings

@@ -12,7 +12,10 @@ package struct StoreMetadata: Sendable {
     package var versionHashes: [String: Data]
     /// The application's own keys, as a binary property list of a dictionary.
     package var userInfo: Data?
-    package init(uuid: String, type: String, modelVersionIdentifiers: [String], versionHashes: [String: Data], userInfo: Data? = nil) {
+    package init(
+        uuid: String, type: String, modelVersionIdentifiers: [String], versionHashes: [String: Data],
+        userInfo: Data? = nil
+    ) {
         self.uuid = uuid
         self.type = type
         self.modelVersionIdentifiers = modelVersionIdentifiers

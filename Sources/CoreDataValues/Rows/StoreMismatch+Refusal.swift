@@ -22,7 +22,9 @@ extension StoreMismatch {
     }
 
     private func names() -> String {
-        let lists = [("Entities that differ", changed), ("Only in the model", onlyInModel), ("Only in the store", onlyInStore)]
+        let lists = [
+            ("Entities that differ", changed), ("Only in the model", onlyInModel), ("Only in the store", onlyInStore),
+        ]
         return lists.filter { !$0.1.isEmpty }.map { "\($0): \(Self.list($1, by: ", "))." }.joined(separator: " ")
     }
 

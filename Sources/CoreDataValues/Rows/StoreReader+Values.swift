@@ -126,7 +126,8 @@ extension RowBatch {
             let chunk = chunks[Int(place.chunk)]
             let row = chunk.row(Int(place.row))
             return MemoryRow(
-                key: RowKey(entity: chunk.layout.entity, number: row.key(chunk.layout)), version: row.version(chunk.layout),
+                key: RowKey(entity: chunk.layout.entity, number: row.key(chunk.layout)),
+                version: row.version(chunk.layout),
                 values: chunk.values(row: Int(place.row)))
         }
     }

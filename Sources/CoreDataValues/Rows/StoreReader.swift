@@ -28,7 +28,8 @@ package protocol StoreReader: StoreRole {
         for numbers: [Int64], in root: EntityIndex, _ view: ReadView, _ receive: (RowBatch) throws -> FetchStep) throws
     /// Reads the rows at the other end of a to-many of one object, in order when the relationship is ordered.
     func members(
-        of relationship: RelationshipIndex, owner: RowKey, _ view: ReadView, _ receive: (RowBatch) throws -> FetchStep) throws
+        of relationship: RelationshipIndex, owner: RowKey, _ view: ReadView, _ receive: (RowBatch) throws -> FetchStep)
+        throws
     /// The keys at the other end of a to-many of one object, in order when the relationship is ordered. Costs what `members` costs,
     /// unless the capabilities say otherwise.
     func memberKeys(of relationship: RelationshipIndex, owner: RowKey, _ view: ReadView) throws -> [RowKey]

@@ -44,7 +44,9 @@ package struct ValueRows: Sendable {
 
     package func isNull(row: Int, column: Int) -> Bool { !hasWord(row, column) && cells[column].reals[row] == nil }
 
-    private func hasWord(_ row: Int, _ column: Int) -> Bool { cells[column].isPresent[row >> 6] >> UInt64(row & 63) & 1 == 1 }
+    private func hasWord(_ row: Int, _ column: Int) -> Bool {
+        cells[column].isPresent[row >> 6] >> UInt64(row & 63) & 1 == 1
+    }
 
     /// The number in a column of whole numbers, booleans or keys; nil for null, and for one that 64 bits do not hold.
     package func int(row: Int, column: Int) -> Int64? {
@@ -94,14 +96,18 @@ package struct ValueRows: Sendable {
     // MARK: Writing
 
     /// Whether another row may be added.
-    package var isFull: Bool { count >= ValueRows.maximumCount || cells.contains { $0.bytes.count >= ValueRows.byteLimit } }
+    package var isFull: Bool {
+        count >= ValueRows.maximumCount || cells.contains { $0.bytes.count >= ValueRows.byteLimit }
+    }
 
     /// Ends a row, to which each column has been given one value.
     package mutating func endRow() { count += 1 }
 
     package mutating func appendNull(_ column: Int) { append(0, isPresent: false, column) }
 
-    package mutating func append(_ number: Int64, _ column: Int) { append(UInt64(bitPattern: number), isPresent: true, column) }
+    package mutating func append(_ number: Int64, _ column: Int) {
+        append(UInt64(bitPattern: number), isPresent: true, column)
+    }
 
     package mutating func append(_ number: Double, _ column: Int) { append(number.bitPattern, isPresent: true, column) }
 
@@ -134,7 +140,8 @@ package struct ValueRows: Sendable {
         case (.int, .int(let number)): append(number, column)
         case (.int, .double(let number)): append(beyondWhole: number, column)
         case (.bool, .bool(let flag)): append(flag ? 1 : 0 as Int64, column)
-        case (.double, .double(let number)), (.float, .double(let number)), (.date, .date(let number)): append(number, column)
+        case (.double, .double(let number)), (.float, .double(let number)), (.date, .date(let number)):
+            append(number, column)
         case (.text, .text(let text)), (.uri, .uri(let text)): append(text, column)
         case (.decimal, .decimal(let number)): append(number.description, column)
         case (.data, .data(let data)): data.withUnsafeBytes { append($0, column) }

@@ -62,7 +62,8 @@ extension SchemaCheck {
             guard budget < 1 else { continue }
             report(
                 "“\(entity.name)” comes to more than \(SchemaLimits.properties) columns with the elements of its composite "
-                    + "attributes. Use smaller ones", entity.name, attribute.name, attribute.location ?? entity.location)
+                    + "attributes. Use smaller ones", entity.name, attribute.name, attribute.location ?? entity.location
+            )
             return
         }
     }

@@ -101,7 +101,9 @@ struct DerivationReader {
     }
 
     private func text(_ name: String, _ arguments: [BoundOperand]) throws(StoreError) -> Derivation {
-        guard let form = Derivation.TextForm(rawValue: name), case .path(let path)? = arguments.first else { throw undocumented() }
+        guard let form = Derivation.TextForm(rawValue: name), case .path(let path)? = arguments.first else {
+            throw undocumented()
+        }
         guard path.hops.isEmpty else {
             throw unsupported("\(form.rawValue) takes an attribute of the entity itself, not a path.")
         }
@@ -123,16 +125,20 @@ struct DerivationReader {
 
     /// `members.@count` and `members.@sum.attribute`.
     private func aggregate(_ aggregate: BoundAggregate) throws(StoreError) -> Derivation {
-        guard aggregate.chain.count == 1, let members = aggregate.chain.first, members.owner.hops.isEmpty, members.filter == nil
+        guard aggregate.chain.count == 1, let members = aggregate.chain.first, members.owner.hops.isEmpty,
+            members.filter == nil
         else { throw undocumented() }
         guard kind.isPlainNumber else { throw unsupported("The attribute must be a number.") }
         switch (aggregate.function, aggregate.operand) {
         case (.count, nil): return .count(members.relationship.index)
         case (.sum, .path(let path)?) where path.hops.isEmpty:
             let slot = try source(path)
-            guard path.entity.slots[slot].kind.isPlainNumber else { throw unsupported("“\(path.entity.slots[slot].name)” is no number.") }
+            guard path.entity.slots[slot].kind.isPlainNumber else {
+                throw unsupported("“\(path.entity.slots[slot].name)” is no number.")
+            }
             return .sum(members.relationship.index, slot: slot)
-        case (.count, _), (.sum, _), (.average, _), (.minimum, _), (.maximum, _), (.item, _), (.last, _): throw undocumented()
+        case (.count, _), (.sum, _), (.average, _), (.minimum, _), (.maximum, _), (.item, _), (.last, _):
+            throw undocumented()
         }
     }
 

@@ -46,7 +46,8 @@ struct DraftIndex {
     }
 
     /// The inverse of a relationship, if that names the relationship back.
-    func mutualInverse(of relationship: Relationship, in entity: String) -> (owner: EntityDraft, inverse: Relationship)? {
+    func mutualInverse(of relationship: Relationship, in entity: String) -> (owner: EntityDraft, inverse: Relationship)?
+    {
         guard let found = inverse(of: relationship), let back = inverse(of: found.inverse), back.owner.name == entity,
             back.inverse.name == relationship.name
         else { return nil }

@@ -9,14 +9,16 @@ extension SchemaCheck {
 
     private static let objectMembers: Set<String> = [
         "attributeKeys", "autoContentAccessingProxy", "autorelease", "class", "classCode", "classDescription",
-        "classForArchiver", "classForCoder", "classForKeyedArchiver", "classForPortCoder", "className", "copy", "dealloc",
+        "classForArchiver", "classForCoder", "classForKeyedArchiver", "classForPortCoder", "className", "copy",
+        "dealloc",
         "debugDescription", "description", "finalize", "hash", "init", "isProxy", "mutableCopy", "objectSpecifier",
         "observationInfo", "release", "retain", "retainCount", "scriptingProperties", "self", "superclass",
         "toManyRelationshipKeys", "toOneRelationshipKeys", "zone",
     ]
 
     private static let managedObjectMembers: Set<String> = [
-        "awakeFromFetch", "awakeFromInsert", "changedValues", "changedValuesForCurrentEvent", "didSave", "didTurnIntoFault",
+        "awakeFromFetch", "awakeFromInsert", "changedValues", "changedValuesForCurrentEvent", "didSave",
+        "didTurnIntoFault",
         "entity", "faultingState", "hasChanges", "hasPersistentChangedValues", "isDeleted", "isFault", "isInserted",
         "isUpdated", "managedObjectContext", "objectID", "prepareForDeletion", "validateForDelete", "validateForInsert",
         "validateForUpdate", "willSave", "willTurnIntoFault",

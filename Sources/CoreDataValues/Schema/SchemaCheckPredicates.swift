@@ -20,7 +20,8 @@ extension SchemaCheck {
             _ = try FormatParser.expression(text)
         } catch {
             report(
-                "the derivation of “\(entity.name).\(attribute.name)” cannot be read. \(error.sentence) Correct it", entity.name,
+                "the derivation of “\(entity.name).\(attribute.name)” cannot be read. \(error.sentence) Correct it",
+                entity.name,
                 attribute.name, attribute.location ?? entity.location)
         }
     }
@@ -42,9 +43,12 @@ extension Schema {
     func checkKeyPaths() throws(SchemaError) {
         for entity in entities {
             for attribute in entity.draft.attributes {
-                guard let text = attribute.derivationExpression, let tree = try? FormatParser.expression(text) else { continue }
+                guard let text = attribute.derivationExpression, let tree = try? FormatParser.expression(text) else {
+                    continue
+                }
                 try check(
-                    tree.keyPaths, entity, "the derivation of “\(entity.name).\(attribute.name)”, “\(text.shortened())”,",
+                    tree.keyPaths, entity,
+                    "the derivation of “\(entity.name).\(attribute.name)”, “\(text.shortened())”,",
                     attribute.name, attribute.location ?? entity.draft.location)
             }
             for index in entity.draft.indexes {

@@ -89,7 +89,8 @@ extension SchemaCheck {
     }
 
     mutating func checkFetchedProperty(_ fetched: FetchedProperty, of entity: String) {
-        checkPredicate(of: fetched.request, title: "the fetched property “\(entity).\(fetched.name)”", entity, fetched.name)
+        checkPredicate(
+            of: fetched.request, title: "the fetched property “\(entity).\(fetched.name)”", entity, fetched.name)
         guard names.entity(named: fetched.request.entityName) == nil else { return }
         report(
             "the fetched property “\(entity).\(fetched.name)” fetches “\(fetched.request.entityName)”, which the model "

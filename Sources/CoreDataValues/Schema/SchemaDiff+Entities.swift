@@ -29,7 +29,8 @@ struct EntityComparison {
     private func changes(_ earlier: Entity, _ later: Entity) -> [Difference] {
         let (from, to) = (earlier.draft, later.draft)
         var found = Differences()
-        found.compare(.isAbstract, from.isAbstract ? "abstract" : "not abstract", to.isAbstract ? "abstract" : "not abstract")
+        found.compare(
+            .isAbstract, from.isAbstract ? "abstract" : "not abstract", to.isAbstract ? "abstract" : "not abstract")
         compareParents(earlier, later, &found)
         found.compare(.modifier, from.versionHashModifier.nonEmpty, to.versionHashModifier.nonEmpty)
         found.compare(.constraints, from.constraintText, to.constraintText)
@@ -123,9 +124,11 @@ extension EntityDraft {
     fileprivate var indexText: String? {
         indexes.map { index in
             let elements = index.elements.map {
-                ($0.property ?? $0.expression ?? "") + ($0.isAscending ? "" : " descending") + ($0.isRTree ? " in an R-tree" : "")
+                ($0.property ?? $0.expression ?? "") + ($0.isAscending ? "" : " descending")
+                    + ($0.isRTree ? " in an R-tree" : "")
             }
-            return "\(index.name) (\(elements.joined(separator: ", ")))" + (index.partialPredicate.map { " where \($0)" } ?? "")
+            return "\(index.name) (\(elements.joined(separator: ", ")))"
+                + (index.partialPredicate.map { " where \($0)" } ?? "")
         }.sorted(by: VersionHash.precedes).joined(separator: ", ").nonEmpty
     }
 }

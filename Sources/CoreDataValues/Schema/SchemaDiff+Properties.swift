@@ -17,19 +17,23 @@ struct PropertyComparison {
         let isRenamed = !from.name.hasSameBytes(to.name)
         if !isRenamed, changes.isEmpty { return nil }
         return PropertyDiff(
-            kind: isRenamed ? .renamed : .changed, source: from.name, destination: to.name, form: new.form, changes: changes,
+            kind: isRenamed ? .renamed : .changed, source: from.name, destination: to.name, form: new.form,
+            changes: changes,
             entersHash: isRenamed && (old.isStored || new.isStored) || changes.contains(where: \.entersHash))
     }
 
-    func added(_ property: DeclaredProperty, _ kind: PropertyDiff.Kind, from origin: DeclaredProperty?) -> PropertyDiff? {
+    func added(_ property: DeclaredProperty, _ kind: PropertyDiff.Kind, from origin: DeclaredProperty?) -> PropertyDiff?
+    {
         guard let new = later[property] else { return nil }
         let old = origin.flatMap { both($0, property)?.0 }
         return PropertyDiff(
             kind: kind, source: origin?.name, destination: property.name, form: new.form,
-            changes: old.map { changes($0, origin?.entity ?? "", new, property.entity) } ?? [], entersHash: new.isStored)
+            changes: old.map { changes($0, origin?.entity ?? "", new, property.entity) } ?? [], entersHash: new.isStored
+        )
     }
 
-    func removed(_ property: DeclaredProperty, _ kind: PropertyDiff.Kind, to target: DeclaredProperty?) -> PropertyDiff {
+    func removed(_ property: DeclaredProperty, _ kind: PropertyDiff.Kind, to target: DeclaredProperty?) -> PropertyDiff
+    {
         let old = earlier[property]
         return PropertyDiff(
             kind: kind, source: property.name, destination: target?.name, form: old?.form ?? "", changes: [],
@@ -88,9 +92,11 @@ struct PropertyComparison {
         found.compare(.destination, old.destinationName, new.destinationName)
         found.compare(.isOrdered, old.isOrdered ? "ordered" : "unordered", new.isOrdered ? "ordered" : "unordered")
         found.compare(.cardinality, old.isToMany ? "to-many" : "to-one", new.isToMany ? "to-many" : "to-one")
-        found.compare(.minimumCount, old.minCount == 0 ? nil : "\(old.minCount)", new.minCount == 0 ? nil : "\(new.minCount)")
+        found.compare(
+            .minimumCount, old.minCount == 0 ? nil : "\(old.minCount)", new.minCount == 0 ? nil : "\(new.minCount)")
         if old.isToMany, new.isToMany {
-            found.compare(.maximumCount, old.maxCount == 0 ? nil : "\(old.maxCount)", new.maxCount == 0 ? nil : "\(new.maxCount)")
+            found.compare(
+                .maximumCount, old.maxCount == 0 ? nil : "\(old.maxCount)", new.maxCount == 0 ? nil : "\(new.maxCount)")
         }
         found.compare(.modifier, old.versionHashModifier.nonEmpty, new.versionHashModifier.nonEmpty)
         let inverses = (VersionHash.inverse(of: old, owner: formerOwner), VersionHash.inverse(of: new, owner: owner))
@@ -115,7 +121,8 @@ private struct PropertyTable {
     init(_ schema: Schema) {
         composites = Dictionary(schema.composites.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         for draft in schema.entities.map(\.draft) {
-            let all = draft.attributes.map(DraftIndex.Property.attribute)
+            let all =
+                draft.attributes.map(DraftIndex.Property.attribute)
                 + draft.relationships.map(DraftIndex.Property.relationship)
                 + draft.fetchedProperties.map(DraftIndex.Property.fetched)
             for (declared, property) in zip(draft.declaredProperties, all) { properties[declared] = property }

@@ -28,7 +28,10 @@ extension SchemaDiff {
     package var changes: [Change] {
         entities.flatMap { entity -> [Change] in
             let own = entity.ownWords(ofHash: false).map { Change(entity: entity.name, property: nil, words: $0) }
-            return own + entity.properties.map { Change(entity: entity.name, property: $0.name, words: $0.words(ofHash: false)) }
+            return own
+                + entity.properties.map {
+                    Change(entity: entity.name, property: $0.name, words: $0.words(ofHash: false))
+                }
         }
     }
 }

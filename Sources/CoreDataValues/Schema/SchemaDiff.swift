@@ -26,7 +26,8 @@ package struct Difference: Sendable, Hashable {
     package enum Aspect: Sendable, Hashable, CaseIterable {
         case type, isOptional, isTransient, isOrdered, cardinality, storage, history, isAbstract
         case destination, inverse, minimumCount, maximumCount, deleteRule
-        case derivation, elements, defaultValue, minimum, maximum, minimumLength, maximumLength, pattern, transformer, valueClass
+        case derivation, elements, defaultValue, minimum, maximum, minimumLength, maximumLength, pattern, transformer,
+            valueClass
         case parent, className, constraints, indexes, modifier, request
         /// The parent is the same entity and differs itself.
         case ancestor

@@ -27,7 +27,9 @@ package struct SchemaPairs: Sendable {
     }
 
     package func source(of later: Entity) -> Entity? { sources[later.index.value].map { source[$0] } }
-    package func destination(of earlier: Entity) -> Entity? { destinations[earlier.index.value].map { destination[$0] } }
+    package func destination(of earlier: Entity) -> Entity? {
+        destinations[earlier.index.value].map { destination[$0] }
+    }
 
     /// Where the values of a later entity's properties come from, inherited ones included, by its names; what it has not from the
     /// earlier one is left out. Empty for an added entity.
@@ -86,7 +88,9 @@ package struct DeclaredProperty: Sendable, Hashable {
 extension EntityDraft {
     /// The entity's own properties as what pairing knows of them.
     var declaredProperties: [DeclaredProperty] {
-        attributes.map { DeclaredProperty(entity: name, name: $0.name, identifier: $0.renamingIdentifier, kind: .attribute) }
+        attributes.map {
+            DeclaredProperty(entity: name, name: $0.name, identifier: $0.renamingIdentifier, kind: .attribute)
+        }
             + relationships.map {
                 DeclaredProperty(entity: name, name: $0.name, identifier: $0.renamingIdentifier, kind: .relationship)
             }

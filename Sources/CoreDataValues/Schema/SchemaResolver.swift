@@ -222,7 +222,8 @@ struct SchemaResolver {
         }
         return ResolvedRelationship(
             index: number, description: relationship, owner: index, destination: destination,
-            inverse: inverse(of: relationship, in: entity, numbers), lender: lender(of: relationship, in: entity, numbers),
+            inverse: inverse(of: relationship, in: entity, numbers),
+            lender: lender(of: relationship, in: entity, numbers),
             place: place, lastDestination: lasts[destination.value])
     }
 

@@ -34,7 +34,8 @@ extension AttributeType {
         switch self {
         case .integer16: Int64(Int16.min)...Int64(Int16.max)
         case .integer32: Int64(Int32.min)...Int64(Int32.max)
-        case .integer64, .decimal, .double, .float, .string, .boolean, .date, .binary, .transformable, .uuid, .uri, .undefined, .objectID,
+        case .integer64, .decimal, .double, .float, .string, .boolean, .date, .binary, .transformable, .uuid, .uri,
+            .undefined, .objectID,
             .composite:
             nil
         }

@@ -61,7 +61,9 @@ package struct VersionHash {
     }
 
     private func hash(_ entity: EntityDraft, parent: Hashed?) -> Hashed {
-        let properties = ((parent?.properties ?? []) + ownProperties(of: entity)).sorted { Self.precedes($0.name, $1.name) }
+        let properties = ((parent?.properties ?? []) + ownProperties(of: entity)).sorted {
+            Self.precedes($0.name, $1.name)
+        }
         var bytes = Array(entity.name.utf8) + [entity.isAbstract ? 1 : 0] + (parent?.hash ?? [])
         for property in properties { bytes += property.hash }
         bytes += Array((entity.versionHashModifier ?? "").utf8)
@@ -69,8 +71,12 @@ package struct VersionHash {
             bytes += Array(constraint.utf8)
         }
         let hash = SHA256.hash(bytes)
-        let isMarked = parent?.isMarked == true || entity.attributes.contains { $0.isDerived || $0.type == .composite && !$0.isTransient }
-        return Hashed(hash: isMarked ? Self.mark + hash.dropFirst(Self.mark.count) : hash, isMarked: isMarked, properties: properties)
+        let isMarked =
+            parent?.isMarked == true
+            || entity.attributes.contains { $0.isDerived || $0.type == .composite && !$0.isTransient }
+        return Hashed(
+            hash: isMarked ? Self.mark + hash.dropFirst(Self.mark.count) : hash, isMarked: isMarked,
+            properties: properties)
     }
 
     /// The entity's own properties that are stored, in declared order.
@@ -165,7 +171,9 @@ extension VersionHash {
 
     /// Whether a recorded hash cannot be compared with the entity's: the entity has or inherits a derived or composite attribute, and
     /// somebody else computed the recorded one.
-    package static func isForeign(_ recorded: Data, for entity: Entity) -> Bool { isOurs(entity.versionHash) && !isOurs(recorded) }
+    package static func isForeign(_ recorded: Data, for entity: Entity) -> Bool {
+        isOurs(entity.versionHash) && !isOurs(recorded)
+    }
 
     /// Whether only we compute a hash so.
     package static func isOurs(_ hash: Data) -> Bool { hash.starts(with: mark) }

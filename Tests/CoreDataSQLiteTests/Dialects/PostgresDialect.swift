@@ -79,7 +79,8 @@ struct PostgresDialect: SQLDialect {
     func rows(of list: SQLList, as alias: String?) -> SQLListRows {
         let name = alias ?? "listed"
         return SQLListRows(
-            source: "unnest(\(array(list))) WITH ORDINALITY AS \(name)(item, place)", place: "\(name).place - 1", value: "\(name).item")
+            source: "unnest(\(array(list))) WITH ORDINALITY AS \(name)(item, place)", place: "\(name).place - 1",
+            value: "\(name).item")
     }
 
     // MARK: Comparisons and functions
@@ -90,7 +91,9 @@ struct PostgresDialect: SQLDialect {
     func value(_ value: String, or other: String) -> String { "COALESCE(\(value), \(other))" }
     func risen(_ version: String) -> String { "COALESCE(\(version), 0) + 1" }
     func larger(_ a: String, _ b: String) -> String { "GREATEST(\(a), \(b))" }
-    func folded(_ text: String, _ options: Comparison.Options) -> String { "coredata.fold(\(text), \(options.rawValue))" }
+    func folded(_ text: String, _ options: Comparison.Options) -> String {
+        "coredata.fold(\(text), \(options.rawValue))"
+    }
 
     func isLike(_ text: String, _ pattern: String, _ options: Comparison.Options) -> String {
         "coredata.is_like(\(text), \(pattern), \(options.rawValue))"
@@ -106,7 +109,9 @@ struct PostgresDialect: SQLDialect {
         "right(\(text), \(suffix.unicodeScalars.count)) = \(bind(.text(suffix)))"
     }
 
-    func content(_ cell: String, length: String?) -> String { "coredata.content(\(cell)\(length.map { ", " + $0 } ?? ""))" }
+    func content(_ cell: String, length: String?) -> String {
+        "coredata.content(\(cell)\(length.map { ", " + $0 } ?? ""))"
+    }
 
     func inlined(_ data: String) -> String { "'\\x01'::bytea || \(data)" }
 
@@ -169,7 +174,8 @@ struct PostgresDialect: SQLDialect {
         let named = columns.enumerated().map { "\($1) AS c\($0)" }.joined(separator: ", ")
         let names = columns.indices.map { "c\($0)" }.joined(separator: ", ")
         let keys = order.map { "c\($0.column)\($0.suffix)" }.joined(separator: ", ")
-        return "SELECT \(names) FROM (SELECT DISTINCT \(named) FROM \(source)) AS different" + (order.isEmpty ? "" : " ORDER BY \(keys)")
+        return "SELECT \(names) FROM (SELECT DISTINCT \(named) FROM \(source)) AS different"
+            + (order.isEmpty ? "" : " ORDER BY \(keys)")
     }
 
     // MARK: Writing
@@ -230,7 +236,8 @@ struct PostgresDialect: SQLDialect {
             case .delete: "AFTER DELETE"
             }
         let (table, column) = (defined(trigger.table), defined(trigger.column))
-        let notice = "coredata.note('\(trigger.table)', \(defined("Z_ENT")), \(defined("Z_PK")), \(trigger.isInsertion))"
+        let notice =
+            "coredata.note('\(trigger.table)', \(defined("Z_ENT")), \(defined("Z_PK")), \(trigger.isInsertion))"
         return [
             "CREATE FUNCTION \(defined(trigger.name))() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN UPDATE \(table) SET \(column) = "
                 + "\(trigger.expression) WHERE \(trigger.rows); PERFORM \(notice) FROM \(table) WHERE \(trigger.rows); RETURN NULL; END $$",

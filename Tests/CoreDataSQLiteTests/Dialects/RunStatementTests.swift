@@ -25,11 +25,16 @@ struct RunStatementTests {
     private static func isOwn(_ sql: String) -> Bool {
         ["BEGIN", "COMMIT", "ROLLBACK", "PRAGMA", "SELECT COUNT(*) FROM pragma_", "SELECT COUNT(*) FROM sqlite_master"]
             .contains { sql.hasPrefix($0) }
-            || ["SELECT 1 FROM pragma_", "SELECT CASE WHEN COUNT(*) = 0", "SELECT group_concat(", "SELECT sql FROM sqlite_master"]
-                .contains { sql.hasPrefix($0) }
+            || [
+                "SELECT 1 FROM pragma_", "SELECT CASE WHEN COUNT(*) = 0", "SELECT group_concat(",
+                "SELECT sql FROM sqlite_master",
+            ]
+            .contains { sql.hasPrefix($0) }
     }
 
-    @Test("What a store runs that is opened, filled, read, changed, emptied and migrated is among the statements that are checked in")
+    @Test(
+        "What a store runs that is opened, filled, read, changed, emptied and migrated is among the statements that are checked in"
+    )
     func run() throws {
         let seen = Mutex<[String]>([])
         let store = try folder.store(Ward.schema) { options in
@@ -41,7 +46,8 @@ struct RunStatementTests {
         try read(store)
         try changeSets(store)
         try keep(store)
-        let pinned = try Set(StatementList(map: StoreMap(schema: Ward.schema, configuration: nil)).lines().map { Self.form($0.sql) })
+        let pinned = try Set(
+            StatementList(map: StoreMap(schema: Ward.schema, configuration: nil)).lines().map { Self.form($0.sql) })
         let all = Set(seen.withLock { $0 })
         #expect(all.count > 150, "\(all.count)")
         let unknown = all.filter { !Self.isOwn($0) && !pinned.contains(Self.form($0)) }.sorted()
@@ -59,7 +65,9 @@ struct RunStatementTests {
         let station = Value.int(Int64(try store.entity("Station").index.number))
         try store.insert(
             "Casualty",
-            (1...7).map { ($0, ["name": .text("c\($0)"), "photo": large(UInt8($0)), "station": .int(2), "station#": station]) })
+            (1...7).map {
+                ($0, ["name": .text("c\($0)"), "photo": large(UInt8($0)), "station": .int(2), "station#": station])
+            })
         try store.insert("Injury", (1...4).map { ($0, ["severity": .int($0), "casualty": .int(1)]) })
         for name in ["Assessment", "Shelf", "Label"] { try store.insert(name, (1...3).map { ($0, [:]) }) }
     }
@@ -70,9 +78,13 @@ struct RunStatementTests {
             let entity = try store.entity(name)
             let slots = Array(WriteCompiler(store.plan.map).stored(of: entity.index).prefix(2))
             batch.updates.append(
-                UpdateGroup(entity: entity.index, slots: slots, chunk: try store.schema.chunk(name, [(2, [:])], version: 2), expected: [1]))
+                UpdateGroup(
+                    entity: entity.index, slots: slots, chunk: try store.schema.chunk(name, [(2, [:])], version: 2),
+                    expected: [1]))
             batch.updates.append(
-                UpdateGroup(entity: entity.index, slots: [], chunk: try store.schema.chunk(name, [(3, [:])], version: 2), expected: [1]))
+                UpdateGroup(
+                    entity: entity.index, slots: [], chunk: try store.schema.chunk(name, [(3, [:])], version: 2),
+                    expected: [1]))
         }
         func links(_ entity: String, _ name: String, _ member: String) throws -> LinkChange {
             LinkChange(
@@ -104,7 +116,8 @@ struct RunStatementTests {
         var last = ChangeBatch()
         let casualty = try store.entity("Casualty").index
         last.deletes = [
-            DeleteGroup(entity: casualty, numbers: [5, 6], expected: [1, 1]), DeleteGroup(entity: casualty, numbers: [7], expected: [1]),
+            DeleteGroup(entity: casualty, numbers: [5, 6], expected: [1, 1]),
+            DeleteGroup(entity: casualty, numbers: [7], expected: [1]),
         ]
         #expect(try store.commit(last).isCommitted)
     }
@@ -121,12 +134,14 @@ struct RunStatementTests {
             try store.members(of: relationship.index, owner: owner, .latest) { _ in .more }
             try store.targets(of: relationship.index, from: [1, 2], .latest) { _ in .more }
             try store.targets(of: relationship.index, fromAll: [1, 2], .latest) { _ in .more }
-            _ = try store.isMember(RowKey(entity: relationship.destination, number: 1), of: relationship.index, owner: owner, .latest)
+            _ = try store.isMember(
+                RowKey(entity: relationship.destination, number: 1), of: relationship.index, owner: owner, .latest)
         }
     }
 
     private func changeSets(_ store: SQLiteStore) throws {
-        var update = SetChange(.update(FetchPlan(entity: try store.entity("Casualty").index), [.init("age", .constant(.int(1)))]))
+        var update = SetChange(
+            .update(FetchPlan(entity: try store.entity("Casualty").index), [.init("age", .constant(.int(1)))]))
         update.answer = .keys
         #expect(try store.apply(update).count == 4)
         for name in ["Casualty", "Shelf", "Assessment", "Place"] {

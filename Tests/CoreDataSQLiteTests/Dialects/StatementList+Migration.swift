@@ -34,7 +34,8 @@ extension Ward {
     static var migration: MigrationPlan {
         get throws {
             var plan = try MigrationPlan(SchemaDiff(from: schema, to: later))
-            guard let rack = later.entity(named: "Rack"), let loud = rack.slots.firstIndex(where: { $0.name == "loud" }) else { return plan }
+            guard let rack = later.entity(named: "Rack"), let loud = rack.slots.firstIndex(where: { $0.name == "loud" })
+            else { return plan }
             for place in plan.steps.indices {
                 guard case .copy(var copy) = plan.steps[place], copy.destination == rack.index else { continue }
                 copy.values.append(SlotFill(loud, .computed(.function("uppercase:", [.keyPath(["title"])]))))
@@ -47,7 +48,10 @@ extension Ward {
 
 extension StatementList {
     private func history(_ plan: MigrationPlan) throws -> [String] {
-        let (moves, history) = (HistoryMigration(try BoundMigration(plan), from: plan.source, to: plan.destination), HistoryStatements(map.dialect))
+        let (moves, history) = (
+            HistoryMigration(try BoundMigration(plan), from: plan.source, to: plan.destination),
+            HistoryStatements(map.dialect)
+        )
         let masks = moves.masked.prefix(1).flatMap { [moves.masks(of: $0, history), moves.moveMask(of: $0, history)] }
         return [moves.lastOfDropped(history)].compactMap { $0 } + masks + moves.statements(history)
     }
@@ -66,7 +70,10 @@ extension StatementList {
             + lines("migration, check", compiler.checks.map(\.sql) + compiler.overflows.map(\.sql))
             + lines(
                 "migration, numbers",
-                [metadata.lastNumbers(of: 8), metadata.removeEntities(of: 8), metadata.addEntity, metadata.setLastNumber])
+                [
+                    metadata.lastNumbers(of: 8), metadata.removeEntities(of: 8), metadata.addEntity,
+                    metadata.setLastNumber,
+                ])
             + lines("migration, history", history(plan))
             + lines("migration, after the copies", compiler.completions, defines: true)
             + putOff(lines)
@@ -76,7 +83,8 @@ extension StatementList {
     private func putOff(_ lines: (String, [String], Bool) -> [Line]) -> [Line] {
         let table = CleanupTable(map.dialect)
         let steps = [
-            CleanupStep(.index, "ZINJURY_ZCASUALTY_INDEX", of: "ZINJURY"), CleanupStep(.column, "ZDEPTH", of: "ZINJURY"),
+            CleanupStep(.index, "ZINJURY_ZCASUALTY_INDEX", of: "ZINJURY"),
+            CleanupStep(.column, "ZDEPTH", of: "ZINJURY"),
             CleanupStep(.table, "ZAID", of: "ZAID"),
         ]
         return lines("migration, table of what is put off", [table.definition], true)

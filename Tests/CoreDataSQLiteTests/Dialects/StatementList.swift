@@ -31,7 +31,8 @@ enum Ward {
         ]
         entity.indexes += [
             FetchIndex(
-                name: "where", elements: ["latitude", "longitude"].map { FetchIndex.Element(property: $0, isRTree: true) }),
+                name: "where",
+                elements: ["latitude", "longitude"].map { FetchIndex.Element(property: $0, isRTree: true) }),
             FetchIndex(
                 name: "old", elements: [.init(property: "age")],
                 partialPredicate: "age >= 60 AND alive == YES AND (name != 'nobody' OR weight IN {1.5, 2})"),
@@ -55,7 +56,8 @@ enum Ward {
         var entity = EntityDraft(name: "Shelf")
         entity.attributes = [Triage.attribute("title", .string)]
         entity.relationships = [
-            Triage.toMany("labels", "Label", "shelves", ordered: true), Triage.toMany("notes", "Assessment", nil, ordered: true),
+            Triage.toMany("labels", "Label", "shelves", ordered: true),
+            Triage.toMany("notes", "Assessment", nil, ordered: true),
         ]
         return entity
     }
@@ -87,8 +89,11 @@ struct StatementList {
     private var schema: Schema { map.schema }
 
     func lines() throws -> [Line] {
-        let definitions = try Definitions(map).statements().enumerated().map { Line(defines: true, title: "define \($0 + 1)", sql: $1) }
-        return try definitions + history() + records() + fetches() + values() + relations() + writes() + links() + sets() + migration()
+        let definitions = try Definitions(map).statements().enumerated().map {
+            Line(defines: true, title: "define \($0 + 1)", sql: $1)
+        }
+        return try definitions + history() + records() + fetches() + values() + relations() + writes() + links()
+            + sets() + migration()
     }
 
     // MARK: Reads
@@ -123,12 +128,15 @@ struct StatementList {
         }
         for (title, value) in Self.constants {
             let path = Expression.keyPath([title])
-            lines += try select("\(title) is", "Casualty") { $0.predicate = .comparison(Comparison(path, .equal, .constant(value))) }
+            lines += try select("\(title) is", "Casualty") {
+                $0.predicate = .comparison(Comparison(path, .equal, .constant(value)))
+            }
             lines += try select("\(title) is not", "Casualty") {
                 $0.predicate = .comparison(Comparison(path, .notEqual, .constant(value)))
             }
             lines += try select("\(title) among", "Casualty") {
-                $0.predicate = .comparison(Comparison(path, .in, .list([.constant(value), .constant(value), .constant(value)])))
+                $0.predicate = .comparison(
+                    Comparison(path, .in, .list([.constant(value), .constant(value), .constant(value)])))
             }
         }
         lines += try select("one entity", "Place") { $0.includesSubentities = false }
@@ -141,17 +149,25 @@ struct StatementList {
             ($0.limit, $0.offset) = (10, 20)
             $0.predicate = try FormatParser.predicate("name IN {'a', 'b'}")
         }
-        for comparison in [SortTerm.Comparison.binary, .caseInsensitive, .localized, .localizedCaseInsensitive, .localizedStandard] {
+        for comparison in [
+            SortTerm.Comparison.binary, .caseInsensitive, .localized, .localizedCaseInsensitive, .localizedStandard,
+        ] {
             lines += try select("ordered \(comparison)", "Casualty") {
-                $0.sort = [SortTerm(keyPath: ["name"], isAscending: false, comparison: comparison), SortTerm(keyPath: ["age"])]
+                $0.sort = [
+                    SortTerm(keyPath: ["name"], isAscending: false, comparison: comparison), SortTerm(keyPath: ["age"]),
+                ]
             }
         }
-        return try lines + select("ordered by another's", "Injury") { $0.sort = [SortTerm(keyPath: ["casualty", "station", "name"])] }
+        return try lines
+            + select("ordered by another's", "Injury") {
+                $0.sort = [SortTerm(keyPath: ["casualty", "station", "name"])]
+            }
     }
 
     private static var constants: [(String, Value)] {
         [
-            ("name", .text("a")), ("age", .int(4)), ("alive", .bool(true)), ("admittedAt", .date(7)), ("weight", .decimal(1.5)),
+            ("name", .text("a")), ("age", .int(4)), ("alive", .bool(true)), ("admittedAt", .date(7)),
+            ("weight", .decimal(1.5)),
             ("link", .uri("https://a.b")), ("tag", .uuid(UUID(uuid: (1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)))),
             ("latitude", .double(1.5)), ("photo", .data(Data([1, 2]))),
         ]
@@ -159,25 +175,36 @@ struct StatementList {
 
     private static let conditions = [
         "TRUEPREDICATE", "FALSEPREDICATE", "name == nil", "name != nil", "NOT (name == 'a' OR age > 3)",
-        "name == 'a' AND (age < 3 OR age >= 60) AND alive == YES", "age BETWEEN {1, 5}", "latitude < longitude", "name == station.name",
-        "name != station.name", "age IN {1, 2, 3}", "name IN {'a', 'b'}", "name IN[c] {'a', 'b'}", "latitude IN {1.5, 2.5, 3.5}",
-        "name ==[cd] 'é'", "name <[c] 'm'", "name CONTAINS 'x'", "name CONTAINS[cd] 'x'", "name BEGINSWITH 'x'", "name BEGINSWITH[c] 'x'",
+        "name == 'a' AND (age < 3 OR age >= 60) AND alive == YES", "age BETWEEN {1, 5}", "latitude < longitude",
+        "name == station.name",
+        "name != station.name", "age IN {1, 2, 3}", "name IN {'a', 'b'}", "name IN[c] {'a', 'b'}",
+        "latitude IN {1.5, 2.5, 3.5}",
+        "name ==[cd] 'é'", "name <[c] 'm'", "name CONTAINS 'x'", "name CONTAINS[cd] 'x'", "name BEGINSWITH 'x'",
+        "name BEGINSWITH[c] 'x'",
         "name ENDSWITH 'x'", "name ENDSWITH[d] 'x'", "name LIKE 'x*'", "name MATCHES[c] 'x.*'", "name CONTAINS link",
-        "station.name == 'North'", "station == nil", "station.name > 'a'", "ANY injuries.severity > 3", "ALL injuries.severity > 3",
+        "station.name == 'North'", "station == nil", "station.name > 'a'", "ANY injuries.severity > 3",
+        "ALL injuries.severity > 3",
         "NONE injuries.kind == 'cut'", "ANY assessments.note BEGINSWITH 'x'", "ANY contacts.name == 'a'",
-        "ANY assessments.casualties.name == 'a'", "injuries.@count == 0", "injuries.@sum.severity > 3", "contacts.@sum.worst > 3", "injuries.@avg.severity > 3",
+        "ANY assessments.casualties.name == 'a'", "injuries.@count == 0", "injuries.@sum.severity > 3",
+        "contacts.@sum.worst > 3", "injuries.@avg.severity > 3",
         "injuries.@max.severity == 3", "injuries.@min.severity == 3", "station.casualties.@count > 2",
-        "SUBQUERY(injuries, $x, $x.severity > 3 AND $x.kind == 'cut').@count > 1", "age + 1 > 3", "age * 2 - latitude / 3 < 7",
-        "lowercase(name) == 'a'", "length(name) > 3", "random() < latitude", "abs(age) == 4", "modulus:by:(age, 2) == 1", "age & 1 == 1",
-        "now() > admittedAt", "uppercase(name) IN {'A', 'B'}", "injuries[FIRST].severity == 3", "injuries[LAST].kind == 'cut'",
-        "injuries[2].kind == 'cut'", "CAST(age, 'NSString') == '4'", "photo == nil", "station.entity.name BEGINSWITH 'S'",
+        "SUBQUERY(injuries, $x, $x.severity > 3 AND $x.kind == 'cut').@count > 1", "age + 1 > 3",
+        "age * 2 - latitude / 3 < 7",
+        "lowercase(name) == 'a'", "length(name) > 3", "random() < latitude", "abs(age) == 4",
+        "modulus:by:(age, 2) == 1", "age & 1 == 1",
+        "now() > admittedAt", "uppercase(name) IN {'A', 'B'}", "injuries[FIRST].severity == 3",
+        "injuries[LAST].kind == 'cut'",
+        "injuries[2].kind == 'cut'", "CAST(age, 'NSString') == '4'", "photo == nil",
+        "station.entity.name BEGINSWITH 'S'",
         "latitude IN {\((0..<65).map { "\($0).5" }.joined(separator: ", "))}",
     ]
 
     private func values() throws -> [Line] {
         typealias Column = ValueProjection.Column
         func path(_ text: String) -> Expression { .keyPath(text.split(separator: ".").map(String.init)) }
-        func line(_ title: String, _ projection: ValueProjection, _ change: (inout FetchPlan) -> Void = { _ in }) throws -> Line {
+        func line(_ title: String, _ projection: ValueProjection, _ change: (inout FetchPlan) -> Void = { _ in }) throws
+            -> Line
+        {
             let plan = try plan("Casualty") {
                 $0.projection = .values(projection)
                 change(&$0)
@@ -188,7 +215,12 @@ struct StatementList {
         }
         let half = Expression.function("divide:by:", [path("age"), .constant(.int(2))])
         return [
-            try line("columns", ValueProjection([Column("n", path("name")), Column("s", path("station.name")), Column("k", path("station"))])) {
+            try line(
+                "columns",
+                ValueProjection([
+                    Column("n", path("name")), Column("s", path("station.name")), Column("k", path("station")),
+                ])
+            ) {
                 $0.sort = [SortTerm(keyPath: ["name"], isAscending: false)]
                 ($0.limit, $0.offset) = (3, 4)
             },
@@ -206,10 +238,13 @@ struct StatementList {
                 "aggregates",
                 ValueProjection([
                     Column("a", path("@sum.age")), Column("b", path("@avg.age")), Column("c", path("@avg.weight")),
-                    Column("d", path("@min.name")), Column("e", path("@max.admittedAt")), Column("f", path("@sum.weight")),
+                    Column("d", path("@min.name")), Column("e", path("@max.admittedAt")),
+                    Column("f", path("@sum.weight")),
                     Column("g", .function("sum:", [path("worst")])),
                 ])),
-            try line("distinct", ValueProjection([Column("a", path("name")), Column("b", path("age"))], isDistinct: true)) {
+            try line(
+                "distinct", ValueProjection([Column("a", path("name")), Column("b", path("age"))], isDistinct: true)
+            ) {
                 $0.sort = [SortTerm(keyPath: ["a"])]
             },
             try line("distinct, ordered without case", ValueProjection([Column("a", path("name"))], isDistinct: true)) {
@@ -235,7 +270,9 @@ struct StatementList {
             lines.append(Line(title: "membership in \(name)", sql: try selects.membership(in: relationship)))
             lines.append(Line(title: "targets of \(name)", sql: try selects.targets(of: relationship, shape: shape)))
             if try selects.ownerSlotOfAll(relationship) != nil {
-                lines.append(Line(title: "targets of all \(name)", sql: try selects.targetsOfAll(of: relationship, shape: shape)))
+                lines.append(
+                    Line(title: "targets of all \(name)", sql: try selects.targetsOfAll(of: relationship, shape: shape))
+                )
             }
         }
         return lines
@@ -297,14 +334,19 @@ struct StatementList {
         let (records, files) = (MetadataStatements(map.dialect), FileStatements(map.dialect))
         let casualty = try map.table(of: entity("Casualty").index)
         return [
-            Line(title: "read metadata", sql: records.read(limit: 1000)), Line(title: "write metadata", sql: records.write),
-            Line(title: "change metadata", sql: records.change), Line(title: "forget the model", sql: records.forgetModel),
+            Line(title: "read metadata", sql: records.read(limit: 1000)),
+            Line(title: "write metadata", sql: records.write),
+            Line(title: "change metadata", sql: records.change),
+            Line(title: "forget the model", sql: records.forgetModel),
             Line(title: "keep the model", sql: records.keepModel),
-            Line(title: "add an entity's number", sql: records.addEntity), Line(title: "parents of entities", sql: records.parents),
-            Line(title: "tables", sql: map.dialect.tables), Line(title: "columns", sql: map.dialect.columns(of: casualty.name)),
+            Line(title: "add an entity's number", sql: records.addEntity),
+            Line(title: "parents of entities", sql: records.parents),
+            Line(title: "tables", sql: map.dialect.tables),
+            Line(title: "columns", sql: map.dialect.columns(of: casualty.name)),
             Line(title: "unique indexes", sql: map.dialect.uniqueIndexes(of: casualty.name)),
             Line(title: "indexes with their columns", sql: map.dialect.indexes(of: casualty.name)),
-            Line(title: "triggers", sql: map.dialect.triggers), Line(title: "columns of join tables", sql: map.dialect.joinColumns),
+            Line(title: "triggers", sql: map.dialect.triggers),
+            Line(title: "columns of join tables", sql: map.dialect.joinColumns),
             Line(title: "files of rows", sql: files.names(in: "ZPHOTO", of: casualty.name)),
             Line(title: "files of all rows", sql: files.allNames(in: "ZPHOTO", of: casualty.name)),
             Line(title: "rows of a file", sql: files.isReferred(in: "ZPHOTO", of: casualty.name)),
@@ -317,13 +359,18 @@ struct StatementList {
         let definitions = HistoryTables.Table.allCases.map(tables.definition) + tables.indexes
         let casualty = try map.table(of: entity("Casualty").index)
         return definitions.enumerated().map { Line(defines: true, title: "define history \($0 + 1)", sql: $1) }
-            + HistoryTables.Table.allCases.map { Line(title: "take numbers of \($0)", sql: statements.allocate($0)) } + [
-                Line(title: "find a text", sql: statements.findString), Line(title: "add a text", sql: statements.addString),
+            + HistoryTables.Table.allCases.map { Line(title: "take numbers of \($0)", sql: statements.allocate($0)) }
+            + [
+                Line(title: "find a text", sql: statements.findString),
+                Line(title: "add a text", sql: statements.addString),
                 Line(title: "add a transaction", sql: statements.addTransaction),
                 Line(title: "add changes", sql: statements.addChanges),
                 Line(title: "add deletions", sql: statements.addDeletions(keeping: ["ZNAME"], of: casualty.name)),
                 Line(title: "last transaction", sql: statements.lastTransaction),
-            ] + historyReading() + (try ourHistory()) + HistoryReading(map.dialect).shortening.enumerated().map { Line(title: "shorten history \($0 + 1)", sql: $1) }
+            ] + historyReading() + (try ourHistory())
+            + HistoryReading(map.dialect).shortening.enumerated().map {
+                Line(title: "shorten history \($0 + 1)", sql: $1)
+            }
     }
 
     private func historyReading() -> [Line] {
@@ -337,7 +384,8 @@ struct StatementList {
             Line(title: "changes of transactions", sql: reading.changes(.transactions)),
             Line(title: "changes of a list", sql: reading.changes(.changes)),
             Line(title: "transactions of changes", sql: reading.owners),
-            Line(title: "first transaction", sql: reading.first), Line(title: "first transaction since", sql: reading.firstSince),
+            Line(title: "first transaction", sql: reading.first),
+            Line(title: "first transaction since", sql: reading.firstSince),
             Line(title: "first transaction not before", sql: reading.firstNotBefore),
             Line(title: "how far rows are numbered", sql: reading.numbering),
         ]
@@ -347,16 +395,25 @@ struct StatementList {
     private func ourHistory() throws -> [Line] {
         let (values, marks) = (FormerValueTable(map.dialect), HistoryMarkTable(map.dialect))
         let casualty = try map.table(of: entity("Casualty").index)
-        let members = MemberColumns(table: "Z_1STATIONS", owner: "Z_1OWNERS", member: "Z_2STATIONS", position: "Z_FOK_OWNERS")
-        return values.definitions.enumerated().map { Line(defines: true, title: "define former values \($0 + 1)", sql: $1) } + [
+        let members = MemberColumns(
+            table: "Z_1STATIONS", owner: "Z_1OWNERS", member: "Z_2STATIONS", position: "Z_FOK_OWNERS")
+        return values.definitions.enumerated().map {
+            Line(defines: true, title: "define former values \($0 + 1)", sql: $1)
+        } + [
             Line(title: "mark former values", sql: values.mark),
             Line(title: "keep a column", sql: values.keep(casualty.columns[0], of: casualty.name, rows: .listed)),
-            Line(title: "keep a column of found rows", sql: values.keep(casualty.columns[0], of: casualty.name, rows: .selected("(SELECT 1)"))),
+            Line(
+                title: "keep a column of found rows",
+                sql: values.keep(casualty.columns[0], of: casualty.name, rows: .selected("(SELECT 1)"))),
             Line(title: "keep members", sql: values.keep(members, rows: .listed)),
-            Line(title: "former values", sql: values.values), Line(title: "shorten former values", sql: values.shortening),
-            Line(title: "properties of former values", sql: values.properties), Line(title: "move former values", sql: values.move),
-            Line(title: "drop former values", sql: values.moved[0]), Line(title: "number former values", sql: values.moved[1]),
-            Line(defines: true, title: "define cursors", sql: marks.definition), Line(title: "move a cursor", sql: marks.move),
+            Line(title: "former values", sql: values.values),
+            Line(title: "shorten former values", sql: values.shortening),
+            Line(title: "properties of former values", sql: values.properties),
+            Line(title: "move former values", sql: values.move),
+            Line(title: "drop former values", sql: values.moved[0]),
+            Line(title: "number former values", sql: values.moved[1]),
+            Line(defines: true, title: "define cursors", sql: marks.definition),
+            Line(title: "move a cursor", sql: marks.move),
             Line(title: "remove a cursor", sql: marks.remove), Line(title: "cursors", sql: marks.all),
             Line(title: "last cursor since", sql: marks.last),
         ]

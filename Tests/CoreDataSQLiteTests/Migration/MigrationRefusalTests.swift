@@ -56,18 +56,24 @@ struct MigrationRefusalTests {
         none.steps.removeAll { if case .create = $0 { true } else { false } }
         try refusal(store, none, "does not say where Aid comes from")
         var trees = try plan
-        trees.steps.removeAll { if case .create = $0 { true } else if case .drop(let e) = $0 { former[e].name == "Note" } else { false } }
+        trees.steps.removeAll {
+            if case .create = $0 { true } else if case .drop(let e) = $0 { former[e].name == "Note" } else { false }
+        }
         trees.steps.append(.copy(EntityCopy(try entity(former, "Note").index, to: try entity(later, "Aid").index, [])))
         // Of one tree two entities may come, of two trees not.
         trees.steps.removeAll { if case .copy(let copy) = $0 { former[copy.source].name == "Station" } else { false } }
         trees.steps.append(.drop(try entity(former, "Station").index))
         trees.steps.removeAll { if case .copy(let copy) = $0 { former[copy.source].name == "Note" } else { false } }
         trees.steps.append(.create(try entity(later, "Aid").index))
-        trees.steps.append(.copy(EntityCopy(try entity(former, "Note").index, to: try entity(later, "Station").index, [])))
+        trees.steps.append(
+            .copy(EntityCopy(try entity(former, "Note").index, to: try entity(later, "Station").index, [])))
         try refusal(store, trees, "whose numbers are not told apart")
         let level = try slot("level")
-        try refusal(store, changed { $0.values.removeAll { $0.slot == level } }, "Patient.level no value, and it must have one")
-        try refusal(store, changed { $0.values.append(SlotFill(level, .computed(.constant(.int(1))))) }, "Patient.level two values")
+        try refusal(
+            store, changed { $0.values.removeAll { $0.slot == level } }, "Patient.level no value, and it must have one")
+        try refusal(
+            store, changed { $0.values.append(SlotFill(level, .computed(.constant(.int(1))))) },
+            "Patient.level two values")
         let age = casualty.slots.firstIndex { $0.name == "age" } ?? 0
         let name = try slot("fullName")
         try refusal(
@@ -88,7 +94,9 @@ struct MigrationRefusalTests {
                 copy.values.removeAll { $0.slot == level }
                 copy.values.append(SlotFill(level, .computed(.keyPath(["age"]))))
             }, "must have a value", 1570)
-        try refusal(store, MigrationPlan(SchemaDiff(from: Triage.schema, to: Triage.schema)), "is of another model than the migration plan")
+        try refusal(
+            store, MigrationPlan(SchemaDiff(from: Triage.schema, to: Triage.schema)),
+            "is of another model than the migration plan")
         try store.close()
         #expect(try bytes() == before)
     }
@@ -115,9 +123,14 @@ struct MigrationRefusalTests {
             entity.attributes[1].isOptional = false
             entity.attributes.append(Attribute(name: "depth", type: .double))
         }
-        let error = #expect(throws: StoreError.self) { try MigrationPlan(SchemaDiff(from: MovedTriage.before, to: MovedTriage.make(draft))) }
+        let error = #expect(throws: StoreError.self) {
+            try MigrationPlan(SchemaDiff(from: MovedTriage.before, to: MovedTriage.make(draft)))
+        }
         #expect(error?.code == 134190)
-        let sentences = ["Injury.severity was Integer 32 and is String", "Injury.kind became required", "Injury.depth is new, must have"]
+        let sentences = [
+            "Injury.severity was Integer 32 and is String", "Injury.kind became required",
+            "Injury.depth is new, must have",
+        ]
         for words in sentences {
             #expect(error?.sentence.contains(words) == true, "\(error?.sentence ?? "")")
         }
@@ -140,7 +153,8 @@ struct MigrationRefusalTests {
         let place = try #require(former.entity(named: "Casualty")?.slots.firstIndex { $0.name == "place" })
         _ = try BoundMigration(plan)
         for step in plan.steps.indices {
-            guard case .copy(var copy) = plan.steps[step], let fill = copy.values.firstIndex(where: { $0.slot == slot }),
+            guard case .copy(var copy) = plan.steps[step],
+                let fill = copy.values.firstIndex(where: { $0.slot == slot }),
                 later[copy.destination].name == "Patient"
             else { continue }
             var isComputed = false
@@ -164,7 +178,9 @@ struct MigrationRefusalTests {
         try refusal(store, plan, "was opened read-only", 134030)
     }
 
-    @Test("Paused cursors and pinned views end, other threads are refused, not misled, and afterwards the store is closed")
+    @Test(
+        "Paused cursors and pinned views end, other threads are refused, not misled, and afterwards the store is closed"
+    )
     func others() throws {
         let store = try folder.store(MovedTriage.before)
         try MovedTriage.fill(store)

@@ -20,7 +20,8 @@ struct MigrationTests {
         let store = try folder.store(MovedTriage.before) { $0.recordsHistory = true }
         try MovedTriage.fill(store)
         var metadata = try store.metadata()
-        metadata.userInfo = try PropertyListSerialization.data(fromPropertyList: ["who": "me"], format: .binary, options: 0)
+        metadata.userInfo = try PropertyListSerialization.data(
+            fromPropertyList: ["who": "me"], format: .binary, options: 0)
         try store.setMetadata(metadata)
         var plan = try MigrationPlan(SchemaDiff(from: MovedTriage.before, to: MovedTriage.after))
         change(&plan)
@@ -28,7 +29,9 @@ struct MigrationTests {
         return try folder.store(MovedTriage.after) { $0.recordsHistory = true }
     }
 
-    @Test("Rows keep numbers, versions and values under their new names; what is new has its default, what pointed at rows that went nothing")
+    @Test(
+        "Rows keep numbers, versions and values under their new names; what is new has its default, what pointed at rows that went nothing"
+    )
     func rows() throws {
         let store = try migrated()
         let patients = try store.fetch("Patient") { $0.sort = [SortTerm(keyPath: ["level"])] }
@@ -38,7 +41,8 @@ struct MigrationTests {
             #expect(row.version == (number == 4 || number == 7 ? row.version : 1))
             #expect(row.values["fullName"] == .text("c\(number)") && row.values["level"] == .int(3))
             #expect(row.values["age"] == (number % 2 == 0 ? .int(number) : nil))
-            #expect(row.values["alive"] == .bool(number % 3 == 0) && row.values["weight"] == .decimal(Decimal(number) / 4))
+            #expect(
+                row.values["alive"] == .bool(number % 3 == 0) && row.values["weight"] == .decimal(Decimal(number) / 4))
             #expect(row.values["admittedAt"] == .date(Double(number) * 1.5))
             let place = number % 3 + 1
             let entity = place == 3 ? nil : try store.entity(place == 1 ? "Station" : "Place").index.number
@@ -76,7 +80,9 @@ struct MigrationTests {
 
     @Test("A cell that names a file outside the folder of values removes none")
     func foreignFiles() throws {
-        let (outside, name) = (folder.url.appendingPathComponent("kept"), "../../" + String(repeating: "./", count: 13) + "kept")
+        let (outside, name) = (
+            folder.url.appendingPathComponent("kept"), "../../" + String(repeating: "./", count: 13) + "kept"
+        )
         try Data([1]).write(to: outside)
         let store = try folder.store(MovedTriage.before)
         try MovedTriage.fill(store)
@@ -86,7 +92,9 @@ struct MigrationTests {
         var plan = try MigrationPlan(SchemaDiff(from: MovedTriage.before, to: MovedTriage.after))
         let photo = try #require(MovedTriage.after.entity(named: "Patient")?.slots.firstIndex { $0.name == "photo" })
         for place in plan.steps.indices {
-            guard case .copy(var copy) = plan.steps[place], copy.source == MovedTriage.before.entity(named: "Casualty")?.index else {
+            guard case .copy(var copy) = plan.steps[place],
+                copy.source == MovedTriage.before.entity(named: "Casualty")?.index
+            else {
                 continue
             }
             copy.values.removeAll { $0.slot == photo }
@@ -96,7 +104,9 @@ struct MigrationTests {
         #expect(files.isEmpty && FileManager.default.fileExists(atPath: outside.path))
     }
 
-    @Test("Tables, columns, indexes and triggers are those of a new store, metadata keep what is the program's, and numbers are not given again")
+    @Test(
+        "Tables, columns, indexes and triggers are those of a new store, metadata keep what is the program's, and numbers are not given again"
+    )
     func definitions() throws {
         let store = try migrated()
         let own = try store.metadata()
@@ -117,9 +127,12 @@ struct MigrationTests {
         let names = "SELECT type || name FROM sqlite_master WHERE name NOT LIKE '%ACHANGE%'"
         // Indexes of renamed join tables keep the names that they were made with, beside those of the new model.
         let kept = try all(store, names).subtracting(all(new, names))
-        #expect(kept.allSatisfy { $0.hasPrefix("indexZ_") && $0.hasSuffix("_INDEX") || $0.hasPrefix("indexZASSESSMENT_Z") }, "\(kept)")
+        #expect(
+            kept.allSatisfy { $0.hasPrefix("indexZ_") && $0.hasSuffix("_INDEX") || $0.hasPrefix("indexZASSESSMENT_Z") },
+            "\(kept)")
         #expect(try all(new, names).isSubset(of: all(store, names)))
-        let columns = "SELECT m.name || c.name || c.type || ifnull(c.dflt_value, '') FROM sqlite_master m, pragma_table_info(m.name) c "
+        let columns =
+            "SELECT m.name || c.name || c.type || ifnull(c.dflt_value, '') FROM sqlite_master m, pragma_table_info(m.name) c "
             + "WHERE m.type = 'table' AND m.name NOT LIKE '%ACHANGE%'"
         #expect(try all(store, columns) == all(new, columns))
         let triggers = "SELECT sql FROM sqlite_master WHERE type = 'trigger'"
@@ -130,7 +143,9 @@ struct MigrationTests {
         #expect(try store.pool.read { try $0.run("PRAGMA integrity_check") } == "ok")
     }
 
-    @Test("Where entities go, the history up to their last change is cut off; what comes later is told under the new names")
+    @Test(
+        "Where entities go, the history up to their last change is cut off; what comes later is told under the new names"
+    )
     func history() throws {
         let store = try migrated()
         let patient = try store.entity("Patient").index
@@ -152,12 +167,16 @@ struct MigrationTests {
     func computed() throws {
         let store = try migrated { plan in
             let (from, to) = (MovedTriage.before.entity(named: "Casualty"), MovedTriage.after.entity(named: "Patient"))
-            let (name, level) = (to?.slots.firstIndex { $0.name == "fullName" } ?? -1, to?.slots.firstIndex { $0.name == "level" } ?? -1)
+            let (name, level) = (
+                to?.slots.firstIndex { $0.name == "fullName" } ?? -1, to?.slots.firstIndex { $0.name == "level" } ?? -1
+            )
             for place in plan.steps.indices {
                 guard case .copy(var copy) = plan.steps[place], copy.source == from?.index else { continue }
                 copy.values.removeAll { $0.slot == name || $0.slot == level }
                 copy.values.append(SlotFill(name, .computed(.function("uppercase:", [.keyPath(["name"])]))))
-                copy.values.append(SlotFill(level, .computed(.function("add:to:", [.keyPath(["injuries", "@count"]), .constant(.int(1))]))))
+                copy.values.append(
+                    SlotFill(
+                        level, .computed(.function("add:to:", [.keyPath(["injuries", "@count"]), .constant(.int(1))]))))
                 plan.steps[place] = .copy(copy)
             }
         }

@@ -81,12 +81,17 @@ enum MovedTriage {
         func key(_ entity: String, _ number: Int64) throws -> RowKey { try store.key(entity, number) }
         let places: [(String, Int64)] = [("Station", 1), ("Place", 2), ("Ruin", 3)]
         for (entity, number) in places { try store.insert(entity, [(number, ["name": .text("place \(number)")])]) }
-        try store.insert("Assessment", (1...6).map { ($0, ["note": .text("a\($0)"), "confidence": .double(Double($0) / 8)]) })
-        for number in 1...40 as ClosedRange<Int64> { try store.insert("Casualty", [(number, try casualty(number, store))]) }
+        try store.insert(
+            "Assessment", (1...6).map { ($0, ["note": .text("a\($0)"), "confidence": .double(Double($0) / 8)]) })
+        for number in 1...40 as ClosedRange<Int64> {
+            try store.insert("Casualty", [(number, try casualty(number, store))])
+        }
         for number in 1...80 as ClosedRange<Int64> {
             try store.insert("Injury", [(number, ["severity": .int(number), "casualty": .int((number + 1) / 2)])])
         }
-        try store.insert("Note", [(1, ["text": .text("gone"), "casualty": .int(1), "scan": .data(Data(repeating: 9, count: 150_000))])])
+        try store.insert(
+            "Note",
+            [(1, ["text": .text("gone"), "casualty": .int(1), "scan": .data(Data(repeating: 9, count: 150_000))])])
         var batch = ChangeBatch()
         batch.links = [
             LinkChange(

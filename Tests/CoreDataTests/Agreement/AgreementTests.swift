@@ -49,7 +49,9 @@ import Testing
         }
         let sorted = all.filter { evaluator.matches(ObjectSource($0), variables: [:]) }.sorted { a, b in
             for (key, term) in zip(keys, terms) {
-                let (x, y) = (key.value(.source(ObjectSource(a))).comparable, key.value(.source(ObjectSource(b))).comparable)
+                let (x, y) = (
+                    key.value(.source(ObjectSource(a))).comparable, key.value(.source(ObjectSource(b))).comparable
+                )
                 let result = ValueOrder.sortOrder(x, y, by: term.comparison)
                 if result != .orderedSame { return (result == .orderedAscending) == term.isAscending }
             }

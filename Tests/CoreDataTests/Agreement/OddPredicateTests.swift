@@ -51,9 +51,12 @@ import Testing
         let stack = try stack(type)
         // Fewer conditions share their statement with others and stay as they are.
         for (format, filler, wanted) in [
-            ("code > 3 OR code > 1 OR code > 2", " OR code > 5", [2, 3, 4]), ("code > 0 AND code > 2 AND code > 1", " AND code > -5", [3, 4]),
-            ("code < 1 OR code < 3 OR code < 2", " OR code < -5", [0, 1, 2]), ("code < 4 AND code < 2 AND code < 3", " AND code < 50", [0, 1]),
-            ("code > 2 OR code >= 2 OR code > 3", " OR code >= 30", [2, 3, 4]), ("code < 2 AND code <= 2", " AND code <= 90", [0, 1]),
+            ("code > 3 OR code > 1 OR code > 2", " OR code > 5", [2, 3, 4]),
+            ("code > 0 AND code > 2 AND code > 1", " AND code > -5", [3, 4]),
+            ("code < 1 OR code < 3 OR code < 2", " OR code < -5", [0, 1, 2]),
+            ("code < 4 AND code < 2 AND code < 3", " AND code < 50", [0, 1]),
+            ("code > 2 OR code >= 2 OR code > 3", " OR code >= 30", [2, 3, 4]),
+            ("code < 2 AND code <= 2", " AND code <= 90", [0, 1]),
             ("code > 0 AND code < 4 AND code >= 2 AND code <= 3", " AND code > -7", [2, 3]),
             ("code < 1 OR code > 3 OR code <= 0 OR code >= 4", " OR code > 70", [0, 4]),
         ] {
@@ -62,22 +65,29 @@ import Testing
         }
     }
 
-    @Test("More conditions than SQLite plans are refused in words, whichever store is asked and whatever is unsaved", arguments: types)
+    @Test(
+        "More conditions than SQLite plans are refused in words, whichever store is asked and whatever is unsaved",
+        arguments: types)
     func tooMany(_ type: String) throws {
         let stack = try stack(type)
-        let starts = NSCompoundPredicate(orPredicateWithSubpredicates: (0..<4001).map { NSPredicate(format: "name BEGINSWITH %@", "p\($0)") })
+        let starts = NSCompoundPredicate(
+            orPredicateWithSubpredicates: (0..<4001).map { NSPredicate(format: "name BEGINSWITH %@", "p\($0)") })
         for isDirty in [false, true] {
             if isDirty { _ = stack.context.make("Ward", ["name": "new"]) }
             let error = #expect(throws: CocoaError.self) { _ = try codes(starts, stack) }
             #expect(error?.code.rawValue == 134060)
-            #expect(error?.localizedDescription.contains("4001 comparisons and quantifiers") == true, "\(error?.localizedDescription ?? "")")
+            #expect(
+                error?.localizedDescription.contains("4001 comparisons and quantifiers") == true,
+                "\(error?.localizedDescription ?? "")")
         }
     }
 
     @Test("What needs a collection is answered alike whatever is unsaved", arguments: types)
     func collections(_ type: String) throws {
         let stack = try stack(type)
-        let patient = try stack.context.all("Patient").sorted { ($0.value(forKey: "code") as? Int ?? 0) < ($1.value(forKey: "code") as? Int ?? 0) }[3]
+        let patient = try stack.context.all("Patient").sorted {
+            ($0.value(forKey: "code") as? Int ?? 0) < ($1.value(forKey: "code") as? Int ?? 0)
+        }[3]
         let ward = stack.context.make("Ward", ["name": "East", "beds": 4])
         patient.setValue(ward, forKey: "ward")
         try stack.context.save()
@@ -85,9 +95,12 @@ import Testing
             if isDirty { _ = stack.context.make("Doctor", ["name": "new"]) }
             for (format, wanted) in [
                 ("ward.patients.@count == 1", [3]), ("SUBQUERY(ward.patients, $x, $x.code == 3).@count == 1", [3]),
-                ("ward.patients.@max.code > 2", [3]), ("ward.patients.@sum.code == 3", [3]), ("ANY ward.patients.code == 3", [3]),
-                ("3 == code", [3]), ("ANY 3 == ward.patients.code", [3]), ("'East' == ward.name", [3]), ("name.length == 2", [0, 1, 2, 3, 4]),
-                ("uppercase:(name) == 'P2'", [2]), ("code + 1 == 3", [2]), ("'1' IN name", [1]), ("code == code", [0, 1, 2, 3, 4]),
+                ("ward.patients.@max.code > 2", [3]), ("ward.patients.@sum.code == 3", [3]),
+                ("ANY ward.patients.code == 3", [3]),
+                ("3 == code", [3]), ("ANY 3 == ward.patients.code", [3]), ("'East' == ward.name", [3]),
+                ("name.length == 2", [0, 1, 2, 3, 4]),
+                ("uppercase:(name) == 'P2'", [2]), ("code + 1 == 3", [2]), ("'1' IN name", [1]),
+                ("code == code", [0, 1, 2, 3, 4]),
             ] {
                 #expect(try codes(NSPredicate(format: format), stack) == wanted, "\(format), unsaved: \(isDirty)")
             }
@@ -97,9 +110,12 @@ import Testing
     @Test("What means nothing is refused in the same words by every store, whatever is unsaved")
     func sameWords() throws {
         let formats = [
-            "nosuch == 1", "ward.nosuch == 1", "ANY ward.patients.nosuch == 1", "ward.patients.@count.code == 1", "code BETWEEN {3}",
-            "code IN 3", "code MATCHES '5'", "ANY code == 1", "ward.patients == 1", "name CONTAINS 5", "name MATCHES '('",
-            "code == $x", "ward < ward", "name == code", "SUBQUERY(code, $x, $x == 1).@count == 1", "ward.patients.@nosuch.code == 1",
+            "nosuch == 1", "ward.nosuch == 1", "ANY ward.patients.nosuch == 1", "ward.patients.@count.code == 1",
+            "code BETWEEN {3}",
+            "code IN 3", "code MATCHES '5'", "ANY code == 1", "ward.patients == 1", "name CONTAINS 5",
+            "name MATCHES '('",
+            "code == $x", "ward < ward", "name == code", "SUBQUERY(code, $x, $x == 1).@count == 1",
+            "ward.patients.@nosuch.code == 1",
         ]
         var words: [String: Set<String>] = [:]
         for type in Self.types + [NSBinaryStoreType] {
@@ -107,7 +123,9 @@ import Testing
                 let stack = try Stack(type, undo: false)
                 if isDirty { _ = stack.context.make("Doctor", ["name": "new"]) }
                 for format in formats {
-                    let error = #expect(throws: CocoaError.self, "\(format) on \(type)") { _ = try codes(NSPredicate(format: format), stack) }
+                    let error = #expect(throws: CocoaError.self, "\(format) on \(type)") {
+                        _ = try codes(NSPredicate(format: format), stack)
+                    }
                     #expect(error?.code.rawValue == 134060, "\(format)")
                     words[format, default: []].insert(error?.localizedDescription ?? "")
                 }

@@ -9,7 +9,9 @@ import Testing
     private func stack() throws -> Stack {
         let stack = try Stack(NSSQLiteStoreType, undo: false)
         let wards = (0..<10).map { stack.context.make("Ward", ["name": "w\($0)"]) }
-        for code in 0..<500 { stack.context.make("Patient", ["name": "p\(code)", "code": code]).setValue(wards[code % 10], forKey: "ward") }
+        for code in 0..<500 {
+            stack.context.make("Patient", ["name": "p\(code)", "code": code]).setValue(wards[code % 10], forKey: "ward")
+        }
         try stack.context.save()
         return stack
     }
@@ -20,7 +22,8 @@ import Testing
         return stack.coordinator.counters.rows - before
     }
 
-    private func request(_ format: String?, by key: String = "code", limit: Int = 2) -> NSFetchRequest<NSManagedObject> {
+    private func request(_ format: String?, by key: String = "code", limit: Int = 2) -> NSFetchRequest<NSManagedObject>
+    {
         let request = NSFetchRequest<NSManagedObject>(entityName: "Patient")
         request.predicate = format.map { NSPredicate(format: $0) }
         request.sortDescriptors = [NSSortDescriptor(key: key, ascending: true)]
@@ -28,7 +31,9 @@ import Testing
         return request
     }
 
-    private func codes(_ objects: [NSManagedObject]) -> [Int] { objects.compactMap { $0.value(forKey: "code") as? Int } }
+    private func codes(_ objects: [NSManagedObject]) -> [Int] {
+        objects.compactMap { $0.value(forKey: "code") as? Int }
+    }
 
     @Test("A fetch with a limit reads no row more where what is unsaved cannot matter")
     func unrelated() throws {
@@ -87,7 +92,9 @@ import Testing
     static let cases = [
         Case(kind: "own attribute", format: "code >= 0", related: "Patient", unrelated: "Ward", rows: 1),
         Case(kind: "to-one", format: "ward.beds == 0", related: "Ward", unrelated: "Doctor", rows: 100),
-        Case(kind: "sub-entity of an abstract one", format: "ward.name BEGINSWITH 'w'", related: "Ward", unrelated: "Bed", rows: 100),
+        Case(
+            kind: "sub-entity of an abstract one", format: "ward.name BEGINSWITH 'w'", related: "Ward",
+            unrelated: "Bed", rows: 100),
         Case(kind: "to-many", format: "ANY visits.code == 0", related: "Visit", unrelated: "Ward", rows: 4),
         Case(kind: "many-to-many", format: "ANY doctors.code == 0", related: "Doctor", unrelated: "Visit", rows: 8),
         Case(kind: "one-to-one", format: "bed.number == 0", related: "Bed", unrelated: "Doctor", rows: 4),
@@ -101,7 +108,8 @@ import Testing
         let context = stack.context
         let wards = (0..<4).map { context.make("Ward", ["name": "w\($0)", "beds": 0]) }
         for code in 0..<200 {
-            let patient = context.make("Patient", ["name": "p\(code)", "code": code, "age": 0, "ward": wards[code % 4]])
+            let patient = context.make(
+                "Patient", ["name": "p\(code)", "code": code, "age": 0, "ward": wards[code % 4]])
             _ = context.make("Visit", ["code": 0, "patient": patient])
             _ = context.make("Bed", ["number": 0, "patient": patient])
             patient.mutableSetValue(forKey: "doctors").add(context.make("Doctor", ["name": "d\(code)", "code": 0]))
@@ -127,7 +135,9 @@ import Testing
         return try context.fetch(request).count
     }
 
-    @Test("Each kind of relationship costs what has changed at its end, and nothing else that is unsaved costs anything", arguments: cases)
+    @Test(
+        "Each kind of relationship costs what has changed at its end, and nothing else that is unsaved costs anything",
+        arguments: cases)
     func kinds(_ item: Case) throws {
         let stack = try clinic()
         func cost(_ context: NSManagedObjectContext) throws -> (fetch: Int, ids: Int, count: Int, statements: Int) {
@@ -152,7 +162,9 @@ import Testing
             let held = try change(item.related, in: context)
             let reader = isInParent ? child(of: context) : context
             let related = try cost(reader)
-            #expect(related.fetch <= 2 + item.rows && related.ids <= 2 + item.rows && related.count <= item.rows, "\(related)")
+            #expect(
+                related.fetch <= 2 + item.rows && related.ids <= 2 + item.rows && related.count <= item.rows,
+                "\(related)")
             withExtendedLifetime(held) {}
         }
     }

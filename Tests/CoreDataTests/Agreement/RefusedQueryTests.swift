@@ -7,17 +7,24 @@ import Testing
 
 @Suite("Refused queries") struct RefusedQueryTests {
     static let unknownKeys = [
-        "nosuch == 1", "ward.nosuch == 1", "nosuch.name == 1", "ANY ward.patients.nosuch == 1", "ward.patients.@count.code == 1",
-        "visits[FIRST].nosuch == nil", "visits[0].nosuch == 1", "name.nosuch == 1", "code.length == 1", "doctors.@max.nosuch > 1",
+        "nosuch == 1", "ward.nosuch == 1", "nosuch.name == 1", "ANY ward.patients.nosuch == 1",
+        "ward.patients.@count.code == 1",
+        "visits[FIRST].nosuch == nil", "visits[0].nosuch == 1", "name.nosuch == 1", "code.length == 1",
+        "doctors.@max.nosuch > 1",
         "SUBQUERY(doctors, $d, $d.nosuch == 1).@count > 0", "SUBQUERY(nosuch, $d, $d.code == 1).@count > 0",
-        "ward.patients.@nosuch.code == 1", "bed.patient.nosuch == nil", "1 == nosuch", "nosuch IN {1, 2}", "NOT nosuch == 1",
+        "ward.patients.@nosuch.code == 1", "bed.patient.nosuch == nil", "1 == nosuch", "nosuch IN {1, 2}",
+        "NOT nosuch == 1",
     ]
     static let nonsense = [
-        "code BETWEEN {3}", "code BETWEEN 5", "code BETWEEN {1, 2, 3}", "ward BETWEEN {1, 2}", "code IN 3", "code MATCHES '5'",
-        "ANY code == 1", "ALL code == 1", "NONE code > 1", "ward.patients == 1", "doctors == nil", "name CONTAINS 5", "name LIKE 5",
+        "code BETWEEN {3}", "code BETWEEN 5", "code BETWEEN {1, 2, 3}", "ward BETWEEN {1, 2}", "code IN 3",
+        "code MATCHES '5'",
+        "ANY code == 1", "ALL code == 1", "NONE code > 1", "ward.patients == 1", "doctors == nil", "name CONTAINS 5",
+        "name LIKE 5",
         "name BEGINSWITH 5", "name MATCHES '('", "code == $x", "ward < ward", "name == code", "tag == name",
-        "SUBQUERY(code, $x, $x == 1).@count == 1", "SUBQUERY(doctors, $d, $e.code == 1).@count > 0", "doctors[0].code == 1",
-        "visits[-1].code == 1", "doctors.@sum.name == 1", "doctors.@avg.name > 1", "uppercase:(doctors) == 'A'", "ward.@count == 1",
+        "SUBQUERY(code, $x, $x == 1).@count == 1", "SUBQUERY(doctors, $d, $e.code == 1).@count > 0",
+        "doctors[0].code == 1",
+        "visits[-1].code == 1", "doctors.@sum.name == 1", "doctors.@avg.name > 1", "uppercase:(doctors) == 'A'",
+        "ward.@count == 1",
         "TERNARY(code > 1, name, code) == 'a'", "ANYKEY == 'a'", "FUNCTION(name, 'nosuch:') == 1",
     ]
     static let sorts = ["nosuch", "ward.nosuch", "doctors", "doctors.name", "ward.patients.code", "name.nosuch"]
@@ -26,7 +33,8 @@ import Testing
         _ context: NSManagedObjectContext, _ predicate: NSPredicate?, by key: String? = nil
     ) -> String {
         let (request, ids) = (
-            NSFetchRequest<NSManagedObject>(entityName: "Patient"), NSFetchRequest<NSManagedObjectID>(entityName: "Patient")
+            NSFetchRequest<NSManagedObject>(entityName: "Patient"),
+            NSFetchRequest<NSManagedObjectID>(entityName: "Patient")
         )
         (request.predicate, ids.predicate) = (predicate, predicate)
         if let key {
@@ -41,12 +49,16 @@ import Testing
             do {
                 try ask()
                 return "answered"
-            } catch { return (error as? CocoaError).map { "\($0.code.rawValue): \($0.localizedDescription)" } ?? "\(error)" }
+            } catch {
+                return (error as? CocoaError).map { "\($0.code.rawValue): \($0.localizedDescription)" } ?? "\(error)"
+            }
         }
         return Set(words).sorted().joined(separator: " | ")
     }
 
-    @Test("Fifty queries that mean nothing are refused in the same words by every store, whatever is unsaved, above and below")
+    @Test(
+        "Fifty queries that mean nothing are refused in the same words by every store, whatever is unsaved, above and below"
+    )
     func sameWords() throws {
         var words: [String: [String: [String]]] = [:]
         for type in StoreMaker.types {

@@ -8,7 +8,9 @@ import Testing
 
 @Suite("A server that is asked to end", .timeLimit(.minutes(30)))
 struct CloseTests {
-    @Test("A process that closes its container at SIGTERM, in the middle of saves and reads, leaves no log", arguments: 0..<40)
+    @Test(
+        "A process that closes its container at SIGTERM, in the middle of saves and reads, leaves no log",
+        arguments: 0..<40)
     func sigterm(_ attempt: Int) throws {
         let folder = Folder()
         let store = folder.file("served.sqlite")

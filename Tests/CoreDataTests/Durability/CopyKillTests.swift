@@ -19,12 +19,16 @@ struct CopyKillTests {
         return contents
     }
 
-    private func names(_ url: URL) -> [String] { ((try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []).sorted() }
+    private func names(_ url: URL) -> [String] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []).sorted()
+    }
 
     private func files(_ name: String) -> [String] { names(folder.file(".\(name)_SUPPORT/_EXTERNAL_DATA")) }
 
     private func remove(_ name: String) {
-        for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(at: folder.file("\(name).sqlite\(suffix)")) }
+        for suffix in ["", "-wal", "-shm"] {
+            try? FileManager.default.removeItem(at: folder.file("\(name).sqlite\(suffix)"))
+        }
         try? FileManager.default.removeItem(at: folder.file(".\(name)_SUPPORT"))
     }
 
@@ -42,8 +46,11 @@ struct CopyKillTests {
         let expected = try contents(store)
         var killed = 0
         for number in 1...500 {
-            let run = try VictimProcess.run("backup", store, .init(call: call, effect: "signal=SIGKILL", number: number))
-            if !FileManager.default.fileExists(atPath: folder.file("copy.sqlite").path) { try VictimAlbum(store).copy(to: folder.file("copy.sqlite")) }
+            let run = try VictimProcess.run(
+                "backup", store, .init(call: call, effect: "signal=SIGKILL", number: number))
+            if !FileManager.default.fileExists(atPath: folder.file("copy.sqlite").path) {
+                try VictimAlbum(store).copy(to: folder.file("copy.sqlite"))
+            }
             #expect(try contents(folder.file("copy.sqlite")) == expected, "\(call) \(number)")
             #expect(files("copy").count == 2, "\(call) \(number)")
             #expect(try contents(store) == expected)
@@ -69,7 +76,9 @@ struct CopyKillTests {
 
     /// Stores of two contents.
     private func pair() throws -> (old: [String], new: [String]) {
-        for name in ["target", "source"] { try #require(try VictimProcess.run("album", folder.file("\(name).sqlite")).exitCode == 0) }
+        for name in ["target", "source"] {
+            try #require(try VictimProcess.run("album", folder.file("\(name).sqlite")).exitCode == 0)
+        }
         try #require(try VictimProcess.run("replace", folder.file("source.sqlite")).exitCode == 0)
         let (old, new) = (try contents(folder.file("target.sqlite")), try contents(folder.file("source.sqlite")))
         try #require(old != new)
@@ -87,7 +96,8 @@ struct CopyKillTests {
             remove("target")
             try copy("kept", to: "target")
             let target = folder.file("target.sqlite")
-            let run = try VictimProcess.run("exchange", target, .init(call: call, effect: "signal=SIGKILL", number: number))
+            let run = try VictimProcess.run(
+                "exchange", target, .init(call: call, effect: "signal=SIGKILL", number: number))
             let contents = try contents(target)
             #expect(contents == old || contents == new, "\(call) \(number): \(contents)")
             if contents == old { found.old += 1 } else { found.new += 1 }
@@ -103,7 +113,9 @@ struct CopyKillTests {
 
     @Test(
         "A replacement whose n-th step fails is refused with the former store and its files, or done",
-        arguments: [("rename", "error=EIO"), ("fsync", "error=EIO"), ("pwrite64", "error=ENOSPC"), ("openat", "error=EMFILE")])
+        arguments: [
+            ("rename", "error=EIO"), ("fsync", "error=EIO"), ("pwrite64", "error=ENOSPC"), ("openat", "error=EMFILE"),
+        ])
     func failure(_ call: String, _ effect: String) throws {
         let (old, new) = try pair()
         let target = folder.file("target.sqlite")
@@ -113,7 +125,9 @@ struct CopyKillTests {
             try copy("kept", to: "target")
             let run = try VictimProcess.run("exchange", target, .init(call: call, effect: effect, number: number))
             let contents = try contents(target)
-            #expect(contents == new || (run.exitCode != 0 && contents == old), "\(call) \(number): \(run.lines) \(contents)")
+            #expect(
+                contents == new || (run.exitCode != 0 && contents == old), "\(call) \(number): \(run.lines) \(contents)"
+            )
             #expect(files("target").count == 2, "\(call) \(number)")
         }
     }

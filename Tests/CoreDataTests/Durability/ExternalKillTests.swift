@@ -71,7 +71,8 @@ struct ExternalKillTests {
         for number in numbers {
             let store = try prepared("\(call)-\(error)-\(number)")
             let before = try files(store)
-            let run = try VictimProcess.run("replace", store, .init(call: call, effect: "error=\(error)", number: number))
+            let run = try VictimProcess.run(
+                "replace", store, .init(call: call, effect: "error=\(error)", number: number))
             guard run.exitCode == 1 else { continue }
             refused += 1
             #expect(run.lines.contains { $0.hasPrefix("refused 134030") }, "\(run.lines)")

@@ -75,15 +75,20 @@ struct HistoryKillTests {
         }
         #expect(codes.withLock { $0 } == [0, 0, 0])
         let raw = try RawStore(url)
-        #expect(try raw.texts("SELECT COUNT(*) || ' ' || MIN(Z_PK) || ' ' || MAX(Z_PK) FROM ATRANSACTION") == ["16 1 16"])
         #expect(
-            try raw.texts("SELECT (MAX(Z_PK) - COUNT(*)) || ' ' || COUNT(DISTINCT ZENTITYPK) FROM ACHANGE WHERE ZTRANSACTIONID > 1")
+            try raw.texts("SELECT COUNT(*) || ' ' || MIN(Z_PK) || ' ' || MAX(Z_PK) FROM ATRANSACTION") == ["16 1 16"])
+        #expect(
+            try raw.texts(
+                "SELECT (MAX(Z_PK) - COUNT(*)) || ' ' || COUNT(DISTINCT ZENTITYPK) FROM ACHANGE WHERE ZTRANSACTIONID > 1"
+            )
                 == raw.texts("SELECT COUNT(*) || ' 15' FROM ACHANGE WHERE ZTRANSACTIONID = 1"))
         // Whatever process a later number is from, it was written later.
         #expect(
             try raw.texts(
-                "SELECT COUNT(*) FROM ATRANSACTION a JOIN ATRANSACTION b ON b.Z_PK = a.Z_PK + 1 WHERE b.ZTIMESTAMP < a.ZTIMESTAMP")
+                "SELECT COUNT(*) FROM ATRANSACTION a JOIN ATRANSACTION b ON b.Z_PK = a.Z_PK + 1 WHERE b.ZTIMESTAMP < a.ZTIMESTAMP"
+            )
                 == ["0"])
-        #expect(try raw.texts("SELECT COUNT(*) FROM ACHANGE GROUP BY ZTRANSACTIONID ORDER BY ZTRANSACTIONID").count == 16)
+        #expect(
+            try raw.texts("SELECT COUNT(*) FROM ACHANGE GROUP BY ZTRANSACTIONID ORDER BY ZTRANSACTIONID").count == 16)
     }
 }

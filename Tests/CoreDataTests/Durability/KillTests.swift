@@ -68,8 +68,10 @@ struct KillTests {
     @Test("A save writes what it appends to the log at once, not page by page")
     func joinedWrites() throws {
         let (store, _, _) = try prepared()
-        let writes = try VictimProcess.lines(of: "pwrite64", in: "save", try copy(store, "counted"), log: folder.file("writes"))
-            .filter { $0.contains("-wal>") }
+        let writes = try VictimProcess.lines(
+            of: "pwrite64", in: "save", try copy(store, "counted"), log: folder.file("writes")
+        )
+        .filter { $0.contains("-wal>") }
         #expect(!writes.isEmpty)
         // SQLite's own way is one of 24 bytes for each page.
         #expect(writes.count { $0.hasSuffix("= 24") } <= 1, "\(writes.map { $0.suffix(20) })")

@@ -34,7 +34,8 @@ struct MigrationKillTests {
         try #require(run.exitCode == 0, "\(run.lines)")
         let new = try VictimMigration.picture(moved)
         try #require(old.isOld && !new.isOld && files(moved).count == 1 && files(store).count == 3)
-        try #require(new.lines.contains { $0.contains("name 13 150000 of 3 \(deed == "migrate" ? 7 : 8)") }, "\(new.lines)")
+        try #require(
+            new.lines.contains { $0.contains("name 13 150000 of 3 \(deed == "migrate" ? 7 : 8)") }, "\(new.lines)")
         return Sample(store: store, old: old.lines, new: new.lines)
     }
 
@@ -76,7 +77,8 @@ struct MigrationKillTests {
 
     @Test(
         "A migration killed at its n-th write leaves a sound file that is wholly of the old model or of the new one, and its files",
-        arguments: MigrationKillTests.deeds, ["pwrite64", "write", "ftruncate", "unlink", "rename", "mkdir", "fdatasync", "fsync"])
+        arguments: MigrationKillTests.deeds,
+        ["pwrite64", "write", "ftruncate", "unlink", "rename", "mkdir", "fdatasync", "fsync"])
     func kill(_ deed: String, _ call: String) throws {
         let sample = try sample(deed)
         var found = (old: 0, new: 0)
@@ -99,7 +101,8 @@ struct MigrationKillTests {
         "A migration whose n-th write fails is refused with the old store, and succeeds when it is repeated",
         arguments: MigrationKillTests.deeds,
         [
-            "pwrite64 error=EIO", "pwrite64 error=ENOSPC", "write error=ENOSPC", "fdatasync error=EIO", "fsync error=EIO", "ftruncate error=EIO",
+            "pwrite64 error=EIO", "pwrite64 error=ENOSPC", "write error=ENOSPC", "fdatasync error=EIO",
+            "fsync error=EIO", "ftruncate error=EIO",
             "rename error=EIO", "mkdir error=ENOSPC",
         ])
     func failure(_ deed: String, _ disturbance: String) throws {
@@ -123,7 +126,9 @@ struct MigrationKillTests {
         if call == "pwrite64" { #expect(refused > 0) }
     }
 
-    @Test("A disk that is full from the n-th write on leaves the old store or the new one; with room again the migration succeeds", arguments: MigrationKillTests.deeds, ["pwrite64", "write"])
+    @Test(
+        "A disk that is full from the n-th write on leaves the old store or the new one; with room again the migration succeeds",
+        arguments: MigrationKillTests.deeds, ["pwrite64", "write"])
     func full(_ deed: String, _ call: String) throws {
         let sample = try sample(deed)
         let counted = try copy(sample.store, "counted")
@@ -131,7 +136,8 @@ struct MigrationKillTests {
         var found = (old: 0, new: 0)
         for number in Self.numbers(of: call, calls) {
             let victim = try copy(sample.store, "\(call)-\(number)")
-            let run = try VictimProcess.run(deed, victim, .init(call: call, effect: "error=ENOSPC", number: number, lasts: true))
+            let run = try VictimProcess.run(
+                deed, victim, .init(call: call, effect: "error=ENOSPC", number: number, lasts: true))
             let lines = run.lines.joined(separator: " ")
             #expect(run.exitCode == 0 || run.exitCode == 1, "\(deed), \(call) \(number): \(lines)")
             let isOld = try check(victim, sample, "\(deed), \(call) from \(number) on: \(lines)")

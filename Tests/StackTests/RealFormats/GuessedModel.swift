@@ -79,10 +79,14 @@ final class GuessedEntity {
         attributes[key] = .some(known.map { old in kind.map { old.joined($0) } ?? old } ?? kind)
     }
 
-    private static let taken: Set<String> = ["objectID", "entity", "self", "SELF", "description", "hash", "class", "superclass", "isDeleted", "isInserted"]
+    private static let taken: Set<String> = [
+        "objectID", "entity", "self", "SELF", "description", "hash", "class", "superclass", "isDeleted", "isInserted",
+    ]
 
     func follow(_ key: String, many: Bool) throws -> GuessedEntity {
-        guard attributes[key] == nil, !GuessedEntity.taken.contains(key), key.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" }) else {
+        guard attributes[key] == nil, !GuessedEntity.taken.contains(key),
+            key.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" })
+        else {
             throw Unguessable("a key that is an attribute and a relationship")
         }
         if let known = toManys[key] { return known }

@@ -34,7 +34,9 @@ struct GuessedRows {
             let others = make(target, "Entity\(number)", 6)
             for object in objects {
                 if isMany {
-                    let members = (0..<Int.random(in: 0...3, using: &random)).map { _ in others.randomElement(using: &random) }
+                    let members = (0..<Int.random(in: 0...3, using: &random)).map { _ in
+                        others.randomElement(using: &random)
+                    }
                     object.setValue(NSSet(array: members.compactMap { $0 }), forKey: key)
                 } else if Int.random(in: 0...3, using: &random) > 0 {
                     object.setValue(others.randomElement(using: &random), forKey: key)
@@ -51,21 +53,28 @@ struct GuessedRows {
         let constant = Bool.random(using: &random) ? pool.randomElement(using: &random) : nil
         switch entity.kind(key) {
         case .number:
-            guard case .int(let number)? = constant, number < .max - 2, number > .min + 2 else { return Int64.random(in: -1...4, using: &random) }
+            guard case .int(let number)? = constant, number < .max - 2, number > .min + 2 else {
+                return Int64.random(in: -1...4, using: &random)
+            }
             return number + Int64.random(in: -1...1, using: &random)
         case .real:
             if case .int(let number)? = constant, abs(number) < 1_000_000 { return Double(number) }
             // Exact in every sum.
-            guard case .double(let number)? = constant, number * 1024 == (number * 1024).rounded(), abs(number) < 1_000_000 else {
+            guard case .double(let number)? = constant, number * 1024 == (number * 1024).rounded(),
+                abs(number) < 1_000_000
+            else {
                 return Double(Int.random(in: -4...8, using: &random)) / 2
             }
             return number
         case .flag: return Bool.random(using: &random)
         case .date: return Date(timeIntervalSinceReferenceDate: Double(Int.random(in: -1...3, using: &random)) * 30)
         case .text:
-            guard case .text(let text)? = constant else { return ["", "a", "bc", "A", "Abc", "e\u{301}"].randomElement(using: &random) }
+            guard case .text(let text)? = constant else {
+                return ["", "a", "bc", "A", "Abc", "e\u{301}"].randomElement(using: &random)
+            }
             let plain = text.replacing("*", with: "x").replacing("?", with: "y")
-            return [text, plain, text.uppercased(), "x" + text, text + "z", String(text.dropLast())].randomElement(using: &random)
+            return [text, plain, text.uppercased(), "x" + text, text + "z", String(text.dropLast())].randomElement(
+                using: &random)
         }
     }
 }

@@ -37,7 +37,9 @@ struct ModelGuess {
         try term(comparison.right, this, expected: left, isMany: comparison.op == .in)
         pool(comparison.left, comparison.right, this)
         pool(comparison.right, comparison.left, this)
-        if case .variable(let name) = comparison.right, comparison.op == .in || comparison.op == .between, variables[name] == nil {
+        if case .variable(let name) = comparison.right, comparison.op == .in || comparison.op == .between,
+            variables[name] == nil
+        {
             lists.insert(name)
             if comparison.op == .between { pairs.insert(name) }
         }
@@ -115,7 +117,9 @@ struct ModelGuess {
             let member = try entity.follow(keys[place - 1], many: true)
             let rest = Array(keys[(place + 1)...])
             if keys[place] == "@count" { return }
-            guard ["@sum", "@avg", "@min", "@max"].contains(keys[place]) else { throw Unguessable("the operator \(keys[place])") }
+            guard ["@sum", "@avg", "@min", "@max"].contains(keys[place]) else {
+                throw Unguessable("the operator \(keys[place])")
+            }
             guard !rest.isEmpty else { throw Unguessable("members that are values") }
             return try self.path(rest, member, expected: expected ?? .number, isMany: false)
         }
@@ -138,7 +142,9 @@ struct ModelGuess {
     ) throws {
         switch name {
         case "valueForKeyPath:":
-            guard items.count == 2, case .keyPath(let path) = items[1] else { throw Unguessable("a key path of a computed value") }
+            guard items.count == 2, case .keyPath(let path) = items[1] else {
+                throw Unguessable("a key path of a computed value")
+            }
             switch items[0] {
             case .variable(let variable):
                 guard let entity = variables[variable] else { throw Unguessable("a key path of a variable") }
@@ -149,10 +155,13 @@ struct ModelGuess {
                 variables[variable] = member
                 try predicate(condition, this)
                 variables = outer
-                if path != ["@count"] { try self.path(Array(path.dropFirst()), member, expected: expected ?? .number, isMany: false) }
+                if path != ["@count"] {
+                    try self.path(Array(path.dropFirst()), member, expected: expected ?? .number, isMany: false)
+                }
             default: throw Unguessable("a key path of a computed value")
             }
-        case "uppercase:", "lowercase:", "canonical:", "length:": for item in items { try term(item, this, expected: .text, isMany: false) }
+        case "uppercase:", "lowercase:", "canonical:", "length:":
+            for item in items { try term(item, this, expected: .text, isMany: false) }
         case "castObject:toType:": if let first = items.first { try term(first, this, expected: nil, isMany: false) }
         case "FUNCTION", "FETCH", "objectFrom:withIndex:", "ANYKEY": throw Unguessable("methods, indexes and fetches")
         case "sum:", "min:", "max:", "average:", "count:":
@@ -167,13 +176,16 @@ struct ModelGuess {
         switch collection {
         case .keyPath(let keys): (start, path) = (this, keys)
         case .function("valueForKeyPath:", let items):
-            guard items.count == 2, case .variable(let name) = items[0], let entity = variables[name], case .keyPath(let keys) = items[1]
+            guard items.count == 2, case .variable(let name) = items[0], let entity = variables[name],
+                case .keyPath(let keys) = items[1]
             else { throw Unguessable("members of a computed value") }
             (start, path) = (entity, keys)
         default: throw Unguessable("members of a computed value")
         }
         let keys = path.filter { $0.lowercased() != "self" }
-        guard let last = keys.last, !keys.contains(where: { $0.hasPrefix("@") }) else { throw Unguessable("members of a computed value") }
+        guard let last = keys.last, !keys.contains(where: { $0.hasPrefix("@") }) else {
+            throw Unguessable("members of a computed value")
+        }
         var entity = start
         for key in keys.dropLast() { entity = try entity.follow(key, many: false) }
         return try entity.follow(last, many: true)
@@ -187,7 +199,9 @@ struct ModelGuess {
         switch side {
         case .keyPath(let path): place = (this, path)
         case .function("valueForKeyPath:", let items):
-            guard items.count == 2, case .variable(let name) = items[0], let entity = variables[name], case .keyPath(let path) = items[1] else { return }
+            guard items.count == 2, case .variable(let name) = items[0], let entity = variables[name],
+                case .keyPath(let path) = items[1]
+            else { return }
             place = (entity, path)
         default: return
         }
@@ -207,13 +221,14 @@ struct ModelGuess {
     /// The constants that stand for a placeholder.
     func value(_ name: String) -> Term {
         let kind = letterKind(name) ?? kinds[name] ?? .text
-        let values: [Value] = switch kind {
-        case .number: [.int(1), .int(3)]
-        case .real: [.double(0.5), .double(2)]
-        case .flag: [.bool(true), .bool(false)]
-        case .text: [.text("a"), .text("bc")]
-        case .date: [.date(0), .date(60)]
-        }
+        let values: [Value] =
+            switch kind {
+            case .number: [.int(1), .int(3)]
+            case .real: [.double(0.5), .double(2)]
+            case .flag: [.bool(true), .bool(false)]
+            case .text: [.text("a"), .text("bc")]
+            case .date: [.date(0), .date(60)]
+            }
         if lists.contains(name) { return .list(values.map { .constant($0) }) }
         return .constant(values[0])
     }
@@ -228,7 +243,10 @@ extension CoreDataValues.Predicate {
         case .or(let parts): .or(parts.map { $0.filled(value) })
         case .not(let part): .not(part.filled(value))
         case .comparison(let old):
-            .comparison(Comparison(old.left.filled(value), old.op, old.right.filled(value), modifier: old.modifier, options: old.options))
+            .comparison(
+                Comparison(
+                    old.left.filled(value), old.op, old.right.filled(value), modifier: old.modifier,
+                    options: old.options))
         }
     }
 }

@@ -23,8 +23,10 @@ import Testing
             print("Skipped: predicates/formats.tsv is not beside the project.")
             return nil
         }
-        return table.split(separator: "\n").filter { !$0.hasPrefix("#") }.compactMap { $0.split(separator: "\t").first.map(String.init) }
-            .filter { !$0.contains("\\(") }
+        return table.split(separator: "\n").filter { !$0.hasPrefix("#") }.compactMap {
+            $0.split(separator: "\t").first.map(String.init)
+        }
+        .filter { !$0.contains("\\(") }
     }
 
     private static func read(_ text: String) -> CoreDataValues.Predicate? {
@@ -47,14 +49,20 @@ import Testing
                 skipped[error.why, default: 0] += 1
                 continue
             }
-            let filled = tree.filled { $0.hasPrefix("a") && $0.dropFirst().first?.isNumber == true ? guess.value($0) : nil }
+            let filled = tree.filled {
+                $0.hasPrefix("a") && $0.dropFirst().first?.isNumber == true ? guess.value($0) : nil
+            }
             let known = models[guess.root.signature]
             known?.root.addPools(of: guess.root)
-            models[guess.root.signature] = (known?.root ?? guess.root, (known?.cases ?? []) + [Case(text: text, tree: filled)])
+            models[guess.root.signature] = (
+                known?.root ?? guess.root, (known?.cases ?? []) + [Case(text: text, tree: filled)]
+            )
         }
         var tally = Tally()
         for (_, (root, cases)) in models.sorted(by: { $0.key < $1.key }) { try ask(cases, root, &tally) }
-        print("formats.tsv, part \(part): \(count) predicates, \(models.count) models, \(tally), skipped \(skipped.sorted { $0.value > $1.value })")
+        print(
+            "formats.tsv, part \(part): \(count) predicates, \(models.count) models, \(tally), skipped \(skipped.sorted { $0.value > $1.value })"
+        )
         #expect(tally.asked * 10 >= count * 6)
     }
 
@@ -63,7 +71,9 @@ import Testing
         var refused: [String: Int] = [:]
         /// Which select some rows, not all.
         var telling = 0
-        var description: String { "\(asked) answered, of which \(telling) select some rows and not all, refused \(refused)" }
+        var description: String {
+            "\(asked) answered, of which \(telling) select some rows and not all, refused \(refused)"
+        }
     }
 
     private func ask(_ cases: [Case], _ root: GuessedEntity, _ tally: inout Tally) throws {
@@ -90,7 +100,9 @@ import Testing
                 continue
             }
             tally.asked += 1
-            let judged = objects.filter { predicate.evaluate(with: $0) }.compactMap { $0.value(forKey: "zSerial") as? Int }.sorted()
+            let judged = objects.filter { predicate.evaluate(with: $0) }.compactMap {
+                $0.value(forKey: "zSerial") as? Int
+            }.sorted()
             #expect("\(judged)" == answers[0], "\(one.text), as \(predicate), objects")
             if !judged.isEmpty, judged.count < objects.count { tally.telling += 1 }
         }

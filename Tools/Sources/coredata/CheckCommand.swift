@@ -7,7 +7,8 @@ import Foundation
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check", abstract: "Says what is wrong in models, or tolerated, with file, line and column.",
-        discussion: "Looks at all versions of each model. Exit status 0 if nothing was found, 1 otherwise, 2 for another use.")
+        discussion:
+            "Looks at all versions of each model. Exit status 0 if nothing was found, 1 otherwise, 2 for another use.")
 
     @Flag(help: "Prints {\"findings\": […]} for other programs.")
     var json = false

@@ -6,7 +6,8 @@ import Foundation
 @main
 struct CoreDataTool: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "coredata", abstract: "Works with Core Data models and stores.", subcommands: [ModelCommand.self, MigrateCommand.self])
+        commandName: "coredata", abstract: "Works with Core Data models and stores.",
+        subcommands: [ModelCommand.self, MigrateCommand.self])
 
     static func main() {
         do {

@@ -7,7 +7,8 @@ import Foundation
 
 struct MigrateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "migrate", abstract: "Carries a store to a later version of its model, or says what that would do.",
+        commandName: "migrate",
+        abstract: "Carries a store to a later version of its model, or says what that would do.",
         discussion: """
             Without --plan and --rehearse the store is migrated, version by version, each in a transaction. Exit status 0 if all is well, 1 for \
             findings or a failure, 2 for another use.
@@ -26,7 +27,8 @@ struct MigrateCommand: ParsableCommand {
     @Option(help: "Tries every version of this model against the next and the current one.")
     var matrix: String?
 
-    @Option(help: "Where --matrix leaves its stores, a folder that is not there yet; they are removed unless it is given.")
+    @Option(
+        help: "Where --matrix leaves its stores, a folder that is not there yet; they are removed unless it is given.")
     var stores: String?
 
     @Option(help: "The version that the store is to have; the current one unless named.")
@@ -53,11 +55,15 @@ struct MigrateCommand: ParsableCommand {
                 throw ValidationError("--matrix makes its own stores; only --stores and --json go with it.")
             }
         } else {
-            guard store != nil, model != nil else { throw ValidationError("Name a store and its --model, or a model after --matrix.") }
+            guard store != nil, model != nil else {
+                throw ValidationError("Name a store and its --model, or a model after --matrix.")
+            }
             if stores != nil { throw ValidationError("--stores belongs to --matrix.") }
         }
         if plan && rehearse { throw ValidationError("Ask for --plan or --rehearse, not for both.") }
-        if backup != nil, plan || rehearse { throw ValidationError("--backup belongs to a migration; neither --plan nor --rehearse changes the store.") }
+        if backup != nil, plan || rehearse {
+            throw ValidationError("--backup belongs to a migration; neither --plan nor --rehearse changes the store.")
+        }
     }
 
     func run() throws {
@@ -67,14 +73,17 @@ struct MigrateCommand: ParsableCommand {
         var findings = found.findings
         do {
             if findings.isEmpty, rehearse { findings = try found.rehearse(progress: show(found)) }
-            if findings.isEmpty, !plan, !rehearse { try found.run(backup: backup.map { URL(fileURLWithPath: $0) }, progress: show(found)) }
+            if findings.isEmpty, !plan, !rehearse {
+                try found.run(backup: backup.map { URL(fileURLWithPath: $0) }, progress: show(found))
+            }
         } catch { return try fail(error, found) }
         try report(found, findings)
         if !findings.isEmpty { throw ExitCode.failure }
     }
 
     private func run(matrix package: URL) throws {
-        let folder = stores.map { URL(fileURLWithPath: $0) }
+        let folder =
+            stores.map { URL(fileURLWithPath: $0) }
             ?? FileManager.default.temporaryDirectory.appendingPathComponent("coredata-matrix-\(UUID().uuidString)")
         do {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
@@ -99,7 +108,8 @@ struct MigrateCommand: ParsableCommand {
             versions = Array(names[...end])
         }
         return try NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel()).migrationPlan(
-            at: URL(fileURLWithPath: store), toVersionsOf: package, versions: versions, type: NSPersistentStore.StoreType(rawValue: type))
+            at: URL(fileURLWithPath: store), toVersionsOf: package, versions: versions,
+            type: NSPersistentStore.StoreType(rawValue: type))
     }
 
     /// On a terminal, one line that is written again at each step, and at each percent of one that makes objects.
@@ -109,7 +119,8 @@ struct MigrateCommand: ParsableCommand {
             let (step, percent) = (Int(done), Int((done - done.rounded(.down)) * 100))
             var text = ""
             if step < found.steps.count {
-                text = "step \(step + 1) of \(found.steps.count): \(found.steps[step].from) → \(found.steps[step].to)\(percent > 0 ? ", \(percent) %" : "")"
+                text =
+                    "step \(step + 1) of \(found.steps.count): \(found.steps[step].from) → \(found.steps[step].to)\(percent > 0 ? ", \(percent) %" : "")"
             }
             FileHandle.standardError.write(Data("\r\u{1B}[K\(text)".utf8))
         }
@@ -121,7 +132,8 @@ struct MigrateCommand: ParsableCommand {
         if json {
             let checked = found == nil ? model.map { ModelFindings.check(URL(fileURLWithPath: $0)) } ?? [] : []
             let broken = checked.filter { $0.severity == .error }
-            let findings: [Report.Finding] = broken.isEmpty ? [.init(text, error as NSError, file: store)] : broken.map(Report.Finding.init)
+            let findings: [Report.Finding] =
+                broken.isEmpty ? [.init(text, error as NSError, file: store)] : broken.map(Report.Finding.init)
             try printJSON(Report(steps: found?.steps ?? [], lost: found?.lost ?? [], findings: findings))
         } else {
             FileHandle.standardError.write(Data("\(store): error: \(text)\n".utf8))
@@ -137,18 +149,27 @@ struct MigrateCommand: ParsableCommand {
     // MARK: Words
 
     private func report(_ found: StoreMigrationPlan, _ findings: [StoreMigrationPlan.Finding]) throws {
-        if json { return try printJSON(Report(steps: found.steps, lost: found.lost, findings: findings.map(Report.Finding.init))) }
+        if json {
+            return try printJSON(
+                Report(steps: found.steps, lost: found.lost, findings: findings.map(Report.Finding.init)))
+        }
         if found.steps.isEmpty { print("The store has the version already.") }
         for step in found.steps {
             print("\(step.from) → \(step.to) (\(step.kind.rawValue)), objects written anew: \(step.rows)")
-            for change in step.changes where change.isDifference { print("  \(change.entity)\(change.property.map { ".\($0)" } ?? "") \(change.change)") }
+            for change in step.changes where change.isDifference {
+                print("  \(change.entity)\(change.property.map { ".\($0)" } ?? "") \(change.change)")
+            }
             if plan { for sql in step.sql { print("    \(sql)") } }
         }
         for loss in found.lost {
-            print("lost: \(loss.rows) \(loss.property.map { "values of \(loss.entity).\($0)" } ?? "objects of \(loss.entity)")")
+            print(
+                "lost: \(loss.rows) \(loss.property.map { "values of \(loss.entity).\($0)" } ?? "objects of \(loss.entity)")"
+            )
         }
         for finding in findings { print(finding) }
-        if findings.isEmpty, !found.steps.isEmpty, !plan { print(rehearse ? "The rehearsal found nothing." : "The store was migrated.") }
+        if findings.isEmpty, !found.steps.isEmpty, !plan {
+            print(rehearse ? "The rehearsal found nothing." : "The store was migrated.")
+        }
     }
 
     private struct Report: Encodable {

@@ -42,7 +42,8 @@ struct MigrationMatrix: Encodable {
         current = try ModelVersions.current(at: package)
         // Nothing lies beside it there, so that no mapping model is found: what the models alone tell is what is tried.
         model = folder.appendingPathComponent(package.lastPathComponent)
-        try FileManager.default.createSymbolicLink(at: model, withDestinationURL: package.absoluteURL.resolvingSymlinksInPath())
+        try FileManager.default.createSymbolicLink(
+            at: model, withDestinationURL: package.absoluteURL.resolvingSymlinksInPath())
     }
 
     /// - Parameter progress: called before each version.
@@ -61,7 +62,9 @@ struct MigrationMatrix: Encodable {
     private mutating func loaded(_ version: String) -> NSManagedObjectModel? {
         let kind = model.pathExtension == "momd" ? "mom" : "xcdatamodel"
         do { return try NSManagedObjectModel(loading: model.appendingPathComponent("\(version).\(kind)")) } catch {
-            if !unreadable.contains(where: { $0.version == version }) { unreadable.append(Unreadable(version: version, why: Self.words(error))) }
+            if !unreadable.contains(where: { $0.version == version }) {
+                unreadable.append(Unreadable(version: version, why: Self.words(error)))
+            }
             return nil
         }
     }
@@ -83,7 +86,9 @@ struct MigrationMatrix: Encodable {
         }
     }
 
-    private func migrate(_ store: URL, _ rows: Int, _ from: String, to: String, _ later: NSManagedObjectModel) throws -> Pair {
+    private func migrate(_ store: URL, _ rows: Int, _ from: String, to: String, _ later: NSManagedObjectModel) throws
+        -> Pair
+    {
         let place = folder.appendingPathComponent("\(from) → \(to)")
         try FileManager.default.copyItem(at: store.deletingLastPathComponent(), to: place)
         let copy = place.appendingPathComponent("Store.sqlite")
@@ -91,13 +96,16 @@ struct MigrationMatrix: Encodable {
         do {
             let opened = try coordinator.addPersistentStore(
                 ofType: NSSQLiteStoreType, configurationName: nil, at: copy,
-                options: [NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true])
+                options: [
+                    NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true,
+                ])
             try coordinator.remove(opened)
             return Pair(from: from, to: to, outcome: .migrated, rows: rows, before: store.path, after: copy.path)
         } catch {
             let isTouched = !FileManager.default.contentsEqual(atPath: store.path, andPath: copy.path)
             return Pair(
-                from: from, to: to, outcome: .refused, rows: rows, code: (error as NSError).code, rule: Self.words(error), isTouched: isTouched,
+                from: from, to: to, outcome: .refused, rows: rows, code: (error as NSError).code,
+                rule: Self.words(error), isTouched: isTouched,
                 before: store.path, after: copy.path)
         }
     }
@@ -115,7 +123,10 @@ extension MigrationMatrix: CustomStringConvertible {
         func padded(_ text: String) -> String { text + String(repeating: " ", count: max(0, width - text.count)) }
         var lines: [String] = []
         for pair in pairs {
-            let words = pair.outcome == .migrated ? "migrated, objects: \(pair.rows)" : "refused\(pair.isTouched ? ", and the file was changed" : ""): \(pair.rule ?? "")"
+            let words =
+                pair.outcome == .migrated
+                ? "migrated, objects: \(pair.rows)"
+                : "refused\(pair.isTouched ? ", and the file was changed" : ""): \(pair.rule ?? "")"
             lines.append("\(padded(pair.from)) → \(padded(pair.to))  \(words)")
         }
         return (lines + unreadable.map { "\(padded($0.version))   has no store: \($0.why)" }).joined(separator: "\n")

@@ -11,14 +11,19 @@ final class SampleStore {
     private var objects: [NSManagedObject] = []
     private static let each = 3
 
-    private init(_ model: NSManagedObjectModel, _ context: NSManagedObjectContext) { (self.model, self.context) = (model, context) }
+    private init(_ model: NSManagedObjectModel, _ context: NSManagedObjectContext) {
+        (self.model, self.context) = (model, context)
+    }
 
     /// Makes the store.
     ///
     /// - Returns: how many objects it has.
     static func make(of model: NSManagedObjectModel, at url: URL) throws -> Int {
-        for transformable in model.entities.flatMap(\.attributesByName.values) where transformable.attributeType == .transformableAttributeType {
-            if let name = transformable.valueTransformerName, !StandInTransformer.isLibrarys(name) { StandInTransformer.stand(in: name) }
+        for transformable in model.entities.flatMap(\.attributesByName.values)
+        where transformable.attributeType == .transformableAttributeType {
+            if let name = transformable.valueTransformerName, !StandInTransformer.isLibrarys(name) {
+                StandInTransformer.stand(in: name)
+            }
         }
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         let store = try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url)
@@ -33,7 +38,9 @@ final class SampleStore {
     /// *objects · attributes · relationships · save*
     private func fill() throws -> Int {
         for entity in model.entities where !entity.isAbstract {
-            for _ in 0..<Self.each { objects.append(NSEntityDescription.insertNewObject(forEntityName: entity.name ?? "", into: context)) }
+            for _ in 0..<Self.each {
+                objects.append(NSEntityDescription.insertNewObject(forEntityName: entity.name ?? "", into: context))
+            }
         }
         var numbers: [String: Int] = [:]
         for (place, object) in objects.enumerated() {
@@ -43,7 +50,8 @@ final class SampleStore {
             fill(object, number, isEmpty: place % Self.each == 2)
         }
         for entity in model.entities {
-            for relationship in entity.relationshipsByName.values.sorted(by: { $0.name < $1.name }) where relationship.entity === entity {
+            for relationship in entity.relationshipsByName.values.sorted(by: { $0.name < $1.name })
+            where relationship.entity === entity {
                 relate(relationship)
             }
         }
@@ -77,7 +85,9 @@ final class SampleStore {
 
     // MARK: Relationships
 
-    private func all(_ entity: NSEntityDescription) -> [NSManagedObject] { objects.filter { $0.entity.isKindOf(entity: entity) } }
+    private func all(_ entity: NSEntityDescription) -> [NSManagedObject] {
+        objects.filter { $0.entity.isKindOf(entity: entity) }
+    }
 
     private func relate(_ relationship: NSRelationshipDescription) {
         guard !relationship.isTransient, let target = relationship.destinationEntity else { return }
@@ -87,12 +97,16 @@ final class SampleStore {
         if !relationship.isToMany {
             // The other side of a pair of to-ones follows.
             if let inverse, !inverse.isToMany { return pair(owners, members, name, inverse.name) }
-            for (place, owner) in owners.enumerated() { owner.setValue(members[(place + 1) % members.count], forKey: name) }
+            for (place, owner) in owners.enumerated() {
+                owner.setValue(members[(place + 1) % members.count], forKey: name)
+            }
         } else if let inverse, !inverse.isToMany {
             return
         } else if inverse == nil {
             for (place, owner) in owners.enumerated() {
-                set(members.enumerated().filter { $0.offset % owners.count == place }.map(\.element), relationship, of: owner)
+                set(
+                    members.enumerated().filter { $0.offset % owners.count == place }.map(\.element), relationship,
+                    of: owner)
             }
         } else {
             for (place, owner) in owners.enumerated() where present(of: owner, relationship).isEmpty {
@@ -112,11 +126,14 @@ final class SampleStore {
 
     private func present(of owner: NSManagedObject, _ relationship: NSRelationshipDescription) -> [NSManagedObject] {
         let value = owner.value(forKey: relationship.name)
-        return (value as? NSOrderedSet)?.array as? [NSManagedObject] ?? (value as? NSSet)?.allObjects as? [NSManagedObject] ?? []
+        return (value as? NSOrderedSet)?.array as? [NSManagedObject] ?? (value as? NSSet)?.allObjects
+            as? [NSManagedObject] ?? []
     }
 
-    private func set(_ members: [NSManagedObject], _ relationship: NSRelationshipDescription, of owner: NSManagedObject) {
-        owner.setValue(relationship.isOrdered ? NSOrderedSet(array: members) : NSSet(array: members), forKey: relationship.name)
+    private func set(_ members: [NSManagedObject], _ relationship: NSRelationshipDescription, of owner: NSManagedObject)
+    {
+        owner.setValue(
+            relationship.isOrdered ? NSOrderedSet(array: members) : NSSet(array: members), forKey: relationship.name)
     }
 
     // MARK: Saving
@@ -124,7 +141,8 @@ final class SampleStore {
     /// What cannot be made to satisfy the model, such as one of three that need a partner of two, is left out.
     private func save() throws -> Int {
         for owner in objects {
-            for relationship in owner.entity.relationshipsByName.values where relationship.isOrdered && !relationship.isTransient {
+            for relationship in owner.entity.relationshipsByName.values
+            where relationship.isOrdered && !relationship.isTransient {
                 set(present(of: owner, relationship).reversed(), relationship, of: owner)
             }
         }

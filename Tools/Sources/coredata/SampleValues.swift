@@ -13,7 +13,9 @@ struct SampleValues {
     /// - Parameter number: counts the objects of the tree.
     static func candidates(for attribute: NSAttributeDescription, _ number: Int) -> [Any] {
         if let composite = attribute as? NSCompositeAttributeDescription {
-            let elements = composite.elements.compactMap { element in candidates(for: element, number).first.map { (element.name, $0) } }
+            let elements = composite.elements.compactMap { element in
+                candidates(for: element, number).first.map { (element.name, $0) }
+            }
             return [Dictionary(elements, uniquingKeysWith: { first, _ in first })]
         }
         let extremes = values(of: attribute, isHigh: number % 2 == 1, number / 2)
@@ -30,10 +32,13 @@ struct SampleValues {
         case .doubleAttributeType: reals(Double.greatestFiniteMagnitude, isHigh, step).map { $0 }
         case .floatAttributeType: reals(Double(Float.greatestFiniteMagnitude), isHigh, step).map { Float($0) }
         case .decimalAttributeType: decimals(isHigh, step)
-        case .dateAttributeType: [(isHigh ? Date.distantFuture : Date.distantPast).addingTimeInterval(Double(isHigh ? -step : step))]
+        case .dateAttributeType:
+            [(isHigh ? Date.distantFuture : Date.distantPast).addingTimeInterval(Double(isHigh ? -step : step))]
         case .stringAttributeType: texts(isHigh, step)
         case .UUIDAttributeType: [uuid(isHigh ? UInt8.max : 0, UInt8(truncatingIfNeeded: isHigh ? 255 - step : step))]
-        case .URIAttributeType: [isHigh ? "https://example.org/\(String(repeating: "path/", count: 100))\(step)" : "a:\(step)"].compactMap(URL.init(string:))
+        case .URIAttributeType:
+            [isHigh ? "https://example.org/\(String(repeating: "path/", count: 100))\(step)" : "a:\(step)"].compactMap(
+                URL.init(string:))
         case .binaryDataAttributeType: [data(isHigh, step, isLarge: attribute.allowsExternalBinaryDataStorage)]
         case .transformableAttributeType: [transformed(attribute, isHigh, step)]
         case .undefinedAttributeType, .objectIDAttributeType, .compositeAttributeType: []
@@ -51,7 +56,9 @@ struct SampleValues {
     }
 
     private static func texts(_ isHigh: Bool, _ step: Int) -> [Any] {
-        isHigh ? [longText + "\(step)", "text \(step)", "t\(step)"] : [step == 0 ? "" : "\(step)", "some text \(step)", "t\(step)"]
+        isHigh
+            ? [longText + "\(step)", "text \(step)", "t\(step)"]
+            : [step == 0 ? "" : "\(step)", "some text \(step)", "t\(step)"]
     }
 
     private static func uuid(_ byte: UInt8, _ last: UInt8) -> UUID {
@@ -75,15 +82,22 @@ struct SampleValues {
     /// Where the model's rules set bounds: those, and what lies between.
     private static func bounds(of attribute: NSAttributeDescription, _ number: Int) -> [Any] {
         switch attribute.attributeType {
-        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType: [Int64(number), 1, 0, -1, 10, 100, 1000].map { $0 as Int64 }
+        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType:
+            [Int64(number), 1, 0, -1, 10, 100, 1000].map { $0 as Int64 }
         case .doubleAttributeType: [Double(number), 1, 0, -1, 0.5, 10, 100]
         case .floatAttributeType: [Float(number), 1, 0, -1, 0.5, 10, 100]
         case .decimalAttributeType: [number, 1, 0, -1, 10, 100].map { NSDecimalNumber(value: $0) }
         case .dateAttributeType: [Date(timeIntervalSinceReferenceDate: Double(number)), Date()]
-        case .stringAttributeType: ["x", "xx", "\(1000 + number)", "text\(number)", "t\(number)@example.org", String(repeating: "x", count: 40)]
+        case .stringAttributeType:
+            [
+                "x", "xx", "\(1000 + number)", "text\(number)", "t\(number)@example.org",
+                String(repeating: "x", count: 40),
+            ]
         case .booleanAttributeType: [true, false]
-        case .UUIDAttributeType, .URIAttributeType, .binaryDataAttributeType, .transformableAttributeType, .undefinedAttributeType,
-            .objectIDAttributeType, .compositeAttributeType: []
+        case .UUIDAttributeType, .URIAttributeType, .binaryDataAttributeType, .transformableAttributeType,
+            .undefinedAttributeType,
+            .objectIDAttributeType, .compositeAttributeType:
+            []
         }
     }
 }
@@ -91,7 +105,10 @@ struct SampleValues {
 /// Stands in for a transformer of a program that is not here: its values are bytes, which stay as they are.
 final class StandInTransformer: ValueTransformer {
     static func isLibrarys(_ name: String) -> Bool {
-        ["NSUnarchiveFromData", "NSKeyedUnarchiveFromData", "NSSecureUnarchiveFromData", "NSSecureUnarchiveFromDataTransformer"].contains(name)
+        [
+            "NSUnarchiveFromData", "NSKeyedUnarchiveFromData", "NSSecureUnarchiveFromData",
+            "NSSecureUnarchiveFromDataTransformer",
+        ].contains(name)
     }
 
     static func stand(in name: String) {

@@ -18,7 +18,8 @@ struct CommandTests {
         let package = folder.appendingPathComponent("\(name).xcdatamodeld")
         let version = package.appendingPathComponent("\(name).xcdatamodel")
         try FileManager.default.createDirectory(at: version, withIntermediateDirectories: true)
-        let text = "<?xml version=\"1.0\"?>\n<model type=\"com.apple.IDECoreDataModeler.DataModel\" documentVersion=\"1.0\">\n\(contents)\n</model>"
+        let text =
+            "<?xml version=\"1.0\"?>\n<model type=\"com.apple.IDECoreDataModeler.DataModel\" documentVersion=\"1.0\">\n\(contents)\n</model>"
         try Data(text.utf8).write(to: version.appendingPathComponent("contents"))
         return package
     }
@@ -62,10 +63,13 @@ struct CommandTests {
         #expect(answer.output.contains(": error: "))
         let json = try coredata("model", "check", "--json", folder.path)
         #expect(json.status == 1)
-        let report = try #require(try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: [[String: Any]]])
+        let report = try #require(
+            try JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [String: [[String: Any]]])
         let finding = try #require(report["findings"]?.first)
         #expect(finding["severity"] as? String == "error" && finding["entity"] as? String == "Animal")
-        #expect(finding["property"] as? String == "name" && finding["file"] as? String == contents && finding["line"] as? Int == 4)
+        #expect(
+            finding["property"] as? String == "name" && finding["file"] as? String == contents
+                && finding["line"] as? Int == 4)
         #expect((finding["message"] as? String)?.contains("Strong") == true)
     }
 
@@ -85,7 +89,10 @@ struct CommandTests {
         #expect(!FileManager.default.fileExists(atPath: output.path))
         #expect(try generate().status == 0)
         #expect(try generate("--check").status == 0)
-        let (own, properties) = (output.appendingPathComponent("Animal+CoreDataClass.swift"), output.appendingPathComponent("Animal+CoreDataProperties.swift"))
+        let (own, properties) = (
+            output.appendingPathComponent("Animal+CoreDataClass.swift"),
+            output.appendingPathComponent("Animal+CoreDataProperties.swift")
+        )
         try Data("// mine".utf8).write(to: own)
         #expect(try generate("--check").status == 0)
         try Data("// stale".utf8).write(to: properties)
@@ -95,14 +102,17 @@ struct CommandTests {
         #expect(try String(contentsOf: own, encoding: .utf8) == "// mine")
     }
 
-    @Test("What is left of a class that the model has no more is told, and removed; other files and the class itself stay")
+    @Test(
+        "What is left of a class that the model has no more is told, and removed; other files and the class itself stay"
+    )
     func leftovers() throws {
         let (path, output) = (try good().path, folder.appendingPathComponent("Classes"))
         func generate(_ options: String...) throws -> Answer {
             try run(["model", "generate", path, "--language", "swift", "--output", output.path] + options)
         }
         #expect(try generate().status == 0)
-        try Data("// Made from the model Zoo by hand.\n".utf8).write(to: output.appendingPathComponent("Animal+Own.swift"))
+        try Data("// Made from the model Zoo by hand.\n".utf8).write(
+            to: output.appendingPathComponent("Animal+Own.swift"))
         _ = try model("Zoo", "<entity name=\"Keeper\" representedClassName=\"Keeper\" codeGenerationType=\"class\"/>")
         #expect(try generate("--check").output.contains("Animal+CoreDataProperties.swift is left of a class"))
         // All else is written, so that the rest alone is what differs.
@@ -115,7 +125,8 @@ struct CommandTests {
         #expect(try generate("--check").status == 0)
         #expect(
             try FileManager.default.contentsOfDirectory(atPath: output.path).sorted() == [
-                "Animal+CoreDataClass.swift", "Animal+Own.swift", "Keeper+CoreDataClass.swift", "Keeper+CoreDataProperties.swift",
+                "Animal+CoreDataClass.swift", "Animal+Own.swift", "Keeper+CoreDataClass.swift",
+                "Keeper+CoreDataProperties.swift",
                 "Zoo+CoreDataClasses.swift",
             ])
     }

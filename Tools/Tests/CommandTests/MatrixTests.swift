@@ -25,11 +25,13 @@ struct MatrixTests {
         for (number, boat) in boats.enumerated() {
             let version = model.appendingPathComponent("Yard \(number + 1).xcdatamodel")
             try FileManager.default.createDirectory(at: version, withIntermediateDirectories: true)
-            try Data("<model><entity name=\"Boat\">\(boat)\(owner)</entity></model>".utf8).write(to: version.appendingPathComponent("contents"))
+            try Data("<model><entity name=\"Boat\">\(boat)\(owner)</entity></model>".utf8).write(
+                to: version.appendingPathComponent("contents"))
         }
         try FileManager.default.createDirectory(at: model, withIntermediateDirectories: true)
         let plist = ["_XCCurrentVersionName": "Yard 3.xcdatamodel"]
-        try PropertyListSerialization.data(fromPropertyList: plist, format: .xml, options: 0).write(to: model.appendingPathComponent(".xccurrentversion"))
+        try PropertyListSerialization.data(fromPropertyList: plist, format: .xml, options: 0).write(
+            to: model.appendingPathComponent(".xccurrentversion"))
     }
 
     @Test("Every version is tried against the next and the current one, and a refusal is printed with its rule")
@@ -44,7 +46,9 @@ struct MatrixTests {
         }
     }
 
-    @Test("The stores stay where they were asked for, with the lowest and the highest values and full relationships; a refusal changes no byte")
+    @Test(
+        "The stores stay where they were asked for, with the lowest and the highest values and full relationships; a refusal changes no byte"
+    )
     func stores() throws {
         let folder = program.folder.appendingPathComponent("stores")
         let answer = try program.run(["migrate", "--matrix", model.path, "--stores", folder.path, "--json"])
@@ -54,13 +58,16 @@ struct MatrixTests {
         #expect(pairs.compactMap { $0["outcome"] as? String } == ["migrated", "refused", "refused"])
         for pair in pairs where pair["outcome"] as? String == "refused" {
             #expect(pair["code"] as? Int == 134190 && pair["isTouched"] as? Bool == false)
-            let files = try ["before", "after"].map { try Data(contentsOf: URL(fileURLWithPath: #require(pair[$0] as? String))) }
+            let files = try ["before", "after"].map {
+                try Data(contentsOf: URL(fileURLWithPath: #require(pair[$0] as? String)))
+            }
             #expect(files[0] == files[1])
         }
         let after = try #require(pairs[0]["after"] as? String)
         let second = try NSManagedObjectModel(loading: model.appendingPathComponent("Yard 2.xcdatamodel"))
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: second)
-        try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: URL(fileURLWithPath: after))
+        try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: URL(fileURLWithPath: after))
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
         try context.performAndWait {
@@ -73,7 +80,9 @@ struct MatrixTests {
 
     @Test("A model that is not there is a failure in words, and --matrix goes with no store")
     func wrong() throws {
-        let missing = try program.run(["migrate", "--matrix", program.folder.appendingPathComponent("No.xcdatamodeld").path])
+        let missing = try program.run([
+            "migrate", "--matrix", program.folder.appendingPathComponent("No.xcdatamodeld").path,
+        ])
         #expect(missing.status == 1 && missing.errors.contains("there is no model here"))
         #expect(try program.run(["migrate", "store.sqlite", "--matrix", model.path]).status == 2)
         #expect(try program.run(["migrate", "store.sqlite"]).status == 2)

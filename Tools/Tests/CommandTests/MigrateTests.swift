@@ -7,7 +7,8 @@ import Testing
 @Suite("coredata migrate")
 struct MigrateTests {
     private let program: CommandProgram
-    private let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    private let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
         .deletingLastPathComponent()
     private var model: URL { root.appendingPathComponent("Models/FooTriage.xcdatamodeld") }
     private var store: URL { program.folder.appendingPathComponent("Triage.sqlite") }
@@ -18,7 +19,8 @@ struct MigrateTests {
     private func makeStore(_ options: [String: Any]? = nil) throws {
         let first = try NSManagedObjectModel(loading: model.appendingPathComponent("FooTriage.xcdatamodel"))
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: first)
-        try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: store, options: options)
+        try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: store, options: options)
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
         try context.performAndWait {
@@ -27,11 +29,13 @@ struct MigrateTests {
                 for (key, value) in values { object.setValue(value, forKey: key) }
                 return object
             }
-            let names = "Blunt Trauma%Burn%C-Spine%Cardiac%Crushing%Fracture%Laceration%Penetration".split(separator: "%")
+            let names = "Blunt Trauma%Burn%C-Spine%Cardiac%Crushing%Fracture%Laceration%Penetration".split(
+                separator: "%")
             let injuries = names.enumerated().map { make("Injury", ["id": $0, "name": String($1)]) }
             let station = make("Station", ["name": "North Gate"])
             for number in 1...3 {
-                let casualty = make("Casualty", ["name": "Casualty \(number)", "age": 20 + number, "arrivedAt": Date(), "tag": UUID()])
+                let casualty = make(
+                    "Casualty", ["name": "Casualty \(number)", "age": 20 + number, "arrivedAt": Date(), "tag": UUID()])
                 casualty.setValue(station, forKey: "station")
                 casualty.setValue(NSSet(array: Array(injuries.prefix(number))), forKey: "injuries")
             }
@@ -46,10 +50,13 @@ struct MigrateTests {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = [
-            "python3", root.appendingPathComponent("Scripts/Layout/guide.py").path, root.path, "Documentation/Migration.md", program.folder.path,
+            "python3", root.appendingPathComponent("Scripts/Layout/guide.py").path, root.path,
+            "Documentation/Migration.md", program.folder.path,
         ]
         var environment = ProcessInfo.processInfo.environment
-        environment["PATH"] = try CommandProgram.program().deletingLastPathComponent().path + ":" + (environment["PATH"] ?? "/usr/bin:/bin")
+        environment["PATH"] =
+            try CommandProgram.program().deletingLastPathComponent().path + ":"
+            + (environment["PATH"] ?? "/usr/bin:/bin")
         process.environment = environment
         try process.run()
         process.waitUntilExit()
@@ -67,12 +74,16 @@ struct MigrateTests {
             #expect(Set(report.keys) == ["steps", "lost", "findings"])
             let steps = try #require(report["steps"] as? [[String: Any]])
             #expect(steps.count == 1 && Set(steps[0].keys) == ["from", "to", "kind", "changes", "sql", "rows"])
-            #expect(steps[0]["from"] as? String == "FooTriage" && steps[0]["to"] as? String == "FooTriage 2" && steps[0]["kind"] as? String == "inferred")
+            #expect(
+                steps[0]["from"] as? String == "FooTriage" && steps[0]["to"] as? String == "FooTriage 2"
+                    && steps[0]["kind"] as? String == "inferred")
             #expect((steps[0]["sql"] as? [String])?.isEmpty == false && (report["findings"] as? [Any])?.isEmpty == true)
         }
         #expect(try Data(contentsOf: store) == before, "neither changes the store")
         let backup = program.folder.appendingPathComponent("before.sqlite")
-        #expect(try program.run(["migrate", store.path, "--model", model.path, "--json", "--backup", backup.path]).status == 0)
+        #expect(
+            try program.run(["migrate", store.path, "--model", model.path, "--json", "--backup", backup.path]).status
+                == 0)
         #expect(FileManager.default.fileExists(atPath: backup.path))
         let again = try program.run(["migrate", store.path, "--model", model.path])
         #expect(again.status == 0 && again.output == "The store has the version already.\n")
@@ -87,12 +98,15 @@ struct MigrateTests {
             #expect(run.status == 0, "\(arguments): \(run)")
         }
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: try NSManagedObjectModel(loading: model))
-        try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: store, options: tracked)
+        try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: store, options: tracked)
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
         let count = try context.performAndWait {
             let request = NSPersistentHistoryChangeRequest.fetchHistory(after: nil as NSPersistentHistoryToken?)
-            let found = (try context.execute(request) as? NSPersistentHistoryResult)?.result as? [NSPersistentHistoryTransaction]
+            let found =
+                (try context.execute(request) as? NSPersistentHistoryResult)?.result
+                as? [NSPersistentHistoryTransaction]
             return found?.flatMap { $0.changes ?? [] }.count
         }
         #expect(count == 12)
@@ -118,7 +132,9 @@ struct MigrateTests {
         try FileManager.default.copyItem(at: store, to: copy)
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/script")
-        let command = [try CommandProgram.program().path, "migrate", store.path, "--model", model.path].map { "'\($0)'" }.joined(separator: " ")
+        let command = [try CommandProgram.program().path, "migrate", store.path, "--model", model.path].map {
+            "'\($0)'"
+        }.joined(separator: " ")
         let typescript = program.folder.appendingPathComponent("typescript")
         process.arguments = ["-q", "-e", "-c", command, typescript.path]
         (process.standardOutput, process.standardInput) = (FileHandle.nullDevice, FileHandle.nullDevice)
@@ -145,9 +161,12 @@ struct MigrateTests {
         for version in versions where version.hasSuffix(".xcdatamodel") {
             let file = broken.appendingPathComponent("\(version)/contents")
             let text = try String(contentsOf: file, encoding: .utf8)
-            try Data(text.replacingOccurrences(of: "attributeType=\"UUID\"", with: "attributeType=\"Integer 65\"").utf8).write(to: file)
+            try Data(text.replacingOccurrences(of: "attributeType=\"UUID\"", with: "attributeType=\"Integer 65\"").utf8)
+                .write(to: file)
         }
-        let check = try report(program.run(["model", "check", "--json", broken.path])).filter { $0["severity"] as? String == "error" }
+        let check = try report(program.run(["model", "check", "--json", broken.path])).filter {
+            $0["severity"] as? String == "error"
+        }
         let answer = try program.run(["migrate", store.path, "--model", broken.path, "--json", "--plan"])
         let found = try report(answer)
         #expect(answer.status == 1 && !check.isEmpty && found as NSArray == check as NSArray, "\(found)")
@@ -157,12 +176,19 @@ struct MigrateTests {
         try FileManager.default.copyItem(at: model, to: strict)
         let file = strict.appendingPathComponent("FooTriage 2.xcdatamodel/contents")
         let text = try String(contentsOf: file, encoding: .utf8)
-        let limited = text.replacingOccurrences(of: "<attribute name=\"age\"", with: "<attribute name=\"age\" maxValueString=\"21\"")
+        let limited = text.replacingOccurrences(
+            of: "<attribute name=\"age\"", with: "<attribute name=\"age\" maxValueString=\"21\"")
         try #require(limited != text)
         try Data(limited.utf8).write(to: file)
         let rehearsed = try program.run(["migrate", store.path, "--model", strict.path, "--json", "--rehearse"])
         let objects = try report(rehearsed)
-        #expect(rehearsed.status == 1 && objects.count == 2 && objects.allSatisfy { ($0["id"] as? String)?.contains("/Casualty/p") == true }, "\(objects)")
-        #expect(objects.allSatisfy { Set($0.keys) == ["severity", "entity", "property", "message", "file", "id"] && $0["property"] as? String == "age" })
+        #expect(
+            rehearsed.status == 1 && objects.count == 2
+                && objects.allSatisfy { ($0["id"] as? String)?.contains("/Casualty/p") == true }, "\(objects)")
+        #expect(
+            objects.allSatisfy {
+                Set($0.keys) == ["severity", "entity", "property", "message", "file", "id"]
+                    && $0["property"] as? String == "age"
+            })
     }
 }

@@ -46,7 +46,8 @@ struct CasualtyRoutes: Sendable {
         let page = try await pool.read { db in
             let all = query.filtered()
             let page = query.page(of: all)
-            let items = query.includesRelations
+            let items =
+                query.includesRelations
                 ? try page.including(optional: Casualty.station).including(all: Casualty.injuries)
                     .asRequest(of: CasualtyInfo.self).fetchAll(db).map { CasualtyAnswer($0) }
                 : try page.fetchAll(db).map { CasualtyAnswer($0) }
@@ -76,20 +77,29 @@ struct CasualtyRoutes: Sendable {
 
     @Sendable func create(_ request: Request, _ context: BasicRequestContext) async throws -> Response {
         let creation = try await request.decode(as: Creation.self, context: context)
-        guard (1...80).contains(creation.name.count), (0...130).contains(creation.age), (1...4).contains(creation.priority) else {
+        guard (1...80).contains(creation.name.count), (0...130).contains(creation.age),
+            (1...4).contains(creation.priority)
+        else {
             throw HTTPError(.unprocessableContent)
         }
         let names = Set(creation.injuries ?? [])
         let (casualty, injuries) = try await pool.write { db in
             var station: Station?
             if let code = creation.station {
-                station = try SQLRequest<Station>(sql: "SELECT * FROM station WHERE code = ?", arguments: [code], cached: true).fetchOne(db)
-                guard station != nil else { throw HTTPError(.unprocessableContent, message: "There is no station \(code).") }
+                station = try SQLRequest<Station>(
+                    sql: "SELECT * FROM station WHERE code = ?", arguments: [code], cached: true
+                ).fetchOne(db)
+                guard station != nil else {
+                    throw HTTPError(.unprocessableContent, message: "There is no station \(code).")
+                }
             }
             let injuries = try Injury.filter(names.contains(Column("name"))).fetchAll(db)
-            guard injuries.count == names.count else { throw HTTPError(.unprocessableContent, message: "There is no such injury.") }
+            guard injuries.count == names.count else {
+                throw HTTPError(.unprocessableContent, message: "There is no such injury.")
+            }
             let casualty = Casualty(
-                id: creation.id ?? UUID(), name: creation.name, age: creation.age, arrivedAt: Date(), priority: creation.priority,
+                id: creation.id ?? UUID(), name: creation.name, age: creation.age, arrivedAt: Date(),
+                priority: creation.priority,
                 stationId: station?.id)
             do {
                 try casualty.insert(db)

@@ -33,6 +33,7 @@ enum ModelFile {
             if FileManager.default.fileExists(atPath: model.path) { return model }
             folder.deleteLastPathComponent()
         }
-        throw Failure("no Models/FooTriage.xcdatamodeld in a folder above \(program.path): name the model with --model.")
+        throw Failure(
+            "no Models/FooTriage.xcdatamodeld in a folder above \(program.path): name the model with --model.")
     }
 }

@@ -103,7 +103,11 @@ extension Casualty {
 
     /// A number that is no priority is left for the model to refuse.
     private func setPriority(_ number: Int16) {
-        if let priority = Priority(rawValue: number) { self.priority = priority } else { setValue(number, forKey: "priority") }
+        if let priority = Priority(rawValue: number) {
+            self.priority = priority
+        } else {
+            setValue(number, forKey: "priority")
+        }
     }
 
     /// What the model says against the casualty as it is.
@@ -149,7 +153,9 @@ extension CasualtyChanges {
         related.injuries = Set(found)
         let missing = names.subtracting(found.map(\.name))
         guard !missing.isEmpty else { return related }
-        let problem = Problem(.unprocessableContent, "There is no injury \(missing.sorted().joined(separator: ", ")).", keys: ["injuries"])
+        let problem = Problem(
+            .unprocessableContent, "There is no injury \(missing.sorted().joined(separator: ", ")).", keys: ["injuries"]
+        )
         related.unknown = related.unknown.map { $0.joined(with: problem) } ?? problem
         return related
     }

@@ -12,12 +12,24 @@ struct CasualtyQuery: Sendable {
     typealias Order = @Sendable (SortOrder) -> SortDescriptor<Casualty>
 
     static let filters: [String: @Sendable (QueryParameter) throws -> Filter] = [
-        "name": { let text = $0.text; return { Casualty.predicate { $0.name.hasPrefix(text) } } },
-        "minAge": { let age: Int16 = try $0.number(); return { \Casualty.age >= age } },
-        "maxAge": { let age: Int16 = try $0.number(); return { \Casualty.age <= age } },
-        "priority": { let priority: Priority = try $0.value(); return { \Casualty.priority == priority } },
-        "station": { let code = $0.text; return { \Casualty.station?.code == code } },
-        "injury": { let name = $0.text; return { Casualty.predicate { $0.injuries.any { $0.name == name } } } },
+        "name": {
+            let text = $0.text; return { Casualty.predicate { $0.name.hasPrefix(text) } }
+        },
+        "minAge": {
+            let age: Int16 = try $0.number(); return { \Casualty.age >= age }
+        },
+        "maxAge": {
+            let age: Int16 = try $0.number(); return { \Casualty.age <= age }
+        },
+        "priority": {
+            let priority: Priority = try $0.value(); return { \Casualty.priority == priority }
+        },
+        "station": {
+            let code = $0.text; return { \Casualty.station?.code == code }
+        },
+        "injury": {
+            let name = $0.text; return { Casualty.predicate { $0.injuries.any { $0.name == name } } }
+        },
     ]
 
     static let orders: [String: Order] = [
@@ -47,10 +59,14 @@ struct CasualtyQuery: Sendable {
             case "size": size = try parameter.number(in: 1...100)
             case "include":
                 (relations, includesTotal) = ([], false)
-                for name in parameter.text.split(separator: ",") where name != "none" { try include(String(name), parameter) }
+                for name in parameter.text.split(separator: ",") where name != "none" {
+                    try include(String(name), parameter)
+                }
             case "order": order = try parameter.text.split(separator: ",").map { try Self.order(String($0), parameter) }
             default:
-                guard let filter = Self.filters[parameter.name] else { throw parameter.refused("is none that is known") }
+                guard let filter = Self.filters[parameter.name] else {
+                    throw parameter.refused("is none that is known")
+                }
                 filters.append(try filter(parameter))
             }
         }
@@ -58,14 +74,19 @@ struct CasualtyQuery: Sendable {
 
     private mutating func include(_ name: String, _ parameter: QueryParameter) throws {
         if name == "total" { return includesTotal = true }
-        guard let relation = Self.relations[name] else { throw parameter.refused("takes station, injuries, total and none") }
+        guard let relation = Self.relations[name] else {
+            throw parameter.refused("takes station, injuries, total and none")
+        }
         relations.formUnion(relation)
     }
 
-    private static func order(_ text: String, _ parameter: QueryParameter) throws -> @Sendable () -> SortDescriptor<Casualty> {
+    private static func order(_ text: String, _ parameter: QueryParameter) throws
+        -> @Sendable () -> SortDescriptor<Casualty>
+    {
         let isReverse = text.hasPrefix("-")
         guard let order = orders[isReverse ? String(text.dropFirst()) : text] else {
-            throw parameter.refused("takes \(orders.keys.sorted().joined(separator: ", ")), each with a - before it or not")
+            throw parameter.refused(
+                "takes \(orders.keys.sorted().joined(separator: ", ")), each with a - before it or not")
         }
         return { order(isReverse ? .reverse : .forward) }
     }
@@ -90,7 +111,9 @@ struct QueryParameter {
     let name: String
     let text: String
 
-    func refused(_ reason: String) -> Problem { Problem(.badRequest, "The query parameter \(name) \(reason).", keys: [name]) }
+    func refused(_ reason: String) -> Problem {
+        Problem(.badRequest, "The query parameter \(name) \(reason).", keys: [name])
+    }
 
     func number<N: FixedWidthInteger>(in range: ClosedRange<N> = .min ... .max) throws -> N {
         guard let number = N(text), range.contains(number) else {

@@ -96,5 +96,7 @@ struct CasualtyRoutes: Sendable {
 
 extension Versioned<EncodedObject> {
     /// Reads what the answer says, to be written outside the block.
-    init(_ casualty: Casualty) throws { self.init(try casualty.encoded(Casualty.form(with: .all)), version: casualty.rowVersion) }
+    init(_ casualty: Casualty) throws {
+        self.init(try casualty.encoded(Casualty.form(with: .all)), version: casualty.rowVersion)
+    }
 }

@@ -24,7 +24,10 @@ struct Command: AsyncParsableCommand {
     @Option(help: "The port to listen at; 0 takes a free one.")
     var port = 8080
 
-    @Option(help: "How many reads of the store run at once, if there are as many threads for them: 4 and 2 for each processor.")
+    @Option(
+        help:
+            "How many reads of the store run at once, if there are as many threads for them: 4 and 2 for each processor."
+    )
     var readers = 64
 
     @Option(help: "Seconds that a request waits for its turn, and for the store, before it is answered 503.")

@@ -43,7 +43,8 @@ actor Drafts {
     func open(_ casualty: UUID?) async throws -> State {
         let context = container.newBackgroundContext()
         let object = try await context.perform {
-            let object = if let casualty { try Casualty.with(id: casualty, in: context) } else { Casualty(context: context) }
+            let object =
+                if let casualty { try Casualty.with(id: casualty, in: context) } else { Casualty(context: context) }
             if let version = object.rowVersion {
                 // Who saves in the meantime makes the save of this draft fail.
                 context.expect(version, of: object)
@@ -124,7 +125,9 @@ struct DraftRoutes: Sendable {
             }
     }
 
-    private func id(_ context: BasicRequestContext) throws -> UUID { try context.parameters.require("id", as: UUID.self) }
+    private func id(_ context: BasicRequestContext) throws -> UUID {
+        try context.parameters.require("id", as: UUID.self)
+    }
 
     struct Opening: Decodable, Sendable {
         var casualty: UUID?

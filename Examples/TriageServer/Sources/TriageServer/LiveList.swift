@@ -15,7 +15,9 @@ struct LiveList: AsyncSequence, Sendable {
     func makeAsyncIterator() -> Iterator {
         let (saves, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         // Observed before the first reading, so that no save comes between.
-        let observation = NotificationCenter.default.addObserver(for: NSManagedObjectContext.DidSaveObjectIDsAsyncMessage.self) { _ in
+        let observation = NotificationCenter.default.addObserver(
+            for: NSManagedObjectContext.DidSaveObjectIDsAsyncMessage.self
+        ) { _ in
             signal.yield()
         }
         signal.onTermination = { _ in NotificationCenter.default.removeObserver(observation) }
@@ -64,7 +66,8 @@ struct LiveRoutes: Sendable {
                 try await request.body.consumeWithCancellationOnInboundClose { _ in
                     // Without this a listener would keep the server from ending.
                     for try await page in list.cancelOnGracefulShutdown() {
-                        try await writer.write(ByteBuffer(bytes: Data("data: ".utf8) + encoder.encode(page) + Data("\n\n".utf8)))
+                        try await writer.write(
+                            ByteBuffer(bytes: Data("data: ".utf8) + encoder.encode(page) + Data("\n\n".utf8)))
                     }
                 }
                 try await writer.finish(nil)

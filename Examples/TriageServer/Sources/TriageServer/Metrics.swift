@@ -10,7 +10,8 @@ final class MetricsText: MetricsFactory {
 
     /// One line for each counter, two for each measure, in the order of their names.
     var text: String {
-        let lines = series.withLock { $0.values.sorted { ($0.name, $0.labels) < ($1.name, $1.labels) } }.flatMap(\.lines)
+        let lines = series.withLock { $0.values.sorted { ($0.name, $0.labels) < ($1.name, $1.labels) } }.flatMap(
+            \.lines)
         return lines.joined(separator: "\n") + "\n"
     }
 
@@ -33,9 +34,15 @@ final class MetricsText: MetricsFactory {
         String(text.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
     }
 
-    func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler { series(label, dimensions, .counter) }
-    func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler { series(label, dimensions, .gauge) }
-    func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler { series(label, dimensions, .seconds) }
+    func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
+        series(label, dimensions, .counter)
+    }
+    func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
+        series(label, dimensions, .gauge)
+    }
+    func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
+        series(label, dimensions, .seconds)
+    }
     func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
         series(label, dimensions, .measure)
     }

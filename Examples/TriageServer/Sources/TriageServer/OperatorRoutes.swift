@@ -24,8 +24,11 @@ struct OperatorRoutes: Sendable {
 
     /// What the routes take and answer, as it lies among the resources.
     @Sendable func description(_ request: Request, _ context: BasicRequestContext) throws -> Response {
-        guard let file = Bundle.module.url(forResource: "openapi", withExtension: "json") else { throw HTTPError(.notFound) }
+        guard let file = Bundle.module.url(forResource: "openapi", withExtension: "json") else {
+            throw HTTPError(.notFound)
+        }
         return Response(
-            status: .ok, headers: [.contentType: "application/json"], body: .init(byteBuffer: ByteBuffer(bytes: try Data(contentsOf: file))))
+            status: .ok, headers: [.contentType: "application/json"],
+            body: .init(byteBuffer: ByteBuffer(bytes: try Data(contentsOf: file))))
     }
 }

@@ -21,7 +21,9 @@ struct Problem: HTTPResponseError {
     init(_ error: DecodingError) {
         let context: DecodingError.Context? =
             switch error {
-            case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context), .dataCorrupted(let context): context
+            case .typeMismatch(_, let context), .valueNotFound(_, let context), .keyNotFound(_, let context),
+                .dataCorrupted(let context):
+                context
             @unknown default: nil
             }
         self.init(
@@ -65,7 +67,8 @@ struct Problem: HTTPResponseError {
     }
 
     func response(from request: Request, context: some RequestContext) throws -> Response {
-        var response = try context.responseEncoder.encode(Body(message: message, keys: keys), from: request, context: context)
+        var response = try context.responseEncoder.encode(
+            Body(message: message, keys: keys), from: request, context: context)
         response.status = status
         response.headers.append(contentsOf: headers)
         return response
@@ -77,7 +80,9 @@ extension Request {
     ///
     /// - Throws: 400, by the key whose value is of another type.
     func body<T: Decodable>(_ type: T.Type, _ context: some RequestContext) async throws -> T {
-        do { return try await context.requestDecoder.decode(type, from: self, context: context) } catch let error as DecodingError {
+        do { return try await context.requestDecoder.decode(type, from: self, context: context) } catch let error
+            as DecodingError
+        {
             throw Problem(error)
         }
     }
@@ -103,7 +108,9 @@ extension NSManagedObjectContext {
 /// Turns what the blocks of `read` and `write` throw, and what the router refuses, into problems. What is nobody's fault but ours is
 /// logged, and told as 500 alone.
 struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
-    func handle(_ request: Request, context: Context, next: (Request, Context) async throws -> Response) async throws -> Response {
+    func handle(_ request: Request, context: Context, next: (Request, Context) async throws -> Response) async throws
+        -> Response
+    {
         do {
             return try await next(request, context)
         } catch let problem as Problem {
@@ -113,8 +120,10 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         } catch let error as CocoaError {
             if let problem = Problem(error) { return try problem.response(from: request, context: context) }
             // Not the error as a whole, whose user info has objects with their values.
-            context.logger.error("\(request.method) \(request.uri.path): \(error.code.rawValue) \(error.localizedDescription)")
-            return try Problem(.internalServerError, "Something went wrong here.").response(from: request, context: context)
+            context.logger.error(
+                "\(request.method) \(request.uri.path): \(error.code.rawValue) \(error.localizedDescription)")
+            return try Problem(.internalServerError, "Something went wrong here.").response(
+                from: request, context: context)
         }
     }
 }

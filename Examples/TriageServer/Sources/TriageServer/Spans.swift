@@ -9,7 +9,8 @@ struct SpanLog: Tracer {
     let logger: Logger
 
     func startSpan<Instant: TracerInstant>(
-        _ name: String, context: @autoclosure () -> ServiceContext, ofKind kind: SpanKind, at instant: @autoclosure () -> Instant,
+        _ name: String, context: @autoclosure () -> ServiceContext, ofKind kind: SpanKind,
+        at instant: @autoclosure () -> Instant,
         function: String, file: String, line: UInt
     ) -> LoggedSpan {
         LoggedSpan(name, in: context(), start: instant().nanosecondsSinceEpoch, logger: logger)
@@ -18,9 +19,13 @@ struct SpanLog: Tracer {
     func forceFlush() {}
 
     // The server calls no other one, and starts a trace for each request.
-    func extract<Carrier, Extract: Extractor>(_ carrier: Carrier, into context: inout ServiceContext, using extractor: Extract)
+    func extract<Carrier, Extract: Extractor>(
+        _ carrier: Carrier, into context: inout ServiceContext, using extractor: Extract
+    )
     where Extract.Carrier == Carrier {}
-    func inject<Carrier, Inject: Injector>(_ context: ServiceContext, into carrier: inout Carrier, using injector: Inject)
+    func inject<Carrier, Inject: Injector>(
+        _ context: ServiceContext, into carrier: inout Carrier, using injector: Inject
+    )
     where Inject.Carrier == Carrier {}
 }
 
@@ -61,7 +66,9 @@ final class LoggedSpan: Span {
 
     var isRecording: Bool { state.withLock { $0.isRecording } }
 
-    func recordError<Instant: TracerInstant>(_ error: any Error, attributes: SpanAttributes, at instant: @autoclosure () -> Instant) {
+    func recordError<Instant: TracerInstant>(
+        _ error: any Error, attributes: SpanAttributes, at instant: @autoclosure () -> Instant
+    ) {
         state.withLock { $0.error = error }
     }
 

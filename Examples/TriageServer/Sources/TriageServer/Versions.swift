@@ -31,7 +31,8 @@ extension Response {
     /// What was written straight from objects.
     init(json: Data) {
         self.init(
-            status: .ok, headers: [.contentType: "application/json; charset=utf-8"], body: .init(byteBuffer: ByteBuffer(bytes: json)))
+            status: .ok, headers: [.contentType: "application/json; charset=utf-8"],
+            body: .init(byteBuffer: ByteBuffer(bytes: json)))
     }
 }
 

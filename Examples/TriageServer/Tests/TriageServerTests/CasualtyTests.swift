@@ -17,7 +17,9 @@ struct CasualtyTests {
                 try await server.client.get("/injuries").decoded()
             }
             #expect(
-                injuries == ["Blunt Trauma", "Burn", "C-Spine", "Cardiac", "Crushing", "Fracture", "Laceration", "Penetration"])
+                injuries == [
+                    "Blunt Trauma", "Burn", "C-Spine", "Cardiac", "Crushing", "Fracture", "Laceration", "Penetration",
+                ])
         }
     }
 
@@ -25,9 +27,12 @@ struct CasualtyTests {
     func life() async throws {
         try await ServerProcess.running(in: folder) { server in
             let client = server.client
-            #expect(try await client.send(.post, "/stations", #"{"code": "north", "name": "North Gate", "beds": 4}"#).status == 201)
+            #expect(
+                try await client.send(.post, "/stations", #"{"code": "north", "name": "North Gate", "beds": 4}"#).status
+                    == 201)
             let made = try await client.send(
-                .post, "/casualties", #"{"name": "Ada", "age": 36, "priority": 3, "station": "north", "injuries": ["Burn", "Cardiac"]}"#)
+                .post, "/casualties",
+                #"{"name": "Ada", "age": 36, "priority": 3, "station": "north", "injuries": ["Burn", "Cardiac"]}"#)
             #expect(made.status == 201)
             let path = try #require(made.headers[.location])
             let casualty = try made.decoded(CasualtyAnswer.self)
@@ -59,7 +64,8 @@ struct CasualtyTests {
             for index in 0..<25 {
                 let station = index % 5 == 0 ? #", "station": "north""# : ""
                 let injuries = index % 2 == 0 ? #"["Burn"]"# : "[]"
-                let body = #"{"name": "C\#(index % 7)", "age": \#(index), "priority": \#(index % 4 + 1), "injuries": \#(injuries)\#(station)}"#
+                let body =
+                    #"{"name": "C\#(index % 7)", "age": \#(index), "priority": \#(index % 4 + 1), "injuries": \#(injuries)\#(station)}"#
                 #expect(try await client.send(.post, "/casualties", body).status == 201)
             }
             func ages(_ query: String) async throws -> [Int] {
@@ -78,7 +84,8 @@ struct CasualtyTests {
             let plain = try await client.get("/casualties?include=none&injury=Burn").decoded(CasualtyPage.self)
             #expect(plain.total == nil && plain.items.count == 13)
             #expect(plain.items.allSatisfy { $0.injuries == nil && $0.station == nil })
-            let some = try await client.get("/casualties?include=injuries&injury=Burn&station=north").decoded(CasualtyPage.self)
+            let some = try await client.get("/casualties?include=injuries&injury=Burn&station=north").decoded(
+                CasualtyPage.self)
             #expect(!some.items.isEmpty && some.items.allSatisfy { $0.injuries == ["Burn"] && $0.station == nil })
             // What a client writes is a value, whatever it looks like.
             #expect(try await ages("name=%27%20OR%20TRUEPREDICATE") == [])

@@ -31,14 +31,18 @@ struct Client: Sendable {
     func get(_ path: String) async throws -> Answer { try await send(.get, path) }
 
     /// Sends a request and holds the answer to the description.
-    func send(_ method: HTTPRequest.Method, _ path: String, _ body: String? = nil, ifMatch tag: String? = nil) async throws -> Answer {
+    func send(_ method: HTTPRequest.Method, _ path: String, _ body: String? = nil, ifMatch tag: String? = nil)
+        async throws -> Answer
+    {
         let answer = try await answer(method, path, body, tag)
         let complaints = OpenAPI.own.complaints(method.rawValue, path, answer)
         #expect(complaints.isEmpty, "\(method) \(path) was answered \(answer.status): \(complaints)")
         return answer
     }
 
-    private func answer(_ method: HTTPRequest.Method, _ path: String, _ body: String?, _ tag: String?) async throws -> Answer {
+    private func answer(_ method: HTTPRequest.Method, _ path: String, _ body: String?, _ tag: String?) async throws
+        -> Answer
+    {
         try await exchanging(method, path, body, tag) { parts in
             var head: HTTPResponse?
             var body = Data()

@@ -38,19 +38,24 @@ struct DraftTests {
             #expect(saved.status == 200)
             #expect(saved.headers[.eTag] != nil)
             #expect(try saved.decoded(CasualtyAnswer.self) == redone.casualty)
-            #expect(try await client.get("/casualties/\(redone.casualty.id)").decoded(CasualtyAnswer.self) == redone.casualty)
+            #expect(
+                try await client.get("/casualties/\(redone.casualty.id)").decoded(CasualtyAnswer.self)
+                    == redone.casualty)
             #expect(try await client.get(draft).status == 404)
         }
     }
 
-    @Test("A draft that cannot be saved is kept; one whose casualty was changed meanwhile is refused; a dropped one changes nothing")
+    @Test(
+        "A draft that cannot be saved is kept; one whose casualty was changed meanwhile is refused; a dropped one changes nothing"
+    )
     func refusals() async throws {
         try await ServerProcess.running(in: folder) { server in
             let client = server.client
             let made = try await client.send(.post, "/casualties", #"{"name": "Ada"}"#)
             let path = try #require(made.headers[.location])
             let casualty = try made.decoded(CasualtyAnswer.self)
-            let draft = try #require(try await client.send(.post, "/drafts", #"{"casualty": "\#(casualty.id)"}"#).headers[.location])
+            let draft = try #require(
+                try await client.send(.post, "/drafts", #"{"casualty": "\#(casualty.id)"}"#).headers[.location])
 
             _ = try await client.send(.patch, draft, #"{"age": 131}"#)
             #expect(try await client.send(.post, "\(draft)/save").status == 422)

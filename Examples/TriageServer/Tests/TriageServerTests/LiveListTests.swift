@@ -14,10 +14,12 @@ struct LiveListTests {
     func follows() async throws {
         try await ServerProcess.running(in: folder) { server in
             let client = server.client
-            let ada = try #require(try await client.send(.post, "/casualties", #"{"name": "Ada", "priority": 3}"#).headers[.location])
+            let ada = try #require(
+                try await client.send(.post, "/casualties", #"{"name": "Ada", "priority": 3}"#).headers[.location])
             try await client.lines("/live?priority=3&order=name") { lines in
                 #expect(try await lines.names() == ["Ada"])
-                let eve = try #require(try await client.send(.post, "/casualties", #"{"name": "Eve", "priority": 3}"#).headers[.location])
+                let eve = try #require(
+                    try await client.send(.post, "/casualties", #"{"name": "Eve", "priority": 3}"#).headers[.location])
                 #expect(try await lines.names() == ["Ada", "Eve"])
                 // Not on this list: nothing is told of it.
                 _ = try await client.send(.post, "/casualties", #"{"name": "Bob"}"#)

@@ -8,12 +8,19 @@ enum JSON: Decodable, Sendable, Equatable {
 
     init(from decoder: any Decoder) throws {
         let value = try decoder.singleValueContainer()
-        if value.decodeNil() { self = .null }
-        else if let bool = try? value.decode(Bool.self) { self = .bool(bool) }
-        else if let number = try? value.decode(Double.self) { self = .number(number) }
-        else if let text = try? value.decode(String.self) { self = .text(text) }
-        else if let list = try? value.decode([JSON].self) { self = .list(list) }
-        else { self = .object(try value.decode([String: JSON].self)) }
+        if value.decodeNil() {
+            self = .null
+        } else if let bool = try? value.decode(Bool.self) {
+            self = .bool(bool)
+        } else if let number = try? value.decode(Double.self) {
+            self = .number(number)
+        } else if let text = try? value.decode(String.self) {
+            self = .text(text)
+        } else if let list = try? value.decode([JSON].self) {
+            self = .list(list)
+        } else {
+            self = .object(try value.decode([String: JSON].self))
+        }
     }
 
     subscript(key: String) -> JSON? { object?[key] }
@@ -40,7 +47,8 @@ struct OpenAPI: Sendable {
 
     /// That of the sources, which the server answers too.
     static let own: OpenAPI = {
-        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent("../../Sources/TriageServer/openapi.json")
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
+            "../../Sources/TriageServer/openapi.json")
         return OpenAPI(root: try! JSONDecoder().decode(JSON.self, from: Data(contentsOf: file)))
     }()
 
@@ -49,7 +57,9 @@ struct OpenAPI: Sendable {
         guard let operation = operation(method, path) else {
             return answer.status == 404 ? [] : ["there is no such operation"]
         }
-        guard let response = operation["responses"]?["\(answer.status)"].map(resolved) else { return ["the operation has no such status"] }
+        guard let response = operation["responses"]?["\(answer.status)"].map(resolved) else {
+            return ["the operation has no such status"]
+        }
         let names = Set(answer.headers.map { $0.name.canonicalName })
         let missing = (response["headers"]?.object ?? [:]).keys.filter { !names.contains($0.lowercased()) }
         return missing.map { "the header \($0) is missing" } + body(answer, response["content"]?.object ?? [:])
@@ -67,9 +77,13 @@ struct OpenAPI: Sendable {
     private func body(_ answer: Answer, _ content: [String: JSON]) -> [String] {
         let type = answer.headers[.contentType]?.prefix { $0 != ";" }.description
         guard !content.isEmpty else { return answer.body.isEmpty ? [] : ["the description knows of no body"] }
-        guard let type, let described = content[type] else { return ["the description has no body of type \(type ?? "none")"] }
+        guard let type, let described = content[type] else {
+            return ["the description has no body of type \(type ?? "none")"]
+        }
         guard type == "application/json", let schema = described["schema"] else { return [] }
-        guard let value = try? JSONDecoder().decode(JSON.self, from: answer.body) else { return ["the body is no JSON"] }
+        guard let value = try? JSONDecoder().decode(JSON.self, from: answer.body) else {
+            return ["the body is no JSON"]
+        }
         return faults(value, schema, "body")
     }
 
@@ -82,16 +96,25 @@ struct OpenAPI: Sendable {
     private func faults(_ value: JSON, _ reference: JSON, _ place: String) -> [String] {
         let schema = resolved(reference)
         let types = schema["type"].map { $0.list?.compactMap(\.text) ?? [$0.text ?? ""] } ?? []
-        guard !Set(types).isDisjoint(with: value.types) else { return ["\(place) is \(value.types[0]) and not \(types)"] }
+        guard !Set(types).isDisjoint(with: value.types) else {
+            return ["\(place) is \(value.types[0]) and not \(types)"]
+        }
         var faults = bounds(value, schema).map { "\(place) \($0)" }
         if let object = value.object, let properties = schema["properties"]?.object {
-            faults += (schema["required"]?.list ?? []).compactMap(\.text).filter { object[$0] == nil }.map { "\(place).\($0) is missing" }
+            faults += (schema["required"]?.list ?? []).compactMap(\.text).filter { object[$0] == nil }.map {
+                "\(place).\($0) is missing"
+            }
             for (key, value) in object {
-                faults += properties[key].map { self.faults(value, $0, "\(place).\(key)") } ?? ["\(place).\(key) is not described"]
+                faults +=
+                    properties[key].map { self.faults(value, $0, "\(place).\(key)") } ?? [
+                        "\(place).\(key) is not described"
+                    ]
             }
         }
         if let items = schema["items"] {
-            for (index, value) in (value.list ?? []).enumerated() { faults += self.faults(value, items, "\(place)[\(index)]") }
+            for (index, value) in (value.list ?? []).enumerated() {
+                faults += self.faults(value, items, "\(place)[\(index)]")
+            }
         }
         return faults
     }

@@ -32,12 +32,15 @@ struct ProblemTests {
             try await refused(.post, "/casualties", #"{"name": "", "age": 131}"#, 422, ["age", "name"])
             try await refused(.post, "/stations", #"{"beds": -1}"#, 422, ["beds", "code", "name"])
             try await refused(.post, "/casualties", #"{"name": "Ada", "station": "west"}"#, 422, ["station"])
-            try await refused(.post, "/casualties", #"{"name": "Ada", "injuries": ["Burn", "Cough"]}"#, 422, ["injuries"])
+            try await refused(
+                .post, "/casualties", #"{"name": "Ada", "injuries": ["Burn", "Cough"]}"#, 422, ["injuries"])
 
             // Numbers that fit no property, numbers that are no priority, and what there is not, beside the rest.
-            try await refused(.post, "/casualties", #"{"name": "Ada", "age": 40000, "priority": 9}"#, 422, ["age", "priority"])
             try await refused(
-                .post, "/casualties", #"{"age": -1, "station": "west", "injuries": ["Cough"]}"#, 422, ["age", "injuries", "name", "station"])
+                .post, "/casualties", #"{"name": "Ada", "age": 40000, "priority": 9}"#, 422, ["age", "priority"])
+            try await refused(
+                .post, "/casualties", #"{"age": -1, "station": "west", "injuries": ["Cough"]}"#, 422,
+                ["age", "injuries", "name", "station"])
             try await refused(.post, "/stations", #"{"code": "east", "name": "East", "beds": 40000}"#, 422, ["beds"])
             try await refused(.post, "/casualties", #"{"name": 5}"#, 400, ["name"])
             try await refused(.post, "/casualties", #"{"id": "5", "name": "Ada"}"#, 400, ["id"])
@@ -45,7 +48,8 @@ struct ProblemTests {
             _ = try await server.client.send(.post, "/stations", #"{"code": "north", "name": "North"}"#)
             try await refused(.post, "/stations", #"{"code": "north", "name": "South"}"#, 409, ["code"])
             let id = UUID()
-            _ = try await server.client.send(.post, "/casualties", #"{"id": "\#(id)", "name": "Ada", "station": "north"}"#)
+            _ = try await server.client.send(
+                .post, "/casualties", #"{"id": "\#(id)", "name": "Ada", "station": "north"}"#)
             try await refused(.post, "/casualties", #"{"id": "\#(id)", "name": "Bob"}"#, 409, ["id"])
             try await refused(.delete, "/stations/north", nil, 422, ["casualties"])
 
@@ -64,9 +68,11 @@ struct ProblemTests {
         }
     }
 
-    @Test("Requests whose turn does not come in time are answered 503 and told when to come again, and the server says so", arguments: [
-        ["--readers", "1", "--patience", "0"], ["--patience", "0"],
-    ])
+    @Test(
+        "Requests whose turn does not come in time are answered 503 and told when to come again, and the server says so",
+        arguments: [
+            ["--readers", "1", "--patience", "0"], ["--patience", "0"],
+        ])
     func full(_ options: [String]) async throws {
         try await ServerProcess.running(in: folder, more: options) { server in
             for index in 0..<20 {
@@ -84,7 +90,11 @@ struct ProblemTests {
             #expect(try await server.client.get("/alive").status == 200)
             let metrics = try await server.client.get("/metrics").text.split(separator: "\n")
             #expect(metrics.contains { $0.hasPrefix("coredata_pool_timeouts_total ") && !$0.hasSuffix(" 0") })
-            #expect(metrics.contains { $0.hasPrefix("coredata_pool_wait_duration_seconds_count{for=\"turn\"}") || $0.contains("{for=\"block\"}") })
+            #expect(
+                metrics.contains {
+                    $0.hasPrefix("coredata_pool_wait_duration_seconds_count{for=\"turn\"}")
+                        || $0.contains("{for=\"block\"}")
+                })
         }
     }
 }

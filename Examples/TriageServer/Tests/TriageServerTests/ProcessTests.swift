@@ -54,7 +54,9 @@ struct ProcessTests {
         var made: [UUID] = []
         while true {
             let id = UUID()
-            guard let answer = try? await client.send(.post, "/casualties", #"{"id": "\#(id)", "name": "Ada", "injuries": ["Burn"]}"#)
+            guard
+                let answer = try? await client.send(
+                    .post, "/casualties", #"{"id": "\#(id)", "name": "Ada", "injuries": ["Burn"]}"#)
             else { return made }
             #expect(answer.status == 201)
             made.append(id)
@@ -85,9 +87,13 @@ struct ProcessTests {
             _ = try await server.client.send(.post, "/casualties", #"{"name": "Ada", "injuries": ["Burn"]}"#)
             _ = try await server.client.get("/casualties")
         }
-        let lines = try String(contentsOf: folder.log, encoding: .utf8).split(separator: "\n").filter { $0.contains(" span=") }
+        let lines = try String(contentsOf: folder.log, encoding: .utf8).split(separator: "\n").filter {
+            $0.contains(" span=")
+        }
         func traces(_ name: String) -> [Substring] {
-            lines.filter { $0.contains("span=\(name) ") }.compactMap { line in line.split(separator: " ").first { $0.hasPrefix("trace=") } }
+            lines.filter { $0.contains("span=\(name) ") }.compactMap { line in
+                line.split(separator: " ").first { $0.hasPrefix("trace=") }
+            }
         }
         let requests = traces("/casualties")
         try #require(requests.count == 2 && requests[0] != requests[1], "\(lines)")

@@ -60,7 +60,10 @@ struct ServerProcess: Sendable {
         await withCheckedContinuation { done in
             DispatchQueue.global().async {
                 let line = String(decoding: output.availableData, as: UTF8.self)
-                done.resume(returning: line.split(separator: ":").last.flatMap { Int($0.trimmingCharacters(in: .whitespacesAndNewlines)) })
+                done.resume(
+                    returning: line.split(separator: ":").last.flatMap {
+                        Int($0.trimmingCharacters(in: .whitespacesAndNewlines))
+                    })
             }
         }
     }

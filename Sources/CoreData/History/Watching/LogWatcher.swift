@@ -52,7 +52,8 @@ final class LogWatcher: Sendable {
         let folder = file.deletingLastPathComponent().resolvingSymlinksInPath().path
         state.withLock { state in
             // For a folder that is watched already it answers the same number.
-            let watch = descriptor < 0
+            let watch =
+                descriptor < 0
                 ? -1 : inotify_add_watch(descriptor, folder, UInt32(IN_MODIFY | IN_CREATE | IN_MOVED_TO | IN_DELETE))
             if watch >= 0 {
                 state.folders[watch, default: [:]][file.lastPathComponent, default: []].append(store)

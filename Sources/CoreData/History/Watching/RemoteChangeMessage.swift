@@ -22,11 +22,14 @@ extension NSPersistentStoreCoordinator {
             else { return nil }
             return RemoteChangeMessage(
                 persistentStoreCoordinator: coordinator,
-                historyToken: notification.userInfo?[NSPersistentHistoryTokenKey] as? NSPersistentHistoryToken, storeURL: url, storeUUID: uuid)
+                historyToken: notification.userInfo?[NSPersistentHistoryTokenKey] as? NSPersistentHistoryToken,
+                storeURL: url, storeUUID: uuid)
         }
 
         public static func makeNotification(_ message: RemoteChangeMessage) -> Notification {
-            var info: [AnyHashable: Any] = [NSStoreUUIDKey: message.storeUUID, NSPersistentStoreURLKey: message.storeURL]
+            var info: [AnyHashable: Any] = [
+                NSStoreUUIDKey: message.storeUUID, NSPersistentStoreURLKey: message.storeURL,
+            ]
             info[NSPersistentHistoryTokenKey] = message.historyToken
             return Notification(name: name, object: message.persistentStoreCoordinator, userInfo: info)
         }
@@ -39,11 +42,15 @@ extension NSPersistentStoreCoordinator {
         info[NSPersistentHistoryTokenKey] = token
         post(.NSPersistentStoreRemoteChange, info)
         let posted = Notification(name: .NSPersistentStoreRemoteChange, object: self, userInfo: info)
-        if let message = RemoteChangeMessage.makeMessage(posted) { NotificationCenter.default.post(message, subject: self) }
+        if let message = RemoteChangeMessage.makeMessage(posted) {
+            NotificationCenter.default.post(message, subject: self)
+        }
     }
 }
 
 extension NotificationCenter.MessageIdentifier
 where Self == NotificationCenter.BaseMessageIdentifier<NSPersistentStoreCoordinator.RemoteChangeMessage> {
-    public static var remoteChange: NotificationCenter.BaseMessageIdentifier<NSPersistentStoreCoordinator.RemoteChangeMessage> { .init() }
+    public static var remoteChange:
+        NotificationCenter.BaseMessageIdentifier<NSPersistentStoreCoordinator.RemoteChangeMessage>
+    { .init() }
 }

@@ -95,7 +95,9 @@ final class WatchedStore: @unchecked Sendable {
         state.withLock { $0.watchers[key] = nil }
     }
 
-    var isUsed: Bool { visitors.load(ordering: .acquiring) > 0 || !stores.isEmpty || state.withLock { !$0.watchers.isEmpty } }
+    var isUsed: Bool {
+        visitors.load(ordering: .acquiring) > 0 || !stores.isEmpty || state.withLock { !$0.watchers.isEmpty }
+    }
 
     /// One that has the history; nil where none of them keeps one.
     private var recorder: NSPersistentStore? { stores.first(where: \.recordsHistory) }

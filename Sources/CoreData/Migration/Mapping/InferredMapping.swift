@@ -48,13 +48,18 @@ struct InferredMapping {
         mapping.sourceEntityName = earlier.name
         mapping.sourceEntityVersionHash = earlier.versionHash
         mapping.sourceExpression = SourceExpression.all(of: earlier.name)
-        guard let from = source.entitiesByName[earlier.name], let to = destination.entitiesByName[later.name] else { return mapping }
+        guard let from = source.entitiesByName[earlier.name], let to = destination.entitiesByName[later.name] else {
+            return mapping
+        }
         let origins = pairs.sourceProperties(of: later)
-        mapping.attributeMappings = to.attributesByName.sorted { $0.key < $1.key }.filter { $0.value.isFilled }.map { name, attribute in
+        mapping.attributeMappings = to.attributesByName.sorted { $0.key < $1.key }.filter { $0.value.isFilled }.map {
+            name, attribute in
             let former = origins[name].flatMap { from.attributesByName[$0.name] }
             return NSPropertyMapping(name, former.flatMap { $0.isTransient ? nil : value(of: $0, attribute) })
         }
-        mapping.relationshipMappings = to.relationshipsByName.sorted { $0.key < $1.key }.filter { !$0.value.isTransient }.map { name, _ in
+        mapping.relationshipMappings = to.relationshipsByName.sorted { $0.key < $1.key }.filter {
+            !$0.value.isTransient
+        }.map { name, _ in
             let former = origins[name].flatMap { from.relationshipsByName[$0.name] }
             return NSPropertyMapping(name, former.map { SourceExpression.members(of: $0.name) })
         }
@@ -66,7 +71,8 @@ struct InferredMapping {
         guard former.isOptional, !attribute.isOptional, let other = attribute.defaultValue else { return value }
         return NSExpression(
             forConditional: NSComparisonPredicate(
-                leftExpression: value, rightExpression: NSExpression(forConstantValue: nil), modifier: .direct, type: .equalTo),
+                leftExpression: value, rightExpression: NSExpression(forConstantValue: nil), modifier: .direct,
+                type: .equalTo),
             trueExpression: NSExpression(forConstantValue: other), falseExpression: value)
     }
 }
@@ -91,7 +97,8 @@ enum SourceExpression {
         let request = NSExpression(
             forFunction: manager, selectorName: ManagerFunction.request.rawValue,
             arguments: [NSExpression(forConstantValue: entity), NSExpression(forConstantValue: predicate)])
-        return NSExpression(fetch: request, context: NSExpression(path: ["sourceContext"], of: manager), countOnly: false)
+        return NSExpression(
+            fetch: request, context: NSExpression(path: ["sourceContext"], of: manager), countOnly: false)
     }
 
     /// What became of the members of a relationship, whichever mapping they went through.

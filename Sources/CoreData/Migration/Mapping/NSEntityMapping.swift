@@ -65,15 +65,22 @@ open class NSEntityMapping: NSObject, KeyValueCoding {
         }
     }
 
-    open func setValue(_ value: Any?, forKey key: String) { misuse("The \(key) of an entity mapping is set by its property, not by key.") }
+    open func setValue(_ value: Any?, forKey key: String) {
+        misuse("The \(key) of an entity mapping is set by its property, not by key.")
+    }
 
     /// All that it says, as texts that can be compared.
     final var summary: [String] {
-        func words(_ property: NSPropertyMapping) -> String { "\(property.name ?? "") = \(property.valueExpression?.description ?? "")" }
+        func words(_ property: NSPropertyMapping) -> String {
+            "\(property.name ?? "") = \(property.valueExpression?.description ?? "")"
+        }
         return [
-            name, "\(mappingType)", sourceEntityName, sourceEntityVersionHash?.base64EncodedString(), destinationEntityName,
-            destinationEntityVersionHash?.base64EncodedString(), sourceExpression?.description, entityMigrationPolicyClassName,
-            attributeMappings?.map(words).sorted().joined(separator: "\n"), relationshipMappings?.map(words).sorted().joined(separator: "\n"),
+            name, "\(mappingType)", sourceEntityName, sourceEntityVersionHash?.base64EncodedString(),
+            destinationEntityName,
+            destinationEntityVersionHash?.base64EncodedString(), sourceExpression?.description,
+            entityMigrationPolicyClassName,
+            attributeMappings?.map(words).sorted().joined(separator: "\n"),
+            relationshipMappings?.map(words).sorted().joined(separator: "\n"),
         ].map { $0 ?? "nil" }
     }
 }

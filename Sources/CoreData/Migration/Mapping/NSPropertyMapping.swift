@@ -32,5 +32,7 @@ open class NSPropertyMapping: NSObject, KeyValueCoding {
         }
     }
 
-    open func setValue(_ value: Any?, forKey key: String) { misuse("The \(key) of a property mapping is set by its property, not by key.") }
+    open func setValue(_ value: Any?, forKey key: String) {
+        misuse("The \(key) of a property mapping is set by its property, not by key.")
+    }
 }

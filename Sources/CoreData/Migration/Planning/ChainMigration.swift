@@ -17,14 +17,17 @@ struct ChainMigration {
 
     /// The same steps for another file.
     func moved(to url: URL) -> ChainMigration {
-        ChainMigration(url: url, type: type, configuration: configuration, options: options, chain: chain, mappings: mappings)
+        ChainMigration(
+            url: url, type: type, configuration: configuration, options: options, chain: chain, mappings: mappings)
     }
 
     private func site(_ number: Int, _ folder: WorkFolder) throws -> MigrationSite {
         let (from, to) = chain.steps[number]
         return MigrationSite(
-            coordinator: NSPersistentStoreCoordinator(managedObjectModel: to.model), type: type, configuration: configuration, url: url,
-            options: try StoreOptions(options), source: SourceModel(from.model, from.schema, configuration: configuration), folder: folder)
+            coordinator: NSPersistentStoreCoordinator(managedObjectModel: to.model), type: type,
+            configuration: configuration, url: url,
+            options: try StoreOptions(options),
+            source: SourceModel(from.model, from.schema, configuration: configuration), folder: folder)
     }
 
     func inferred(_ number: Int) throws -> MigrationPlan {
@@ -37,8 +40,10 @@ struct ChainMigration {
         let (from, to) = chain.steps[number]
         let dialect = SQLiteDialect()
         return try MigrationCompiler(
-            BoundMigration(inferred(number)), from: StoreMap(schema: from.schema, configuration: configuration, dialect: dialect),
-            to: StoreMap(schema: to.schema, configuration: configuration, dialect: dialect), defers: StoreOptions(options).sqlite.defersCleanup)
+            BoundMigration(inferred(number)),
+            from: StoreMap(schema: from.schema, configuration: configuration, dialect: dialect),
+            to: StoreMap(schema: to.schema, configuration: configuration, dialect: dialect),
+            defers: StoreOptions(options).sqlite.defersCleanup)
     }
 
     /// One step, as a whole or not at all.
@@ -57,16 +62,19 @@ struct ChainMigration {
                 manager.reports = { progress(Double(number) + min(Double($0), 0.999)) }
                 defer { manager.reports = nil }
                 try manager.migrateInPlace(
-                    url, type: type, options: options, configurations: (configuration, configuration), in: folder, with: mapping)
+                    url, type: type, options: options, configurations: (configuration, configuration), in: folder,
+                    with: mapping)
             }
         } catch { throw named(error, number) }
     }
 
     /// Whether another process was first.
     private func isDone(_ number: Int) throws -> Bool {
-        let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: type, at: url, options: options)
+        let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+            ofType: type, at: url, options: options)
         let recorded = metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
-        return !chain.versions[number].schema.fits(recorded) && chain.versions[(number + 1)...].contains { $0.schema.fits(recorded) }
+        return !chain.versions[number].schema.fits(recorded)
+            && chain.versions[(number + 1)...].contains { $0.schema.fits(recorded) }
     }
 
     /// An error that says which step failed.
@@ -75,14 +83,17 @@ struct ChainMigration {
         let shown = CocoaError.migrating(error, url)
         var info = shown.userInfo
         let text = info[NSLocalizedDescriptionKey] as? String ?? ""
-        info[NSLocalizedDescriptionKey] = "The step from \(from.name) to \(to.name) failed, and the store has the version \(from.name). \(text)"
+        info[NSLocalizedDescriptionKey] =
+            "The step from \(from.name) to \(to.name) failed, and the store has the version \(from.name). \(text)"
         return CocoaError(shown.code, userInfo: info)
     }
 
     /// Copies the store with its files.
     func copy(to place: URL) throws {
         guard !FileManager.default.fileExists(atPath: place.path) else {
-            throw CocoaError.coreData(134030, "A copy of the store cannot be put at \(place.path), where a file is already.", [NSFilePathErrorKey: place.path])
+            throw CocoaError.coreData(
+                134030, "A copy of the store cannot be put at \(place.path), where a file is already.",
+                [NSFilePathErrorKey: place.path])
         }
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: chain.versions[0].model)
         try coordinator.replacePersistentStore(
@@ -129,6 +140,7 @@ extension NSPersistentStoreCoordinator {
         let folders = ModelSearch.usualFolders() + [model.deletingLastPathComponent()]
         let mappings = try chain.steps.map { try NSMappingModel.fitting($0.from.model, $0.to.model, in: folders) }
         return ChainMigration(
-            url: url, type: type.rawValue, configuration: configuration, options: options, chain: chain, mappings: mappings)
+            url: url, type: type.rawValue, configuration: configuration, options: options, chain: chain,
+            mappings: mappings)
     }
 }

@@ -51,17 +51,21 @@ struct MigrationForecast {
             let rows = try mapped(mappings, isFirst: number == 0, &counts)
             return .init(
                 from: from.name, to: to.name, kind: mappings.contains(where: \.hasPolicy) ? .custom : .mapping,
-                changes: StoreMigrationPlan.Change.mapped(mappings, from: from.schema, to: to.schema), sql: [], rows: rows)
+                changes: StoreMigrationPlan.Change.mapped(mappings, from: from.schema, to: to.schema), sql: [],
+                rows: rows)
         }
         let diff = SchemaDiff(from: from.schema, to: to.schema)
         let compiler = migration.type == NSSQLiteStoreType ? try migration.compiler(number) : nil
         let rewritten = try compiler?.rewritten.map(\.name) ?? from.schema.entities.map(\.name)
         let rows = rewritten.reduce(0) { $0 + (counts[$1] ?? 0) }
         counts = Dictionary(
-            to.schema.entities.compactMap { entity in diff.pairs.source(of: entity).map { (entity.name, counts[$0.name] ?? 0) } },
+            to.schema.entities.compactMap { entity in
+                diff.pairs.source(of: entity).map { (entity.name, counts[$0.name] ?? 0) }
+            },
             uniquingKeysWith: { first, _ in first })
         return .init(
-            from: from.name, to: to.name, kind: .inferred, changes: StoreMigrationPlan.Change.inferred(diff), sql: try compiler?.statements ?? [],
+            from: from.name, to: to.name, kind: .inferred, changes: StoreMigrationPlan.Change.inferred(diff),
+            sql: try compiler?.statements ?? [],
             rows: rows)
     }
 
@@ -71,7 +75,9 @@ struct MigrationForecast {
         for mapping in mappings where mapping.isCarried {
             for source in mapping.sources {
                 var taken = counts[source] ?? 0
-                if isFirst, let condition = mapping.condition, taken > 0 { taken = try count(source, where: predicate(condition)) }
+                if isFirst, let condition = mapping.condition, taken > 0 {
+                    taken = try count(source, where: predicate(condition))
+                }
                 read[source, default: 0] += taken
                 made[mapping.mapping.destinationEntityName ?? "", default: 0] += taken
             }
@@ -106,9 +112,12 @@ struct MigrationForecast {
             }
             losses.append(.init(entity: entity.name, property: nil, rows: try count - taken(entity.name, count)))
             for name in source.properties(of: entity).map(\.name) where !fates.goesOn(entity.name, name) {
-                if let inverse = inverse(of: name, entity, source), fates.goesOn(inverse.entity, inverse.property) { continue }
+                if let inverse = inverse(of: name, entity, source), fates.goesOn(inverse.entity, inverse.property) {
+                    continue
+                }
                 guard let condition = condition(name, of: entity) else { continue }
-                losses.append(.init(entity: entity.name, property: name, rows: try self.count(entity.name, where: condition)))
+                losses.append(
+                    .init(entity: entity.name, property: name, rows: try self.count(entity.name, where: condition)))
             }
         }
         return losses.filter { $0.rows > 0 }
@@ -122,7 +131,9 @@ struct MigrationForecast {
 
     /// How many objects of an entity the mappings of the first step choose.
     private func taken(_ entity: String, _ count: Int) throws -> Int {
-        guard let readers = readings.first??.filter({ $0.isCarried && $0.sources.contains(entity) }) else { return count }
+        guard let readers = readings.first??.filter({ $0.isCarried && $0.sources.contains(entity) }) else {
+            return count
+        }
         let conditions = readers.compactMap { $0.condition.flatMap(predicate) }
         guard !readers.isEmpty, conditions.count == readers.count else { return count }
         return try self.count(entity, where: NSCompoundPredicate(orPredicateWithSubpredicates: conditions))
@@ -136,11 +147,16 @@ struct MigrationForecast {
 
     /// That a property has a value; nil for one that no store keeps.
     private func condition(_ name: String, of entity: Entity) -> NSPredicate? {
-        let property = context.persistentStoreCoordinator?.managedObjectModel.entitiesByName[entity.name]?.propertiesByName[name]
+        let property = context.persistentStoreCoordinator?.managedObjectModel.entitiesByName[entity.name]?
+            .propertiesByName[name]
         guard let property, !property.isTransient, !(property is NSFetchedPropertyDescription) else { return nil }
-        if (property as? NSRelationshipDescription)?.isToMany == true { return NSPredicate(format: "%K.@count > 0", name) }
+        if (property as? NSRelationshipDescription)?.isToMany == true {
+            return NSPredicate(format: "%K.@count > 0", name)
+        }
         if let composite = property as? NSCompositeAttributeDescription {
-            let elements = entity.composites[composite.name]?.slots.map { NSPredicate(format: "%K != nil", entity.slots[$0].name) } ?? []
+            let elements =
+                entity.composites[composite.name]?.slots.map { NSPredicate(format: "%K != nil", entity.slots[$0].name) }
+                ?? []
             return NSCompoundPredicate(orPredicateWithSubpredicates: elements)
         }
         return NSPredicate(format: "%K != nil", name)
@@ -153,7 +169,9 @@ private struct Fates {
     init(_ flows: [StepFlow]) { self.flows = flows }
 
     func goesOn(_ entity: String) -> Bool {
-        !flows.reduce(into: Set([entity])) { present, flow in present = present.reduce(into: Set()) { $0.formUnion(flow.entities[$1] ?? []) } }.isEmpty
+        !flows.reduce(into: Set([entity])) { present, flow in
+            present = present.reduce(into: Set()) { $0.formUnion(flow.entities[$1] ?? []) }
+        }.isEmpty
     }
 
     func goesOn(_ entity: String, _ property: String) -> Bool {

@@ -15,7 +15,8 @@ extension ChainMigration {
         var missing: [StoreMigrationPlan.Finding] = []
         func note(_ text: String, _ entity: String?, _ property: String? = nil) {
             let finding = StoreMigrationPlan.Finding(
-                "The step from \(from.name) to \(to.name) cannot run here. \(text)", entity: entity, property: property, file: url.path)
+                "The step from \(from.name) to \(to.name) cannot run here. \(text)", entity: entity, property: property,
+                file: url.path)
             if !missing.contains(finding) { missing.append(finding) }
         }
         let read = (mapping.entityMappings ?? []).map { entity -> ReadMapping in
@@ -30,7 +31,8 @@ extension ChainMigration {
             }
         }
         for reading in read where reading.isCarried {
-            let ends = reading.sources.map { ($0, from.model) } + [(reading.mapping.destinationEntityName ?? "", to.model)]
+            let ends =
+                reading.sources.map { ($0, from.model) } + [(reading.mapping.destinationEntityName ?? "", to.model)]
             for (entity, model) in ends {
                 for (property, transformer) in model.missingTransformers(of: entity) {
                     note(
@@ -47,7 +49,8 @@ extension NSManagedObjectModel {
     /// Names of transformers that an entity's attributes ask for and nobody has registered, by the attributes' names.
     fileprivate final func missingTransformers(of entity: String) -> [(property: String, transformer: String)] {
         (entitiesByName[entity]?.attributesByName ?? [:]).sorted { $0.key < $1.key }.compactMap { name, attribute in
-            guard attribute.attributeType == .transformableAttributeType, !attribute.isTransient, let transformer = attribute.valueTransformerName,
+            guard attribute.attributeType == .transformableAttributeType, !attribute.isTransient,
+                let transformer = attribute.valueTransformerName,
                 !transformer.isEmpty, ValueTransformer.registered(transformer) == nil
             else { return nil }
             return (name, transformer)

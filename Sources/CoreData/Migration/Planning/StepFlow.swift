@@ -22,7 +22,9 @@ struct StepFlow {
         for later in pairs.destination.entities {
             guard let former = pairs.source(of: later) else { continue }
             entities[former.name, default: []].insert(later.name)
-            for (name, property) in pairs.sourceProperties(of: later) { add(property.name, of: former.name, Target(entity: later.name, property: name)) }
+            for (name, property) in pairs.sourceProperties(of: later) {
+                add(property.name, of: former.name, Target(entity: later.name, property: name))
+            }
         }
     }
 
@@ -34,10 +36,14 @@ struct StepFlow {
                 entities[former.name, default: []].insert(later.name)
                 let all = from.properties(of: former).map(\.name)
                 if mapping.hasPolicy {
-                    for target in to.properties(of: later) { all.forEach { add($0, of: former.name, Target(entity: later.name, property: target.name)) } }
+                    for target in to.properties(of: later) {
+                        all.forEach { add($0, of: former.name, Target(entity: later.name, property: target.name)) }
+                    }
                 }
                 for (name, uses) in mapping.uses {
-                    for property in uses.all ? all : uses.keys.sorted() { add(property, of: former.name, Target(entity: later.name, property: name)) }
+                    for property in uses.all ? all : uses.keys.sorted() {
+                        add(property, of: former.name, Target(entity: later.name, property: name))
+                    }
                 }
             }
         }
@@ -76,27 +82,35 @@ struct ReadMapping {
         let chosen = ReadMapping.choice(step?.source)
         let name = isEmpty ? nil : chosen?.entity ?? mapping.sourceEntityName
         let root = name.flatMap(schema.entity(named:))
-        let tree = root.map { root in chosen?.isDeep == true ? schema.entities.filter { $0.isKind(of: root) } : [root] } ?? []
+        let tree =
+            root.map { root in chosen?.isDeep == true ? schema.entities.filter { $0.isKind(of: root) } : [root] } ?? []
         sources = tree.map(\.name)
         condition = chosen?.condition
         var uses: [String: Uses] = [:]
-        for property in (step?.attributes ?? []) + (step?.relationships ?? []) { uses[property.name] = property.value.map(ReadMapping.uses) ?? Uses() }
+        for property in (step?.attributes ?? []) + (step?.relationships ?? []) {
+            uses[property.name] = property.value.map(ReadMapping.uses) ?? Uses()
+        }
         self.uses = uses
     }
 
     /// What a source expression of the usual form fetches.
     private static func choice(_ value: MappingValue?) -> (entity: String, condition: String?, isDeep: Bool)? {
-        guard case .fetch(.manager(let function, let arguments), _, _)? = value, function == .request || function == .fullRequest,
-            case .constant(let entity as String)? = arguments.first, arguments.count > 1, case .constant(let text as String) = arguments[1]
+        guard case .fetch(.manager(let function, let arguments), _, _)? = value,
+            function == .request || function == .fullRequest,
+            case .constant(let entity as String)? = arguments.first, arguments.count > 1,
+            case .constant(let text as String) = arguments[1]
         else { return nil }
         var isDeep = false
-        if arguments.count > 2, case .constant(let flag) = arguments[2] { isDeep = (flag as? NSNumber)?.boolValue ?? (flag as? Bool) ?? false }
+        if arguments.count > 2, case .constant(let flag) = arguments[2] {
+            isDeep = (flag as? NSNumber)?.boolValue ?? (flag as? Bool) ?? false
+        }
         return (entity, ["", "TRUEPREDICATE"].contains(text) ? nil : text, isDeep)
     }
 
     private static func uses(_ value: MappingValue) -> Uses {
         switch value {
-        case .constant, .variable(.manager), .variable(.destination), .variable(.entityMapping), .variable(.propertyMapping), .variable(.entityPolicy):
+        case .constant, .variable(.manager), .variable(.destination), .variable(.entityMapping),
+            .variable(.propertyMapping), .variable(.entityPolicy):
             return Uses()
         case .variable(.source): return Uses(all: true)
         case .path(.variable(.source), let path): return Uses(keys: [ReadMapping.key(path)])
@@ -124,11 +138,16 @@ struct ReadMapping {
         }
     }
 
-    private static func key(_ path: String) -> String { path.split(separator: ".").first { !$0.hasPrefix("@") }.map(String.init) ?? path }
+    private static func key(_ path: String) -> String {
+        path.split(separator: ".").first { !$0.hasPrefix("@") }.map(String.init) ?? path
+    }
 
     /// `$source.name` alone, or what became of its members: the property of the source that is taken as it is.
     func copied(_ property: String) -> String? {
-        guard let value = ((step?.attributes ?? []) + (step?.relationships ?? [])).first(where: { $0.name == property })?.value else { return nil }
+        guard
+            let value = ((step?.attributes ?? []) + (step?.relationships ?? [])).first(where: { $0.name == property })?
+                .value
+        else { return nil }
         switch value {
         case .path(.variable(.source), let path): return path.contains(".") || path.hasPrefix("@") ? nil : path
         case .manager(.related, let arguments):

@@ -28,15 +28,20 @@ struct StoreComparison {
         }
         var findings: [StoreMigrationPlan.Finding] = []
         for later in last.schema.entities(inConfiguration: migration.configuration) ?? [] where !later.isAbstract {
-            guard let line = lineage.entities[later.name], let earlier = source.entity(named: line.entity), before.keeps(earlier) else { continue }
+            guard let line = lineage.entities[later.name], let earlier = source.entity(named: line.entity),
+                before.keeps(earlier)
+            else { continue }
             func compare(_ property: String?, _ what: String, _ a: ValueFingerprint?, _ b: ValueFingerprint?) {
                 guard let a, let b, a != b else { return }
                 let name = later.name + (property.map { ".\($0)" } ?? "")
                 findings.append(
-                    .init("\(what) of \(name) are others than before: \(a.count) and \(b.count) of them.", entity: later.name, property: property,
+                    .init(
+                        "\(what) of \(name) are others than before: \(a.count) and \(b.count) of them.",
+                        entity: later.name, property: property,
                         file: store.path))
             }
-            compare(nil, "The objects", try before.objects(earlier, line.isKeyed), try after.objects(later, line.isKeyed))
+            compare(
+                nil, "The objects", try before.objects(earlier, line.isKeyed), try after.objects(later, line.isKeyed))
             for (slot, former) in attributes(later, earlier, line) {
                 compare(
                     later.slots[slot].name, "The values", try before.values(former, of: earlier, line.isKeyed),
@@ -70,11 +75,16 @@ struct StoreComparison {
     private func attributes(_ later: Entity, _ earlier: Entity, _ line: MigrationLineage.Line) -> [(Int, Int)] {
         later.slots.indices.compactMap { place in
             let slot = later.slots[place]
-            guard !slot.isTransient, slot.kind != .entityTag, slot.relationship == nil, slot.attribute?.isDerived != true else { return nil }
+            guard !slot.isTransient, slot.kind != .entityTag, slot.relationship == nil,
+                slot.attribute?.isDerived != true
+            else { return nil }
             let parts = slot.name.split(separator: ".", maxSplits: 1).map(String.init)
             guard let former = line.properties[slot.composite == nil ? slot.name : parts[0]] else { return nil }
             let name = slot.composite == nil ? former : ([former] + parts.dropFirst()).joined(separator: ".")
-            guard let found = earlier.slots.firstIndex(where: { $0.name == name && $0.kind != .entityTag && $0.relationship == nil }),
+            guard
+                let found = earlier.slots.firstIndex(where: {
+                    $0.name == name && $0.kind != .entityTag && $0.relationship == nil
+                }),
                 !earlier.slots[found].isTransient, earlier.slots[found].attribute?.type == slot.attribute?.type,
                 slot.attribute?.defaultValue.isNull != false || !slot.isRequired || earlier.slots[found].isRequired
             else { return nil }
@@ -86,16 +96,22 @@ struct StoreComparison {
         _ later: Entity, _ earlier: Entity, _ line: MigrationLineage.Line, _ schema: Schema
     ) -> [(ResolvedRelationship, ResolvedRelationship)] {
         later.relationships.map { schema[$0] }.compactMap { relationship in
-            let former = earlier.relationships.map { source[$0] }.first { $0.name == line.properties[relationship.name] }
+            let former = earlier.relationships.map { source[$0] }.first {
+                $0.name == line.properties[relationship.name]
+            }
             guard let former, !relationship.description.isTransient, !former.description.isTransient else { return nil }
             return (relationship, former)
         }
     }
 
     /// The entities of a relationship's members that come from one of before.
-    private func members(_ relationship: ResolvedRelationship, _ schema: Schema) -> [(later: Entity, earlier: Entity, isKeyed: Bool)] {
+    private func members(_ relationship: ResolvedRelationship, _ schema: Schema) -> [(
+        later: Entity, earlier: Entity, isKeyed: Bool
+    )] {
         relationship.destinations.map { schema[EntityIndex(rawValue: $0)] }.compactMap { entity in
-            guard !entity.isAbstract, let line = lineage.entities[entity.name], let earlier = source.entity(named: line.entity) else { return nil }
+            guard !entity.isAbstract, let line = lineage.entities[entity.name],
+                let earlier = source.entity(named: line.entity)
+            else { return nil }
             return (entity, earlier, line.isKeyed)
         }
     }
@@ -118,12 +134,16 @@ struct MigrationLineage {
         entities = Dictionary(
             first.entities.map { entity in
                 let names = first.properties(of: entity).map { ($0.name, $0.name) }
-                return (entity.name, Line(entity: entity.name, properties: Dictionary(names, uniquingKeysWith: { first, _ in first })))
+                return (
+                    entity.name,
+                    Line(entity: entity.name, properties: Dictionary(names, uniquingKeysWith: { first, _ in first }))
+                )
             }, uniquingKeysWith: { first, _ in first })
         for number in migration.chain.steps.indices {
             let (from, to) = migration.chain.steps[number]
             let read = migration.readings(number)?.mappings
-            entities = read.map { mapped($0, to.schema) } ?? inferred(SchemaDiff(from: from.schema, to: to.schema).pairs)
+            entities =
+                read.map { mapped($0, to.schema) } ?? inferred(SchemaDiff(from: from.schema, to: to.schema).pairs)
         }
     }
 
@@ -142,8 +162,10 @@ struct MigrationLineage {
     private func mapped(_ mappings: [ReadMapping], _ schema: Schema) -> [String: Line] {
         var next: [String: Line] = [:]
         for (name, makers) in Dictionary(grouping: mappings, by: { $0.mapping.destinationEntityName }) {
-            guard let name, makers.count == 1, let mapping = makers.first, mapping.step != nil, !mapping.hasPolicy, mapping.condition == nil,
-                mapping.sources.count == 1, var line = entities[mapping.sources[0]], let entity = schema.entity(named: name)
+            guard let name, makers.count == 1, let mapping = makers.first, mapping.step != nil, !mapping.hasPolicy,
+                mapping.condition == nil,
+                mapping.sources.count == 1, var line = entities[mapping.sources[0]],
+                let entity = schema.entity(named: name)
             else { continue }
             let former = line.properties
             line.isKeyed = false
@@ -186,7 +208,9 @@ private struct ComparedFile: ComparedStore {
     }
 
     func keeps(_ entity: Entity) -> Bool { (try? map.table(of: entity.index)) != nil }
-    func objects(_ entity: Entity, _ keyed: Bool) throws -> ValueFingerprint { try file.fingerprint(statements.objects(of: entity, keyed: keyed)) }
+    func objects(_ entity: Entity, _ keyed: Bool) throws -> ValueFingerprint {
+        try file.fingerprint(statements.objects(of: entity, keyed: keyed))
+    }
 
     func values(_ slot: Int, of entity: Entity, _ keyed: Bool) throws -> ValueFingerprint {
         try file.fingerprint(statements.values(of: slot, in: entity, keyed: keyed))
@@ -195,7 +219,8 @@ private struct ComparedFile: ComparedStore {
     func pairs(
         _ relationship: ResolvedRelationship, of entity: Entity, to members: [Entity], _ keyed: Bool, ordered: Bool
     ) throws -> ValueFingerprint? {
-        try statements.pairs(of: relationship, from: entity, to: members, keyed: keyed, ordered: ordered).map(file.fingerprint)
+        try statements.pairs(of: relationship, from: entity, to: members, keyed: keyed, ordered: ordered).map(
+            file.fingerprint)
     }
 
     func close() {}
@@ -207,12 +232,16 @@ private struct ComparedObjects: ComparedStore {
     private let model: NSManagedObjectModel
     private let store: NSPersistentStore
 
-    init(_ url: URL, _ type: String, _ model: NSManagedObjectModel, _ configuration: String?, _ options: [AnyHashable: Any]?) throws {
+    init(
+        _ url: URL, _ type: String, _ model: NSManagedObjectModel, _ configuration: String?,
+        _ options: [AnyHashable: Any]?
+    ) throws {
         self.model = model
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         var options = options ?? [:]
         options[NSReadOnlyPersistentStoreOption] = true
-        store = try coordinator.addPersistentStore(ofType: type, configurationName: configuration, at: url, options: options)
+        store = try coordinator.addPersistentStore(
+            ofType: type, configurationName: configuration, at: url, options: options)
         context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
         context.undoManager = nil

@@ -58,7 +58,9 @@ public struct StoreMigrationPlan {
         public let id: String?
 
         init(_ message: String, entity: String? = nil, property: String? = nil, file: String, id: String? = nil) {
-            (severity, self.entity, self.property, self.message, self.file, self.id) = ("error", entity, property, message, file, id)
+            (severity, self.entity, self.property, self.message, self.file, self.id) = (
+                "error", entity, property, message, file, id
+            )
         }
 
         public var description: String { "\(file): \(severity): \(message)\(id.map { " (\($0))" } ?? "")" }

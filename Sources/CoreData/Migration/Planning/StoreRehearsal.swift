@@ -18,7 +18,8 @@ extension StoreMigrationPlan {
     public func rehearse(progress: (_ done: Double) -> Void = { _ in }) throws -> [Finding] {
         if !findings.isEmpty { return findings }
         if steps.isEmpty { return [] }
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("CoreDataRehearsal-\(UUID().uuidString)", isDirectory: true)
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "CoreDataRehearsal-\(UUID().uuidString)", isDirectory: true)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let copy = folder.appendingPathComponent(migration.url.lastPathComponent)
@@ -71,14 +72,16 @@ private struct StoreRehearsal {
         context.undoManager = nil
         return try context.hold {
             var findings: [StoreMigrationPlan.Finding] = []
-            for entity in last.schema.entities(inConfiguration: migration.configuration) ?? [] where !entity.isAbstract {
+            for entity in last.schema.entities(inConfiguration: migration.configuration) ?? [] where !entity.isAbstract
+            {
                 findings += try validated(entity.name, in: context)
             }
             return findings
         }
     }
 
-    private func validated(_ entity: String, in context: NSManagedObjectContext) throws -> [StoreMigrationPlan.Finding] {
+    private func validated(_ entity: String, in context: NSManagedObjectContext) throws -> [StoreMigrationPlan.Finding]
+    {
         let all = NSFetchRequest<NSManagedObjectID>(entityName: entity)
         all.resultType = .managedObjectIDResultType
         all.includesSubentities = false

@@ -23,7 +23,9 @@ struct VersionChain {
     init(of recorded: [String: Data], at store: URL, in model: URL, order: [String]?) throws {
         let package: ModelPackage
         do { package = try ModelPackage(at: model) } catch { throw CocoaError.presenting(error) }
-        let way = try order.map { try $0.map { try VersionChain.version(named: $0, in: package) } } ?? VersionChain.usual(package)
+        let way =
+            try order.map { try $0.map { try VersionChain.version(named: $0, in: package) } }
+            ?? VersionChain.usual(package)
         guard let source = package.version(fitting: recorded) else {
             throw CocoaError.coreData(
                 134130,
@@ -52,7 +54,8 @@ struct VersionChain {
 
     private static func version(named name: String, in package: ModelPackage) throws -> ModelVersion {
         guard let version = package.versions.first(where: { $0.name == name }) else {
-            throw CocoaError.coreData(134020, "The model \(package.name) has no version \(name); it has \(package.names).")
+            throw CocoaError.coreData(
+                134020, "The model \(package.name) has no version \(name); it has \(package.names).")
         }
         return version
     }

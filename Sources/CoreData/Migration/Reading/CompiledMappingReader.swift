@@ -20,7 +20,8 @@ struct CompiledMappingReader {
             self.root = root
         } catch {
             let why = (error as? ArchiveError)?.sentence ?? error.localizedDescription
-            throw CocoaError.coreData(259, "The mapping model at \(url.path) cannot be read: \(why)", [NSFilePathErrorKey: url.path])
+            throw CocoaError.coreData(
+                259, "The mapping model at \(url.path) cannot be read: \(why)", [NSFilePathErrorKey: url.path])
         }
     }
 
@@ -35,7 +36,9 @@ struct CompiledMappingReader {
     private func entity(_ object: ArchivedObject) throws -> NSEntityMapping {
         let mapping = NSEntityMapping()
         mapping.name = object.text("NSMappingName")
-        mapping.mappingType = object.integer("NSMappingType").flatMap { UInt(exactly: $0) }.flatMap(NSEntityMappingType.init) ?? .undefinedEntityMappingType
+        mapping.mappingType =
+            object.integer("NSMappingType").flatMap { UInt(exactly: $0) }.flatMap(NSEntityMappingType.init)
+            ?? .undefinedEntityMappingType
         mapping.sourceEntityName = object.text("NSSourceEntityName")
         mapping.destinationEntityName = object.text("NSDestinationEntityName")
         mapping.sourceEntityVersionHash = data(object["NSSourceEntityVersionHash"])
@@ -56,18 +59,24 @@ struct CompiledMappingReader {
         return mapping
     }
 
-    private func data(_ object: ArchivedObject?) -> Data? { if case .data(let data)? = object?.value { data } else { nil } }
+    private func data(_ object: ArchivedObject?) -> Data? {
+        if case .data(let data)? = object?.value { data } else { nil }
+    }
 
     private func userInfo(_ object: ArchivedObject?) -> [AnyHashable: Any]? {
         guard let entries = object?.entries, !entries.isEmpty else { return nil }
-        return Dictionary(entries.compactMap { key, value in value.value?.object.map { (AnyHashable(key), $0) } }, uniquingKeysWith: { $1 })
+        return Dictionary(
+            entries.compactMap { key, value in value.value?.object.map { (AnyHashable(key), $0) } },
+            uniquingKeysWith: { $1 })
     }
 
     private func expression(_ object: ArchivedObject, _ name: String) throws -> NSExpression {
         var reader = ArchivedExpressions()
         do { return NSExpression(tree: try reader.expression(object)) } catch {
             throw CocoaError.coreData(
-                259, "The mapping model at \(path) has an expression for \(name) that cannot be read: \(error.sentence)", [NSFilePathErrorKey: path])
+                259,
+                "The mapping model at \(path) has an expression for \(name) that cannot be read: \(error.sentence)",
+                [NSFilePathErrorKey: path])
         }
     }
 }

@@ -52,7 +52,9 @@ struct MappingDocument {
             }
             if tag.kind == .start {
                 let rest = try scanner.text(path)
-                guard try rest.allSatisfy(\.isWhitespace) && scanner.next(path)?.kind == .end else { throw damaged(path) }
+                guard try rest.allSatisfy(\.isWhitespace) && scanner.next(path)?.kind == .end else {
+                    throw damaged(path)
+                }
             }
         }
         return record
@@ -60,12 +62,15 @@ struct MappingDocument {
 
     private static func damaged(_ path: String) -> CocoaError {
         CocoaError.coreData(
-            259, "The file at \(path) is no mapping model as Xcode writes them. Open it in Xcode and save it.", [NSFilePathErrorKey: path])
+            259, "The file at \(path) is no mapping model as Xcode writes them. Open it in Xcode and save it.",
+            [NSFilePathErrorKey: path])
     }
 
     /// Those of a type, by their identifiers as numbers go.
     func records(of type: String) -> [Record] {
-        records.filter { $0.value.type == type }.sorted { $0.key.compare($1.key, options: [.numeric]) == .orderedAscending }.map(\.value)
+        records.filter { $0.value.type == type }.sorted {
+            $0.key.compare($1.key, options: [.numeric]) == .orderedAscending
+        }.map(\.value)
     }
 
     /// Those that a relationship leads to.

@@ -19,7 +19,10 @@ struct MappingReader {
         document = try MappingDocument(file)
         guard let model = document.records(of: "XDDEVMAPPINGMODEL").first, let from = model.data("sourcemodeldata"),
             let to = model.data("destinationmodeldata")
-        else { throw CocoaError.coreData(259, "The mapping model at \(file.path) holds no models.", [NSFilePathErrorKey: file.path]) }
+        else {
+            throw CocoaError.coreData(
+                259, "The mapping model at \(file.path) holds no models.", [NSFilePathErrorKey: file.path])
+        }
         source = try Schema(checking: ModelFile.draft(embedded: from, path: file.path))
         destination = try Schema(checking: ModelFile.draft(embedded: to, path: file.path))
     }
@@ -27,7 +30,9 @@ struct MappingReader {
     func read() throws -> NSMappingModel {
         let model = NSMappingModel()
         let records = document.records(of: "XDDEVENTITYMAPPING").enumerated().sorted {
-            (Int($0.element.texts["mappingnumber"] ?? "") ?? 0, $0.offset) < (Int($1.element.texts["mappingnumber"] ?? "") ?? 0, $1.offset)
+            (Int($0.element.texts["mappingnumber"] ?? "") ?? 0, $0.offset) < (
+                Int($1.element.texts["mappingnumber"] ?? "") ?? 0, $1.offset
+            )
         }
         model.entityMappings = try records.map { try entity($0.element) }
         return model
@@ -37,16 +42,24 @@ struct MappingReader {
         let mapping = NSEntityMapping()
         mapping.sourceEntityName = record.name("sourcename")
         mapping.destinationEntityName = record.name("destinationname")
-        let (from, to) = (mapping.sourceEntityName.flatMap(source.entity(named:)), mapping.destinationEntityName.flatMap(destination.entity(named:)))
+        let (from, to) = (
+            mapping.sourceEntityName.flatMap(source.entity(named:)),
+            mapping.destinationEntityName.flatMap(destination.entity(named:))
+        )
         mapping.sourceEntityVersionHash = from?.versionHash
         mapping.destinationEntityVersionHash = to?.versionHash
         mapping.entityMigrationPolicyClassName = record.name("migrationpolicyclassname")
-        mapping.name = record.name("name") ?? [mapping.sourceEntityName, mapping.destinationEntityName].compactMap { $0 }.joined(separator: "To")
+        mapping.name =
+            record.name("name")
+            ?? [mapping.sourceEntityName, mapping.destinationEntityName].compactMap { $0 }.joined(separator: "To")
         mapping.mappingType = type(record, from, to, mapping)
         if let name = mapping.sourceEntityName, mapping.mappingType != .removeEntityMappingType {
-            mapping.sourceExpression = SourceExpression.all(of: name, record.name("sourcefilterpredicatestring") ?? "TRUEPREDICATE")
+            mapping.sourceExpression = SourceExpression.all(
+                of: name, record.name("sourcefilterpredicatestring") ?? "TRUEPREDICATE")
         }
-        if let data = record.data("userinfodata") { mapping.userInfo = try? KeyedArchive.value(of: data, allowing: []) as? [AnyHashable: Any] }
+        if let data = record.data("userinfodata") {
+            mapping.userInfo = try? KeyedArchive.value(of: data, allowing: []) as? [AnyHashable: Any]
+        }
         mapping.attributeMappings = try properties("attributemappings", of: record).map { name, property in
             try NSPropertyMapping(name, attribute(name, property, from))
         }
@@ -57,10 +70,13 @@ struct MappingReader {
     }
 
     private func properties(_ key: String, of record: MappingDocument.Record) -> [(String, MappingDocument.Record)] {
-        document.records(key, of: record).compactMap { property in property.name("name").map { ($0, property) } }.sorted { $0.0 < $1.0 }
+        document.records(key, of: record).compactMap { property in property.name("name").map { ($0, property) } }.sorted
+        { $0.0 < $1.0 }
     }
 
-    private func type(_ record: MappingDocument.Record, _ from: Entity?, _ to: Entity?, _ mapping: NSEntityMapping) -> NSEntityMappingType {
+    private func type(_ record: MappingDocument.Record, _ from: Entity?, _ to: Entity?, _ mapping: NSEntityMapping)
+        -> NSEntityMappingType
+    {
         switch record.texts["mappingtypename"] {
         case "Custom": return .customEntityMappingType
         case "Add": return .addEntityMappingType
@@ -72,7 +88,8 @@ struct MappingReader {
         if mapping.entityMigrationPolicyClassName != nil { return .customEntityMappingType }
         if mapping.sourceEntityName == nil { return .addEntityMappingType }
         if mapping.destinationEntityName == nil { return .removeEntityMappingType }
-        return from?.name == to?.name && from?.versionHash == to?.versionHash ? .copyEntityMappingType : .transformEntityMappingType
+        return from?.name == to?.name && from?.versionHash == to?.versionHash
+            ? .copyEntityMappingType : .transformEntityMappingType
     }
 
     // MARK: Expressions
@@ -85,7 +102,8 @@ struct MappingReader {
     }
 
     /// What is not said is generated: what became of the members of the relationship of the same name, or of what is named.
-    private func relationship(_ name: String, _ record: MappingDocument.Record, _ from: Entity?) throws -> NSExpression? {
+    private func relationship(_ name: String, _ record: MappingDocument.Record, _ from: Entity?) throws -> NSExpression?
+    {
         if let data = record.data("valueexpressiondata") { return try expression(data, name) }
         let isThere = from?.holdsRelationship(name, in: source) ?? false
         if let mapping = record.name("sourcemappingname") {
@@ -105,7 +123,8 @@ struct MappingReader {
         } catch {
             let why = (error as? ArchiveError)?.sentence ?? "\(error)"
             throw CocoaError.coreData(
-                259, "The mapping model at \(path) has an expression for \(name) that cannot be read: \(why)", [NSFilePathErrorKey: path])
+                259, "The mapping model at \(path) has an expression for \(name) that cannot be read: \(why)",
+                [NSFilePathErrorKey: path])
         }
     }
 }

@@ -19,7 +19,8 @@ extension NSMappingModel {
         self.init()
         do {
             guard FileManager.default.fileExists(atPath: url.path) else {
-                throw CocoaError.coreData(260, "There is no mapping model at \(url.path).", [NSFilePathErrorKey: url.path])
+                throw CocoaError.coreData(
+                    260, "There is no mapping model at \(url.path).", [NSFilePathErrorKey: url.path])
             }
             let isCompiled = url.pathExtension.lowercased() == "cdm"
             let read = try isCompiled ? CompiledMappingReader(url).read() : MappingReader(url).read()
@@ -32,7 +33,8 @@ extension NSMappingModel {
     /// For nil it is looked for in all places where `NSPersistentContainer(name:)` looks for models. Of several that fit, the one with the
     /// most entity mappings is taken.
     public convenience init?(
-        from bundles: [Bundle]?, forSourceModel sourceModel: NSManagedObjectModel?, destinationModel: NSManagedObjectModel?
+        from bundles: [Bundle]?, forSourceModel sourceModel: NSManagedObjectModel?,
+        destinationModel: NSManagedObjectModel?
     ) {
         guard let sourceModel, let destinationModel else { return nil }
         let folders = bundles?.compactMap(\.resourceURL) ?? ModelSearch.usualFolders()
@@ -73,6 +75,7 @@ extension NSMappingModel {
 
     private static func files(in folder: URL) -> [URL] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-        return names.sorted().filter { ["cdm", "xcmappingmodel"].contains(($0 as NSString).pathExtension) }.map(folder.appendingPathComponent)
+        return names.sorted().filter { ["cdm", "xcmappingmodel"].contains(($0 as NSString).pathExtension) }.map(
+            folder.appendingPathComponent)
     }
 }

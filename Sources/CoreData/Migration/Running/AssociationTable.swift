@@ -74,7 +74,9 @@ struct AssociationTable {
     }
 
     /// The first that an object became; nil for one that became nothing.
-    func destination(of source: NSManagedObject) -> ObjectKey? { bySource.first(of: Place(source)).map { destinationKeys[$0] } }
+    func destination(of source: NSManagedObject) -> ObjectKey? {
+        bySource.first(of: Place(source)).map { destinationKeys[$0] }
+    }
 
     func destinations(of sources: [NSManagedObject]) -> [ObjectKey] {
         sources.flatMap { bySource.pairs(of: Place($0)).map { destinationKeys[$0] } }
@@ -85,5 +87,7 @@ struct AssociationTable {
     }
 
     /// Whether a pair is the first of its destination object.
-    func isFirst(_ pair: Int, of destination: NSManagedObject) -> Bool { byDestination.isFirst(pair, of: Place(destination)) }
+    func isFirst(_ pair: Int, of destination: NSManagedObject) -> Bool {
+        byDestination.isFirst(pair, of: Place(destination))
+    }
 }

@@ -10,7 +10,10 @@ final class DeferredValidation {
     private var failing: [NSManagedObject] = []
 
     /// In the place of validation, before the save writes.
-    func note(_ inserted: ContiguousArray<NSManagedObject>, _ updated: ContiguousArray<NSManagedObject>, _ deleted: ContiguousArray<NSManagedObject>) {
+    func note(
+        _ inserted: ContiguousArray<NSManagedObject>, _ updated: ContiguousArray<NSManagedObject>,
+        _ deleted: ContiguousArray<NSManagedObject>
+    ) {
         failing = []
         inserted.borrowEach { object in
             do { try object.validateForInsert() } catch { failing.append(object) }

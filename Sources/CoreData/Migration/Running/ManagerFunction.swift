@@ -13,13 +13,16 @@ enum MappingVariable: String, CaseIterable {
         switch self {
         case .manager:
             [
-                "sourceContext", "destinationContext", "sourceModel", "destinationModel", "mappingModel", "currentEntityMapping",
+                "sourceContext", "destinationContext", "sourceModel", "destinationModel", "mappingModel",
+                "currentEntityMapping",
                 "migrationProgress", "userInfo", "usesStoreSpecificMigrationManager",
             ]
         case .entityMapping:
             [
-                "name", "mappingType", "sourceEntityName", "sourceEntityVersionHash", "destinationEntityName", "destinationEntityVersionHash",
-                "attributeMappings", "relationshipMappings", "sourceExpression", "userInfo", "entityMigrationPolicyClassName",
+                "name", "mappingType", "sourceEntityName", "sourceEntityVersionHash", "destinationEntityName",
+                "destinationEntityVersionHash",
+                "attributeMappings", "relationshipMappings", "sourceExpression", "userInfo",
+                "entityMigrationPolicyClassName",
             ]
         case .propertyMapping: ["name", "valueExpression", "userInfo"]
         case .source, .destination, .entityPolicy: nil
@@ -43,18 +46,25 @@ enum ManagerFunction: String, CaseIterable {
     /// - Throws: 134110 for arguments that mean nothing.
     func call(_ arguments: [Any?], _ run: MigrationRun) throws -> Any? {
         switch self {
-        case .destinations: return try run.table(named: text(arguments[0])).destinations(of: objects(arguments[1])).map(run.destinationObject)
-        case .sources: return try run.table(named: text(arguments[0])).sources(of: objects(arguments[1])).map(run.sourceObject)
+        case .destinations:
+            return try run.table(named: text(arguments[0])).destinations(of: objects(arguments[1])).map(
+                run.destinationObject)
+        case .sources:
+            return try run.table(named: text(arguments[0])).sources(of: objects(arguments[1])).map(run.sourceObject)
         case .related: return try run.related(by: text(arguments[0]), objects(arguments[1]))
         case .request: return try run.request(for: text(arguments[0]), text(arguments[1]), includesSubentities: false)
         case .fullRequest:
             return try run.request(
-                for: text(arguments[0]), text(arguments[1]), includesSubentities: (arguments[2] as? NSNumber)?.boolValue ?? (arguments[2] as? Bool) ?? false)
+                for: text(arguments[0]), text(arguments[1]),
+                includesSubentities: (arguments[2] as? NSNumber)?.boolValue ?? (arguments[2] as? Bool) ?? false)
         case .sourceEntity: return run.manager.sourceEntity(for: try mapping(arguments[0]))
         case .destinationEntity: return run.manager.destinationEntity(for: try mapping(arguments[0]))
         case .associate:
-            guard let source = try objects(arguments[0]).first, let destination = try objects(arguments[1]).first else { throw wrong("two objects") }
-            run.manager.associate(sourceInstance: source, withDestinationInstance: destination, for: try mapping(arguments[2]))
+            guard let source = try objects(arguments[0]).first, let destination = try objects(arguments[1]).first else {
+                throw wrong("two objects")
+            }
+            run.manager.associate(
+                sourceInstance: source, withDestinationInstance: destination, for: try mapping(arguments[2]))
             return nil
         }
     }

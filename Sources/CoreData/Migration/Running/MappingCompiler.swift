@@ -37,7 +37,9 @@ struct MappingCompiler {
             if case .variable(let variable) = value { try check(path, of: variable) }
             return .path(value, path.joined(separator: "."))
         }
-        if let (target, name, arguments) = expression.method, let variable = target.variableName.flatMap(MappingVariable.init) {
+        if let (target, name, arguments) = expression.method,
+            let variable = target.variableName.flatMap(MappingVariable.init)
+        {
             return try call(name, on: variable, arguments)
         }
         if let (request, context, countOnly) = expression.fetchParts {
@@ -46,15 +48,21 @@ struct MappingCompiler {
         return nil
     }
 
-    private func call(_ name: String, on variable: MappingVariable, _ arguments: [NSExpression]) throws -> MappingValue {
+    private func call(_ name: String, on variable: MappingVariable, _ arguments: [NSExpression]) throws -> MappingValue
+    {
         let values = try arguments.map { try value($0) }
         switch variable {
         case .manager:
             guard let function = ManagerFunction(rawValue: name) else {
-                throw wrong("calls \(name) of the manager, which is none of \(ManagerFunction.allCases.map(\.rawValue).joined(separator: ", "))")
+                throw wrong(
+                    "calls \(name) of the manager, which is none of \(ManagerFunction.allCases.map(\.rawValue).joined(separator: ", "))"
+                )
             }
-            guard values.count == function.argumentCount else { throw wrong("calls \(name) with \(values.count) arguments") }
-            if function == .destinations || function == .sources, case .constant(let other) = values[0], let other = other as? String,
+            guard values.count == function.argumentCount else {
+                throw wrong("calls \(name) with \(values.count) arguments")
+            }
+            if function == .destinations || function == .sources, case .constant(let other) = values[0],
+                let other = other as? String,
                 !mappings.contains(other)
             {
                 throw wrong("names the entity mapping \(other), which the mapping model has not")
@@ -73,7 +81,8 @@ struct MappingCompiler {
             }
             return .policy(function, values)
         case .source, .destination, .entityMapping, .propertyMapping:
-            throw wrong("calls \(name) of $\(variable.rawValue); only functions of $manager and $entityPolicy can be called")
+            throw wrong(
+                "calls \(name) of $\(variable.rawValue); only functions of $manager and $entityPolicy can be called")
         }
     }
 
@@ -91,6 +100,7 @@ struct MappingCompiler {
     }
 
     private func wrong(_ why: String, _ code: Int = 134110) -> CocoaError {
-        CocoaError.coreData(code, "The mapping \(mapping) cannot be carried out: its \(what) \(why). Nothing was written.")
+        CocoaError.coreData(
+            code, "The mapping \(mapping) cannot be carried out: its \(what) \(why). Nothing was written.")
     }
 }

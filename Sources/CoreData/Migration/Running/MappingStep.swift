@@ -44,34 +44,51 @@ final class MappingStep {
         self.mapping = mapping
         name = mapping.name
         let words = "The mapping \(mapping.name ?? "") cannot be carried out:"
-        func find(_ name: String?, _ hash: Data?, _ side: String, _ model: NSManagedObjectModel) throws -> NSEntityDescription? {
+        func find(_ name: String?, _ hash: Data?, _ side: String, _ model: NSManagedObjectModel) throws
+            -> NSEntityDescription?
+        {
             guard let name else { return nil }
             guard let entity = model.entitiesByName[name] else {
-                throw CocoaError.coreData(134110, "\(words) the \(side) model has no entity \(name). Nothing was written.")
+                throw CocoaError.coreData(
+                    134110, "\(words) the \(side) model has no entity \(name). Nothing was written.")
             }
-            if let hash, hash != entity.versionHash, try model.schema().entity(named: name).map({ VersionHash.isForeign(hash, for: $0) }) != true {
-                throw CocoaError.coreData(134110, "\(words) it was made for another version of the \(side) entity \(name). Nothing was written.")
+            if let hash, hash != entity.versionHash,
+                try model.schema().entity(named: name).map({ VersionHash.isForeign(hash, for: $0) }) != true
+            {
+                throw CocoaError.coreData(
+                    134110,
+                    "\(words) it was made for another version of the \(side) entity \(name). Nothing was written.")
             }
             return entity
         }
         let from = try find(mapping.sourceEntityName, mapping.sourceEntityVersionHash, "source", manager.sourceModel)
-        let to = try find(mapping.destinationEntityName, mapping.destinationEntityVersionHash, "destination", manager.destinationModel)
+        let to = try find(
+            mapping.destinationEntityName, mapping.destinationEntityVersionHash, "destination", manager.destinationModel
+        )
         (sourceEntity, destinationEntity) = (from, to)
         let type = try PolicySearch.type(named: mapping.entityMigrationPolicyClassName, for: name)
         policy = type.init()
         var compiler = MappingCompiler(
             mapping: name, source: from, destination: to, policy: type, mappings: Set(model.entityMappings.map(\.name)))
         let hasSource = from != nil && mapping.mappingType != .addEntityMappingType
-        source = hasSource ? try compiler.value(mapping.sourceExpression ?? SourceExpression.all(of: from?.name ?? "")) : nil
+        source =
+            hasSource ? try compiler.value(mapping.sourceExpression ?? SourceExpression.all(of: from?.name ?? "")) : nil
         let copies = mapping.mappingType == .copyEntityMappingType
         let isCarried = to != nil && mapping.mappingType != .removeEntityMappingType
-        let attributes = mapping.attributeMappings ?? (copies ? Self.copies(from?.attributesByName, to?.attributesByName) : [])
-        let relationships = mapping.relationshipMappings ?? (copies ? Self.copies(from?.relationshipsByName, to?.relationshipsByName) : [])
-        self.attributes = try isCarried ? attributes.compactMap { try Self.property($0, &compiler, isAttribute: true) } : []
-        self.relationships = try isCarried ? relationships.compactMap { try Self.property($0, &compiler, isAttribute: false) } : []
+        let attributes =
+            mapping.attributeMappings ?? (copies ? Self.copies(from?.attributesByName, to?.attributesByName) : [])
+        let relationships =
+            mapping.relationshipMappings
+            ?? (copies ? Self.copies(from?.relationshipsByName, to?.relationshipsByName) : [])
+        self.attributes =
+            try isCarried ? attributes.compactMap { try Self.property($0, &compiler, isAttribute: true) } : []
+        self.relationships =
+            try isCarried ? relationships.compactMap { try Self.property($0, &compiler, isAttribute: false) } : []
     }
 
-    private static func copies(_ from: [String: NSAttributeDescription]?, _ to: [String: NSAttributeDescription]?) -> [NSPropertyMapping] {
+    private static func copies(_ from: [String: NSAttributeDescription]?, _ to: [String: NSAttributeDescription]?)
+        -> [NSPropertyMapping]
+    {
         (to ?? [:]).sorted { $0.key < $1.key }.filter { $0.value.isFilled && from?[$0.key]?.isTransient == false }
             .map { NSPropertyMapping($0.key, SourceExpression.value($0.key)) }
     }
@@ -118,13 +135,15 @@ final class MappingStep {
 
     /// `$source.name` where both slots keep the same kind of value.
     private static func copied(_ value: MappingValue, _ name: String, _ compiler: MappingCompiler) -> Copied? {
-        guard case .path(.variable(.source), let path) = value, let from = compiler.source?.resolved, let to = compiler.destination?.resolved,
+        guard case .path(.variable(.source), let path) = value, let from = compiler.source?.resolved,
+            let to = compiler.destination?.resolved,
             case .slot(let former)? = from.places[path], case .slot(let slot)? = to.places[name],
-            from.slots[former].kind == to.slots[slot].kind, let old = from.slots[former].attribute, let new = to.slots[slot].attribute,
+            from.slots[former].kind == to.slots[slot].kind, let old = from.slots[former].attribute,
+            let new = to.slots[slot].attribute,
             old.type == new.type
         else { return nil }
         switch to.slots[slot].kind {
-        case .int, .bool, .double, .float, .date, .text, .data, .uuid, .uri, .decimal: 
+        case .int, .bool, .double, .float, .date, .text, .data, .uuid, .uri, .decimal:
             return Copied(from: former, to: slot, keepsDefault: to.slots[slot].isRequired && !new.defaultValue.isNull)
         case .externalData, .transformable, .toOne, .entityTag: return nil
         }

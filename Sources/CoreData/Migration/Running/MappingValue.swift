@@ -36,19 +36,27 @@ extension MappingValue {
         case .variable(.entityMapping): return scope.step.mapping
         case .variable(.propertyMapping): return scope.property
         case .variable(.entityPolicy): return scope.step.policy
-        case .path(let target, let path): return try KeyValue.value(of: target.value(in: scope), forKeyPath: path, unknown: .isNil)
-        case .manager(let function, let arguments): return try function.call(arguments.map { try $0.value(in: scope) }, scope.run)
-        case .policy(let function, let arguments): return try function(scope.step.policy, arguments.map { try $0.value(in: scope) })
+        case .path(let target, let path):
+            return try KeyValue.value(of: target.value(in: scope), forKeyPath: path, unknown: .isNil)
+        case .manager(let function, let arguments):
+            return try function.call(arguments.map { try $0.value(in: scope) }, scope.run)
+        case .policy(let function, let arguments):
+            return try function(scope.step.policy, arguments.map { try $0.value(in: scope) })
         case .fetch(let request, let context, let countOnly):
             let context = try context.value(in: scope) as? NSManagedObjectContext ?? scope.run.manager.sourceContext
             let count = try countOnly.value(in: scope)
             guard let request = try request.value(in: scope),
-                let results = try context.results(of: request, isCount: (count as? Bool) ?? (count as? NSNumber)?.boolValue ?? false)
-            else { throw CocoaError.coreData(134110, "FETCH in the mapping \(scope.step.name) was given no fetch request.") }
+                let results = try context.results(
+                    of: request, isCount: (count as? Bool) ?? (count as? NSNumber)?.boolValue ?? false)
+            else {
+                throw CocoaError.coreData(134110, "FETCH in the mapping \(scope.step.name) was given no fetch request.")
+            }
             return results
         case .expression(let expression, let parts):
             let variables = NSMutableDictionary()
-            for part in parts { variables.setObject(try part.value.value(in: scope) ?? NSNull(), forKey: part.variable as NSString) }
+            for part in parts {
+                variables.setObject(try part.value.value(in: scope) ?? NSNull(), forKey: part.variable as NSString)
+            }
             return expression.expressionValue(with: scope.source, context: variables)
         }
     }

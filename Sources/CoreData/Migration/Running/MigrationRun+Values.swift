@@ -20,7 +20,8 @@ extension MigrationRun {
         guard let entity = step.destinationEntity, let name = entity.name else { return }
         guard !entity.isAbstract else {
             throw CocoaError.coreData(
-                134110, "The mapping \(step.name) makes objects of the entity \(name), which is abstract, of \(id(source)).")
+                134110,
+                "The mapping \(step.name) makes objects of the entity \(name), which is abstract, of \(id(source)).")
         }
         let destination = NSEntityDescription.insertNewObject(forEntityName: name, into: destinationContext)
         for property in step.attributes {
@@ -28,7 +29,8 @@ extension MigrationRun {
                 let value = source.value(at: copied.from)
                 if !value.isNull || !copied.keepsDefault { destination.setValue(value, at: copied.to) }
             } else if let value = property.value {
-                let scope = MappingScope(run: self, step: step, property: property.mapping, source: source, destination: destination)
+                let scope = MappingScope(
+                    run: self, step: step, property: property.mapping, source: source, destination: destination)
                 try set(value.value(in: scope), property.name, of: destination, scope)
             }
         }
@@ -42,15 +44,19 @@ extension MigrationRun {
         let source = try table(named: step.name).sources(of: [destination]).first.map(sourceObject)
         for property in step.relationships {
             if try link(destination, property, source, step) { continue }
-            guard let value = property.value, let relationship = step.destinationEntity?.relationshipsByName[property.name] else { continue }
-            let scope = MappingScope(run: self, step: step, property: property.mapping, source: source, destination: destination)
+            guard let value = property.value,
+                let relationship = step.destinationEntity?.relationshipsByName[property.name]
+            else { continue }
+            let scope = MappingScope(
+                run: self, step: step, property: property.mapping, source: source, destination: destination)
             try relate(value.value(in: scope), relationship, of: destination, scope)
         }
     }
 
     /// Sets a to-one to what the target of the source became; false where that is to be found, or refused, the long way.
     private func link(
-        _ destination: NSManagedObject, _ property: MappingStep.Property, _ source: NSManagedObject?, _ step: MappingStep
+        _ destination: NSManagedObject, _ property: MappingStep.Property, _ source: NSManagedObject?,
+        _ step: MappingStep
     ) throws -> Bool {
         guard let linked = property.linked, let source, source._state.info.entity === step.sourceEntity?.resolved,
             destination._state.info.entity === step.destinationEntity?.resolved
@@ -74,12 +80,17 @@ extension MigrationRun {
         switch type {
         case .transformable, .undefined: return object.setValue(value, forKey: name)
         case .composite:
-            guard value is NSDictionary || value is [String: Any] else { throw misfit("a value of type \(Swift.type(of: value))", name, scope) }
+            guard value is NSDictionary || value is [String: Any] else {
+                throw misfit("a value of type \(Swift.type(of: value))", name, scope)
+            }
             return object.setValue(value, forKey: name)
         case .boolean:
-            guard let number = AnyNumber(value) else { throw misfit("a value of type \(Swift.type(of: value))", name, scope) }
+            guard let number = AnyNumber(value) else {
+                throw misfit("a value of type \(Swift.type(of: value))", name, scope)
+            }
             return object.setValue(number.double != 0, forKey: name)
-        case .integer16, .integer32, .integer64, .decimal, .double, .float, .string, .date, .binary, .uuid, .uri, .objectID:
+        case .integer16, .integer32, .integer64, .decimal, .double, .float, .string, .date, .binary, .uuid, .uri,
+            .objectID:
             do { _ = try CoreData.value(value, as: type, entity: object.entity.name ?? "", property: name) } catch {
                 throw misfit(error.sentence, name, scope, isSentence: true)
             }
@@ -93,25 +104,33 @@ extension MigrationRun {
         guard var members = MappingValue.objects(value) else {
             throw misfit("a value of type \(value.map { "\(type(of: $0))" } ?? "nil")", relationship.name, scope)
         }
-        let isAny = if case .manager(.related, _)? = scope.step.relationships.first(where: { $0.mapping === scope.property })?.value { true } else { false }
+        let isAny =
+            if case .manager(.related, _)? = scope.step.relationships.first(where: { $0.mapping === scope.property })?
+                .value
+            { true } else { false }
         if let target = relationship.destinationEntity {
             // Of several mappings of one entity those count that lead where the relationship does.
             if isAny { members = members.filter { $0.entity.isKindOf(entity: target) } }
-            if let other = members.first(where: { !$0.entity.isKindOf(entity: target) || $0.managedObjectContext !== destinationContext }) {
-                throw misfit("\(id(other)), which is none of the new objects of \(target.name ?? "")", relationship.name, scope)
+            if let other = members.first(where: {
+                !$0.entity.isKindOf(entity: target) || $0.managedObjectContext !== destinationContext
+            }) {
+                throw misfit(
+                    "\(id(other)), which is none of the new objects of \(target.name ?? "")", relationship.name, scope)
             }
         }
         guard relationship.isToMany else { return object.setValue(members.first, forKey: relationship.name) }
         var seen: Set<NSManagedObject> = []
         let distinct = members.filter { seen.insert($0).inserted }
-        object.setValue(relationship.isOrdered ? NSOrderedSet(array: distinct) : NSSet(array: distinct), forKey: relationship.name)
+        object.setValue(
+            relationship.isOrdered ? NSOrderedSet(array: distinct) : NSSet(array: distinct), forKey: relationship.name)
     }
 
     private func misfit(_ what: String, _ name: String, _ scope: MappingScope, isSentence: Bool = false) -> CocoaError {
         let entity = scope.step.destinationEntity?.name ?? ""
         let object = scope.source.map { " of \(id($0))" } ?? ""
         let sentence =
-            isSentence ? "The mapping \(scope.step.name) cannot fill \(entity).\(name)\(object): \(what)"
+            isSentence
+            ? "The mapping \(scope.step.name) cannot fill \(entity).\(name)\(object): \(what)"
             : "The mapping \(scope.step.name) gives \(entity).\(name)\(object) \(what)."
         var info: [String: Any] = [NSEntityNameErrorKey: entity, NSValidationKeyErrorKey: name]
         if let source = scope.source { info[NSAffectedObjectsErrorKey] = [source.objectID] }

@@ -21,7 +21,10 @@ final class MigrationRun {
     private var done = 0
     private var expected = 1
 
-    init(_ manager: NSMigrationManager, _ steps: [MappingStep], from source: NSManagedObjectContext, to destination: NSManagedObjectContext) {
+    init(
+        _ manager: NSMigrationManager, _ steps: [MappingStep], from source: NSManagedObjectContext,
+        to destination: NSManagedObjectContext
+    ) {
         self.manager = manager
         self.steps = steps
         (sourceContext, destinationContext) = (source, destination)
@@ -78,7 +81,9 @@ final class MigrationRun {
             let range = start..<min(start + MigrationRun.batch, pairs)
             let objects = range.map { destinationObject(table.destinationKeys[$0]) }
             try destinationContext.fulfill(objects)
-            if !step.relationships.isEmpty { try sourceContext.fulfill(range.map { sourceObject(table.sourceKeys[$0]) }) }
+            if !step.relationships.isEmpty {
+                try sourceContext.fulfill(range.map { sourceObject(table.sourceKeys[$0]) })
+            }
             for (pair, object) in zip(range, objects) where table.isFirst(pair, of: object) && !object.isDeleted {
                 try manager.throwIfCancelled()
                 try step.policy.createRelationships(forDestination: object, in: step.mapping, manager: manager)
@@ -123,7 +128,9 @@ final class MigrationRun {
         return try (context.value(in: scope) as? NSManagedObjectContext ?? sourceContext).count(for: found)
     }
 
-    private func forEachBatch(of source: MappingValue, _ step: MappingStep, _ body: ([NSManagedObject]) throws -> Void) throws {
+    private func forEachBatch(of source: MappingValue, _ step: MappingStep, _ body: ([NSManagedObject]) throws -> Void)
+        throws
+    {
         let scope = MappingScope(run: self, step: step)
         if case .fetch(let request, let context, .constant) = source,
             let request = try request.value(in: scope) as? NSFetchRequest<any NSFetchRequestResult>,
@@ -134,21 +141,30 @@ final class MigrationRun {
             return
         }
         guard let objects = MappingValue.objects(try source.value(in: scope)) else {
-            throw CocoaError.coreData(134110, "The source expression of the mapping \(step.name) does not come to objects.")
+            throw CocoaError.coreData(
+                134110, "The source expression of the mapping \(step.name) does not come to objects.")
         }
         try body(objects)
     }
 
     /// - Throws: 134110 for an entity that the source model has not, and for a text that is no predicate.
-    func request(for entity: String, _ predicate: String, includesSubentities: Bool) throws -> NSFetchRequest<any NSFetchRequestResult> {
+    func request(for entity: String, _ predicate: String, includesSubentities: Bool) throws -> NSFetchRequest<
+        any NSFetchRequestResult
+    > {
         guard manager.sourceModel.entitiesByName[entity] != nil else {
-            throw CocoaError.coreData(134110, "The source model has no entity \(entity), which the mapping \(current?.name ?? "") fetches.")
+            throw CocoaError.coreData(
+                134110, "The source model has no entity \(entity), which the mapping \(current?.name ?? "") fetches.")
         }
         let request = NSFetchRequest<any NSFetchRequestResult>(entityName: entity)
         request.includesSubentities = includesSubentities
-        do { request.predicate = try predicate == "TRUEPREDICATE" || predicate.isEmpty ? nil : NSPredicate(parsing: predicate) } catch {
+        do {
+            request.predicate =
+                try predicate == "TRUEPREDICATE" || predicate.isEmpty ? nil : NSPredicate(parsing: predicate)
+        } catch {
             throw CocoaError.coreData(
-                134110, "The mapping \(current?.name ?? "") chooses its source objects by “\(predicate)”, which is no predicate: \(error)")
+                134110,
+                "The mapping \(current?.name ?? "") chooses its source objects by “\(predicate)”, which is no predicate: \(error)"
+            )
         }
         return request
     }
@@ -161,12 +177,16 @@ final class MigrationRun {
     }
 
     func table(named name: String) throws -> AssociationTable {
-        guard let table = tables[name] else { throw CocoaError.coreData(134110, "The mapping model has no entity mapping \(name).") }
+        guard let table = tables[name] else {
+            throw CocoaError.coreData(134110, "The mapping model has no entity mapping \(name).")
+        }
         return table
     }
 
     func associate(_ source: NSManagedObject, _ destination: NSManagedObject, _ mapping: NSEntityMapping) {
-        guard tables[mapping.name] != nil else { misuse("associate was called for the mapping \(mapping.name ?? ""), which the mapping model has not.") }
+        guard tables[mapping.name] != nil else {
+            misuse("associate was called for the mapping \(mapping.name ?? ""), which the mapping model has not.")
+        }
         tables[mapping.name]?.add(source, destination)
     }
 
@@ -181,7 +201,9 @@ final class MigrationRun {
             throw CocoaError.coreData(
                 134110, "The source entity of the mapping \(current?.name ?? "") has no relationship \(relationship).")
         }
-        let fitting = steps.filter { step in step.sourceEntity.map { $0.isKindOf(entity: target) || target.isKindOf(entity: $0) } ?? false }
+        let fitting = steps.filter { step in
+            step.sourceEntity.map { $0.isKindOf(entity: target) || target.isKindOf(entity: $0) } ?? false
+        }
         return sources.flatMap { source in
             fitting.flatMap { tables[$0.name]?.destinations(of: [source]).map(destinationObject) ?? [] }
         }

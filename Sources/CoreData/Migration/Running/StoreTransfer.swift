@@ -35,13 +35,16 @@ struct StoreTransfer {
     /// - Parameter given: the folder, where the caller has it already.
     func runInPlace(in given: WorkFolder?) throws {
         if StoreOptions(lenient: source.options).isReadOnly {
-            throw StoreError(134030, "The store at \(source.url.path) was opened read-only and cannot be migrated.", path: source.url.path)
+            throw StoreError(
+                134030, "The store at \(source.url.path) was opened read-only and cannot be migrated.",
+                path: source.url.path)
         }
         let folder = try given ?? workFolder()
         defer { withExtendedLifetime(folder) {} }
         let work = folder.url.appendingPathComponent(source.url.lastPathComponent)
         if source.type == NSSQLiteStoreType {
-            let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: source.type, at: source.url)
+            let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+                ofType: source.type, at: source.url)
             let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Data] ?? [:]
             let succession = try StoreSuccession(
                 url: source.url, schema: manager.sourceModel.schema(), configuration: source.configuration,
@@ -57,8 +60,12 @@ struct StoreTransfer {
 
     private func workFolder() throws -> WorkFolder {
         do {
-            return try WorkFolder(beside: destination.url, waiting: StoreOptions(lenient: destination.options).patience, manager.throwIfCancelled)
-        } catch let error as StoreError { throw failure(134160, "The store cannot be migrated", destination.url, error) }
+            return try WorkFolder(
+                beside: destination.url, waiting: StoreOptions(lenient: destination.options).patience,
+                manager.throwIfCancelled)
+        } catch let error as StoreError {
+            throw failure(134160, "The store cannot be migrated", destination.url, error)
+        }
     }
 
     /// *check the mappings · open both · three passes · close both*
@@ -89,11 +96,15 @@ struct StoreTransfer {
         var seen: Set<String> = []
         for step in steps where !seen.insert(step.name).inserted {
             throw CocoaError.coreData(
-                134110, "The mapping model has two entity mappings of the name \(step.name). Give each its own. Nothing was written.")
+                134110,
+                "The mapping model has two entity mappings of the name \(step.name). Give each its own. Nothing was written."
+            )
         }
     }
 
-    private func carry(_ steps: [MappingStep], _ from: NSPersistentStoreCoordinator, _ to: NSPersistentStoreCoordinator) throws {
+    private func carry(_ steps: [MappingStep], _ from: NSPersistentStoreCoordinator, _ to: NSPersistentStoreCoordinator)
+        throws
+    {
         let (sourceContext, destinationContext) = (context(from), context(to))
         // Both contexts' queues are held by this thread, which runs all of it.
         nonisolated(unsafe) let (manager, steps) = (manager, steps)
@@ -113,7 +124,8 @@ struct StoreTransfer {
 
     /// A copy of a SQLite store is migrated as stores are in place, where the mapping model says what the difference alone tells.
     private func migrateByStatements(_ from: NSPersistentStoreCoordinator, _ work: URL) throws -> Bool {
-        guard manager.usesStoreSpecificMigrationManager, source.type == NSSQLiteStoreType, destination.type == NSSQLiteStoreType,
+        guard manager.usesStoreSpecificMigrationManager, source.type == NSSQLiteStoreType,
+            destination.type == NSSQLiteStoreType,
             isInPlace || !FileManager.default.fileExists(atPath: destination.url.path),
             let plan = try? MigrationPlan(SchemaDiff(from: from.runtime.schema, to: manager.destinationModel.schema())),
             InferredMapping(plan.diff.pairs, manager.sourceModel, manager.destinationModel).model().says(as: mappings)
@@ -121,7 +133,8 @@ struct StoreTransfer {
         try manager.throwIfCancelled()
         try from.replacePersistentStore(at: work, withPersistentStoreFrom: source.url, ofType: source.type)
         try SQLiteStore.migrate(
-            work, by: plan, configurations: (source.configuration, destination.configuration), options: StoreOptions(destination.options).sqlite)
+            work, by: plan, configurations: (source.configuration, destination.configuration),
+            options: StoreOptions(destination.options).sqlite)
         return true
     }
 
@@ -147,9 +160,11 @@ struct StoreTransfer {
         options[NSReadOnlyPersistentStoreOption] = true
         do {
             guard source.type == NSInMemoryStoreType || FileManager.default.fileExists(atPath: source.url.path) else {
-                throw CocoaError.coreData(134080, "There is no file at \(source.url.path).", [NSFilePathErrorKey: source.url.path])
+                throw CocoaError.coreData(
+                    134080, "There is no file at \(source.url.path).", [NSFilePathErrorKey: source.url.path])
             }
-            try coordinator.addPersistentStore(ofType: source.type, configurationName: source.configuration, at: source.url, options: options)
+            try coordinator.addPersistentStore(
+                ofType: source.type, configurationName: source.configuration, at: source.url, options: options)
         } catch { throw failure(134150, "The store to be migrated cannot be opened", source.url, error) }
     }
 
@@ -160,7 +175,8 @@ struct StoreTransfer {
             }
             var options = plain(destination.options)
             if !isInPlace, FileManager.default.fileExists(atPath: destination.url.path) {
-                try coordinator.replacePersistentStore(at: work, withPersistentStoreFrom: destination.url, ofType: destination.type)
+                try coordinator.replacePersistentStore(
+                    at: work, withPersistentStoreFrom: destination.url, ofType: destination.type)
             } else {
                 // Migrations are not recorded.
                 options[NSPersistentHistoryTrackingKey] = nil
@@ -172,7 +188,8 @@ struct StoreTransfer {
                 if pragmas["synchronous"] == nil { pragmas["synchronous"] = "OFF" }
                 options[NSSQLitePragmasOption] = pragmas
             }
-            try coordinator.addPersistentStore(ofType: destination.type, configurationName: destination.configuration, at: work, options: options)
+            try coordinator.addPersistentStore(
+                ofType: destination.type, configurationName: destination.configuration, at: work, options: options)
         } catch { throw failure(134160, "The store that the objects go to cannot be opened", destination.url, error) }
     }
 
@@ -184,9 +201,12 @@ struct StoreTransfer {
     private func carryMetadata(_ from: NSPersistentStoreCoordinator, _ to: NSPersistentStoreCoordinator) throws {
         guard let former = from.persistentStores.first?.metadata, let store = to.persistentStores.first else { return }
         let library = [
-            NSPersistentStoreDeferredLightweightMigrationOptionKey, NSStoreTypeKey, NSStoreUUIDKey, NSStoreModelVersionHashesKey, NSStoreModelVersionIdentifiersKey,
+            NSPersistentStoreDeferredLightweightMigrationOptionKey, NSStoreTypeKey, NSStoreUUIDKey,
+            NSStoreModelVersionHashesKey, NSStoreModelVersionIdentifiersKey,
         ]
-        let own = former.filter { !library.contains($0.key) && !$0.key.hasPrefix("NSStoreModel") && !$0.key.hasPrefix("NSPersistence") }
+        let own = former.filter {
+            !library.contains($0.key) && !$0.key.hasPrefix("NSStoreModel") && !$0.key.hasPrefix("NSPersistence")
+        }
         guard !own.isEmpty else { return }
         store.metadata = own.merging(store.metadata ?? [:]) { _, present in present }
         try to.saveNewMetadata()

@@ -38,7 +38,8 @@ final class WorkFolder {
             close(handle)
             if let end, Date() >= end {
                 throw StoreError(
-                    134090, "The store at \(store.path) is being migrated by another process, which takes longer than \(seconds ?? 0) seconds. Open "
+                    134090,
+                    "The store at \(store.path) is being migrated by another process, which takes longer than \(seconds ?? 0) seconds. Open "
                         + "it again, or wait longer with SQLiteConnectionTimeoutOption.", path: store.path)
             }
             try check()
@@ -58,7 +59,9 @@ final class WorkFolder {
         guard access(path, F_OK) == 0 else { return }
         let handle = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard handle >= 0 else { return }
-        if flock(handle, LOCK_EX | LOCK_NB) == 0, Self.isStill(handle, path) { try? FileManager.default.removeItem(atPath: path) }
+        if flock(handle, LOCK_EX | LOCK_NB) == 0, Self.isStill(handle, path) {
+            try? FileManager.default.removeItem(atPath: path)
+        }
         close(handle)
     }
 
@@ -71,14 +74,16 @@ final class WorkFolder {
     private static func requireOutside(_ path: String, _ store: URL) throws {
         guard threads.withLock({ $0[path] }) == UInt(pthread_self()) else { return }
         throw StoreError(
-            134110, "The store at \(store.path) is being migrated by this thread; a policy or a handler of it cannot migrate it as well.",
+            134110,
+            "The store at \(store.path) is being migrated by this thread; a policy or a handler of it cannot migrate it as well.",
             path: store.path)
     }
 
     /// Whoever had the folder before may have removed it meanwhile.
     private static func isStill(_ handle: Int32, _ path: String) -> Bool {
         var (mine, present) = (stat(), stat())
-        return fstat(handle, &mine) == 0 && stat(path, &present) == 0 && mine.st_ino == present.st_ino && mine.st_dev == present.st_dev
+        return fstat(handle, &mine) == 0 && stat(path, &present) == 0 && mine.st_ino == present.st_ino
+            && mine.st_dev == present.st_dev
     }
 
     private static func empty(_ url: URL) {
@@ -88,6 +93,8 @@ final class WorkFolder {
     }
 
     private static func failure(_ store: URL) -> StoreError {
-        StoreError(134030, "Nothing can be written beside the store at \(store.path): \(String(cString: strerror(errno))).", path: store.path)
+        StoreError(
+            134030, "Nothing can be written beside the store at \(store.path): \(String(cString: strerror(errno))).",
+            path: store.path)
     }
 }

@@ -44,7 +44,9 @@ open class NSManagedObjectModelReference: NSObject {
 
     /// The model. One that is not found, or has another checksum, is a misuse here; a migration throws for it.
     open var resolvedModel: NSManagedObjectModel {
-        do { return try resolve() } catch { misuse((error as? CocoaError)?.userInfo[NSLocalizedDescriptionKey] as? String ?? "\(error)") }
+        do { return try resolve() } catch {
+            misuse((error as? CocoaError)?.userInfo[NSLocalizedDescriptionKey] as? String ?? "\(error)")
+        }
     }
 
     /// - Throws: 134504 for a model that is not found or cannot be read, 134505 for one with another checksum.
@@ -53,7 +55,8 @@ open class NSManagedObjectModelReference: NSObject {
         // A checksum cannot be computed where hashes cannot; then the one that was recorded beside the version counts.
         if let found = models.first(where: { $0.checksums.contains(versionChecksum) }) { return found.model }
         guard let other = models.first else {
-            throw CocoaError.coreData(134504, "The model of a migration stage is not found: \(words). Its checksum is \(versionChecksum).")
+            throw CocoaError.coreData(
+                134504, "The model of a migration stage is not found: \(words). Its checksum is \(versionChecksum).")
         }
         throw CocoaError.coreData(
             134505,
@@ -63,7 +66,8 @@ open class NSManagedObjectModelReference: NSObject {
 
     private func candidates() -> (models: [VersionCandidate], words: String) {
         switch place {
-        case .model(let model): return ([VersionCandidate(model: model, checksums: [model.versionChecksum])], "the model that was given")
+        case .model(let model):
+            return ([VersionCandidate(model: model, checksums: [model.versionChecksum])], "the model that was given")
         case .file(let url): return (VersionCandidate.all(at: [url]), url.path)
         case .named(let name, let bundle):
             return (VersionCandidate.all(at: Self.models(in: bundle)) { $0 == name }, "a version named \(name)")
@@ -92,11 +96,16 @@ struct VersionCandidate {
         urls.flatMap { url -> [VersionCandidate] in
             guard let package = try? ModelPackage(at: url) else { return [] }
             let recorded = (try? CompiledVersions(in: package.url))?.checksums ?? [:]
-            let named = package.versions.filter { isWanted($0.name) || isWanted(package.url.deletingPathExtension().lastPathComponent) && $0.isCurrent }
+            let named = package.versions.filter {
+                isWanted($0.name) || isWanted(package.url.deletingPathExtension().lastPathComponent) && $0.isCurrent
+            }
             return named.sorted { $0.isCurrent && !$1.isCurrent }.compactMap { version in
-                guard let draft = try? package.draft(of: version), (try? Schema(checking: draft)) != nil else { return nil }
+                guard let draft = try? package.draft(of: version), (try? Schema(checking: draft)) != nil else {
+                    return nil
+                }
                 let model = NSManagedObjectModel(draft: draft)
-                return VersionCandidate(model: model, checksums: [model.versionChecksum] + [recorded[version.name]].compactMap { $0 })
+                return VersionCandidate(
+                    model: model, checksums: [model.versionChecksum] + [recorded[version.name]].compactMap { $0 })
             }
         }
     }
@@ -110,7 +119,9 @@ extension NSManagedObjectModel {
         do {
             let package = try ModelPackage(at: modelURL)
             var checksums: [String: String] = [:]
-            for version in package.versions { checksums[version.name] = try? Schema(checking: package.draft(of: version)).versionChecksum }
+            for version in package.versions {
+                checksums[version.name] = try? Schema(checking: package.draft(of: version)).versionChecksum
+            }
             return checksums.merging((try? CompiledVersions(in: package.url))?.checksums ?? [:]) { $1 }
         } catch { throw CocoaError.presenting(error) }
     }

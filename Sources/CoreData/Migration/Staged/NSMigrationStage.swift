@@ -27,16 +27,20 @@ open class NSLightweightMigrationStage: NSMigrationStage {
 
 /// Two versions that the difference of their models leads from one to the other, with work of the program before and after.
 open class NSCustomMigrationStage: NSMigrationStage {
-    public typealias Handler = (_ migrationManager: NSStagedMigrationManager, _ migrationStage: NSCustomMigrationStage) throws -> Void
+    public typealias Handler = (_ migrationManager: NSStagedMigrationManager, _ migrationStage: NSCustomMigrationStage)
+        throws -> Void
 
     public final let currentModel: NSManagedObjectModelReference
     public final let nextModel: NSManagedObjectModelReference
     /// Runs while the store has the current model: `migrationManager.container` has it open. What it saves is kept even if the stage fails.
-    open var willMigrateHandler: ((_ migrationManager: NSStagedMigrationManager, _ migrationStage: NSCustomMigrationStage) throws -> Void)?
+    open var willMigrateHandler:
+        ((_ migrationManager: NSStagedMigrationManager, _ migrationStage: NSCustomMigrationStage) throws -> Void)?
     /// Runs when the store has the next model: `migrationManager.container` has it open.
-    open var didMigrateHandler: ((_ migrationManager: NSStagedMigrationManager, _ migrationStage: NSCustomMigrationStage) throws -> Void)?
+    open var didMigrateHandler:
+        ((_ migrationManager: NSStagedMigrationManager, _ migrationStage: NSCustomMigrationStage) throws -> Void)?
 
-    public init(migratingFrom currentModel: NSManagedObjectModelReference, to nextModel: NSManagedObjectModelReference) {
+    public init(migratingFrom currentModel: NSManagedObjectModelReference, to nextModel: NSManagedObjectModelReference)
+    {
         self.currentModel = currentModel
         self.nextModel = nextModel
         super.init()

@@ -31,7 +31,10 @@ struct StagedMigration {
         let stops = stops()
         let target = coordinator.managedObjectModel.versionChecksum
         let checksum = VersionHash.checksum(of: recorded)
-        guard let start = try stops.lastIndex(where: { $0.checksum == checksum }) ?? stops.lastIndex(where: { try fits($0, recorded) }) else {
+        guard
+            let start = try stops.lastIndex(where: { $0.checksum == checksum })
+                ?? stops.lastIndex(where: { try fits($0, recorded) })
+        else {
             throw CocoaError.coreData(
                 134504,
                 "The store at \(url.path) was written with a version that no stage of its migration names; its checksum is "
@@ -50,7 +53,9 @@ struct StagedMigration {
             guard let next = try self.model(of: stop) else { continue }
             model = try step(from: model, to: next, stop.stage, label(stop.stage, place))
         }
-        if model.versionChecksum != target { _ = try step(from: model, to: coordinator.managedObjectModel, nil, "the last one") }
+        if model.versionChecksum != target {
+            _ = try step(from: model, to: coordinator.managedObjectModel, nil, "the last one")
+        }
     }
 
     // MARK: The way
@@ -59,7 +64,9 @@ struct StagedMigration {
         var stops: [Stop] = []
         func add(_ checksum: String, _ stage: NSMigrationStage?, _ reference: NSManagedObjectModelReference?) {
             if let last = stops.last, last.checksum == checksum {
-                if last.reference == nil, let reference { stops[stops.count - 1] = Stop(checksum: checksum, stage: last.stage, reference: reference) }
+                if last.reference == nil, let reference {
+                    stops[stops.count - 1] = Stop(checksum: checksum, stage: last.stage, reference: reference)
+                }
                 return
             }
             stops.append(Stop(checksum: checksum, stage: stage, reference: reference))
@@ -77,7 +84,8 @@ struct StagedMigration {
 
     private func label(_ stage: NSMigrationStage?, _ place: Int) -> String {
         guard let stage else { return "step \(place)" }
-        return stage.label.isEmpty ? "stage \((manager.stages.firstIndex { $0 === stage } ?? 0) + 1)" : "stage “\(stage.label ?? "")”"
+        return stage.label.isEmpty
+            ? "stage \((manager.stages.firstIndex { $0 === stage } ?? 0) + 1)" : "stage “\(stage.label ?? "")”"
     }
 
     // MARK: Models
@@ -88,7 +96,9 @@ struct StagedMigration {
         if let reference = stop.reference { return try reference.resolve() }
         if coordinator.managedObjectModel.versionChecksum == stop.checksum { return coordinator.managedObjectModel }
         for stage in manager.stages.compactMap({ $0 as? NSCustomMigrationStage }) {
-            for reference in [stage.currentModel, stage.nextModel] where reference.versionChecksum == stop.checksum { return try reference.resolve() }
+            for reference in [stage.currentModel, stage.nextModel] where reference.versionChecksum == stop.checksum {
+                return try reference.resolve()
+            }
         }
         let own = (coordinator.runtime.schema.versions as? ModelPackage)?.url
         let places = [own].compactMap { $0 } + ModelSearch.models(in: ModelSearch.usualFolders())
@@ -102,9 +112,12 @@ struct StagedMigration {
 
     private func required(_ stop: Stop, _ recorded: [String: Data]) throws -> NSManagedObjectModel {
         if let model = try model(of: stop) { return model }
-        if let source = SourceModel(of: recorded, before: coordinator.runtime.schema, configuration: configuration) { return source.model }
+        if let source = SourceModel(of: recorded, before: coordinator.runtime.schema, configuration: configuration) {
+            return source.model
+        }
         throw CocoaError.coreData(
-            134504, "The model that the store at \(url.path) was written with is not found; its checksum is \(stop.checksum).",
+            134504,
+            "The model that the store at \(url.path) was written with is not found; its checksum is \(stop.checksum).",
             [NSFilePathErrorKey: url.path])
     }
 
@@ -131,22 +144,29 @@ struct StagedMigration {
     }
 
     private func migrate(from model: NSManagedObjectModel, to next: NSManagedObjectModel) throws {
-        let later = next === coordinator.managedObjectModel ? coordinator : NSPersistentStoreCoordinator(managedObjectModel: next)
+        let later =
+            next === coordinator.managedObjectModel
+            ? coordinator : NSPersistentStoreCoordinator(managedObjectModel: next)
         let known = later.runtime.schema.configurations[configuration ?? ""] == nil ? nil : configuration
         let recorded = try later.inspectStore(ofType: type, configurationName: known, at: url).mismatch?.recorded
         guard let recorded else { return }
         guard let source = SourceModel(model, of: recorded, configuration: configuration) else {
-            throw CocoaError.coreData(134130, "The store's entities are not those of the version that the stage begins with.")
+            throw CocoaError.coreData(
+                134130, "The store's entities are not those of the version that the stage begins with.")
         }
         SourceModel.tellForeign(recorded, source.schema, url)
         let site = MigrationSite(
-            coordinator: later, type: type, configuration: known, url: url, options: options, source: source, folder: folder)
+            coordinator: later, type: type, configuration: known, url: url, options: options, source: source,
+            folder: folder)
         try site.perform(MigrationPlan(SchemaDiff(from: source.schema, to: later.runtime.schema)))
     }
 
     /// Runs a handler with a stack over the store.
-    private func run(_ handler: NSCustomMigrationStage.Handler, _ stage: NSCustomMigrationStage, _ model: NSManagedObjectModel) throws {
-        let container = NSPersistentContainer(name: url.deletingPathExtension().lastPathComponent, managedObjectModel: model)
+    private func run(
+        _ handler: NSCustomMigrationStage.Handler, _ stage: NSCustomMigrationStage, _ model: NSManagedObjectModel
+    ) throws {
+        let container = NSPersistentContainer(
+            name: url.deletingPathExtension().lastPathComponent, managedObjectModel: model)
         var given = options.given ?? [:]
         given[NSPersistentStoreStagedMigrationManagerOptionKey] = nil
         given[NSMigratePersistentStoresAutomaticallyOption] = false

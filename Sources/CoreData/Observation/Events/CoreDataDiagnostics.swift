@@ -65,13 +65,20 @@ extension CoreDataDiagnostics {
         var lines = ["Core Data\(name.map { " \($0)" } ?? "") at \(date.formatted(.iso8601)):"]
         for store in stores { lines += text(of: store) }
         let changed = contexts.filter { $0.changes > 0 || $0.isBusy }
-        lines.append("  contexts: \(contextCount) alive, \(contexts.count { $0.isBusy }) busy, \(contexts.count { $0.changes > 0 }) with changes")
-        for context in changed.prefix(20) {
-            lines.append("    \(context.name)\(context.isMainQueue ? " (main queue)" : "")\(context.isBusy ? ", busy" : ""), \(context.changes) changed objects")
-        }
-        lines.append("  blocks: \(activeBlocks) of \(activeBlockLimit) run, \(blocksInLine) wait; \(writersInLine) writers wait for their turn")
         lines.append(
-            "  row cache: \(cacheSize) of \(cacheLimit) bytes, \(counters.cacheHits) hits, \(counters.cacheMisses) misses; \(counters.faults) faults")
+            "  contexts: \(contextCount) alive, \(contexts.count { $0.isBusy }) busy, \(contexts.count { $0.changes > 0 }) with changes"
+        )
+        for context in changed.prefix(20) {
+            lines.append(
+                "    \(context.name)\(context.isMainQueue ? " (main queue)" : "")\(context.isBusy ? ", busy" : ""), \(context.changes) changed objects"
+            )
+        }
+        lines.append(
+            "  blocks: \(activeBlocks) of \(activeBlockLimit) run, \(blocksInLine) wait; \(writersInLine) writers wait for their turn"
+        )
+        lines.append(
+            "  row cache: \(cacheSize) of \(cacheLimit) bytes, \(counters.cacheHits) hits, \(counters.cacheMisses) misses; \(counters.faults) faults"
+        )
         return lines.joined(separator: "\n")
     }
 

@@ -41,9 +41,12 @@ public final class FaultReport: Sendable, CustomStringConvertible {
         public let sites: [Site]
 
         public var description: String {
-            let cure = prefetching(prefetchKeyPath, prefetchEntityName) ?? "fetch them with their property values, or load them with fulfill(_:)"
+            let cure =
+                prefetching(prefetchKeyPath, prefetchEntityName)
+                ?? "fetch them with their property values, or load them with fulfill(_:)"
             let places = sites.isEmpty ? "" : ", at " + sites.map(\.description).joined(separator: ", ")
-            return "\(count) \(count == 1 ? "read" : "reads") of \(faultName(entityName, relationshipName))\(places): \(cure)."
+            return
+                "\(count) \(count == 1 ? "read" : "reads") of \(faultName(entityName, relationshipName))\(places): \(cure)."
         }
     }
 
@@ -65,10 +68,13 @@ public final class FaultReport: Sendable, CustomStringConvertible {
         let found = found.withLock { $0 }
         let findings = found.map { kind, sites in
             Finding(
-                entityName: kind.entity, relationshipName: kind.relationship, prefetchKeyPath: kind.keyPath, prefetchEntityName: kind.start,
+                entityName: kind.entity, relationshipName: kind.relationship, prefetchKeyPath: kind.keyPath,
+                prefetchEntityName: kind.start,
                 count: sites.values.reduce(0, +), sites: FaultReport.sites(sites))
         }
-        return findings.sorted { ($1.count, $0.entityName, $0.relationshipName ?? "") < ($0.count, $1.entityName, $1.relationshipName ?? "") }
+        return findings.sorted {
+            ($1.count, $0.entityName, $0.relationshipName ?? "") < ($0.count, $1.entityName, $1.relationshipName ?? "")
+        }
     }
 
     private static func sites(_ counts: [CallSite?: Int]) -> [Site] {
@@ -80,7 +86,8 @@ public final class FaultReport: Sendable, CustomStringConvertible {
     /// Findings of more than one read, a line each.
     public var description: String {
         let repeated = findings.filter { $0.count > 1 }
-        return repeated.isEmpty ? "No faults were read one by one." : repeated.map(\.description).joined(separator: "\n")
+        return repeated.isEmpty
+            ? "No faults were read one by one." : repeated.map(\.description).joined(separator: "\n")
     }
 
     /// Collects from every context whose `perform`, `read` or `write` the body awaits, tasks within it included.
@@ -96,7 +103,8 @@ public final class FaultReport: Sendable, CustomStringConvertible {
     func add(_ fault: UnexpectedFault) {
         let site = CallSites.shared.current()
         let kind = Kind(
-            entity: fault.entityName, relationship: fault.relationshipName, keyPath: fault.prefetchKeyPath, start: fault.prefetchEntityName)
+            entity: fault.entityName, relationship: fault.relationshipName, keyPath: fault.prefetchKeyPath,
+            start: fault.prefetchEntityName)
         found.withLock { $0[kind, default: [:]][site, default: 0] += 1 }
     }
 }

@@ -39,7 +39,8 @@ extension NSManagedObjectContext {
     }
 
     private final func observed<T, Answer>(
-        _ request: NSFetchRequest<T>, _ kind: CoreDataEvent.Fetch.Kind, _ body: () throws -> Answer, count: (Answer) -> Int
+        _ request: NSFetchRequest<T>, _ kind: CoreDataEvent.Fetch.Kind, _ body: () throws -> Answer,
+        count: (Answer) -> Int
     ) throws -> Answer {
         guard let observers = observersListening else { return try body() }
         let start = DispatchTime.now().uptimeNanoseconds
@@ -50,7 +51,8 @@ extension NSManagedObjectContext {
             case .failure(let error): (0, error)
             }
         // A request that names no entity is for that of its objects' class.
-        let entityName = request.entityName ?? (T.self as? NSManagedObject.Type).flatMap { runtime.info(for: $0)?.entity.name }
+        let entityName =
+            request.entityName ?? (T.self as? NSManagedObject.Type).flatMap { runtime.info(for: $0)?.entity.name }
         observers.tell(
             .fetch(
                 CoreDataEvent.Fetch(
@@ -71,7 +73,8 @@ extension NSManagedObjectContext {
         observers.tell(
             .save(
                 CoreDataEvent.Save(
-                    inserted: operation.inserted.count, updated: operation.updated.count, deleted: operation.deleted.count,
+                    inserted: operation.inserted.count, updated: operation.updated.count,
+                    deleted: operation.deleted.count,
                     duration: Self.passed(since: start), contextName: name, isToParent: isChild, error: error)))
         try result.get()
     }
@@ -89,11 +92,14 @@ extension NSManagedObjectContext {
     @inline(never)
     final func tellFault(of owner: NSManagedObject, toMany index: Int, _ members: ToMany, since start: UInt64) {
         tell(
-            owner._state.info.entity.index, owner.relationship(toMany: index).name, count: members.base.count, isFromCache: false,
+            owner._state.info.entity.index, owner.relationship(toMany: index).name, count: members.base.count,
+            isFromCache: false,
             Self.passed(since: start))
     }
 
-    private final func tell(_ entity: EntityIndex, _ relationship: String?, count: Int, isFromCache: Bool, _ duration: Duration) {
+    private final func tell(
+        _ entity: EntityIndex, _ relationship: String?, count: Int, isFromCache: Bool, _ duration: Duration
+    ) {
         guard let observers = observersListening else { return }
         observers.tell(
             .faults(

@@ -13,18 +13,23 @@ extension NSPersistentStoreCoordinator {
         let contexts = livingContexts()
         let blocks = ActiveBlocks.shared.counts
         return CoreDataDiagnostics(
-            name: name, date: Date(), stores: persistentStores.map(CoreDataDiagnostics.Store.init), contexts: contexts.known,
-            contextCount: contexts.count, writersInLine: writers.waitingCount, activeBlocks: blocks.running, activeBlockLimit: blocks.limit,
-            blocksInLine: blocks.waiting, cacheSize: rowCache.counts.bytes, cacheLimit: rowCache.limit, counters: counters)
+            name: name, date: Date(), stores: persistentStores.map(CoreDataDiagnostics.Store.init),
+            contexts: contexts.known,
+            contextCount: contexts.count, writersInLine: writers.waitingCount, activeBlocks: blocks.running,
+            activeBlockLimit: blocks.limit,
+            blocksInLine: blocks.waiting, cacheSize: rowCache.counts.bytes, cacheLimit: rowCache.limit,
+            counters: counters)
     }
 
     private func livingContexts() -> (known: [CoreDataDiagnostics.Context], count: Int) {
         let capacity = 1024
-        var places = [UnsafeMutableRawPointer](repeating: UnsafeMutableRawPointer(Unmanaged.passUnretained(self).toOpaque()), count: capacity)
+        var places = [UnsafeMutableRawPointer](
+            repeating: UnsafeMutableRawPointer(Unmanaged.passUnretained(self).toOpaque()), count: capacity)
         var changes = [Int64](repeating: 0, count: capacity)
         let count = coredata_contexts(Unmanaged.passUnretained(self).toOpaque(), &places, &changes, capacity)
         let known = zip(places, changes).prefix(count).map { place, changes in
-            CoreDataDiagnostics.Context(Unmanaged<NSManagedObjectContext>.fromOpaque(place).takeRetainedValue(), changes: Int(changes))
+            CoreDataDiagnostics.Context(
+                Unmanaged<NSManagedObjectContext>.fromOpaque(place).takeRetainedValue(), changes: Int(changes))
         }
         return (known, count)
     }

@@ -27,7 +27,8 @@ final class Observers: StoreListener, Sendable {
     func add(_ carrier: CoreDataCarrier?, _ receive: @escaping Receiver) -> Int {
         state.withLock { state in
             state.nextNumber += 1
-            state.entries.append(Entry(number: state.nextNumber, carrier: carrier, receive: receive, mark: ObservationMark()))
+            state.entries.append(
+                Entry(number: state.nextNumber, carrier: carrier, receive: receive, mark: ObservationMark()))
             count.store(state.entries.count, ordering: .relaxed)
             return state.nextNumber
         }
@@ -54,7 +55,8 @@ final class Observers: StoreListener, Sendable {
         tell(
             .statement(
                 CoreDataEvent.Statement(
-                    sql: event.sql, bindingCount: event.bindingCount, rows: event.rows, duration: .seconds(event.seconds), storePath: path,
+                    sql: event.sql, bindingCount: event.bindingCount, rows: event.rows,
+                    duration: .seconds(event.seconds), storePath: path,
                     plan: event.plan)))
     }
 

@@ -89,7 +89,8 @@ struct FetchedDifference {
 
     /// Patience: for each length of a run the pair that ends one with the lowest former place.
     private static func markRun(
-        _ pairs: [(old: Int, new: Int, isFree: Bool)], _ range: Range<Int>, between low: Int, _ high: Int, _ stays: inout [Bool]
+        _ pairs: [(old: Int, new: Int, isFree: Bool)], _ range: Range<Int>, between low: Int, _ high: Int,
+        _ stays: inout [Bool]
     ) {
         var ends: [Int] = []
         var before: [Int: Int] = [:]

@@ -24,10 +24,12 @@ struct FetchedPlan {
     init<T>(_ request: NSFetchRequest<T>, _ sectionKeyPath: String?, _ context: NSManagedObjectContext) throws {
         let name = request.entityName ?? ""
         guard request.resultType == .managedObjectResultType else {
-            throw CocoaError.unsupported("NSFetchedResultsController with NSFetchRequest.resultType \(request.resultType.rawValue)")
+            throw CocoaError.unsupported(
+                "NSFetchedResultsController with NSFetchRequest.resultType \(request.resultType.rawValue)")
         }
         guard request.includesPendingChanges else {
-            throw CocoaError.unsupported("NSFetchedResultsController with NSFetchRequest.includesPendingChanges = false")
+            throw CocoaError.unsupported(
+                "NSFetchedResultsController with NSFetchRequest.includesPendingChanges = false")
         }
         guard request.sortDescriptors?.isEmpty == false else {
             throw CocoaError.coreData(
@@ -41,7 +43,8 @@ struct FetchedPlan {
         let sections = sectionKeyPath.flatMap { FetchedPlan.reach(of: $0, order.plan, context.runtime.schema) }
         let reach = query.bound.reach
         watched = [reach.rows] + (reach.links + (sections?.links ?? [])).map(\.entities)
-        isLocal = reach.isLocal && sections?.isLocal ?? true && order.stores == nil && order.plan.limit == 0
+        isLocal =
+            reach.isLocal && sections?.isLocal ?? true && order.stores == nil && order.plan.limit == 0
             && order.plan.offset == 0
         accepts = { $0 is T }
         let sorts = order.plan.sort.map { "\($0)" }
@@ -65,7 +68,8 @@ struct FetchedPlan {
 
     /// Whether an object that is there may be a result, its values aside.
     func mayHave(_ object: NSManagedObject) -> Bool {
-        !object._state.has([.deleted, .gone]) && query.bound.reach.rows.contains(object._state.pointee.entity) && accepts(object)
+        !object._state.has([.deleted, .gone]) && query.bound.reach.rows.contains(object._state.pointee.entity)
+            && accepts(object)
     }
 
     /// The name of an object's section.

@@ -42,7 +42,9 @@ final class FetchedResults {
 
     private func fetched(_ plan: FetchedPlan) throws -> FetchedList {
         let objects = try context.fetchObjects(plan.order)
-        if !plan.order.prefetch.isEmpty { try Prefetch(context: context, isEverything: false).run(plan.order.prefetch, objects) }
+        if !plan.order.prefetch.isEmpty {
+            try Prefetch(context: context, isEverything: false).run(plan.order.prefetch, objects)
+        }
         return FetchedList(objects, names: plan.sectionKeyPath.map { _ in objects.map(plan.sectionName) })
     }
 
@@ -73,7 +75,9 @@ final class FetchedResults {
         let stand = now.objects.reduce(into: [ObjectIdentifier: NSManagedObject]()) { stand, object in
             if let former = byKey[object._state.key] { stand[ObjectIdentifier(former)] = object }
         }
-        let old = FetchedList(former.objects.map { stand[ObjectIdentifier($0)] ?? $0 }, names: plan.sectionKeyPath.map { _ in former.names })
+        let old = FetchedList(
+            former.objects.map { stand[ObjectIdentifier($0)] ?? $0 },
+            names: plan.sectionKeyPath.map { _ in former.names })
         guard !isTelling else { return list = now }
         isTelling = true
         tell(FetchedDifference(from: old, to: now, touched: [], isWhole: true), from: old, to: now)
@@ -101,7 +105,9 @@ final class FetchedResults {
         let objects = plan.objectOrder.inserted(fitting, into: rest)
         guard plan.sectionKeyPath != nil else { return FetchedList(objects, names: nil) }
         let names = objects.map { object in
-            if !identities.contains(ObjectIdentifier(object)), let place = old.place(of: object) { return old.names[place] }
+            if !identities.contains(ObjectIdentifier(object)), let place = old.place(of: object) {
+                return old.names[place]
+            }
             return plan.sectionName(of: object)
         }
         return FetchedList(objects, names: names)
@@ -130,7 +136,9 @@ final class FetchedResults {
         if plan?.sectionKeyPath == nil, !lacking.contains(.difference) {
             list = new
             delegate.controller(
-                controller, didChangeContentWith: new.objects.map(\.objectID).difference(from: old.objects.map(\.objectID)).inferringMoves())
+                controller,
+                didChangeContentWith: new.objects.map(\.objectID).difference(from: old.objects.map(\.objectID))
+                    .inferringMoves())
             if !lacking.contains(.difference) { return }
             list = old
         }
@@ -151,7 +159,8 @@ final class FetchedResults {
     }
 
     private func tellEach(
-        _ difference: FetchedDifference, from old: FetchedList, to new: FetchedList, _ delegate: any NSFetchedResultsControllerDelegate,
+        _ difference: FetchedDifference, from old: FetchedList, to new: FetchedList,
+        _ delegate: any NSFetchedResultsControllerDelegate,
         _ controller: NSFetchedResultsController<any NSFetchRequestResult>
     ) {
         for section in difference.deletedSections {
@@ -181,7 +190,8 @@ final class FetchedResults {
 
     private func info(_ section: Int, _ list: FetchedList) -> FetchedSection {
         let name = list.sections[section].name
-        return FetchedSection(name: name, indexTitle: controller?.indexTitle(ofSection: name), list: list, range: list.range(of: section))
+        return FetchedSection(
+            name: name, indexTitle: controller?.indexTitle(ofSection: name), list: list, range: list.range(of: section))
     }
 
     func refuse(_ call: String, _ argument: Any) -> Never {

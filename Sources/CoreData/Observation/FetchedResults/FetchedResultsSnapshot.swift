@@ -62,7 +62,8 @@ public struct FetchedResultsChanges: Sendable {
     public let items: [Item]
 
     init(_ difference: FetchedDifference, from old: FetchedList, to new: FetchedList) {
-        sections = difference.deletedSections.map { Section(name: old.sections[$0].name, index: $0, type: .delete) }
+        sections =
+            difference.deletedSections.map { Section(name: old.sections[$0].name, index: $0, type: .delete) }
             + difference.insertedSections.map { Section(name: new.sections[$0].name, index: $0, type: .insert) }
         items = difference.changes.map {
             Item(

@@ -81,7 +81,9 @@ open class NSFetchedResultsController<ResultType: NSFetchRequestResult>: NSObjec
     }
 
     /// The IDs of the results by section, as they are now.
-    public var snapshot: FetchedResultsSnapshot { results.list.map(FetchedResultsSnapshot.init) ?? FetchedResultsSnapshot() }
+    public var snapshot: FetchedResultsSnapshot {
+        results.list.map(FetchedResultsSnapshot.init) ?? FetchedResultsSnapshot()
+    }
 
     /// What each event changes, from the call on; for several readers, ask several times. Ends with the controller.
     public var changes: AsyncStream<FetchedResultsChanges> {

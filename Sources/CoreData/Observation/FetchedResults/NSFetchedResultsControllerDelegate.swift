@@ -30,7 +30,8 @@ public protocol NSFetchedResultsSectionInfo {
 public protocol NSFetchedResultsControllerDelegate: AnyObject {
     /// All IDs by section, and those that were updated; also told by `performFetch()`.
     func controller(
-        _ controller: NSFetchedResultsController<any NSFetchRequestResult>, didChangeContentWith snapshot: FetchedResultsSnapshot)
+        _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
+        didChangeContentWith snapshot: FetchedResultsSnapshot)
     /// What leads from the former IDs to those of now, moves among it. Updates are not part of it.
     func controller(
         _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
@@ -40,17 +41,20 @@ public protocol NSFetchedResultsControllerDelegate: AnyObject {
     /// A move is told of an object that changed and stands elsewhere among the others now; it may have other values as well. Objects
     /// that only make room are not told. An update has both paths.
     func controller(
-        _ controller: NSFetchedResultsController<any NSFetchRequestResult>, didChange anObject: Any, at indexPath: IndexPath?,
+        _ controller: NSFetchedResultsController<any NSFetchRequestResult>, didChange anObject: Any,
+        at indexPath: IndexPath?,
         for type: NSFetchedResultsChangeType, newIndexPath: IndexPath?)
     /// A section came or went.
     func controller(
-        _ controller: NSFetchedResultsController<any NSFetchRequestResult>, didChange sectionInfo: any NSFetchedResultsSectionInfo,
+        _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
+        didChange sectionInfo: any NSFetchedResultsSectionInfo,
         atSectionIndex sectionIndex: Int, for type: NSFetchedResultsChangeType)
     /// The results still are as they were.
     func controllerWillChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>)
     func controllerDidChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>)
     func controller(
-        _ controller: NSFetchedResultsController<any NSFetchRequestResult>, sectionIndexTitleForSectionName sectionName: String
+        _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
+        sectionIndexTitleForSectionName sectionName: String
     ) -> String?
 }
 
@@ -64,7 +68,8 @@ struct LackingForms: OptionSet {
 
 extension NSFetchedResultsControllerDelegate {
     public func controller(
-        _ controller: NSFetchedResultsController<any NSFetchRequestResult>, didChangeContentWith snapshot: FetchedResultsSnapshot
+        _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
+        didChangeContentWith snapshot: FetchedResultsSnapshot
     ) { controller.results.lacking.insert(.snapshot) }
 
     public func controller(
@@ -73,12 +78,14 @@ extension NSFetchedResultsControllerDelegate {
     ) { controller.results.lacking.insert(.difference) }
 
     public func controller(
-        _ controller: NSFetchedResultsController<any NSFetchRequestResult>, didChange anObject: Any, at indexPath: IndexPath?,
+        _ controller: NSFetchedResultsController<any NSFetchRequestResult>, didChange anObject: Any,
+        at indexPath: IndexPath?,
         for type: NSFetchedResultsChangeType, newIndexPath: IndexPath?
     ) {}
 
     public func controller(
-        _ controller: NSFetchedResultsController<any NSFetchRequestResult>, didChange sectionInfo: any NSFetchedResultsSectionInfo,
+        _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
+        didChange sectionInfo: any NSFetchedResultsSectionInfo,
         atSectionIndex sectionIndex: Int, for type: NSFetchedResultsChangeType
     ) {}
 
@@ -86,7 +93,8 @@ extension NSFetchedResultsControllerDelegate {
     public func controllerDidChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>) {}
 
     public func controller(
-        _ controller: NSFetchedResultsController<any NSFetchRequestResult>, sectionIndexTitleForSectionName sectionName: String
+        _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
+        sectionIndexTitleForSectionName sectionName: String
     ) -> String? {
         controller.results.lacking.insert(.indexTitles)
         return nil

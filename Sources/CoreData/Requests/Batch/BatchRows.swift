@@ -72,7 +72,8 @@ final class BatchRows {
     private static func set(_ value: Any, for key: String, _ object: NSManagedObject, _ values: BatchValues) throws {
         if let composite = object._state.info.entity.composites[key] {
             guard let elements = value as? [String: Any] else {
-                throw CocoaError.coreData(134060, "A batch insertion gives the composite “\(key)” a \(type(of: value)); give a dictionary.")
+                throw CocoaError.coreData(
+                    134060, "A batch insertion gives the composite “\(key)” a \(type(of: value)); give a dictionary.")
             }
             for (name, element) in elements { try set(element, for: "\(composite.path).\(name)", object, values) }
             return
@@ -82,7 +83,8 @@ final class BatchRows {
         guard property.relationship == nil, !property.isTransient, property.attribute?.isDerived != true else {
             throw CocoaError.coreData(
                 134060,
-                "A batch insertion of \(object._state.info.entity.name) sets “\(key)”, which is no attribute that a program stores; leave it out.")
+                "A batch insertion of \(object._state.info.entity.name) sets “\(key)”, which is no attribute that a program stores; leave it out."
+            )
         }
         object.store(try values.value(value, at: slot), in: object._state.makeOverlay(), slot)
     }
@@ -95,15 +97,21 @@ final class BatchRows {
             let value = object.value(at: slot)
             if value.isNaN { throw values.notANumber(value, at: slot) }
             // Told as of a dictionary.
-            if case .int(let number) = value, values.isTooLarge(number, at: slot) { _ = try values.value(number, at: slot) }
+            if case .int(let number) = value, values.isTooLarge(number, at: slot) {
+                _ = try values.value(number, at: slot)
+            }
         }
         if !info.transformables.isEmpty { try LiveValues.pack([object]) }
-        let toOne = info.entity.slots.indices.first { info.kinds[$0] == .toOne && object._state.overlay?.isPresent($0) == true }
+        let toOne = info.entity.slots.indices.first {
+            info.kinds[$0] == .toOne && object._state.overlay?.isPresent($0) == true
+        }
         var name = toOne.map { info.entity.slots[$0].name }
-        object.forEachToMany { index, members in if members.isChanged { name = object.relationship(toMany: index).name } }
+        object.forEachToMany { index, members in if members.isChanged { name = object.relationship(toMany: index).name }
+        }
         guard let name else { return }
         throw CocoaError.coreData(
             134060,
-            "A batch insertion of \(info.entity.name) sets the relationship “\(name)”; insert rows with attributes alone, or save objects.")
+            "A batch insertion of \(info.entity.name) sets the relationship “\(name)”; insert rows with attributes alone, or save objects."
+        )
     }
 }

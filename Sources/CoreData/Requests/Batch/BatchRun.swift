@@ -23,7 +23,8 @@ struct BatchRun {
     /// The affected stores that have the entity.
     var stores: [NumberedStore] {
         let order = FetchOrder(
-            info: info, plan: FetchPlan(entity: info.entity.index), includesPendingChanges: false, asFaults: true, stores: affected)
+            info: info, plan: FetchPlan(entity: info.entity.index), includesPendingChanges: false, asFaults: true,
+            stores: affected)
         return context.requiredCoordinator.stores(for: order)
     }
 
@@ -38,7 +39,10 @@ struct BatchRun {
     }
 
     /// One transaction in one store. The context's author and name stand in the store's history.
-    func apply(_ kind: SetChange.Kind, _ answer: SetChange.Answer, _ uniqueness: SetChange.Uniqueness = .fail, in store: NumberedStore) throws
+    func apply(
+        _ kind: SetChange.Kind, _ answer: SetChange.Answer, _ uniqueness: SetChange.Uniqueness = .fail,
+        in store: NumberedStore
+    ) throws
         -> SetOutcome
     {
         var change = SetChange(asked(kind, store))
@@ -68,8 +72,11 @@ struct BatchRun {
     func ids(_ keys: [RowKey], in store: NumberedStore) -> [NSManagedObjectID] { keys.map { id($0, in: store) } }
 
     /// Has objects of the context take over what was done.
-    func tell(inserted: [NSManagedObjectID] = [], updated: [NSManagedObjectID] = [], deleted: [NSManagedObjectID] = []) {
-        let changes = [NSInsertedObjectIDsKey: inserted, NSUpdatedObjectIDsKey: updated, NSDeletedObjectIDsKey: deleted]
+    func tell(inserted: [NSManagedObjectID] = [], updated: [NSManagedObjectID] = [], deleted: [NSManagedObjectID] = [])
+    {
+        let changes = [
+            NSInsertedObjectIDsKey: inserted, NSUpdatedObjectIDsKey: updated, NSDeletedObjectIDsKey: deleted,
+        ]
         NSManagedObjectContext.mergeChanges(fromRemoteContextSave: changes, into: [context])
     }
 }

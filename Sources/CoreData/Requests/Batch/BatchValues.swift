@@ -15,13 +15,16 @@ struct BatchValues {
         checked = info.entity.slots.indices.filter { slot in
             switch info.kinds[slot] {
             case .double, .float, .date, .decimal: !info.entity.slots[slot].isTransient
-            case .int: !info.entity.slots[slot].isTransient && info.entity.slots[slot].attribute?.type.narrowRange != nil
+            case .int:
+                !info.entity.slots[slot].isTransient && info.entity.slots[slot].attribute?.type.narrowRange != nil
             case .bool, .text, .data, .externalData, .uuid, .uri, .transformable, .toOne, .entityTag: false
             }
         }
     }
 
-    func isTooLarge(_ number: Int64, at slot: Int) -> Bool { entity.slots[slot].attribute?.type.narrowRange?.contains(number) == false }
+    func isTooLarge(_ number: Int64, at slot: Int) -> Bool {
+        entity.slots[slot].attribute?.type.narrowRange?.contains(number) == false
+    }
 
     /// The slot of an attribute, an element of a composite or a to-one.
     ///
@@ -32,7 +35,8 @@ struct BatchValues {
             switch entity.places[name] {
             case .toMany?: "a to-many, which a batch request cannot set; set the to-one of its inverse, or save objects"
             case .fetched?: "a fetched property, which has no value of its own"
-            case .slot?, nil: entity.composites[name] == nil ? "no property of it" : "a composite; name its elements, \(name).element"
+            case .slot?, nil:
+                entity.composites[name] == nil ? "no property of it" : "a composite; name its elements, \(name).element"
             }
         throw CocoaError.coreData(134060, "A batch request for \(entity.name) names “\(name)”, which is \(why).")
     }
@@ -47,7 +51,9 @@ struct BatchValues {
 
     func value(_ any: Any, at slot: Int) throws -> Value {
         guard !(any is NSNull), let attribute = entity.slots[slot].attribute else { return .null }
-        if attribute.type == .transformable { return .data(try Transformation(attribute, of: entity.name).data(of: any)) }
+        if attribute.type == .transformable {
+            return .data(try Transformation(attribute, of: entity.name).data(of: any))
+        }
         let value: Value
         do throws(ValueMismatch) {
             value = try CoreData.value(any, as: attribute.type, entity: entity.name, property: entity.slots[slot].name)
@@ -61,7 +67,8 @@ struct BatchValues {
         let name = entity.slots[slot].name
         let isDate = if case .date = value { true } else { false }
         return .coreData(
-            isDate ? 1650 : 1550, "\(entity.name).\(name) is \(isDate ? "no date" : "not a number") (NaN), which no store can keep.",
+            isDate ? 1650 : 1550,
+            "\(entity.name).\(name) is \(isDate ? "no date" : "not a number") (NaN), which no store can keep.",
             [NSValidationKeyErrorKey: name, NSEntityNameErrorKey: entity.name])
     }
 

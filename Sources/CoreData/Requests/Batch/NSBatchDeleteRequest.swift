@@ -74,7 +74,9 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
     /// What each store deletes. A limit and an offset count over all of them, in the order of a fetch: the rows are found first.
     private func plans(_ order: FetchOrder, _ run: BatchRun) throws -> [(NumberedStore, FetchPlan)] {
         let stores = run.stores
-        guard stores.count > 1, order.plan.limit > 0 || order.plan.offset > 0 else { return stores.map { ($0, order.plan) } }
+        guard stores.count > 1, order.plan.limit > 0 || order.plan.offset > 0 else {
+            return stores.map { ($0, order.plan) }
+        }
         let finder = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         finder.persistentStoreCoordinator = run.context.requiredCoordinator
         var search = order

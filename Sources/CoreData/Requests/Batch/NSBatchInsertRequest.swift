@@ -65,7 +65,9 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
         dictionaryHandler = handler
     }
 
-    public convenience init(entity: NSEntityDescription, dictionaryHandler handler: @escaping (NSMutableDictionary) -> Bool) {
+    public convenience init(
+        entity: NSEntityDescription, dictionaryHandler handler: @escaping (NSMutableDictionary) -> Bool
+    ) {
         self.init(name: entity.name ?? "", entity: entity)
         dictionaryHandler = handler
     }
@@ -75,7 +77,9 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
         managedObjectHandler = handler
     }
 
-    public convenience init(entity: NSEntityDescription, managedObjectHandler handler: @escaping (NSManagedObject) -> Bool) {
+    public convenience init(
+        entity: NSEntityDescription, managedObjectHandler handler: @escaping (NSManagedObject) -> Bool
+    ) {
         self.init(name: entity.name ?? "", entity: entity)
         managedObjectHandler = handler
     }
@@ -97,14 +101,18 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
     override func result(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
         let run = try BatchRun(self, entity: entityName, in: context)
         guard !run.info.entity.isAbstract else {
-            throw CocoaError.coreData(134060, "The entity \(entityName) is abstract; insert rows of one of its sub-entities.")
+            throw CocoaError.coreData(
+                134060, "The entity \(entityName) is abstract; insert rows of one of its sub-entities.")
         }
         let store = try run.storeForNew()
         let rows = BatchRows(self, run.info, tellsGiven: isByProperty(context))
-        let answer: SetChange.Answer = reportsEffects || refreshesRegisteredObjects || resultType == .objectIDs ? .effects : .count
+        let answer: SetChange.Answer =
+            reportsEffects || refreshesRegisteredObjects || resultType == .objectIDs ? .effects : .count
         let outcome = try run.apply(.stream(rows.next), answer, rule(context), in: store)
         let ids = run.ids(outcome.keys, in: store)
-        func done(_ effect: SetOutcome.Effect) -> [NSManagedObjectID] { zip(ids, outcome.effects).filter { $0.1 == effect }.map(\.0) }
+        func done(_ effect: SetOutcome.Effect) -> [NSManagedObjectID] {
+            zip(ids, outcome.effects).filter { $0.1 == effect }.map(\.0)
+        }
         if refreshesRegisteredObjects { run.tell(inserted: done(.inserted), updated: done(.updated)) }
         return NSBatchInsertResult(
             resultType, zip(ids, outcome.effects).filter { $0.1 != .kept }.map(\.0), outcome.count,

@@ -87,7 +87,9 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
     /// The stores to update. One in which an object of another store is assigned is left out where the plan finds nothing in it.
     ///
     /// - Throws: 133010 where it finds something, before anything is written.
-    private func stores(for plan: FetchPlan, _ assignments: [SetChange.Assignment], _ run: BatchRun) throws -> [NumberedStore] {
+    private func stores(for plan: FetchPlan, _ assignments: [SetChange.Assignment], _ run: BatchRun) throws
+        -> [NumberedStore]
+    {
         try run.stores.filter { store in
             let crossing = assignments.first { assignment in
                 if case .constant(.key(let key)) = assignment.value { key.store != store.number } else { false }
@@ -99,7 +101,8 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
             throw CocoaError.coreData(
                 133010,
                 "A batch update of \(entityName) gives “\(crossing.property)” an object of another store to \(count) rows of the store "
-                    + "\(store.store.url?.path ?? store.store.identifier ?? ""); nothing was written. Name the object's store in affectedStores.")
+                    + "\(store.store.url?.path ?? store.store.identifier ?? ""); nothing was written. Name the object's store in affectedStores."
+            )
         }
     }
 
@@ -110,7 +113,9 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
         case let property as NSPropertyDescription: name = property.name
         default:
             throw CocoaError.coreData(
-                134060, "A batch update of \(entityName) names a property by \(type(of: key.base)); use its name or its description.")
+                134060,
+                "A batch update of \(entityName) names a property by \(type(of: key.base)); use its name or its description."
+            )
         }
         if let expression = value as? NSExpression { return .init(name, try run.context.bridge(expression)) }
         return .init(name, .constant(try BatchValues(run.info).value(value, for: name, run.context)))

@@ -76,7 +76,8 @@ final class AtomicRows: RowStore, @unchecked Sendable {
         try rows().members(of: relationship, owner: owner, view, receive)
     }
 
-    func isMember(_ member: RowKey, of relationship: RelationshipIndex, owner: RowKey, _ view: ReadView) throws -> Bool {
+    func isMember(_ member: RowKey, of relationship: RelationshipIndex, owner: RowKey, _ view: ReadView) throws -> Bool
+    {
         try rows().isMember(member, of: relationship, owner: owner, view)
     }
 

@@ -32,14 +32,17 @@ struct ForeignValues {
     }
 
     private func misfit(_ sentence: String, _ property: String) -> StoreError {
-        StoreError(134060, "A store gave a value that does not fit. \(sentence)", entity: entity.name, property: property)
+        StoreError(
+            134060, "A store gave a value that does not fit. \(sentence)", entity: entity.name, property: property)
     }
 
     private func value(_ any: Any?, slot: Int) throws -> Value {
         let property = entity.slots[slot]
         guard let any, !(any is NSNull), let attribute = property.attribute else { return .null }
         if attribute.type == .transformable {
-            do { return .data(try Transformation(attribute, of: entity.name).data(of: any)) } catch let error as CocoaError {
+            do { return .data(try Transformation(attribute, of: entity.name).data(of: any)) } catch let error
+                as CocoaError
+            {
                 throw misfit(error.localizedDescription, attribute.name)
             }
         }

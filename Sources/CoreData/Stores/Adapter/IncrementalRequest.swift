@@ -32,7 +32,8 @@ struct IncrementalRequest {
         if let number = answer as? Int ?? (answer as? [Int])?.first { return number }
         throw StoreError(
             134060,
-            "\(store.type) answered \(Swift.type(of: answer)) where a count was asked; it must be an array of one number.")
+            "\(store.type) answered \(Swift.type(of: answer)) where a count was asked; it must be an array of one number."
+        )
     }
 
     /// Objects or IDs in any collection.
@@ -88,7 +89,9 @@ struct SavedObjects {
     private func changed(_ former: MemoryRow, _ slots: [Int]) throws -> NSManagedObject {
         let object = object(former.key)
         let state = object._state
-        guard let new = pending.rows[RowKey(entity: state.info.entity.root, number: former.key.number)] else { return object }
+        guard let new = pending.rows[RowKey(entity: state.info.entity.root, number: former.key.number)] else {
+            return object
+        }
         let chunk = RowChunk(layout: state.info.layout, capacity: 1)
         try chunk.append(key: former.key.number, version: former.version, values: former.values)
         state.attach(chunk, row: chunk.row(0))
@@ -103,7 +106,8 @@ struct SavedObjects {
                 }
                 overlay.set(slot, self.object(target) as AnyObject)
             case .entityTag: continue
-            case .int, .bool, .double, .float, .date, .text, .data, .externalData, .uuid, .uri, .decimal, .transformable:
+            case .int, .bool, .double, .float, .date, .text, .data, .externalData, .uuid, .uri, .decimal,
+                .transformable:
                 object.store(foreign.plain(new.values[slot], slot: slot), in: overlay, slot)
             }
         }
@@ -111,7 +115,9 @@ struct SavedObjects {
     }
 
     private func target(_ row: MemoryRow, _ slot: Int, _ info: EntityInfo) -> RowKey? {
-        guard case .int(let number) = row.values[slot], let relationship = info.slotRelationships[slot] else { return nil }
+        guard case .int(let number) = row.values[slot], let relationship = info.slotRelationships[slot] else {
+            return nil
+        }
         var entity = relationship.destination
         if relationship.hasEntityTag, case .int(let tag) = row.values[slot + 1], tag > 0 {
             entity = EntityIndex(Int(tag) - 1)

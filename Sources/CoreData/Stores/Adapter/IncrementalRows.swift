@@ -156,7 +156,9 @@ final class IncrementalRows: RowStore, @unchecked Sendable {
         let (store, coordinator) = try parts()
         let root = schema[relationship].destination
         let rows = try Scratch.run(on: coordinator) { context in
-            try members(of: relationship, owner, store, context).compactMap { try row($0.number, in: root, store, context) }
+            try members(of: relationship, owner, store, context).compactMap {
+                try row($0.number, in: root, store, context)
+            }
         }
         try BatchPacker(schema: schema).pack(rows[...], receive)
     }
@@ -169,10 +171,13 @@ final class IncrementalRows: RowStore, @unchecked Sendable {
     }
 
     private func members(
-        of relationship: RelationshipIndex, _ owner: RowKey, _ store: NSIncrementalStore, _ context: NSManagedObjectContext
+        of relationship: RelationshipIndex, _ owner: RowKey, _ store: NSIncrementalStore,
+        _ context: NSManagedObjectContext
     ) throws -> [RowKey] {
         let resolved = schema[relationship]
-        guard let id = id(owner, store), let description = id.entity.relationshipsByName[resolved.name] else { return [] }
+        guard let id = id(owner, store), let description = id.entity.relationshipsByName[resolved.name] else {
+            return []
+        }
         let value = try store.newValue(forRelationship: description, forObjectWith: id, with: context)
         let keys = IncrementalRequest.ids(in: value).map { id in
             // The store may have named the row by a more special entity elsewhere.
@@ -193,7 +198,8 @@ final class IncrementalRows: RowStore, @unchecked Sendable {
         if batch.isEmpty { return .committed }
         let (store, coordinator) = try parts()
         guard !store.isReadOnly else {
-            throw StoreError(134030, "The store \(store.identifier ?? "") was opened read-only; nothing can be saved to it.")
+            throw StoreError(
+                134030, "The store \(store.identifier ?? "") was opened read-only; nothing can be saved to it.")
         }
         return try writing.withLock {
             let pending = try PendingRows(batch, over: self)
@@ -249,8 +255,11 @@ extension NSPersistentStore {
         for _ in 0..<3 {
             let objects = (0..<count).map { _ in infos[concrete].makeObject() }
             let numbers = try takeKeys(for: objects) ?? []
-            if let first = numbers.first, numbers == Array(first..<first + Int64(count)) { return first..<first + Int64(count) }
+            if let first = numbers.first, numbers == Array(first..<first + Int64(count)) {
+                return first..<first + Int64(count)
+            }
         }
-        throw StoreError(134030, "The store \(identifier ?? "") could not number \(count) new rows of \(root.name) in a row.")
+        throw StoreError(
+            134030, "The store \(identifier ?? "") could not number \(count) new rows of \(root.name) in a row.")
     }
 }

@@ -189,11 +189,13 @@ final class PendingRows: StoreReader, @unchecked Sendable {
         }
         apply(resolved, owner, &numbers)
         if !gone.contains(place(owner)) { numbers.removeAll { gone.contains(RowKey(entity: root, number: $0)) } }
-        if let order = batch.orders.last(where: { $0.relationship == relationship && $0.owner.number == owner.number }) {
+        if let order = batch.orders.last(where: { $0.relationship == relationship && $0.owner.number == owner.number })
+        {
             let places = Dictionary(
                 order.members.enumerated().map { ($0.element.number, $0.offset) }, uniquingKeysWith: { a, _ in a })
             let others = numbers.filter { places[$0] == nil }
-            numbers = (order.isTail ? others : others.sorted())
+            numbers =
+                (order.isTail ? others : others.sorted())
                 + numbers.filter { places[$0] != nil }.sorted { (places[$0] ?? 0) < (places[$1] ?? 0) }
         }
         try BatchPacker(schema: schema).pack(try present(numbers, in: root)[...], receive)

@@ -73,7 +73,8 @@ struct AtomicFile {
 
     private func failure(_ what: String) -> StoreError {
         StoreError(
-            134030, "The store at \(path) could not be \(what): \(String(cString: strerror(errno))). "
+            134030,
+            "The store at \(path) could not be \(what): \(String(cString: strerror(errno))). "
                 + "It is as it was before.", path: path)
     }
 }

@@ -31,7 +31,8 @@ enum BinaryFormat: StoreFormat {
             var sum: UInt64 = 0xcbf2_9ce4_8422_2325
             var place = 0
             while place + 8 <= bytes.count {
-                sum = (sum ^ UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self)))
+                sum =
+                    (sum ^ UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: place, as: UInt64.self)))
                     &* 0x100_0000_01b3
                 place += 8
             }

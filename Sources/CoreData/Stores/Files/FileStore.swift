@@ -69,13 +69,15 @@ class FileStore: NSAtomicStore, OwnStore, @unchecked Sendable {
             document.metadata.versionHashes = StoreMetadata.hashes(schema, configuration)
             document.metadata.modelVersionIdentifiers = schema.versionIdentifiers
         }
-        try StoreInspection(path: path, metadata: document.metadata, schema: schema, configuration: configuration).requireFit()
+        try StoreInspection(path: path, metadata: document.metadata, schema: schema, configuration: configuration)
+            .requireFit()
         return try empty.holding(try document.image(schema, path: path))
     }
 
     private static func document(_ file: AtomicFile, _ path: String) throws -> StoredDocument {
         let document = try format.decode(try file.read(), path: path)
-        try StoreMetadata.requireReadable(document.metadata.userInfo, code: 134080, "The metadata of the store at \(path)")
+        try StoreMetadata.requireReadable(
+            document.metadata.userInfo, code: 134080, "The metadata of the store at \(path)")
         return document
     }
 
@@ -109,7 +111,9 @@ class FileStore: NSAtomicStore, OwnStore, @unchecked Sendable {
     /// file then. Objects keep their numbers.
     override class func migrate(_ site: MigrationSite, by plan: MigrationPlan) throws {
         let path = site.url.path
-        if site.options.isReadOnly { throw StoreError(134030, "The store at \(path) was opened read-only.", path: path) }
+        if site.options.isReadOnly {
+            throw StoreError(134030, "The store at \(path) was opened read-only.", path: path)
+        }
         let stamp = FileStamp(path)
         let lock = Foundation.open(path, O_RDONLY | O_CLOEXEC)
         defer { if lock >= 0 { close(lock) } }
@@ -119,10 +123,12 @@ class FileStore: NSAtomicStore, OwnStore, @unchecked Sendable {
         var image = try ImageMigration(migration, document.image(plan.source, path: path), path: path).migrated()
         image.metadata.versionHashes = StoreMetadata.hashes(plan.destination, site.configuration)
         image.metadata.modelVersionIdentifiers = plan.destination.versionIdentifiers
-        let rows = try MemoryStore(schema: plan.destination, configuration: site.configuration).holding(image).deriving(migration)
+        let rows = try MemoryStore(schema: plan.destination, configuration: site.configuration).holding(image).deriving(
+            migration)
         let migrated = try format.encode(StoredDocument(rows.image(), plan.destination))
         guard FileStamp(path) == stamp else {
-            throw StoreError(134110, "The store at \(path) was changed by another process meanwhile. Open it again.", path: path)
+            throw StoreError(
+                134110, "The store at \(path) was changed by another process meanwhile. Open it again.", path: path)
         }
         try AtomicFile(url: site.url).write(migrated)
     }

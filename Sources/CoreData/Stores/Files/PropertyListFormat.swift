@@ -13,7 +13,8 @@ enum PropertyListFormat: StoreFormat {
             "format": name, NSStoreUUIDKey: metadata.uuid, NSStoreTypeKey: metadata.type,
             NSStoreModelVersionHashesKey: metadata.versionHashes,
             NSStoreModelVersionIdentifiersKey: metadata.modelVersionIdentifiers,
-            "next": Dictionary(document.next.map { ($0.entity, NSNumber(value: $0.number)) }, uniquingKeysWith: { a, _ in a }),
+            "next": Dictionary(
+                document.next.map { ($0.entity, NSNumber(value: $0.number)) }, uniquingKeysWith: { a, _ in a }),
             "objects": document.objects.map(object), "pairs": document.pairs.map(pair),
         ]
         root["metadata"] = metadata.userInfo
@@ -66,18 +67,22 @@ enum PropertyListFormat: StoreFormat {
             root = try PropertyList(data, .document(bytes: data.count)).top
         } catch {
             throw StoreError(
-                134080, "The file at \(path) cannot be read as a property list. \(error.sentence) Restore it from a copy.", path: path)
+                134080,
+                "The file at \(path) cannot be read as a property list. \(error.sentence) Restore it from a copy.",
+                path: path)
         }
         guard root["format"]?.text == name else { throw damaged(path, "it does not begin as one") }
         guard let uuid = root[NSStoreUUIDKey]?.text, let type = root[NSStoreTypeKey]?.text,
             let hashes = entries(root[NSStoreModelVersionHashesKey], \.data),
-            let next = entries(root["next"], \.integer), let objects = root["objects"]?.array, let pairs = root["pairs"]?.array
+            let next = entries(root["next"], \.integer), let objects = root["objects"]?.array,
+            let pairs = root["pairs"]?.array
         else { throw damaged(path, "a part is missing") }
         var document = StoredDocument(
             metadata: StoreMetadata(
                 uuid: uuid, type: type,
                 modelVersionIdentifiers: root[NSStoreModelVersionIdentifiersKey]?.array?.compactMap(\.text) ?? [],
-                versionHashes: Dictionary(hashes, uniquingKeysWith: { _, last in last }), userInfo: root["metadata"]?.data))
+                versionHashes: Dictionary(hashes, uniquingKeysWith: { _, last in last }),
+                userInfo: root["metadata"]?.data))
         document.next = next
         document.objects = try objects.map { try object($0, path) }
         document.pairs = try pairs.map { try pair($0, path) }
@@ -99,7 +104,8 @@ enum PropertyListFormat: StoreFormat {
 
     private static func object(_ item: PropertyListItem, _ path: String) throws -> StoredDocument.Object {
         guard let entity = item["entity"]?.text, let number = item["id"]?.integer,
-            let version = item["version"]?.integer, let version = Int32(exactly: version), let (names, values) = item["values"]?.entries
+            let version = item["version"]?.integer, let version = Int32(exactly: version),
+            let (names, values) = item["values"]?.entries
         else { throw damaged(path, "an object lacks a part") }
         var object = StoredDocument.Object(entity: entity, number: number, version: version)
         for (key, parts) in zip(names, values) {
@@ -126,7 +132,9 @@ enum PropertyListFormat: StoreFormat {
         case "d": return real(content).map { .value(.double($0)) }
         case "t": return real(content).map { .value(.date($0)) }
         case "n":
-            return text.flatMap { Decimal(string: $0, locale: Locale(identifier: "en_US_POSIX")) }.map { .value(.decimal($0)) }
+            return text.flatMap { Decimal(string: $0, locale: Locale(identifier: "en_US_POSIX")) }.map {
+                .value(.decimal($0))
+            }
         case "s": return text.map { .value(.text($0)) }
         case "u": return text.map { .value(.uri($0)) }
         case "b": return content.data.map { .value(.data($0)) }

@@ -106,7 +106,8 @@ enum XMLFormat: StoreFormat {
         case "integer": return Int64(text).map { .value(.int($0)) }
         case "real": return Double(text).map { .value(.double($0)) }
         case "date": return Double(text).map { .value(.date($0)) }
-        case "decimal": return Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")).map { .value(.decimal($0)) }
+        case "decimal":
+            return Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")).map { .value(.decimal($0)) }
         case "string": return .value(.text(text))
         case "uri": return .value(.uri(text))
         case "data": return bytes.map { .value(.data($0)) }

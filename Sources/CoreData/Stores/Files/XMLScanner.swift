@@ -67,7 +67,9 @@ struct XMLScanner {
             } else if starts("<!DOCTYPE") {
                 let start = place
                 try skip(past: ">", path)
-                if bytes[start..<place].contains(UInt8(ascii: "[")) { throw damaged(path, "a document type declares something") }
+                if bytes[start..<place].contains(UInt8(ascii: "[")) {
+                    throw damaged(path, "a document type declares something")
+                }
             } else {
                 return
             }

@@ -17,10 +17,13 @@ package enum KeyTable {
     }
 
     /// - Parameter values: what is kept in further columns, `v0`, `v1` …
-    package static func define(_ name: String, values: [SlotKind] = [], key: String, _ dialect: any SQLDialect) -> String {
+    package static func define(_ name: String, values: [SlotKind] = [], key: String, _ dialect: any SQLDialect)
+        -> String
+    {
         let columns = ["t", "k", "e", "r"].map { "\($0) \(dialect.type(.int)) NOT NULL" }
         let further = values.enumerated().map { "v\($0.offset) \(dialect.type($0.element))" }
-        return "CREATE TEMPORARY TABLE IF NOT EXISTS \(name) (\((columns + further).joined(separator: ", ")), PRIMARY KEY (\(key)))"
+        return
+            "CREATE TEMPORARY TABLE IF NOT EXISTS \(name) (\((columns + further).joined(separator: ", ")), PRIMARY KEY (\(key)))"
     }
 
     package static func empty(_ name: String) -> String { "DELETE FROM \(name)" }
@@ -34,7 +37,9 @@ package enum KeyTable {
     package static func entities(in name: String) -> String { "SELECT e, COUNT(*) FROM \(name) GROUP BY e ORDER BY e" }
 
     /// Answers number and entity of the rows of a round, by number.
-    package static func keys(round: Int, in name: String = rows) -> String { "SELECT k, e FROM \(name) WHERE r = \(round) ORDER BY k" }
+    package static func keys(round: Int, in name: String = rows) -> String {
+        "SELECT k, e FROM \(name) WHERE r = \(round) ORDER BY k"
+    }
 
     /// Answers number and entity of all rows.
     package static func keys(in name: String) -> String { "SELECT DISTINCT k, e FROM \(name) ORDER BY e, k" }
@@ -47,7 +52,9 @@ package enum KeyTable {
 
 extension SelectCompiler {
     /// Fills a table of rows with what a query finds, and columns computed of each.
-    package func fill(_ query: Query, _ operands: [BoundOperand] = [], into name: String = KeyTable.rows) throws -> Selection {
+    package func fill(_ query: Query, _ operands: [BoundOperand] = [], into name: String = KeyTable.rows) throws
+        -> Selection
+    {
         let builder = SelectBuilder(map, query.values)
         let scope = SelectScope(builder, entity: query.bound.entity)
         let scopes = LevelScopes(scope)

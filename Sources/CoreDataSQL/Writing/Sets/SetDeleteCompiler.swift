@@ -20,16 +20,21 @@ package struct SetDeleteCompiler {
         self.map = map
         let reach = SetDeleteCompiler.reach(entity, last, map.schema)
         let relationships = map.schema.relationships.filter { relationship in
-            !relationship.description.isTransient && reach.contains { map.schema[$0].relationships.contains(relationship.index) }
+            !relationship.description.isTransient
+                && reach.contains { map.schema[$0].relationships.contains(relationship.index) }
         }
         self.relationships = relationships
         nullifying = relationships.filter { relationship in
-            guard relationship.description.deleteRule == .nullify, let inverse = relationship.inverse else { return false }
+            guard relationship.description.deleteRule == .nullify, let inverse = relationship.inverse else {
+                return false
+            }
             return !map.schema[inverse].isToMany
         }
-        paired = notesPairs
+        paired =
+            notesPairs
             ? relationships.filter { relationship in
-                relationship.description.deleteRule == .nullify && map.join(of: relationship.index) != nil && relationship.inverse != nil
+                relationship.description.deleteRule == .nullify && map.join(of: relationship.index) != nil
+                    && relationship.inverse != nil
             } : []
     }
 
@@ -52,7 +57,8 @@ package struct SetDeleteCompiler {
 
     package var definitions: [String] {
         [
-            KeyTable.define(KeyTable.rows, key: "t, k", map.dialect), KeyTable.define(KeyTable.hits, key: "t, k, r", map.dialect),
+            KeyTable.define(KeyTable.rows, key: "t, k", map.dialect),
+            KeyTable.define(KeyTable.hits, key: "t, k, r", map.dialect),
             "CREATE INDEX IF NOT EXISTS coredata_set_round ON \(KeyTable.rows) (r)",
         ]
     }
@@ -63,9 +69,11 @@ package struct SetDeleteCompiler {
     package func cascades(from round: Int) throws -> [String] {
         try relationships.filter { $0.description.deleteRule == .cascade }.compactMap { relationship in
             guard let ends = try ends(of: relationship, "s.r = \(round)") else { return nil }
-            let entity = schema[schema[relationship.destination].root].hasSubentities
+            let entity =
+                schema[schema[relationship.destination].root].hasSubentities
                 ? "d.\"Z_ENT\"" : "\(relationship.destination.number)"
-            return "INSERT INTO \(KeyTable.rows) SELECT \(schema[relationship.destination].root.number), d.\"Z_PK\", \(entity), "
+            return
+                "INSERT INTO \(KeyTable.rows) SELECT \(schema[relationship.destination].root.number), d.\"Z_PK\", \(entity), "
                 + "\(round + 1) FROM \(ends) ON CONFLICT DO NOTHING"
         }
     }
@@ -86,7 +94,9 @@ package struct SetDeleteCompiler {
     private func ends(of relationship: ResolvedRelationship, _ condition: String) throws -> String? {
         let owner = schema[relationship.owner]
         let destination = try map.table(of: relationship.destination)
-        var conditions = ["s.t = \(owner.root.number)", KeyTable.among("s.e", owner.index.rawValue...owner.last.rawValue)]
+        var conditions = [
+            "s.t = \(owner.root.number)", KeyTable.among("s.e", owner.index.rawValue...owner.last.rawValue),
+        ]
         if schema[schema[relationship.destination].root].hasSubentities {
             conditions.append(KeyTable.among(map.dialect.unindexed("d.\"Z_ENT\""), relationship.destinations))
         }
@@ -95,12 +105,14 @@ package struct SetDeleteCompiler {
         let from: String
         if let join = map.join(of: relationship.index) {
             let side = join.side(of: relationship.index)
-            from = "\(rows) JOIN \(quoted(join.name)) AS j ON j.\(quoted(side.owner)) = s.k "
+            from =
+                "\(rows) JOIN \(quoted(join.name)) AS j ON j.\(quoted(side.owner)) = s.k "
                 + "JOIN \(other) ON d.\"Z_PK\" = j.\(quoted(side.member))"
         } else if let slot = relationship.slot {
             let table = try map.table(of: relationship.owner)
             guard let column = table.column(of: slot, in: relationship.owner) else { return nil }
-            from = "\(rows) JOIN \(quoted(table.name)) AS o ON o.\"Z_PK\" = s.k "
+            from =
+                "\(rows) JOIN \(quoted(table.name)) AS o ON o.\"Z_PK\" = s.k "
                 + "JOIN \(other) ON d.\"Z_PK\" = o.\(quoted(table.columns[column].name))"
         } else {
             guard let column = try foreignKey(of: relationship) else { return nil }
@@ -124,12 +136,16 @@ package struct SetDeleteCompiler {
         try noted.enumerated().compactMap { place, relationship in
             guard let inverse = relationship.inverse.map({ schema[$0] }) else { return nil }
             var condition = survivors(relationship)
-            if relationship.slot != nil, let column = try foreignKey(of: relationship) { condition += " AND d.\(quoted(column)) = s.k" }
+            if relationship.slot != nil, let column = try foreignKey(of: relationship) {
+                condition += " AND d.\(quoted(column)) = s.k"
+            }
             guard let ends = try ends(of: relationship, condition) else { return nil }
-            let entity = schema[schema[relationship.destination].root].hasSubentities
+            let entity =
+                schema[schema[relationship.destination].root].hasSubentities
                 ? "d.\"Z_ENT\"" : "\(relationship.destination.number)"
             let bit = Int64(1) << Int64(place)
-            let sql = "INSERT INTO \(KeyTable.hits) SELECT DISTINCT \(schema[relationship.destination].root.number), d.\"Z_PK\", "
+            let sql =
+                "INSERT INTO \(KeyTable.hits) SELECT DISTINCT \(schema[relationship.destination].root.number), d.\"Z_PK\", "
                 + "\(entity), \(bit) FROM \(ends)"
             return (sql, inverse, bit)
         }
@@ -153,7 +169,9 @@ package struct SetDeleteCompiler {
         guard let slot = inverse.slot else { return nil }
         let table = try map.table(of: inverse.owner)
         let slots = inverse.hasEntityTag ? [slot, slot + 1] : [slot]
-        let columns = slots.compactMap { table.column(of: $0, in: inverse.owner) }.map { quoted(table.columns[$0].name) + " = NULL" }
+        let columns = slots.compactMap { table.column(of: $0, in: inverse.owner) }.map {
+            quoted(table.columns[$0].name) + " = NULL"
+        }
         return "UPDATE \(quoted(table.name)) SET \(columns.joined(separator: ", ")) WHERE \"Z_PK\" IN "
             + KeyTable.numbers(of: table.root, in: KeyTable.hits, where: "r = \(bit)")
     }
@@ -161,7 +179,8 @@ package struct SetDeleteCompiler {
     /// Raises the version of each row that changes, once.
     package func raise(_ root: EntityIndex) throws -> String {
         "UPDATE \(quoted(try map.table(of: root).name)) SET \"Z_OPT\" = \(map.dialect.risen("\"Z_OPT\"")) WHERE \"Z_PK\" IN "
-            + KeyTable.numbers(of: root, in: KeyTable.hits, where: paired.isEmpty ? "" : "r < \(Int64(1) << Int64(nullifying.count))")
+            + KeyTable.numbers(
+                of: root, in: KeyTable.hits, where: paired.isEmpty ? "" : "r < \(Int64(1) << Int64(nullifying.count))")
     }
 
     package var hitRoots: [EntityIndex] {

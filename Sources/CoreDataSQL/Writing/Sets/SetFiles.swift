@@ -29,11 +29,15 @@ package final class SetFiles {
             for slot in slots where row.isPresent(slot) && row[slot] >> 63 == 1 {
                 let place = Int(row[slot] & ~(1 << 63))
                 let value = chunk.large[place]
-                guard value.count > ExternalReference.threshold + 1, value.first == ExternalReference.inlineTag else { continue }
+                guard value.count > ExternalReference.threshold + 1, value.first == ExternalReference.inlineTag else {
+                    continue
+                }
                 let name = UUID().uuidString
                 try pending.add([name])
                 added.append(name)
-                try value.withUnsafeBytes { try columns.folder.write(UnsafeRawBufferPointer(rebasing: $0.dropFirst()), to: name) }
+                try value.withUnsafeBytes {
+                    try columns.folder.write(UnsafeRawBufferPointer(rebasing: $0.dropFirst()), to: name)
+                }
                 chunk.fill.pointee.large[place] = ExternalReference.cell(named: name)
             }
         }
@@ -55,8 +59,11 @@ package final class SetFiles {
     /// Notes the files of a new row's values that no row takes: of slots other than those given.
     func giveUp(_ chunk: RowChunk, row index: Int, except slots: [Int] = []) {
         let row = chunk.row(index)
-        for slot in columns.slots(of: chunk.layout.entity) where !slots.contains(slot) && row.isPresent(slot) && row[slot] >> 63 == 1 {
-            if let name = chunk.large[Int(row[slot] & ~(1 << 63))].withUnsafeBytes(ExternalReference.name) { replaced.insert(name) }
+        for slot in columns.slots(of: chunk.layout.entity)
+        where !slots.contains(slot) && row.isPresent(slot) && row[slot] >> 63 == 1 {
+            if let name = chunk.large[Int(row[slot] & ~(1 << 63))].withUnsafeBytes(ExternalReference.name) {
+                replaced.insert(name)
+            }
         }
     }
 

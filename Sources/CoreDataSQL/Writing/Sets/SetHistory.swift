@@ -47,14 +47,16 @@ package final class SetHistory {
     }
 
     private func run(
-        _ sql: String, _ kind: RecordedChanges.Kind, _ entity: EntityIndex, _ mask: [UInt8]?, _ count: Int, _ further: [Value]
+        _ sql: String, _ kind: RecordedChanges.Kind, _ entity: EntityIndex, _ mask: [UInt8]?, _ count: Int,
+        _ further: [Value]
     ) throws {
         if count == 0 { return }
         let number = try transaction ?? writer.addTransaction(note, session)
         transaction = number
         let first = try writer.take(count, of: .change, session)
         let values: [Value] = [
-            .int(first), .int(number), .int(kind.rawValue), .int(Int64(entity.number)), mask.map { .data(Data($0)) } ?? .null,
+            .int(first), .int(number), .int(kind.rawValue), .int(Int64(entity.number)),
+            mask.map { .data(Data($0)) } ?? .null,
         ]
         try session.run(sql, values + further)
     }

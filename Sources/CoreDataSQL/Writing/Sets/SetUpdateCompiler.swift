@@ -31,11 +31,14 @@ package struct SetUpdateCompiler {
         update.assignments.allSatisfy { assignment in
             let slot = entity.slots[assignment.slot]
             switch assignment.source {
-            case .constant(.data(let data)): return slot.kind != .externalData || data.count <= ExternalReference.threshold + 1
+            case .constant(.data(let data)):
+                return slot.kind != .externalData || data.count <= ExternalReference.threshold + 1
             case .constant: return true
             case .operand: return slot.kind != .float && slot.kind != .decimal
             case .target:
-                guard let inverse = slot.relationship.flatMap({ map.schema[$0].inverse }).map({ map.schema[$0] }) else { return true }
+                guard let inverse = slot.relationship.flatMap({ map.schema[$0].inverse }).map({ map.schema[$0] }) else {
+                    return true
+                }
                 return inverse.isToMany && !inverse.isOrdered
             }
         }
@@ -55,10 +58,12 @@ package struct SetUpdateCompiler {
             if value.isRequired { checks.missing.append((select + " IS NULL LIMIT 1", value.slot)) }
             guard entity.slots[value.slot].kind == .int else { continue }
             if case .call = value.operand {
-                checks.overflows.append((select + " <> CAST(v\(place) AS \(map.dialect.type(.int))) LIMIT 1", value.slot))
+                checks.overflows.append(
+                    (select + " <> CAST(v\(place) AS \(map.dialect.type(.int))) LIMIT 1", value.slot))
             }
             if let range = entity.slots[value.slot].attribute?.type.narrowRange {
-                checks.overflows.append((select + " NOT BETWEEN \(range.lowerBound) AND \(range.upperBound) LIMIT 1", value.slot))
+                checks.overflows.append(
+                    (select + " NOT BETWEEN \(range.lowerBound) AND \(range.upperBound) LIMIT 1", value.slot))
             }
         }
         return checks
@@ -66,7 +71,8 @@ package struct SetUpdateCompiler {
 
     /// Gives unique values up before any is taken, so that rows can exchange theirs; nil where none is computed.
     package var vacating: String? {
-        let unique = Set(map.schema.entities[entity.index.value...entity.last.value].flatMap(\.constraints).flatMap(\.slots))
+        let unique = Set(
+            map.schema.entities[entity.index.value...entity.last.value].flatMap(\.constraints).flatMap(\.slots))
         let columns = computed.filter { unique.contains($0.slot) }.compactMap { column($0.slot) }
         if columns.isEmpty { return nil }
         return "UPDATE \(quoted(table.name)) SET \(columns.map { "\($0) = NULL" }.joined(separator: ", ")) "
@@ -97,8 +103,10 @@ package struct SetUpdateCompiler {
             }
         }
         let name = quoted(table.name)
-        let source = place > 0
-            ? "FROM \(rows) AS s WHERE s.k = \(name).\"Z_PK\"" : "WHERE \"Z_PK\" IN \(KeyTable.numbers(of: entity.root, in: rows))"
+        let source =
+            place > 0
+            ? "FROM \(rows) AS s WHERE s.k = \(name).\"Z_PK\""
+            : "WHERE \"Z_PK\" IN \(KeyTable.numbers(of: entity.root, in: rows))"
         return ("UPDATE \(name) SET \(parts.joined(separator: ", ")) \(source)", values)
     }
 
@@ -109,7 +117,8 @@ package struct SetUpdateCompiler {
                 guard case .target(let key?) = assignment.source, let index = entity.slots[assignment.slot].relationship
                 else { return nil }
                 let relationship = map.schema[index]
-                var sql = "SELECT 1 FROM \(quoted(try map.table(of: relationship.destination).name)) WHERE \"Z_PK\" = \(map.dialect.parameter(1, like: .int(0)))"
+                var sql =
+                    "SELECT 1 FROM \(quoted(try map.table(of: relationship.destination).name)) WHERE \"Z_PK\" = \(map.dialect.parameter(1, like: .int(0)))"
                 if map.schema[map.schema[relationship.destination].root].hasSubentities {
                     sql += " AND " + KeyTable.among("\"Z_ENT\"", relationship.destinations)
                 }

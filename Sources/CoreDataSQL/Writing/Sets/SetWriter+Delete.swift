@@ -12,7 +12,9 @@ extension SetWriter {
         outcome.count = try run(fill.sql, fill.values(for: query))
         if outcome.count == 0 { return outcome }
         try followCascades(compiler)
-        for denial in try compiler.denials() where try isFound(denial.sql) { throw StoreError.denied(denial.relationship, schema) }
+        for denial in try compiler.denials() where try isFound(denial.sql) {
+            throw StoreError.denied(denial.relationship, schema)
+        }
         let notes = try compiler.notes()
         for note in notes where try run(note.sql) > 0 { try requireOptional(note.inverse) }
         let entities = try entities(in: KeyTable.rows)
@@ -53,7 +55,9 @@ extension SetWriter {
         guard let history else { return }
         for group in try hitGroups() {
             let inverses = (0..<60).filter { group.bits >> Int64($0) & 1 == 1 }.compactMap { compiler.inverse(bit: $0) }
-            let slots = inverses.flatMap { inverse in inverse.slot.map { inverse.hasEntityTag ? [$0, $0 + 1] : [$0] } ?? [] }
+            let slots = inverses.flatMap { inverse in
+                inverse.slot.map { inverse.hasEntityTag ? [$0, $0 + 1] : [$0] } ?? []
+            }
             let mask = history.mask(group.entity, slots, inverses.filter(\.isToMany).map(\.index))
             try history.add(
                 .update, group.entity, mask: mask, count: group.count,

@@ -85,13 +85,16 @@ private final class StreamWriter {
     /// Inserts rows whose unique values are free, and does with the others what the rule says.
     ///
     /// - Returns: the places of the new rows, and the numbers of rows that were there and changed, with the slots that did.
-    private func insertOrMeet(_ rows: NewRows, _ entity: Entity, _ slots: [Int]) throws -> (new: [Int], changed: [Int64: [Int]]) {
+    private func insertOrMeet(_ rows: NewRows, _ entity: Entity, _ slots: [Int]) throws -> (
+        new: [Int], changed: [Int64: [Int]]
+    ) {
         let chunk = rows.chunk
         var (new, changed): ([Int], [Int64: [Int]]) = ([], [:])
         var start = 0
         while start < chunk.count {
             // With one constraint an update frees no value that a row beside it waits for; without updates nothing is freed.
-            let count = entity.constraints.count == 1 || uniqueness == .keep
+            let count =
+                entity.constraints.count == 1 || uniqueness == .keep
                 ? WriteCompiler.rowsOfInsert(left: chunk.count - start, parameters: entity.slots.count + 2) : 1
             let written = try insert(start..<(start + count), of: chunk, entity)
             for index in start..<(start + count) {
@@ -127,7 +130,8 @@ private final class StreamWriter {
         try writer.files?.replace(holder, slots: slots, session)
         writer.files?.giveUp(chunk, row: index, except: slots)
         try writer.unique(entity) {
-            try session.assign(slots, of: chunk, row: index, to: holder.number, .text(inserts.update(entity, slots: slots)), texts)
+            try session.assign(
+                slots, of: chunk, row: index, to: holder.number, .text(inserts.update(entity, slots: slots)), texts)
         }
         outcome.count += 1
         note(holder, .updated)
@@ -136,7 +140,11 @@ private final class StreamWriter {
     }
 
     private func touch(_ holder: RowKey) {
-        if writer.answer == .count { outcome.touched.entities.insert(holder.entity) } else { outcome.touched.changed.append(holder) }
+        if writer.answer == .count {
+            outcome.touched.entities.insert(holder.entity)
+        } else {
+            outcome.touched.changed.append(holder)
+        }
     }
 
     private func holder(_ chunk: RowChunk, _ index: Int, _ entity: Entity) throws -> RowKey? {
@@ -153,7 +161,9 @@ private final class StreamWriter {
     // MARK: What follows
 
     private func record(_ chunk: RowChunk, _ entity: Entity, _ new: [Int], _ changed: [Int64: [Int]]) throws {
-        let groups = Dictionary(grouping: changed.keys.sorted()) { changed[$0] ?? [] }.sorted { $0.value[0] < $1.value[0] }
+        let groups = Dictionary(grouping: changed.keys.sorted()) { changed[$0] ?? [] }.sorted {
+            $0.value[0] < $1.value[0]
+        }
         if let history = writer.history {
             try history.add(.insert, entity.index, new.map { key(chunk, $0).number })
             for (slots, numbers) in groups {

@@ -17,7 +17,9 @@ package struct SetWriter {
     /// As many rows that triggers changed are told one by one.
     private static var mostTouched: Int { 10_000 }
 
-    package init(plan: StorePlan, session: any SQLSession, files: SetFiles?, history: SetHistory?, answer: SetChange.Answer) {
+    package init(
+        plan: StorePlan, session: any SQLSession, files: SetFiles?, history: SetHistory?, answer: SetChange.Answer
+    ) {
         self.plan = plan
         self.session = session
         self.files = files
@@ -61,7 +63,8 @@ package struct SetWriter {
         var outcome = SetOutcome()
         outcome.count = count
         if answer == .count {
-            outcome.touched.entities = Set((update.entity.index.value...update.query.bound.last.value).map { EntityIndex($0) })
+            outcome.touched.entities = Set(
+                (update.entity.index.value...update.query.bound.last.value).map { EntityIndex($0) })
         } else {
             outcome.keys = try keys(KeyTable.keys(round: 0, in: compiler.rows))
             outcome.touched.changed = outcome.keys
@@ -85,7 +88,8 @@ package struct SetWriter {
             try run(statement.sql, statement.values)
             var derived: Set<String> = []
             for value in update.entity.index.value...update.query.bound.last.value {
-                let texts = plan.derivedTexts.statements(for: EntityIndex(value), slots: update.slots, rows: "IN \(numbers)")
+                let texts = plan.derivedTexts.statements(
+                    for: EntityIndex(value), slots: update.slots, rows: "IN \(numbers)")
                 for sql in texts where derived.insert(sql).inserted { try run(sql) }
             }
         }
@@ -107,7 +111,9 @@ package struct SetWriter {
         var keys: [RowKey] = []
         try session.numbers(sql, each: 2, []) { numbers in
             for place in stride(from: 0, to: numbers.count, by: 2) {
-                guard let number = numbers[place], let entity = numbers[place + 1].flatMap({ entity($0) }) else { continue }
+                guard let number = numbers[place], let entity = numbers[place + 1].flatMap({ entity($0) }) else {
+                    continue
+                }
                 keys.append(RowKey(entity: entity, number: number))
             }
         }

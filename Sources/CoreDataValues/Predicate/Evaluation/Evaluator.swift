@@ -153,10 +153,11 @@ struct EvaluatorCompiler {
                 let all = members(scope)
                 // Nothing has no members, not even none.
                 if all.isNull { return .null }
-                return .collection(all.members.filter { member in
-                    inner.variables[variable] = member
-                    return test(inner)
-                })
+                return .collection(
+                    all.members.filter { member in
+                        inner.variables[variable] = member
+                        return test(inner)
+                    })
             }
         }
     }

@@ -40,7 +40,9 @@ struct Relation {
 
     private func order(_ a: Operand, _ b: Operand) -> ComparisonResult? {
         if let floats = floats(a, b) {
-            return floats.0 < floats.1 ? .orderedAscending : floats.0 == floats.1 ? .orderedSame : floats.0 > floats.1 ? .orderedDescending : nil
+            return floats.0 < floats.1
+                ? .orderedAscending
+                : floats.0 == floats.1 ? .orderedSame : floats.0 > floats.1 ? .orderedDescending : nil
         }
         guard case .value(let x) = a, case .value(let y) = b else { return nil }
         return ValueOrder.order(x, y, options: options)

@@ -44,7 +44,8 @@ enum Casting {
         switch type {
         case "NSDate", "Date": Number(value).map { .date($0.double) }
         case "NSNumber":
-            Number(value)?.value ?? ValueOrder.text(value).flatMap { Int64($0).map(Value.int) ?? Double($0).map(Value.double) }
+            Number(value)?.value
+                ?? ValueOrder.text(value).flatMap { Int64($0).map(Value.int) ?? Double($0).map(Value.double) }
         case "NSDecimalNumber":
             ValueOrder.text(value).flatMap { Decimal(string: $0) }.map(Value.decimal)
                 ?? Number(value).flatMap { Decimal(string: Number.text($0)) }.map(Value.decimal)

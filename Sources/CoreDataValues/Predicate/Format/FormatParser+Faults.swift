@@ -9,7 +9,8 @@ extension FormatParser {
                 position: position)
         }
         if case .word(let word) = token, word.uppercased() == "UTI" {
-            return PredicateError("UTI-CONFORMS-TO and UTI-EQUALS need uniform types, which there are none of here.", position: position)
+            return PredicateError(
+                "UTI-CONFORMS-TO and UTI-EQUALS need uniform types, which there are none of here.", position: position)
         }
         if token == .end { return PredicateError("The text ends where \(wanted) should stand.", position: position) }
         return PredicateError("There should stand \(wanted), not \(token.written)\(hint(words)).", position: position)
@@ -27,7 +28,8 @@ extension FormatParser {
     private func doubled(_ symbol: String) -> String? {
         guard let former, case .symbol(let before) = former else { return nil }
         let near = [
-            "== =": "==", "!= =": "!=", "= =": "==", "= !": "!=", "> <": "!=", "< =": "<=", "> =": ">=", "&& &": "AND", "|| |": "OR",
+            "== =": "==", "!= =": "!=", "= =": "==", "= !": "!=", "> <": "!=", "< =": "<=", "> =": ">=", "&& &": "AND",
+            "|| |": "OR",
             "! =": "!=", "<> =": "!=", "= ~": "==[c]", "~ =": "==[c]",
         ]
         return near[before + " " + symbol].map { "; write \($0)" }

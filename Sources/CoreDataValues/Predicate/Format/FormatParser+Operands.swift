@@ -159,7 +159,8 @@ extension FormatParser {
         }
         guard let name = PredicateFunctions.fullName(word) else {
             throw PredicateError(
-                "There is no function “\(word.shortened())”\(Spelling.hint(word, among: PredicateFunctions.names)).", position: position)
+                "There is no function “\(word.shortened())”\(Spelling.hint(word, among: PredicateFunctions.names)).",
+                position: position)
         }
         advance()
         advance()
@@ -204,8 +205,12 @@ extension FormatParser {
         advance()
         advance()
         var items = try items(until: ")")
-        guard items.count == 3, case .constant(let flag) = items[2], flag == .bool(true) || flag == .bool(false) || flag == .int(0) || flag == .int(1)
-        else { throw PredicateError("FETCH needs a request, a context, and YES for a count or NO for objects.", position: start) }
+        guard items.count == 3, case .constant(let flag) = items[2],
+            flag == .bool(true) || flag == .bool(false) || flag == .int(0) || flag == .int(1)
+        else {
+            throw PredicateError(
+                "FETCH needs a request, a context, and YES for a count or NO for objects.", position: start)
+        }
         items[2] = .constant(.bool(flag == .bool(true) || flag == .int(1)))
         return .expression(.function("FETCH", items))
     }

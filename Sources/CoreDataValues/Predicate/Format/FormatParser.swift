@@ -63,12 +63,15 @@ package struct FormatParser {
             var scanner = FormatScanner(text)
             var parser = FormatParser(tokens: try scanner.scan(), arguments: arguments, source: text)
             let result = try rule(&parser)
-            guard parser.token == .end else { throw parser.unexpected("the end or AND, OR", among: FormatWords.joining) }
+            guard parser.token == .end else {
+                throw parser.unexpected("the end or AND, OR", among: FormatWords.joining)
+            }
             return result
         } catch {
             let place = error.position.map { " at character \($0 + 1)" } ?? ""
             throw PredicateError(
-                "The predicate format “\(text.shortened(around: error.position ?? 0))” cannot be read\(place): \(error.sentence)", position: error.position)
+                "The predicate format “\(text.shortened(around: error.position ?? 0))” cannot be read\(place): \(error.sentence)",
+                position: error.position)
         }
     }
 
@@ -275,7 +278,9 @@ package struct FormatParser {
     /// Whether the digits here are those of the least whole number, which are a real number without the sign.
     private var isLeastWithoutSign: Bool {
         guard token == .real(0x1p63) else { return false }
-        let digits = source.unicodeScalars.dropFirst(position).prefix { $0.isASCII && $0.properties.isAlphabetic || "0123456789.".unicodeScalars.contains($0) }
+        let digits = source.unicodeScalars.dropFirst(position).prefix {
+            $0.isASCII && $0.properties.isAlphabetic || "0123456789.".unicodeScalars.contains($0)
+        }
         return String(String.UnicodeScalarView(digits)) == "9223372036854775808"
     }
 

@@ -31,11 +31,12 @@ package struct FormatPrinter {
     }
 
     private func text(_ comparison: Comparison) -> String {
-        let modifier = switch comparison.modifier {
-        case .direct: ""
-        case .any: "ANY "
-        case .all: "ALL "
-        }
+        let modifier =
+            switch comparison.modifier {
+            case .direct: ""
+            case .any: "ANY "
+            case .all: "ALL "
+            }
         return modifier + text(comparison.left) + " " + word(comparison.op) + letters(comparison.options) + " "
             + text(comparison.right)
     }
@@ -96,7 +97,9 @@ package struct FormatPrinter {
         }
         switch (name, arguments.count) {
         case ("valueForKeyPath:", 2):
-            if case .keyPath(let path) = arguments[1] { return operand(arguments[0]) + "." + keyPath(path, isWhole: false) }
+            if case .keyPath(let path) = arguments[1] {
+                return operand(arguments[0]) + "." + keyPath(path, isWhole: false)
+            }
             if case .variable = arguments[1] { return operand(arguments[0]) + "." + text(arguments[1]) }
         case ("objectFrom:withIndex:", 2): return operand(arguments[0]) + "[" + text(arguments[1]) + "]"
         case ("castObject:toType:", 2): return "CAST(" + list(arguments) + ")"
@@ -132,7 +135,9 @@ package struct FormatPrinter {
         case .decimal(let decimal): decimal.isNaN ? "CAST(\"nan\", \"NSNumber\")" : decimal.description
         case .text(let text): quoted(text)
         case .date(let seconds):
-            seconds.isFinite ? "CAST(\(FormatPrinter.seconds(seconds)), \"NSDate\")" : "CAST(CAST(\"\(seconds)\", \"NSNumber\"), \"NSDate\")"
+            seconds.isFinite
+                ? "CAST(\(FormatPrinter.seconds(seconds)), \"NSDate\")"
+                : "CAST(CAST(\"\(seconds)\", \"NSNumber\"), \"NSDate\")"
         case .data(let data): "CAST(\"\(data.base64EncodedString())\", \"NSData\")"
         case .uuid(let uuid): "CAST(\"\(uuid.uuidString)\", \"NSUUID\")"
         case .uri(let uri): "CAST(\(quoted(uri)), \"NSURL\")"

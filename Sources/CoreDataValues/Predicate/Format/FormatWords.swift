@@ -4,7 +4,8 @@ enum FormatWords {
     /// Words that cannot begin a key path unless written `#word` (§14.6).
     static let reserved: Set<String> = [
         "AND", "OR", "IN", "NOT", "ALL", "ANY", "SOME", "NONE", "LIKE", "CASEINSENSITIVE", "CI", "MATCHES", "CONTAINS",
-        "BEGINSWITH", "ENDSWITH", "BETWEEN", "NULL", "NIL", "SELF", "TRUE", "YES", "FALSE", "NO", "FIRST", "LAST", "SIZE",
+        "BEGINSWITH", "ENDSWITH", "BETWEEN", "NULL", "NIL", "SELF", "TRUE", "YES", "FALSE", "NO", "FIRST", "LAST",
+        "SIZE",
         "ANYKEY", "SUBQUERY", "FETCH", "CAST", "TRUEPREDICATE", "FALSEPREDICATE",
     ]
 
@@ -39,7 +40,8 @@ enum FormatWords {
 
     /// What is meant by characters that other languages have.
     static let written: [Unicode.Scalar: String] = [
-        "≠": "!=", "≤": "<=", "≥": ">=", "∧": "AND", "∨": "OR", "¬": "NOT", "∈": "IN", "×": "*", "÷": "/", "“": "\"", "”": "\"",
+        "≠": "!=", "≤": "<=", "≥": ">=", "∧": "AND", "∨": "OR", "¬": "NOT", "∈": "IN", "×": "*", "÷": "/", "“": "\"",
+        "”": "\"",
         "‘": "'", "’": "'", "„": "\"", "«": "\"", "»": "\"", "`": "'", ";": ",", "?": "TERNARY(…)",
     ]
 

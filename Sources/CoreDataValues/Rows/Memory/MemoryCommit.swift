@@ -51,7 +51,8 @@ struct MemoryCommit {
             let root = schema[row.key.entity].root
             guard row.key.number > 0, tables.row(row.key.number, in: root) == nil else {
                 throw StoreError(
-                    134030, "A new row was given the number \(row.key.number), which is taken or not allocated; "
+                    134030,
+                    "A new row was given the number \(row.key.number), which is taken or not allocated; "
                         + "allocate its number from this store.", entity: schema[row.key.entity].name)
             }
             written.append(derived?.withTexts(row) ?? row)
@@ -88,7 +89,9 @@ struct MemoryCommit {
         for (index, key) in group.keys.enumerated() {
             guard let old = tables.row(key.number, in: schema[key.entity].root), old.key.entity == key.entity else {
                 overtaken.append(key)
-                if group.gains[index] { conflicts.append(Conflict(key: key, expected: group.read[index], kind: .deleted)) }
+                if group.gains[index] {
+                    conflicts.append(Conflict(key: key, expected: group.read[index], kind: .deleted))
+                }
                 continue
             }
             var row = old
@@ -140,7 +143,8 @@ extension MemoryRow {
         var values = chunk.values(row: index)
         for (slot, description) in entity.slots.enumerated() where description.isTransient { values[slot] = .null }
         self.init(
-            key: RowKey(entity: entity.index, number: header.key(chunk.layout)), version: header.version(chunk.layout), values: values)
+            key: RowKey(entity: entity.index, number: header.key(chunk.layout)), version: header.version(chunk.layout),
+            values: values)
     }
 }
 

@@ -86,7 +86,8 @@ struct MemoryInsertion {
         let root = schema[group.entity].root
         for index in 0..<group.chunk.count {
             let number = group.chunk.row(index).key(group.chunk.layout)
-            guard number < first(of: group.entity), let row = tables.row(number, in: root), former[row.key] == nil else { continue }
+            guard number < first(of: group.entity), let row = tables.row(number, in: root), former[row.key] == nil
+            else { continue }
             former[row.key] = row
         }
     }

@@ -49,7 +49,9 @@ struct RowSource<Tables: RelatedRows>: EvaluationSource {
         case nil where key == "entity": return .value(.text(entity.name))
         case nil where !entity.composites.isEmpty:
             let values = row.values
-            return entity.composites[key].map { .source(CompositeSource($0) { Operand(values[$0], entity.slots[$0].kind) }) } ?? .value(.null)
+            return entity.composites[key].map {
+                .source(CompositeSource($0) { Operand(values[$0], entity.slots[$0].kind) })
+            } ?? .value(.null)
         case .fetched?, nil: return .value(.null)
         }
     }

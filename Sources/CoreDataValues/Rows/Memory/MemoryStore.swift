@@ -30,7 +30,8 @@ package final class MemoryStore: RowStore {
     package init(schema: Schema, configuration: String? = nil, uuid: UUID = UUID()) throws(StoreError) {
         guard let entities = schema.entities(inConfiguration: configuration) else {
             throw StoreError(
-                134020, "The model has no configuration “\(configuration ?? "")”; it has "
+                134020,
+                "The model has no configuration “\(configuration ?? "")”; it has "
                     + "\(schema.configurations.keys.sorted().joined(separator: ", ")).")
         }
         self.schema = schema
@@ -175,7 +176,8 @@ package final class MemoryStore: RowStore {
     private func checkContained(_ index: EntityIndex) throws(StoreError) {
         guard let contained, contained.isDisjoint(with: tree(index)) else { return }
         throw StoreError(
-            134020, "The store's configuration does not hold the entity \(schema[index].name); "
+            134020,
+            "The store's configuration does not hold the entity \(schema[index].name); "
                 + "add the entity to the configuration or ask a store that has it.", entity: schema[index].name)
     }
 

@@ -27,7 +27,9 @@ struct MemoryTree: Sendable {
     var next: Int64 = 1
 
     subscript(number: Int64) -> MemoryRow? {
-        contents[number].map { MemoryRow(key: RowKey(entity: $0.entity, number: number), version: $0.version, values: $0.values) }
+        contents[number].map {
+            MemoryRow(key: RowKey(entity: $0.entity, number: number), version: $0.version, values: $0.values)
+        }
     }
 
     /// By number.

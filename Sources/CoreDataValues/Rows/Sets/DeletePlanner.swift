@@ -118,7 +118,8 @@ struct DeletePlanner {
     private mutating func nullify(_ other: Other) throws {
         guard let inverse = other.relationship.inverse.map({ schema[$0] }) else {
             batch.adoptions.append(
-                AdoptionChange(relationship: other.relationship.index, owner: other.owner, added: [], removed: [other.row.key]))
+                AdoptionChange(
+                    relationship: other.relationship.index, owner: other.owner, added: [], removed: [other.row.key]))
             return
         }
         let entity = schema[other.row.key.entity]

@@ -22,7 +22,8 @@ struct InsertPlanner {
     private let find: Find?
 
     init(
-        _ chunks: [NewRows], _ rules: StreamRules, _ uniqueness: SetChange.Uniqueness, _ store: any RowStore, find: Find? = nil
+        _ chunks: [NewRows], _ rules: StreamRules, _ uniqueness: SetChange.Uniqueness, _ store: any RowStore,
+        find: Find? = nil
     ) {
         self.chunks = chunks
         self.rules = rules
@@ -97,7 +98,8 @@ struct InsertPlanner {
         for (slot, value) in assignments { former.values[slot] = value }
         for claim in ConstraintIndex.claims(of: former, schema: schema) {
             if holders[claim] ?? nil != nil {
-                throw StoreError.notUnique(entity, schema[claim.name.entity].draft.uniquenessConstraints[claim.name.position])
+                throw StoreError.notUnique(
+                    entity, schema[claim.name.entity].draft.uniquenessConstraints[claim.name.position])
             }
             holders[claim] = holder
         }
@@ -127,7 +129,9 @@ struct InsertPlanner {
 
     private mutating func note(_ rows: [MemoryRow]) {
         for row in rows {
-            for claim in ConstraintIndex.claims(of: row, schema: schema) where holders[claim] == nil { holders[claim] = row.key }
+            for claim in ConstraintIndex.claims(of: row, schema: schema) where holders[claim] == nil {
+                holders[claim] = row.key
+            }
             if stored[row.key] == nil { stored[row.key] = row }
         }
     }

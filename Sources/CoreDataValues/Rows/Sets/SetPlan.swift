@@ -49,7 +49,8 @@ package final class SetWork {
     ///   - most: how many attempts are made.
     ///   - commit: writes a batch as one transaction.
     package func run(
-        over store: any RowStore, attempts most: Int = SetWork.mostAttempts, _ commit: (ChangeBatch) throws -> CommitOutcome
+        over store: any RowStore, attempts most: Int = SetWork.mostAttempts,
+        _ commit: (ChangeBatch) throws -> CommitOutcome
     ) throws -> SetOutcome {
         var attempts = 0
         while true {
@@ -70,7 +71,9 @@ package final class SetWork {
     func refusal(_ conflicts: [Conflict], isLast: Bool) -> StoreError? {
         for conflict in conflicts {
             guard case .constraint(let names) = conflict.kind else { continue }
-            if isLast || change.uniqueness == .fail || !isInsert { return .notUnique(schema[conflict.key.entity], names) }
+            if isLast || change.uniqueness == .fail || !isInsert {
+                return .notUnique(schema[conflict.key.entity], names)
+            }
         }
         guard isLast, let first = conflicts.first else { return nil }
         let name = schema[first.key.entity].name

@@ -14,18 +14,24 @@ package struct StreamRules: Sendable {
     package func check(_ chunk: RowChunk) throws(StoreError) {
         let entity = schema[chunk.layout.entity]
         if entity.isAbstract {
-            throw StoreError(134060, "\(entity.name) is abstract, so it has no rows. Insert rows of one below it.", entity: entity.name)
+            throw StoreError(
+                134060, "\(entity.name) is abstract, so it has no rows. Insert rows of one below it.",
+                entity: entity.name)
         }
         let required = entity.slots.indices.filter {
-            entity.slots[$0].isRequired && entity.slots[$0].attribute?.isDerived == false && !entity.slots[$0].isTransient
+            entity.slots[$0].isRequired && entity.slots[$0].attribute?.isDerived == false
+                && !entity.slots[$0].isTransient
         }
         let relationships = entity.slots.indices.filter { entity.slots[$0].kind == .toOne }
         for index in 0..<chunk.count {
             let row = chunk.row(index)
-            for slot in required where !row.isPresent(slot) { throw UpdateBinder.missing(entity, entity.slots[slot].name) }
+            for slot in required where !row.isPresent(slot) {
+                throw UpdateBinder.missing(entity, entity.slots[slot].name)
+            }
             for slot in relationships where row.isPresent(slot) {
                 throw StoreError(
-                    134060, "A new row of \(entity.name) has a value for the relationship \(entity.slots[slot].name), which a set of "
+                    134060,
+                    "A new row of \(entity.name) has a value for the relationship \(entity.slots[slot].name), which a set of "
                         + "new rows cannot set. Insert the rows first, or save objects.",
                     entity: entity.name, property: entity.slots[slot].name)
             }
@@ -43,7 +49,8 @@ package struct StreamRules: Sendable {
         for name in names {
             guard case .slot(let slot)? = entity.places[name], all.contains(slot) else {
                 throw StoreError(
-                    134060, "A stored row of \(entity.name) cannot take “\(name)” of a new one: it is no stored attribute of it.",
+                    134060,
+                    "A stored row of \(entity.name) cannot take “\(name)” of a new one: it is no stored attribute of it.",
                     entity: entity.name, property: name)
             }
             slots.append(slot)

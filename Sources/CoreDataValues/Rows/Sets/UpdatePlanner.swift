@@ -15,7 +15,9 @@ struct UpdatePlanner {
         self.update = update
         self.store = store
         let compiler = BoundCompiler(update.query)
-        codes = update.assignments.map { if case .operand(let operand) = $0.source { compiler.code(operand) } else { nil } }
+        codes = update.assignments.map {
+            if case .operand(let operand) = $0.source { compiler.code(operand) } else { nil }
+        }
         related = RelatedReader(store, .latest)
     }
 
@@ -63,7 +65,9 @@ struct UpdatePlanner {
     private func value(_ operand: Operand, _ assignment: BoundAssignment) throws(StoreError) -> Value {
         let slot = entity.slots[assignment.slot]
         guard let value = ValueType(slot.kind)?.value(operand) else { throw .overflow(of: slot, entity) }
-        if case .int(let number) = value, slot.attribute?.type.narrowRange?.contains(number) == false { throw .overflow(of: slot, entity) }
+        if case .int(let number) = value, slot.attribute?.type.narrowRange?.contains(number) == false {
+            throw .overflow(of: slot, entity)
+        }
         if value.isNull, assignment.isRequired { throw UpdateBinder.missing(entity, slot.name) }
         return value
     }
@@ -78,7 +82,8 @@ struct UpdatePlanner {
 
     private var targets: [(relationship: ResolvedRelationship, slot: Int, key: RowKey?)] {
         update.assignments.compactMap { assignment in
-            guard case .target(let key) = assignment.source, let index = entity.slots[assignment.slot].relationship else { return nil }
+            guard case .target(let key) = assignment.source, let index = entity.slots[assignment.slot].relationship
+            else { return nil }
             return (schema[index], assignment.slot, key)
         }
     }
@@ -118,8 +123,11 @@ struct UpdatePlanner {
     private func orders(_ rows: [MemoryRow]) -> [OrderChange] {
         targets.compactMap { relationship, slot, key in
             guard let key, let inverse = relationship.inverse, schema[inverse].isOrdered else { return nil }
-            let members = rows.filter { $0.values[slot] != .int(key.number) }.map(\.key).sorted { $0.number < $1.number }
-            return members.isEmpty ? nil : OrderChange(relationship: inverse, owner: key, members: members, isTail: true)
+            let members = rows.filter { $0.values[slot] != .int(key.number) }.map(\.key).sorted {
+                $0.number < $1.number
+            }
+            return members.isEmpty
+                ? nil : OrderChange(relationship: inverse, owner: key, members: members, isTail: true)
         }
     }
 }
