@@ -252,7 +252,7 @@ import Testing
 
 @Suite("Value transformers") struct ValueTransformerTests {
     @Test("Transformers are found by name, and the supplied ones work")
-    func registry() throws {
+    func identityMap() throws {
         _ = Lab.registered
         let name = NSValueTransformerName("Once")
         #expect(ValueTransformer(forName: name) == nil)

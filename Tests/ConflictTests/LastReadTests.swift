@@ -206,9 +206,9 @@ import Testing
         try writer.save()
         let wards = try writer.all("Ward")
         #expect(try stack.context.all("Ward").count == count)
-        let registry = stack.context.requiredRegistry
-        #expect(wards.allSatisfy { registry.version($0._state.key) == 1 })
+        let identityMap = stack.context.requiredIdentityMap
+        #expect(wards.allSatisfy { identityMap.version($0._state.key) == 1 })
         stack.context.reset()
-        #expect(wards.allSatisfy { registry.version($0._state.key) == nil })
+        #expect(wards.allSatisfy { identityMap.version($0._state.key) == nil })
     }
 }

@@ -110,7 +110,7 @@ extension NSManagedObjectContext {
     public final func detectConflicts(for object: NSManagedObject) {
         checkQueue()
         let state = object._state
-        guard state.registry === requiredRegistry else {
+        guard state.identityMap === requiredIdentityMap else {
             misuse("detectConflicts(for:) was given an object of another context; use object(with: objectID) here.")
         }
         guard state.has(.persistent), !state.has(.gone) else { return }

@@ -103,7 +103,7 @@ extension NSManagedObject {
     }
 
     private func objectID(for key: ObjectKey) -> NSManagedObjectID? {
-        guard let context = _state.registry?.context else { return nil }
+        guard let context = _state.identityMap?.context else { return nil }
         return NSManagedObjectID(key: key, identity: context.identities, info: context.runtime.infos[key.entity.value])
     }
 }

@@ -9,13 +9,13 @@ extension NSManagedObjectContext {
     public final func insert(_ object: NSManagedObject) {
         checkQueue()
         let state = object._state
-        if state.registry === requiredRegistry, !state.has(.gone) {
+        if state.identityMap === requiredIdentityMap, !state.has(.gone) {
             if state.has(.deleted) { revive(object) }
             return
         }
         // What a save has deleted is not brought back by its `didSave` (1.8).
-        if isSaving, state.registry === requiredRegistry, state.has(.gone) { return }
-        guard state.registry == nil || state.registry === requiredRegistry else {
+        if isSaving, state.identityMap === requiredIdentityMap, state.has(.gone) { return }
+        guard state.identityMap == nil || state.identityMap === requiredIdentityMap else {
             misuse("The object \(object.entity.name ?? "") belongs to another context and cannot be inserted here.")
         }
         guard state.info.schema === runtime.schema else {
@@ -38,15 +38,15 @@ extension NSManagedObjectContext {
     /// Objects that were related before they had a context come into it together.
     private func insertCompanions(of object: NSManagedObject) {
         for relationship in object._state.info.relationships {
-            for other in object.targets(of: relationship) where other._state.registry == nil { insert(other) }
+            for other in object.targets(of: relationship) where other._state.identityMap == nil { insert(other) }
         }
     }
 
     /// Gives an object a temporary key and makes it a pending insertion; logs that it came.
     final func enter(_ object: NSManagedObject) {
         let state = object._state
-        if state.registry == nil {
-            state.pointee.registry = UnsafeRawPointer(Unmanaged.passRetained(requiredRegistry).toOpaque())
+        if state.identityMap == nil {
+            state.pointee.identityMap = UnsafeRawPointer(Unmanaged.passRetained(requiredIdentityMap).toOpaque())
             object.learnClass()
         }
         state.clear([.gone, .persistent, .propagated, .inaccessible])
@@ -61,7 +61,7 @@ extension NSManagedObjectContext {
     public final func delete(_ object: NSManagedObject) {
         checkQueue()
         let state = object._state
-        guard state.registry === requiredRegistry else {
+        guard state.identityMap === requiredIdentityMap else {
             misuse("delete(_:) was given an object of another context; use object(with: objectID) here.")
         }
         guard !state.has([.deleted, .gone]) else { return }
@@ -104,7 +104,7 @@ extension NSManagedObjectContext {
     /// What it knew of the members in the store goes now: an undo links members to it before it brings the object back.
     final func withdraw(_ object: NSManagedObject) {
         let state = object._state
-        requiredRegistry.withdraw(object, isRegistered: state.has(.registered))
+        requiredIdentityMap.withdraw(object, isRegistered: state.has(.registered))
         if state.has(.inserted), runtime.hasOneWayRelationships { hasStrays = true }
         tracker.unmark(object, .dirty)
         if state.has(.persistent) { state.dropRelationships() }
@@ -162,7 +162,7 @@ extension NSManagedObjectContext {
     /// The identity map knows rows only; an unsaved object is found among the insertions.
     final func registered(_ key: ObjectKey) -> NSManagedObject? {
         if key.number <= 0 { return registeredUnsaved(key) }
-        if let found = requiredRegistry.object(number: key.number, entity: key.entity.rawValue, store: key.store) {
+        if let found = requiredIdentityMap.object(number: key.number, entity: key.entity.rawValue, store: key.store) {
             return found
         }
         return isChild ? registeredAnew(key) : nil
@@ -171,7 +171,7 @@ extension NSManagedObjectContext {
     /// The registered object, or a new fault.
     final func object(for key: ObjectKey) -> NSManagedObject {
         if key.number <= 0 { return unsavedObject(for: key) }
-        if let found = requiredRegistry.object(number: key.number, entity: key.entity.rawValue, store: key.store) {
+        if let found = requiredIdentityMap.object(number: key.number, entity: key.entity.rawValue, store: key.store) {
             return found
         }
         return missingObject(for: key)
@@ -189,7 +189,7 @@ extension NSManagedObjectContext {
         let object = runtime.infos[key.entity.value].makeObject()
         adoptNewborn(object, key: key)
         object._state.pointee.slow |= SlowReason.fault
-        requiredRegistry.register(object)
+        requiredIdentityMap.register(object)
         return object
     }
 
@@ -200,7 +200,7 @@ extension NSManagedObjectContext {
         state.pointee.slow =
             state.pointee.slow & SlowReason.checked
             | (state.info.classBinding.slots == nil ? 0 : SlowReason.foreignSlots)
-        state.pointee.registry = UnsafeRawPointer(Unmanaged.passRetained(requiredRegistry).toOpaque())
+        state.pointee.identityMap = UnsafeRawPointer(Unmanaged.passRetained(requiredIdentityMap).toOpaque())
         state.pointee.number = key.number
         state.pointee.store = key.store
         state.pointee.flags = ObjectFlags([.persistent]).rawValue

@@ -41,7 +41,7 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
         UnsafeMutableRawPointer(trackerStorage + 1).assumingMemoryBound(to: coredata_context_node.self)
     }
     /// The identity map and the model, once there is a coordinator.
-    private(set) final var registry: Registry?
+    private(set) final var identityMap: IdentityMap?
     private(set) final var boundRuntime: ModelRuntime?
     /// The first error of a read inside a getter since the last call that could throw it.
     final var readError: (any Error)?
@@ -214,7 +214,7 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
         coredata_leave_context(listPlace)
         if name != nil { ContextNames.shared.forget(self) }
         if let checkpointObserver { NotificationCenter.default.removeObserver(checkpointObserver) }
-        registry?.leaveContext()
+        identityMap?.leaveContext()
         if lineage != nil { coordinator?.relatives.leave() }
         if !tracker.isEmpty {
             // Changed relationships hold their objects; an abandoned context must not leave such cycles behind.
@@ -243,9 +243,9 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
             coredata_own_context(listPlace, newValue.map { UnsafeRawPointer(Unmanaged.passUnretained($0).toOpaque()) })
             if generation != nil { generation = nil }
             boundRuntime = newValue?.runtime
-            registry = newValue.map { Registry($0.runtime, $0.identities) }
-            registry?.context = self
-            if keepsObjects { registry?.kept = [] }
+            identityMap = newValue.map { IdentityMap($0.runtime, $0.identities) }
+            identityMap?.context = self
+            if keepsObjects { identityMap?.kept = [] }
         }
     }
 
@@ -257,11 +257,11 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
         return boundRuntime
     }
 
-    final var requiredRegistry: Registry {
-        guard let registry else {
+    final var requiredIdentityMap: IdentityMap {
+        guard let identityMap else {
             misuse("This context has no persistentStoreCoordinator; set it before using objects.")
         }
-        return registry
+        return identityMap
     }
 
     final var requiredCoordinator: NSPersistentStoreCoordinator {
@@ -341,7 +341,7 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
     }
 
     final var allObjects: [NSManagedObject] {
-        (registry?.all() ?? []) + tracker.objects(.inserted, without: .registered)
+        (identityMap?.all() ?? []) + tracker.objects(.inserted, without: .registered)
     }
 }
 

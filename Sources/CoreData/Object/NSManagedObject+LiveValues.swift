@@ -55,7 +55,7 @@ extension NSManagedObject {
         do {
             return try live.value(transformation)
         } catch {
-            if let context = _state.registry?.context, context.readError == nil {
+            if let context = _state.identityMap?.context, context.readError == nil {
                 context.readError = CocoaError.unread(objectID, key: _state.info.entity.slots[slot].name, cause: error)
             }
             return nil

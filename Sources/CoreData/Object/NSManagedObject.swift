@@ -27,10 +27,10 @@ open class NSManagedObject: NSObject {
     deinit {
         // Field by field: a copy of the state is 14 instructions longer.
         let state = _state
-        let registry = state.pointee.registry.map { Unmanaged<Registry>.fromOpaque($0) }
-        if let registry, state.has(.registered) {
+        let identityMap = state.pointee.identityMap.map { Unmanaged<IdentityMap>.fromOpaque($0) }
+        if let identityMap, state.has(.registered) {
             let pointer = Unmanaged.passUnretained(self).toOpaque()
-            registry._withUnsafeGuaranteedRef {
+            identityMap._withUnsafeGuaranteedRef {
                 $0.remove(
                     pointer, number: state.pointee.number, entity: state.pointee.entity, store: state.pointee.store,
                     version: state.seenVersion)
@@ -41,8 +41,8 @@ open class NSManagedObject: NSObject {
         if let id = state.pointee.objectID { Unmanaged<NSManagedObjectID>.fromOpaque(id).release() }
         if state.pointee.toMany != nil || state.pointee.target != nil { state.dropRelationships() }
         // Last: an object that outlives its stack holds the entity's facts, which the above reads, through the
-        // registry alone.
-        registry?.release()
+        // identityMap alone.
+        identityMap?.release()
         coredata_give_state(state)
     }
 
@@ -59,7 +59,7 @@ open class NSManagedObject: NSObject {
 
     /// The context, nil once the object was deleted and saved, or its context is gone.
     public final var managedObjectContext: NSManagedObjectContext? {
-        _state.has(.gone) ? nil : _state.registry?.context
+        _state.has(.gone) ? nil : _state.identityMap?.context
     }
 
     public final var entity: NSEntityDescription { _state.info.description }
@@ -72,7 +72,7 @@ open class NSManagedObject: NSObject {
         if let id = coredata_published(&state.pointee.objectID) {
             return Unmanaged<NSManagedObjectID>.fromOpaque(id).takeUnretainedValue()
         }
-        let id = NSManagedObjectID(key: state.key, identity: state.registry?.identities, info: state.info)
+        let id = NSManagedObjectID(key: state.key, identity: state.identityMap?.identities, info: state.info)
         let made = Unmanaged.passRetained(id)
         let first = coredata_publish(&state.pointee.objectID, made.toOpaque())
         if first != UnsafeRawPointer(made.toOpaque()) { made.release() }

@@ -19,7 +19,7 @@ struct ObjectDescription {
 
     private var data: String {
         // Values belong to the context's queue; any thread may print.
-        guard object._state.registry?.context?.isHeldByCaller ?? true else { return "<of another queue>" }
+        guard object._state.identityMap?.context?.isHeldByCaller ?? true else { return "<of another queue>" }
         guard !object._state.isFault else { return "<fault>" }
         let lines = properties.map { "    \($0.name) = \(value(of: $0.name, $0));\n" }
         return "{\n\(lines.joined())}"

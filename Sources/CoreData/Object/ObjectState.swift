@@ -92,10 +92,10 @@ struct ObjectState {
     var overlay: UnsafeMutableRawPointer?
     /// Retained. Of a fault without a row it names the siblings, which are read with it.
     var chunk: UnsafeRawPointer?
-    /// `EntityInfo`, kept alive by the registry or the entity description.
+    /// `EntityInfo`, kept alive by the identityMap or the entity description.
     var info: UnsafeRawPointer
-    /// `Registry`, retained; nil for an object without a context.
-    var registry: UnsafeRawPointer?
+    /// `IdentityMap`, retained; nil for an object without a context.
+    var identityMap: UnsafeRawPointer?
     /// `NSManagedObjectID`, retained; made when asked for.
     var objectID: UnsafeRawPointer?
     /// One `ToMany?` a to-many relationship, retained; made when needed.
@@ -154,8 +154,8 @@ extension UnsafeMutablePointer<ObjectState> {
         Unmanaged<EntityInfo>.fromOpaque(pointee.info)._withUnsafeGuaranteedRef { $0 }
     }
 
-    var registry: Registry? {
-        pointee.registry.map { Unmanaged<Registry>.fromOpaque($0)._withUnsafeGuaranteedRef { $0 } }
+    var identityMap: IdentityMap? {
+        pointee.identityMap.map { Unmanaged<IdentityMap>.fromOpaque($0)._withUnsafeGuaranteedRef { $0 } }
     }
 
     var chunk: RowChunk? {
@@ -186,7 +186,7 @@ extension UnsafeMutablePointer<ObjectState> {
     /// - Parameter keepsVersion: whether the next row must still have the version that was read last, as if the program had let the
     ///   object go.
     func detachRow(keepsVersion: Bool = false) {
-        if !keepsVersion { registry?.forgetVersion(key) }
+        if !keepsVersion { identityMap?.forgetVersion(key) }
         clear([.unasked, .unseen])
         dropTargets()
         forEachMember { $1.mayPrecedeRow = true }

@@ -54,7 +54,7 @@ extension SaveOperation {
             state.pointee.assigned = key
             state.pointee.assignedStore = store
             object.takeAssignedKey()
-            context.registry?.register(object)
+            context.identityMap?.register(object)
         }
         if context.childCount.load(ordering: .relaxed) > 0 { context.noteVersions(of: CollectionOfOne(written)) }
         written.adopt()

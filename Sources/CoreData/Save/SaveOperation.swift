@@ -195,7 +195,7 @@ struct SaveOperation {
         }
         context.hasEarlyKeys = false
         inserted.borrowEach { object in object.takeAssignedKey() }
-        context.registry?.register(inserted)
+        context.identityMap?.register(inserted)
         for batch in batches {
             if isParent { context.noteVersions(of: batch.written + batch.touched) }
             for written in batch.written { written.adopt() }

@@ -1,0 +1,357 @@
+// A child context's save: its pending changes become the parent's.
+
+import CoreDataValues
+import Foundation
+
+/// Makes the changes of a child's objects to their twins, the parent's objects of the same keys.
+///
+/// Every write goes through the parent's own door, so the parent logs it for undo, keeps inverses and tells
+/// of it. The child's values win; merge policies are not asked (6.4). Twins are looked for before anything is
+/// written: a save that fails changes nothing. Used once, while the child holds its parent.
+struct ChildSave {
+    private let context: NSManagedObjectContext
+    private let parent: NSManagedObjectContext
+    private let inserted: ContiguousArray<NSManagedObject>
+    private let updated: ContiguousArray<NSManagedObject>
+    /// Objects that were set to what they were.
+    private let unchanged: ContiguousArray<NSManagedObject>
+    private let deleted: ContiguousArray<NSManagedObject>
+    private var twins: [ObjectIdentifier: NSManagedObject] = [:]
+    /// Members that the parent did not have, of ordered to-manys that gained members in the child without being read there.
+    private var newMembers: [ObjectIdentifier: ContiguousArray<NSManagedObject>] = [:]
+
+    init(
+        _ context: NSManagedObjectContext, inserted: ContiguousArray<NSManagedObject>,
+        updated: ContiguousArray<NSManagedObject>, deleted: ContiguousArray<NSManagedObject>
+    ) {
+        guard let parent = context.parent else { misuse("A context without a parent cannot save into one.") }
+        self.context = context
+        self.parent = parent
+        self.inserted = inserted
+        let transients = context.tracker.transients
+        self.updated = updated.filter { ChildSave.isChanged($0, transients) }
+        unchanged = updated.filter { !ChildSave.isChanged($0, transients) }
+        self.deleted = deleted
+    }
+
+    mutating func run() throws {
+        if context.undoManager != nil { deleted.borrowEach { $0.keepExternalValues() } }
+        deleted.borrowEach { $0.keepParentValues() }
+        try findTwins()
+        try findNewMembers()
+        parent.processPendingChanges()
+        let bases = bases()
+        for object in inserted {
+            if let twin = twins[ObjectIdentifier(object)] { parent.bringBackLogged(twin) } else { makeTwin(of: object) }
+        }
+        for object in inserted { pushNewValues(of: object) }
+        for object in updated { pushValues(of: object) }
+        forEachPair { pushTargets(of: $0, to: $1) }
+        forEachPair { pushMembers(of: $0, to: $1) }
+        forEachPair { pushOrders(of: $0, to: $1) }
+        for object in deleted {
+            guard let twin = twins[ObjectIdentifier(object)] else { continue }
+            context.lineage?.remember(twin)
+            parent.delete(twin)
+        }
+        for (twin, base) in bases { parent.tracker.keep(base, for: twin) }
+        handOnChecks()
+        for expectation in context.expectations {
+            if let twin = twin(of: expectation.object) { parent.expect(expectation.version, of: twin) }
+        }
+        parent.processPendingChanges()
+        adopt()
+    }
+
+    /// Whether there is anything to push; transient values are pushed too (1.13).
+    private static func isChanged(_ object: NSManagedObject, _ transients: FormerTransients) -> Bool {
+        object.hasChangedToMany() || object._state.has(.based)
+            || object.slots.contains { isChanged(object, $0, transients) }
+    }
+
+    /// Whether an object that the parent knows has another value than it had. What a transient one was no row tells; what a child
+    /// below has changed may be what this context has read since, and is a change still.
+    static func isChanged(_ object: NSManagedObject, _ slot: Int, _ transients: FormerTransients) -> Bool {
+        if object._state.info.entity.slots[slot].isTransient { return transients.differ(object, slot) }
+        guard let overlay = object._state.overlay, overlay.isPresent(slot) else { return false }
+        return object._state.has(.based) || object.differs(slot, overlay)
+    }
+
+    private func isChanged(_ object: NSManagedObject, _ slot: Int) -> Bool {
+        ChildSave.isChanged(object, slot, context.tracker.transients)
+    }
+
+    // MARK: Bases
+
+    /// What the twins' rows are to be compared with, found before anything is written. An owner whose members merely came or went
+    /// has nothing to compare.
+    private func bases() -> [(twin: NSManagedObject, base: Base)] {
+        (updated.filter { $0.isRowChanged } + deleted).compactMap { object in
+            guard let twin = twins[ObjectIdentifier(object)] else { return nil }
+            return twin.base(with: object).map { (twin, $0) }
+        }
+    }
+
+    /// What was given to `detectConflicts(for:)` here is compared when the parent saves, with what was read here.
+    private func handOnChecks() {
+        for object in context.checkedObjects {
+            guard let twin = twins[ObjectIdentifier(object)], !twin._state.has(.deleted) else { continue }
+            parent.detectConflicts(for: twin)
+            guard let base = twin.base(with: object), let read = twin.standing, base.version < read.version else {
+                continue
+            }
+            parent.tracker.keep(base, for: twin)
+        }
+    }
+
+    // MARK: Twins
+
+    /// Finds the parent's object for each changed or deleted one; rows that the parent has let go are read in
+    /// one statement a table.
+    private mutating func findTwins() throws {
+        let checked = context.checkedObjects.filter { !$0._state.has(.dirty) }
+        var known = updated
+        known += deleted.filter { !$0._state.has(.inaccessible) }
+        known += checked
+        // New here and not in the parent: a deletion that was pushed and then undone.
+        let returned = context.hasEarlyKeys ? inserted.filter { $0._state.pointee.number > 0 } : []
+        let found = try readTwins(of: known + returned)
+        for (object, twin) in zip(returned, found[known.count...]) {
+            guard let twin else { continue }
+            if ChildSave.isThere(twin) || twin._state.has(.deleted) && !twin._state.has([.gone, .inaccessible]) {
+                twins[ObjectIdentifier(object)] = twin
+            }
+        }
+        if let lineage = context.lineage, lineage.hasDeletedTwins {
+            for object in inserted where twins[ObjectIdentifier(object)] == nil {
+                if let twin = lineage.deletedTwin(object._state.key) { twins[ObjectIdentifier(object)] = twin }
+            }
+        }
+        for (object, twin) in zip(known, found) {
+            if let twin, ChildSave.isThere(twin) {
+                twins[ObjectIdentifier(object)] = twin
+            } else {
+                try MissingTwin(of: object, in: parent)
+                    .check(isAlone: isDeletionAlone, isGiven: checked.contains { $0 === object })
+            }
+        }
+    }
+
+    /// Whether nothing is saved but deletions, and what their rules have let go of.
+    private var isDeletionAlone: Bool {
+        inserted.isEmpty && !updated.contains { MissingTwin(of: $0, in: parent).hasChangedRow }
+    }
+
+    private static func isThere(_ twin: NSManagedObject) -> Bool {
+        !twin._state.has([.deleted, .gone]) && !(twin._state.isFault && twin._state.pointee.row == nil)
+    }
+
+    /// The parent's objects, with their rows as far as these are there. They are held from the first look on: a thread that merges what
+    /// the parent has saved may be the last to let go of one.
+    private func readTwins(of objects: ContiguousArray<NSManagedObject>) throws -> ContiguousArray<NSManagedObject?> {
+        var twins = ContiguousArray(objects.map { parent.registered($0._state.key) })
+        let missing = objects.indices.filter { place in
+            guard let twin = twins[place], ChildSave.isThere(twin) else { return true }
+            guard twin.isBehind(objects[place]) else { return false }
+            // Its values were read before those that the child has changed.
+            parent.refresh(twin, mergeChanges: false)
+            return true
+        }
+        let read = try parent.readRows(of: missing.map { objects[$0]._state.key })
+        defer { withExtendedLifetime(read) {} }
+        for place in missing where twins[place] == nil { twins[place] = parent.registered(objects[place]._state.key) }
+        return twins
+    }
+
+    /// Notes which members will be new in ordered to-manys that the child has not read: afterwards all of them are members.
+    private mutating func findNewMembers() throws {
+        for object in updated {
+            guard let twin = twins[ObjectIdentifier(object)] else { continue }
+            object.forEachToMany { index, members in
+                guard members.isFault, !members.hasOrder, !members.added.isEmpty,
+                    object.relationship(toMany: index).isOrdered
+                else { return }
+                newMembers[ObjectIdentifier(members)] = members.added.objects.filter {
+                    !isTwin(of: $0, in: twin, index)
+                }
+            }
+        }
+        if !newMembers.isEmpty { try parent.throwReadError() }
+    }
+
+    /// Whether the parent has the twin of an object among the members of a to-many.
+    private func isTwin(of object: NSManagedObject, in owner: NSManagedObject, _ index: Int) -> Bool {
+        guard let other = twins[ObjectIdentifier(object)] ?? parent.registered(object._state.key),
+            !other._state.has(.gone)
+        else {
+            // Nobody has changed it in the parent, so its row tells.
+            return !object._state.has(.inserted) && twin(of: object).map { owner.isMember($0, at: index) } ?? false
+        }
+        if case .slot(let slot)? = owner.relationship(toMany: index).inverse.map({ owner._state.info.schema[$0].place })
+        {
+            return other.target(at: slot) === owner
+        }
+        return owner.isMember(other, at: index)
+    }
+
+    private mutating func makeTwin(of object: NSManagedObject) {
+        let twin = object._state.info.makeObject()
+        parent.enter(twin, key: object._state.key)
+        twins[ObjectIdentifier(object)] = twin
+        twin.setDefaults()
+        twin.awakeFromInsert()
+        if let chosen = context.assignments?.store(of: object) { parent.choose(chosen, for: twin) }
+    }
+
+    private func forEachPair(_ body: (NSManagedObject, NSManagedObject) -> Void) {
+        for object in inserted { if let twin = twins[ObjectIdentifier(object)] { body(object, twin) } }
+        for object in updated { if let twin = twins[ObjectIdentifier(object)] { body(object, twin) } }
+    }
+
+    /// The parent's object for any object of the child.
+    private func twin(of object: NSManagedObject) -> NSManagedObject? {
+        if let known = twins[ObjectIdentifier(object)] { return known }
+        guard object._state.has(.persistent) else { return nil }
+        let found = parent.object(for: object._state.key)
+        return found._state.has(.gone) ? nil : found
+    }
+
+    // MARK: Values
+
+    /// All values of an insertion, nil for those that only the twin has: from `awakeFromInsert`, or of a twin that was there before.
+    private func pushNewValues(of object: NSManagedObject) {
+        guard let twin = twins[ObjectIdentifier(object)] else { return }
+        let wasThere = twin._state.has(.persistent)
+        for slot in object.slots where ChildSave.isAttribute(object, slot) {
+            if object._state.overlay?.isPresent(slot) == true || object._state.info.hasTransientDefault(slot) {
+                if !wasThere || twin.value(at: slot) != object.value(at: slot) { twin.take(slot, from: object) }
+            } else if twin._state.overlay?.isPresent(slot) == true || twin._state.pointee.row?.isPresent(slot) == true {
+                twin.restore(.null, at: slot)
+            }
+        }
+    }
+
+    private func pushValues(of object: NSManagedObject) {
+        guard let twin = twins[ObjectIdentifier(object)] else { return }
+        for slot in object.slots where ChildSave.isAttribute(object, slot) && isChanged(object, slot) {
+            twin.take(slot, from: object)
+        }
+    }
+
+    static func isAttribute(_ object: NSManagedObject, _ slot: Int) -> Bool {
+        object.kind(slot) != .toOne && object.kind(slot) != .entityTag
+    }
+
+    // MARK: Relationships
+
+    private func pushTargets(of object: NSManagedObject, to twin: NSManagedObject) {
+        let isNew = object._state.has(.inserted)
+        for slot in object.slots where object.kind(slot) == .toOne {
+            if let overlay = object._state.overlay, overlay.isPresent(slot) {
+                guard isNew || isChanged(object, slot) else { continue }
+                twin.setTarget(slot, overlay.object(slot).flatMap { self.twin(of: $0) })
+            } else if isNew, twin.target(at: slot) != nil {
+                twin.setTarget(slot, nil)
+            }
+        }
+    }
+
+    /// Pairs that no to-one keeps.
+    private func pushMembers(of object: NSManagedObject, to twin: NSManagedObject) {
+        object.forEachToMany { index, members in
+            guard members.isChanged else { return }
+            let relationship = object.relationship(toMany: index)
+            if case .slot(let slot)? = relationship.inverse.map({ object._state.info.schema[$0].place }) {
+                return pushUnchanged(members, slot)
+            }
+            for member in members.removed.objects {
+                if let other = self.twin(of: member) { twin.removeMember(index, other) }
+            }
+            for member in members.added.objects {
+                if let other = self.twin(of: member) { twin.addMember(index, other) }
+            }
+        }
+    }
+
+    /// Members whose to-ones are as they were read, which the parent's need not be: they came or went on their owner's side alone.
+    private func pushUnchanged(_ members: ToMany, _ slot: Int) {
+        for member in members.added.objects + members.removed.objects where !member._state.has([.deleted, .gone]) {
+            if isChanged(member, slot) { continue }
+            guard let other = twin(of: member), ChildSave.isThere(other) else { continue }
+            let target = member.target(at: slot).flatMap { twin(of: $0) }
+            if other.target(at: slot) !== target { other.setTarget(slot, target) }
+        }
+    }
+
+    /// The child's order; members that only the parent has come last.
+    private func pushOrders(of object: NSManagedObject, to twin: NSManagedObject) {
+        object.forEachToMany { index, members in
+            guard object.relationship(toMany: index).isOrdered, members.hasOrder || !members.added.isEmpty else {
+                return
+            }
+            let order = PushedOrder(object, twin, index, members, twinOf: self.twin(of:))
+            order.push(new: newMembers[ObjectIdentifier(members)])
+        }
+    }
+
+    // MARK: Afterwards
+
+    /// Makes the pushed values the child's snapshots.
+    private func adopt() {
+        if !updated.isEmpty || !deleted.isEmpty { context.rowTime += 1 }
+        context.hasEarlyKeys = false
+        for object in inserted { object._state.set(.persistent) }
+        context.requiredIdentityMap.register(inserted)
+        for (object, chunk, row) in packed(inserted) + packed(updated) { object.adopt(chunk, row) }
+        for object in inserted + updated { object.settleToMany() }
+        // A to-one that was set back to what it was would still hold its target.
+        for object in unchanged where object._state.pointee.overlay != nil { object._state.revertUnchanged() }
+        for object in deleted { context.withdraw(object) }
+    }
+
+    /// The objects stand where they stood. What was deleted above and comes again stands where its row does.
+    private func packed(_ objects: ContiguousArray<NSManagedObject>) -> [(NSManagedObject, RowChunk, Int)] {
+        var open: [UInt16: RowChunk] = [:]
+        return objects.map { object in
+            let state = object._state
+            let chunk: RowChunk
+            if let last = open[state.pointee.entity], !last.isFull {
+                chunk = last
+            } else {
+                let capacity = open[state.pointee.entity] == nil ? 16 : RowChunk.maximumCount
+                chunk = RowChunk(layout: state.info.layout, capacity: capacity, arenaCapacity: 512)
+                open[state.pointee.entity] = chunk
+            }
+            let standing = state.has(.inserted) ? twins[ObjectIdentifier(object)]?.standing : object.standing
+            object.pack(into: chunk, key: state.pointee.number, version: standing?.version ?? 0)
+            object.packChangedTransients(into: chunk)
+            return (object, chunk, chunk.count - 1)
+        }
+    }
+}
+
+extension NSManagedObjectContext {
+    /// Makes an object a pending insertion under a key that it has already.
+    final func enter(_ object: NSManagedObject, key: ObjectKey) {
+        let state = object._state
+        state.pointee.identityMap = UnsafeRawPointer(Unmanaged.passRetained(requiredIdentityMap).toOpaque())
+        object.learnClass()
+        state.pointee.number = key.number
+        state.pointee.store = key.store
+        state.pointee.slow |= SlowReason.overlay
+        tracker.insert(object)
+        guard key.number > 0 else { return }
+        requiredIdentityMap.register(object)
+        hasEarlyKeys = true
+    }
+}
+
+extension NSManagedObject {
+    final var slots: Range<Int> { 0..<_state.info.layout.slotCount }
+
+    /// Puts the entity's default values where nothing is yet.
+    final func setDefaults() {
+        let overlay = _state.makeOverlay()
+        for (slot, value) in _state.info.defaults where !overlay.isPresent(slot) { store(value, in: overlay, slot) }
+    }
+}

@@ -1,0 +1,129 @@
+// A context and its parent.
+
+import CoreDataValues
+import Foundation
+import Synchronization
+
+/// What a child context knows of its parent.
+final class Lineage {
+    let parent: NSManagedObjectContext
+    /// How many of the coordinator's new keys this context has taken over.
+    var keysSeen: Int
+    /// Twins of unsaved objects whose deletion was pushed.
+    private var deletedTwins: [ObjectKey: WeakObject] = [:]
+
+    private struct WeakObject { weak var object: NSManagedObject? }
+
+    init(parent: NSManagedObjectContext, keysSeen: Int) {
+        self.parent = parent
+        self.keysSeen = keysSeen
+        parent.childCount.wrappingAdd(1, ordering: .relaxed)
+    }
+
+    deinit { parent.childCount.wrappingSubtract(1, ordering: .relaxed) }
+
+    /// Remembers the parent's object for one whose deletion is pushed, as long as somebody holds it: the parent's undo stack, or
+    /// the program. It will be the one to come back if the deletion is undone here.
+    func remember(_ twin: NSManagedObject) {
+        guard twin._state.pointee.number < 0 || twin._state.has(.inserted) else { return }
+        if deletedTwins.count == deletedTwins.capacity { deletedTwins = deletedTwins.filter { $0.value.object != nil } }
+        deletedTwins[twin._state.key] = WeakObject(object: twin)
+    }
+
+    var hasDeletedTwins: Bool { !deletedTwins.isEmpty }
+
+    /// The object that was remembered for a key.
+    func deletedTwin(_ key: ObjectKey) -> NSManagedObject? { deletedTwins[key]?.object }
+}
+
+extension NSManagedObjectContext {
+    /// The context that this one reads from and saves into; nil for one that works on the coordinator itself.
+    ///
+    /// Set it once, before the first object. A fetch sees the parent's objects with their unsaved changes;
+    /// `save()` makes the changes the parent's pending changes and writes to no store.
+    public final var parent: NSManagedObjectContext? {
+        get { lineage?.parent }
+        set {
+            guard newValue !== lineage?.parent else { return }
+            guard let newValue, lineage == nil, persistentStoreCoordinator == nil else {
+                misuse("A context has one parent or one coordinator for life; make a new context for another.")
+            }
+            guard sequence(first: newValue, next: { $0.parent }).allSatisfy({ $0 !== self }) else {
+                misuse("A context cannot be its own ancestor.")
+            }
+            persistentStoreCoordinator = newValue.persistentStoreCoordinator
+            comparesOwners = newValue.comparesOwners
+            lineage = Lineage(parent: newValue, keysSeen: requiredCoordinator.relatives.join())
+        }
+    }
+
+    final var isChild: Bool { lineage != nil }
+
+    /// The context above all, which saves into the stores; this one if it has no parent.
+    final var topmost: NSManagedObjectContext {
+        var top = self
+        while let above = top.parent { top = above }
+        return top
+    }
+
+    /// Holds this context's parent and all contexts above it, and takes over the keys that saves have given
+    /// since.
+    ///
+    /// Whoever waits here waits before its operation has begun, so that another holder of the parent may use
+    /// this context meanwhile (see `Turns`).
+    final func withParent<T>(_ body: (NSManagedObjectContext) throws -> T) rethrows -> T {
+        guard let parent = lineage?.parent else { misuse("This context has no parent.") }
+        return try parent.holdWithAncestors {
+            takeOverKeys()
+            return try body(parent)
+        }
+    }
+
+    private func holdWithAncestors<T>(_ body: () throws -> T) rethrows -> T {
+        try hold {
+            guard isChild else { return try body() }
+            return try withParent { _ in try body() }
+        }
+    }
+
+    /// Objects that an ancestor saved get the keys that their rows have now: before this context reads from its parent, and
+    /// whenever it meets such a key otherwise. Never inlined, as most lookups have nothing to take over.
+    @inline(never)
+    final func takeOverKeys() {
+        guard let lineage else { return }
+        let relatives = requiredCoordinator.relatives
+        guard lineage.keysSeen != relatives.keyCount.load(ordering: .acquiring) else { return }
+        let news = relatives.keys(since: lineage.keysSeen)
+        lineage.keysSeen = news.count
+        for (former, key) in news.keys {
+            let found = requiredIdentityMap.object(number: former, entity: key.entity.rawValue, store: 0)
+            if let found { takeKey(key, for: found) }
+        }
+    }
+
+    /// Names a registered object anew.
+    final func takeKey(_ key: ObjectKey, for object: NSManagedObject) {
+        let state = object._state
+        if state.has(.registered) {
+            requiredIdentityMap.remove(
+                Unmanaged.passUnretained(object).toOpaque(), number: state.pointee.number,
+                entity: state.pointee.entity, store: state.pointee.store, version: IdentityTable.noVersion)
+        }
+        state.pointee.number = key.number
+        state.pointee.store = key.store
+        state.forgetObjectID()
+        requiredIdentityMap.register(object)
+    }
+
+    /// Before a parent's new objects take their keys: writes down which temporary number becomes which key.
+    final func noteNewKeys(_ inserted: ContiguousArray<NSManagedObject>) {
+        var keys: [(Int64, ObjectKey)] = []
+        inserted.borrowEach { object in
+            let state = object._state.pointee
+            guard state.number < 0, state.assigned > 0 else { return }
+            let entity = EntityIndex(rawValue: state.entity)
+            keys.append((state.number, ObjectKey(number: state.assigned, entity: entity, store: state.assignedStore)))
+        }
+        requiredCoordinator.relatives.note(keys)
+    }
+}

@@ -1,0 +1,49 @@
+// Loading faults beforehand, where a read can still throw.
+
+import CoreDataValues
+import Foundation
+
+extension NSManagedObjectContext {
+    /// Reads the rows of all faults among the objects, so that their getters cannot fail.
+    ///
+    /// One statement a store and tree of entities. Objects that have their values cost nothing. A row that is gone follows
+    /// `shouldDeleteInaccessibleFaults`. Ours, beside Core Data's API: a Swift getter cannot throw.
+    /// - Throws: what the store says; 134060 with the cause (133000) for a row that is gone if `shouldDeleteInaccessibleFaults`
+    ///   is false.
+    public final func fulfill(_ objects: some Sequence<NSManagedObject>) throws {
+        checkQueue()
+        try throwReadError()
+        var groups: [FaultGroup: ContiguousArray<NSManagedObject>] = [:]
+        for object in objects where object._state.isFault {
+            let state = object._state
+            if state.pointee.row != nil {
+                object.fire()
+            } else if state.identityMap === requiredIdentityMap, !state.has(.gone) {
+                groups[FaultGroup(store: state.pointee.store, root: state.info.entity.root), default: []].append(object)
+            }
+        }
+        for (group, faults) in groups { try fulfill(faults, group) }
+        try throwReadError()
+    }
+
+    /// Faults that one statement can read.
+    private struct FaultGroup: Hashable {
+        let store: UInt16
+        let root: EntityIndex
+    }
+
+    private func fulfill(_ faults: ContiguousArray<NSManagedObject>, _ group: FaultGroup) throws {
+        guard let store = try storedRows(of: group.store) else { return }
+        let numbers = Set(faults.map { $0._state.pointee.number }).sorted()
+        let cache = rowCache
+        let ticket = cache?.ticket ?? 0
+        do {
+            try store.rows(for: numbers, in: group.root, .latest) { batch in
+                cache?.add(batch, store: group.store, since: ticket)
+                _ = materialize([batch], store: group.store, asFaults: false)
+                return .more
+            }
+        } catch { throw CocoaError.reading(error) }
+        for object in faults where object._state.isFault { loseRow(of: object) }
+    }
+}

@@ -1,0 +1,81 @@
+// From the rows of one owner's members to objects.
+
+import CoreDataValues
+import Foundation
+
+extension NSManagedObjectContext {
+    /// The objects of an owner's rows, which may lie scattered over chunks of one tree of entities.
+    final func materialize(_ slices: MemberSlices, store: UInt16) -> [NSManagedObject] {
+        let count = slices.count
+        var objects: [NSManagedObject] = []
+        guard count > 0 else { return objects }
+        objects.reserveCapacity(count)
+        let table = slices.table
+        let entity = table.chunks[0].layout.entity
+        let identityMap = requiredIdentityMap
+        withUnsafeTemporaryAllocation(of: Int64.self, capacity: count) { numbers in
+            withUnsafeTemporaryAllocation(of: Unmanaged<NSManagedObject>?.self, capacity: count) { found in
+                guard let numbersBase = numbers.baseAddress, let foundBase = found.baseAddress else { return }
+                var isSaved = store != 0
+                table.forEach(slices.range) { index, chunk, row in
+                    let number = row.key(chunk.layout)
+                    numbersBase[index] = number
+                    isSaved = isSaved && number >= 0
+                }
+                guard isSaved else { return objects += materializeUnsaved(slices, store: store) }
+                identityMap.objects(
+                    UnsafeBufferPointer(numbers), entity: entity.rawValue, store: store, into: foundBase)
+                make(slices, foundBase, numbersBase, entity: entity, store: store, into: &objects)
+            }
+        }
+        if !slices.beyond.isEmpty { hand(slices.beyond, to: ContiguousArray(objects), read: slices.row) }
+        return objects
+    }
+
+    /// Appends the objects that were found and makes those that were not.
+    private func make(
+        _ slices: MemberSlices, _ found: UnsafeMutablePointer<Unmanaged<NSManagedObject>?>,
+        _ numbers: UnsafeMutablePointer<Int64>, entity: EntityIndex, store: UInt16,
+        into objects: inout [NSManagedObject]
+    ) {
+        let (table, identityMap) = (slices.table, requiredIdentityMap)
+        var layout = table.chunks[0].layout
+        var birth = Birth(
+            runtime.infos[entity.value], identityMap, table.chunks[0], store: store, asFaults: true, unseen: readsUnseen)
+        withUnsafeTemporaryAllocation(of: Unmanaged<NSManagedObject>.self, capacity: slices.count) { born in
+            var count = 0
+            table.forEach(slices.range) { index, chunk, row in
+                if let existing = found[index]?.takeRetainedValue() {
+                    _ = take(existing, chunk, row, asFaults: true)
+                    return objects.append(existing)
+                }
+                if chunk.layout === layout {
+                    birth.move(to: chunk)
+                } else {
+                    layout = chunk.layout
+                    birth = Birth(
+                        runtime.infos[layout.entity.value], identityMap, chunk, store: store, asFaults: true,
+                        unseen: readsUnseen)
+                }
+                birth.expect(1)
+                let object = make(birth, row)
+                birth.retain(1)
+                born[count] = Unmanaged.passUnretained(object)
+                numbers[count] = numbers[index]
+                count += 1
+                objects.append(object)
+            }
+            identityMap.register(
+                UnsafeBufferPointer(rebasing: born[0..<count]), numbers, entity: entity.rawValue, store: store)
+        }
+    }
+
+    private func materializeUnsaved(_ slices: MemberSlices, store: UInt16) -> [NSManagedObject] {
+        var objects: ContiguousArray<NSManagedObject> = []
+        for place in slices.table.places[slices.range] {
+            let (chunk, row) = (slices.table.chunks[Int(place.chunk)], Int(place.row))
+            materializeUnsaved(chunk, row..<row + 1, store: store, asFaults: true, into: &objects)
+        }
+        return Array(objects)
+    }
+}

@@ -1,0 +1,245 @@
+// Refusing faults: reads that nobody expected are answered, and told.
+
+import CoreDataValues
+import Foundation
+
+/// Who is told of unexpected faults in a context.
+final class FaultWatch {
+    var refusesAll = false
+    /// Whether faults of any object are told.
+    var tellsAll: Bool { refusesAll || !blocks.isEmpty }
+    /// Whether it matters how any object is reached.
+    var traces: Bool { tellsAll || repeatHandler != nil || report != nil }
+    /// Collects the faults of a request.
+    var report: FaultReport?
+    var handler: ((UnexpectedFault) -> Void)?
+    /// Told of faults that are read one by one.
+    var repeatHandler: ((RepeatedFaults) -> Void)?
+    private var counts = FaultCounts()
+    /// What the running blocks of `withoutFaulting` have found, the innermost last.
+    var blocks: [[UnexpectedFault]] = []
+    /// How objects were reached of which something may be told.
+    private var paths: [ObjectKey: FaultPath] = [:]
+    private var starts: [String: FaultPath] = [:]
+
+    /// The way to an object; one that was not reached from another is where it begins.
+    func path(to object: NSManagedObject) -> FaultPath {
+        pathFollowed(to: object) ?? start(at: object._state.info.entity.name)
+    }
+
+    /// The way by which an object was reached from another.
+    func pathFollowed(to object: NSManagedObject) -> FaultPath? {
+        object._state.has(.placed) ? paths[object._state.key] : nil
+    }
+
+    private func start(at entity: String) -> FaultPath {
+        if let known = starts[entity] { return known }
+        let made = FaultPath(entity: entity)
+        starts[entity] = made
+        return made
+    }
+
+    /// Notes by which relationship an object was reached. A way that gets too long begins anew.
+    func note(_ object: NSManagedObject, from source: NSManagedObject, by relationship: String) {
+        use(source)
+        let way = path(to: source)
+        let first = way.isLong ? start(at: source._state.info.entity.name) : way
+        object._state.set(.placed)
+        paths[object._state.key] = first.step(relationship)
+    }
+
+    /// The program reads an object; if nothing has led to it, a path begins there.
+    func use(_ object: NSManagedObject) {
+        if !object._state.has(.placed) { begin(at: object) }
+    }
+
+    /// A request has found an object itself.
+    func begin(at object: NSManagedObject) {
+        object._state.set(.placed)
+        paths[object._state.key] = nil
+    }
+
+    func forgetPaths() { paths = [:] }
+
+    /// Objects were fetched.
+    func beginCounting(from objects: [NSManagedObject]) {
+        guard repeatHandler != nil, let first = objects.first else { return }
+        counts.begin(at: first._state.info.entity.name)
+    }
+
+    func count(_ fault: UnexpectedFault) {
+        if let repeated = counts.add(fault) { repeatHandler?(repeated) }
+    }
+
+    func tell(_ fault: UnexpectedFault) {
+        handler?(fault)
+        if !blocks.isEmpty {
+            blocks[blocks.count - 1].append(fault)
+        } else if handler == nil {
+            warn("\(fault)")
+        }
+    }
+}
+
+extension NSManagedObjectContext {
+    /// Whether every fault that is fired is unexpected: it is answered, and told to `unexpectedFaultHandler`. False at first.
+    ///
+    /// A fault whose row is in memory reads nothing and is never told. For single requests see `NSFetchRequest.refusesFaults`.
+    public final var refusesFaults: Bool {
+        get { faultWatch?.refusesAll ?? false }
+        set {
+            requiredFaultWatch.refusesAll = newValue
+            lookWhetherTracing()
+        }
+    }
+
+    /// Told of each unexpected fault, on the context's queue, before it is read. Without one a warning goes to standard error.
+    public final var unexpectedFaultHandler: ((UnexpectedFault) -> Void)? {
+        get { faultWatch?.handler }
+        set { requiredFaultWatch.handler = newValue }
+    }
+
+    /// Runs a block in which no fault should be fired. The reads are answered all the same.
+    ///
+    /// The objects that are here are marked when the block begins and ends, a pass over all of them.
+    ///
+    /// - Throws: what the block throws; else, if faults were fired, one 134060 with all of them under
+    ///   `UnexpectedFaultsErrorKey` (`CocoaError.unexpectedFaults`).
+    public final func withoutFaulting<Result>(_ body: () throws -> Result) throws -> Result {
+        let watch = requiredFaultWatch
+        watch.blocks.append([])
+        lookWhetherTracing()
+        defer { lookWhetherTracing() }
+        let result: Result
+        do {
+            result = try body()
+        } catch {
+            watch.blocks.removeLast()
+            throw error
+        }
+        let faults = watch.blocks.removeLast()
+        guard faults.isEmpty else { throw CocoaError.unexpected(faults) }
+        return result
+    }
+
+    /// Marks all objects that are here when tracing begins, so that what is read through them is noted; ends that with it.
+    final func lookWhetherTracing() {
+        let wasTracing = isTracing
+        isTracing = faultWatch?.traces ?? false
+        guard isTracing != wasTracing else { return }
+        for object in identityMap?.all() ?? [] {
+            let state = object._state
+            if isTracing { state.set(.traced) } else { state.clear(.traced) }
+            if !state.has(.watched) { state.clear(.placed) }
+        }
+    }
+
+    final var requiredFaultWatch: FaultWatch {
+        if let faultWatch { return faultWatch }
+        let made = FaultWatch()
+        faultWatch = made
+        return made
+    }
+
+    /// Marks objects, whose faults are unexpected from now on.
+    final func watch(_ objects: [NSManagedObject]) {
+        for object in objects {
+            object._state.set(.watched)
+            faultWatch?.begin(at: object)
+        }
+    }
+
+    /// Marks objects that a request has found while every fault is told: paths begin at them.
+    final func trace(_ objects: [NSManagedObject]) {
+        faultWatch?.beginCounting(from: objects)
+        for object in objects where !object._state.has(.watched) {
+            object._state.set(.traced)
+            faultWatch?.begin(at: object)
+        }
+    }
+
+    /// Marks what is reached from a watched object, or from any while every fault is told, and remembers how it was reached.
+    ///
+    /// Where a path begins is reached from nowhere, unless it has become a fault.
+    final func noteReach(_ object: NSManagedObject, from source: NSManagedObject, by relationship: ResolvedRelationship)
+    {
+        if source._state.has(.watched) {
+            guard !object._state.has(.watched) else { return }
+            object._state.set(.watched)
+        } else {
+            guard isTracing, object.lacksRow || !object._state.has([.watched, .placed]) else { return }
+            source._state.set(.traced)
+            object._state.set(.traced)
+        }
+        requiredFaultWatch.note(object, from: source, by: relationship.name)
+    }
+
+    /// Tells of a read of an object's row, or of the members of a to-many, if it is unexpected.
+    ///
+    /// Whatever the program asks of this context inside the handler is not told again.
+    final func noteFault(of object: NSManagedObject, toMany index: Int? = nil) {
+        let isWatched = object._state.has(.watched)
+        guard faultWatch != nil || isWatched else { return }
+        let watch = requiredFaultWatch
+        guard isWatched || watch.traces, !isTellingOfFault else { return }
+        isTellingOfFault = true
+        watch.use(object)
+        let fault = report(object, index)
+        if isWatched || watch.tellsAll { watch.tell(fault) }
+        if watch.repeatHandler != nil { watch.count(fault) }
+        watch.report?.add(fault)
+        isTellingOfFault = false
+    }
+
+    private func report(_ object: NSManagedObject, _ index: Int?) -> UnexpectedFault {
+        let entity = object._state.info.entity
+        let relationship = index.map { object.relationship(toMany: $0).name }
+        let path = pathToFault(of: object, relationship)
+        return UnexpectedFault(
+            entityName: entity.name, objectID: object.objectID, relationshipName: relationship,
+            prefetchKeyPath: path?.keyPath,
+            prefetchEntityName: path?.entity)
+    }
+
+    /// What would have to be prefetched; nil for the row of an object that was reached from no other.
+    private func pathToFault(of object: NSManagedObject, _ relationship: String?) -> FaultPath? {
+        let watch = requiredFaultWatch
+        if let relationship { return watch.path(to: object).step(relationship) }
+        return watch.pathFollowed(to: object)
+            ?? object.origin.map { FaultPath(entity: $0.entity.name).step($0.slot.name) }
+    }
+}
+
+extension NSManagedObject {
+    /// The to-one by which a fault was reached.
+    fileprivate final var origin: (entity: Entity, slot: Slot)? {
+        let state = _state
+        guard state.pointee.row == nil, let layout = state.chunk?.layout, layout.slotCount > 0 else { return nil }
+        let entity = state.info.schema[layout.entity]
+        let slot = Int(state.pointee.targetSlot)
+        return entity.slots.indices.contains(slot) ? (entity, entity.slots[slot]) : nil
+    }
+}
+
+/// The relationships that lead from objects of an entity to a fault.
+final class FaultPath {
+    let entity: String
+    private let names: [String]
+    private var steps: [String: FaultPath] = [:]
+
+    init(entity: String, names: [String] = []) {
+        self.entity = entity
+        self.names = names
+    }
+
+    var keyPath: String { names.joined(separator: ".") }
+    /// Whether nobody would prefetch anything further: a chain of objects may be of any length.
+    var isLong: Bool { names.count >= 8 }
+
+    func step(_ name: String) -> FaultPath {
+        if let known = steps[name] { return known }
+        let made = FaultPath(entity: entity, names: names + [name])
+        steps[name] = made
+        return made
+    }
+}

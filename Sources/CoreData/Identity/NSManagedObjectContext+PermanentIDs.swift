@@ -1,0 +1,67 @@
+// Permanent IDs before the save.
+
+import CoreDataValues
+import Foundation
+
+extension NSManagedObjectContext {
+    /// Gives unsaved objects the IDs that they will have in the store.
+    ///
+    /// The objects stay inserted; those that have a permanent ID already are left alone. Opens a short
+    /// transaction of the store, which hands out the numbers.
+    /// - Throws: 134070 when no writable store has an object's entity, and what the store says; then no ID has changed.
+    public final func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
+        checkQueue()
+        for object in objects where object._state.identityMap !== requiredIdentityMap {
+            misuse("obtainPermanentIDs(for:) was given an object of another context.")
+        }
+        let unsaved = objects.filter { $0._state.pointee.number <= 0 && !$0._state.has(.gone) }
+        guard !unsaved.isEmpty else { return }
+        let own = unsaved.filter { $0._state.has(.inserted) }
+        if isChild {
+            try withParent { parent in
+                let keys = unsaved.filter { !$0._state.has(.inserted) }.map(\._state.key)
+                let twins = keys.filter { $0.number <= 0 }.compactMap { parent.registered($0) }
+                try parent.obtainPermanentIDs(for: twins)
+            }
+            withParent { _ in }
+        }
+        try requiredCoordinator.writes.write { try giveKeys(own) }
+    }
+
+    private func giveKeys(_ objects: [NSManagedObject]) throws {
+        struct Table: Hashable {
+            var store: UInt16
+            var root: EntityIndex
+        }
+        var groups: [Table: (store: NumberedStore, objects: [NSManagedObject])] = [:]
+        for object in objects {
+            let info = object._state.info
+            let store = try home(of: object)
+            groups[Table(store: store.number, root: info.entity.root), default: (store, [])].objects.append(object)
+        }
+        var given: [(NSManagedObject, ObjectKey)] = []
+        for (table, group) in groups {
+            do {
+                let numbers = try group.store.writer.allocateKeys(group.objects.count, in: table.root)
+                for (object, number) in zip(group.objects, numbers) {
+                    let entity = object._state.key.entity
+                    given.append((object, ObjectKey(number: number, entity: entity, store: table.store)))
+                }
+            } catch { throw CocoaError.saving(error) }
+        }
+        requiredCoordinator.relatives.note(given.map { ($0._state.pointee.number, $1) })
+        for (object, key) in given { takeKey(key, for: object) }
+        if !given.isEmpty { hasEarlyKeys = true }
+    }
+
+    /// Lets inserted objects that have their keys already keep them; answers the others.
+    final func keepEarlyKeys(_ inserted: ContiguousArray<NSManagedObject>) -> ContiguousArray<NSManagedObject> {
+        inserted.filter { object in
+            let state = object._state
+            guard state.pointee.number > 0 else { return true }
+            state.pointee.assigned = state.pointee.number
+            state.pointee.assignedStore = state.pointee.store
+            return false
+        }
+    }
+}

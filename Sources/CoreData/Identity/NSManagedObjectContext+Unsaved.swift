@@ -1,0 +1,128 @@
+// Finding objects whose key is no row's yet: own insertions, and a parent's.
+
+import CoreDataValues
+import Foundation
+
+/// Where in the list of dirty objects each insertion stands.
+///
+/// Made when a temporary number is looked for, so that insertions pay nothing for it. The list may have been
+/// shortened since: a place is believed only if the object there has the number.
+struct TemporaryIndex {
+    private var places: [Int64: Int] = [:]
+    private var indexed = 0
+
+    mutating func object(_ number: Int64, in dirty: borrowing ContiguousArray<NSManagedObject>) -> NSManagedObject? {
+        if indexed > dirty.count { forget() }
+        extend(over: dirty)
+        if let place = places[number], fits(dirty[place], number) { return dirty[place] }
+        guard let place = dirty.firstIndex(where: { fits($0, number) }) else { return nil }
+        forget()
+        extend(over: dirty)
+        return dirty[place]
+    }
+
+    private func fits(_ object: NSManagedObject, _ number: Int64) -> Bool {
+        object._state.has(.inserted) && object._state.pointee.number == number
+    }
+
+    private mutating func forget() {
+        places = [:]
+        indexed = 0
+    }
+
+    private mutating func extend(over dirty: borrowing ContiguousArray<NSManagedObject>) {
+        while indexed < dirty.count {
+            if dirty[indexed]._state.has(.inserted) { places[dirty[indexed]._state.pointee.number] = indexed }
+            indexed += 1
+        }
+    }
+}
+
+extension NSManagedObjectContext {
+    /// The object for a temporary key if it is here: a parent's unsaved object, an insertion, or one that was
+    /// saved since.
+    final func registeredUnsaved(_ key: ObjectKey) -> NSManagedObject? {
+        if let found = requiredIdentityMap.object(number: key.number, entity: key.entity.rawValue, store: 0) {
+            return found
+        }
+        if let found = temporaryIndex.object(key.number, in: tracker.dirty) { return found }
+        let now = settled(key)
+        guard now.number > 0 else { return nil }
+        return requiredIdentityMap.object(number: now.number, entity: now.entity.rawValue, store: now.store)
+    }
+
+    /// The object for a temporary key, or a new fault.
+    final func unsavedObject(for key: ObjectKey) -> NSManagedObject {
+        registeredUnsaved(key) ?? newFault(for: settled(key))
+    }
+
+    /// The key that a temporary key has become; and for a key without a store, the store that has its entity.
+    ///
+    /// Where it has become another, the objects here take theirs first: who looks for the new key finds the object that had the
+    /// old one.
+    final func settled(_ key: ObjectKey) -> ObjectKey {
+        if key.number <= 0 {
+            guard let now = requiredCoordinator.relatives.key(key.number) else {
+                return ObjectKey(number: key.number, entity: key.entity, store: 0)
+            }
+            takeOverKeys()
+            return now
+        }
+        guard key.store == 0 else { return key }
+        let info = runtime.infos[key.entity.value]
+        let home = requiredCoordinator.persistentStores.first { $0.holds(info) }
+        return ObjectKey(number: key.number, entity: key.entity, store: home?.number ?? 0)
+    }
+
+    /// The key of a to-one's target as it stands in the row of an unsaved object, which says nothing of the
+    /// store.
+    final func settled(_ key: ObjectKey, of owner: NSManagedObject, _ slot: Int) -> ObjectKey {
+        guard isChild, key.number > 0, requiredCoordinator.persistentStores.count > 1 else { return settled(key) }
+        let ownKey = owner._state.key
+        return withParent { $0.object(for: ownKey).target(at: slot)?._state.key } ?? settled(key)
+    }
+
+    /// The object of a child for the key of a row, if it still has the temporary key that a context above has replaced.
+    final func registeredAnew(_ key: ObjectKey) -> NSManagedObject? {
+        takeOverKeys()
+        return requiredIdentityMap.object(number: key.number, entity: key.entity.rawValue, store: key.store)
+    }
+
+    /// Reads an object whose key is temporary here: the parent has it, or it was saved since.
+    final func readUnsaved(_ key: ObjectKey) throws -> NSManagedObject? {
+        guard isChild else {
+            let now = settled(key)
+            return now.number > 0 && now.store != 0 ? try read(now) : nil
+        }
+        var now = key
+        var batches: [RowBatch] = []
+        try withParent { parent in
+            now = settled(key)
+            guard now.number <= 0 else { return }
+            batches = try parent.batches(for: [now.number], in: runtime.schema[now.entity].root, from: 0)
+        }
+        if now.number > 0 { return now.store == 0 ? nil : try read(now) }
+        var found: ContiguousArray<NSManagedObject> = []
+        for batch in batches { materialize(batch, store: 0, asFaults: false, into: &found) }
+        return found.first
+    }
+
+    /// The objects of a chunk whose rows are a parent's unsaved objects, or whose store is not known.
+    final func materializeUnsaved(
+        _ chunk: RowChunk, _ rows: Range<Int>, store: UInt16, asFaults: Bool,
+        into objects: inout ContiguousArray<NSManagedObject>
+    ) {
+        for index in rows {
+            let row = chunk.row(index)
+            let number = row.key(chunk.layout)
+            let key = settled(ObjectKey(number: number, entity: chunk.layout.entity, store: number < 0 ? 0 : store))
+            let object = object(for: key)
+            let state = object._state
+            objects.append(object)
+            guard state.isFault else { continue }
+            if state.pointee.row == nil { state.attach(chunk, row: row) }
+            state.pointee.slow |= SlowReason.fault
+            if !asFaults { fire(object) }
+        }
+    }
+}

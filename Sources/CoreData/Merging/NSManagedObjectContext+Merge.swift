@@ -1,0 +1,277 @@
+// Taking over what another context has saved.
+
+import CoreDataValues
+import Foundation
+import Synchronization
+
+extension NSManagedObjectContext {
+    /// Whether the context takes over what is saved to its coordinator, or to its parent, by itself. False at
+    /// first.
+    ///
+    /// The merge runs on the context's queue, some time after the other context's `save()` has returned.
+    public final var automaticallyMergesChangesFromParent: Bool {
+        get { mergesAutomatically }
+        set {
+            guard newValue != mergesAutomatically else { return }
+            mergesAutomatically = newValue
+            if newValue {
+                persistentStoreCoordinator?.relatives.addMerger(self)
+            } else {
+                persistentStoreCoordinator?.relatives.removeMerger(self)
+            }
+        }
+    }
+
+    /// Takes over what another context has saved, from its did-save notification, with objects or with IDs.
+    ///
+    /// New objects appear as faults, objects that are here and have values are refreshed, deleted ones leave.
+    /// Unsaved changes of this context stay on top. Reads nothing, except for objects with changes.
+    public final func mergeChanges(fromContextDidSave notification: Notification) {
+        checkQueue()
+        guard (notification.object as? NSManagedObjectContext) !== self else { return }
+        let source = (notification.object as? NSManagedObjectContext)?.persistentStoreCoordinator
+        let payload = ChangePayload(notification.userInfo ?? [:], from: source, for: requiredCoordinator)
+        if source !== requiredCoordinator { requiredCoordinator.forgetRows(of: payload) }
+        merge(payload)
+    }
+
+    /// Takes over changes that were made elsewhere, by a batch request or in another process, into several
+    /// contexts.
+    ///
+    /// - Parameter changeNotificationData: object IDs or their URIs, in arrays or sets, under `NSInsertedObjectIDsKey`,
+    ///   `NSUpdatedObjectIDsKey` and `NSDeletedObjectIDsKey`, or under the keys of the did-save notification.
+    ///   Contexts above these take them over before, since children read what their parents have.
+    public class func mergeChanges(
+        fromRemoteContextSave changeNotificationData: [AnyHashable: Any], into contexts: [NSManagedObjectContext]
+    ) {
+        var done: Set<ObjectIdentifier> = []
+        for context in contexts.flatMap(\.withAncestors) where done.insert(ObjectIdentifier(context)).inserted {
+            var payload = ChangePayload(changeNotificationData, for: context.requiredCoordinator)
+            payload.namesOwners = false
+            let told = payload
+            context.requiredCoordinator.forgetRows(of: told)
+            context.performAndWait { context.merge(told) }
+        }
+    }
+
+    /// The context behind those above it, the topmost one first.
+    private var withAncestors: [NSManagedObjectContext] { (parent?.withAncestors ?? []) + [self] }
+
+    // MARK: Telling
+
+    /// Tells contexts that merge by themselves what this one has saved.
+    final func tellRelatives(of event: ContextEvent) {
+        postObjectIDs(.didSaveIDs, changedKey: NSUpdatedObjectIDsKey, event.inserted, event.updated, event.deleted)
+        guard requiredCoordinator.relatives.mergerCount.load(ordering: .relaxed) > 0 else { return }
+        tellRelatives(of: ChangePayload(event), isSave: true)
+    }
+
+    /// A save reaches the children, and the siblings over the same coordinator or parent; a merge reaches the
+    /// children.
+    private func tellRelatives(of payload: ChangePayload, isSave: Bool) {
+        for other in requiredCoordinator.relatives.mergers() where other !== self {
+            guard other.parent === self || isSave && other.parent === parent else { continue }
+            other.perform { other.merge(payload) }
+        }
+    }
+
+    // MARK: Merging
+
+    /// Takes over changes; unsaved changes of this context stay.
+    final func merge(_ payload: ChangePayload) {
+        advanceGeneration()
+        guard !payload.isEmpty else { return }
+        processPendingChanges()
+        guard !payload.invalidatesAll else { return refreshAllObjects() }
+        if isChild { withParent { _ in } }
+        rowTime += 1
+        for key in payload.inserted + payload.updated + payload.deleted { identityMap?.forgetVersion(key) }
+        let known = payload.inserted.filter { registered($0) != nil }
+        let inserted = takeIn(payload.inserted)
+        let deleted = drop(payload.deleted)
+        let refreshed = renew(payload.updated + known)
+        let owners = payload.namesOwners ? [] : forgetMembers(among: payload.updated + payload.deleted)
+        settle()
+        // A row that nobody holds may have come to be one of a controller's.
+        let others =
+            followers == nil ? [] : (payload.updated + known).map { registered($0) ?? object(for: $0) } + owners
+        post(ContextEvent(inserted: inserted, deleted: deleted, refreshed: refreshed), followersOnly: others)
+        // Not an event of this context's own changes, so no save may use its sets.
+        lastEvent = nil
+        postObjectIDs(.didMergeIDs, changedKey: NSRefreshedObjectIDsKey, inserted, refreshed, deleted)
+        guard requiredCoordinator.relatives.mergerCount.load(ordering: .relaxed) > 0 else { return }
+        tellRelatives(of: payload, isSave: false)
+    }
+
+    /// Faults for new objects that are not here yet.
+    private func takeIn(_ keys: [ObjectKey]) -> ContiguousArray<NSManagedObject> {
+        let faults = ContiguousArray(keys.compactMap { registered($0) == nil ? object(for: $0) : nil })
+        for fault in faults { joinOthers(fault) }
+        return faults
+    }
+
+    /// Lets objects go whose rows are gone, from other objects' unsaved changes too.
+    private func drop(_ keys: [ObjectKey]) -> ContiguousArray<NSManagedObject> {
+        // An insertion under the key of a deleted row is an undo of the deletion.
+        let gone = ContiguousArray(keys.compactMap { registered($0) }.filter { !$0._state.has([.gone, .inserted]) })
+        guard !gone.isEmpty else { return [] }
+        forget(Set(gone))
+        for object in gone {
+            tracker.discard(object)
+            withdraw(object)
+            object._state.breakCycles()
+        }
+        if keepsObjects { letGo(gone) }
+        return gone
+    }
+
+    /// Has the to-manys read anew in which objects may be, or may have been, and answers whose they are.
+    ///
+    /// Costs a look at all objects of the context.
+    private func forgetMembers(among keys: [ObjectKey]) -> [NSManagedObject] {
+        var concerned: [(owner: Entity, index: Int)] = []
+        for entity in Set(keys.map(\.entity)) {
+            let info = runtime.infos[entity.value]
+            let inverses =
+                info.slotInverses.compactMap { $0 }
+                + info.toManyRelationships.compactMap { $0.inverse.map { runtime.schema[$0] } }
+            concerned += inverses.compactMap { inverse in
+                inverse.toManyIndex.map { (runtime.schema[inverse.owner], $0) }
+            }
+        }
+        if concerned.isEmpty { return [] }
+        return allObjects.filter { object in
+            var isOwner = false
+            for (owner, index) in concerned where object._state.info.entity.isKind(of: owner) {
+                guard let members = object.toManyState(index), !members.isFault,
+                    !object.relationship(toMany: index).description.isTransient,
+                    object._state.has(.persistent), !object.isLost
+                else { continue }
+                if members.isChanged { object.renewMembers(at: index, members) } else { members.base = .fault }
+                isOwner = true
+            }
+            return isOwner
+        }
+    }
+
+    /// Takes objects whose rows are gone out of unsaved relationships: saved, these would lead nowhere.
+    final func forget(_ gone: Set<NSManagedObject>) {
+        for object in tracker.dirty where object._state.has(.dirty) && !gone.contains(object) { object.forget(gone) }
+    }
+
+    /// Brings objects that have values up to date and answers them; faults read the new row anyway.
+    ///
+    /// All let go of their rows first, so that those with changes are read together. Pending deletions come last, so that their
+    /// delete rules find all others as they are now.
+    private func renew(_ keys: [ObjectKey]) -> ContiguousArray<NSManagedObject> {
+        var renewed: ContiguousArray<NSManagedObject> = []
+        let present = keys.compactMap { registered($0) }.filter { $0._state.has(.persistent) && !$0.isLost }
+        var pending = PendingTargets()
+        var dirty: ContiguousArray<NSManagedObject> = []
+        var changed: ContiguousArray<NSManagedObject> = []
+        for object in present where !object._state.has(.deleted) {
+            let wasFault = object._state.isFault
+            if object._state.has(.dirty) {
+                if SaveOperation.isChanged(object) { changed.append(object) }
+                pending.note(object)
+                dirty.append(object)
+            } else {
+                if !wasFault { object.willTurnIntoFault() }
+                object.forgetInOwners()
+                object._state.dropStoredRelationships()
+                object._state.detachRow()
+                joinOthers(object)
+                if !wasFault { object.didTurnIntoFault() }
+            }
+            if !wasFault { renewed.append(object) }
+        }
+        readRowsAgain(dirty)
+        for object in dirty {
+            object.renewToManys()
+            wakeRefreshed(object)
+        }
+        pending.settle(in: self)
+        renewDeletions(of: present.filter { $0._state.has(.deleted) && !$0.isLost })
+        // Both writers may have changed the same to the same.
+        for object in changed where !object._state.has(.based) { lookAgain(at: object) }
+        return renewed
+    }
+}
+
+extension NSManagedObject {
+    /// Those to-many states that have anything in a store.
+    final func forEachStoredToMany(_ body: (Int, ToMany) -> Void) {
+        forEachToMany { index, members in
+            if !relationship(toMany: index).description.isTransient { body(index, members) }
+        }
+    }
+
+    /// Reads the members anew below unsaved changes.
+    final func renewToManys() {
+        forEachStoredToMany { index, members in
+            if members.isChanged { renewMembers(at: index, members) } else { members.base = .fault }
+        }
+    }
+
+    /// Has the to-manys that this object's row names read anew when they are asked for. Called before the row is let go: the next
+    /// one may name others, and whoever has moved the object need not have known of these.
+    final func forgetInOwners() {
+        guard let read = lastRead, let context = managedObjectContext else { return }
+        for (slot, inverse) in _state.info.slotInverses.enumerated() {
+            guard let index = inverse?.toManyIndex, let key = targetKey(at: slot, of: read),
+                let owner = context.registered(context.settled(key, of: self, slot)),
+                let members = owner.toManyState(index),
+                !members.isFault, !owner.relationship(toMany: index).description.isTransient
+            else { continue }
+            if members.hasOrder { owner.renewMembers(at: index, members) } else { members.base = .fault }
+        }
+    }
+
+    /// Lets go of members that were read before the object's row: a delete rule would miss what another writer has added between
+    /// the two, and the version of the row, which the save compares, would not tell of it.
+    final func dropMembersOlderThanRow() {
+        forEachStoredToMany { index, members in
+            guard members.mayPrecedeRow, !members.isFault else { return }
+            if members.isChanged { renewMembers(at: index, members) } else { members.base = .fault }
+        }
+    }
+
+    /// Reads the members of one to-many anew below unsaved changes.
+    final func renewMembers(at index: Int, _ members: ToMany) {
+        members.base = .fault
+        let present = Set(committedMembers(at: index))
+        // What cannot be read now is compared when it can.
+        if members.isFault { return }
+        // What both sides have done is no change any more.
+        let isOrdered = relationship(toMany: index).isOrdered
+        for member in members.added.objects where present.contains(member) {
+            members.unlink(member, isOrdered: isOrdered)
+        }
+        for member in members.removed.objects where !present.contains(member) { members.link(member) }
+        guard let order = members.order else { return }
+        let named = Set(order)
+        members.order =
+            order.filter { present.contains($0) || members.hasAdded($0) }
+            + committedMembers(at: index).filter { !named.contains($0) && !members.hasRemoved($0) }
+    }
+
+    /// Takes objects that are gone out of this object's unsaved relationships.
+    fileprivate final func forget(_ gone: Set<NSManagedObject>) {
+        if let overlay = _state.overlay {
+            for slot in 0..<_state.info.layout.slotCount where kind(slot) == .toOne && overlay.isPresent(slot) {
+                if let target = overlay.object(slot), gone.contains(target) { overlay.setNull(slot, .toOne) }
+            }
+        }
+        forEachToMany { index, members in
+            let isOrdered = relationship(toMany: index).isOrdered
+            for member in members.added.objects + members.removed.objects where gone.contains(member) {
+                if members.hasAdded(member) {
+                    members.unlink(member, isOrdered: isOrdered)
+                } else {
+                    members.link(member)
+                }
+            }
+            if let order = members.order { members.order = order.filter { !gone.contains($0) } }
+        }
+    }
+}

@@ -1,0 +1,346 @@
+// What `mutableOrderedSetValue(forKey:)` answers: an ordered to-many as an ordered set that writes into the relationship.
+
+import CoreDataValues
+import Foundation
+
+/// The members of an ordered to-many.
+///
+/// Foundation on Linux reads the superclass's own list in places that cannot be overridden (a `for` loop, `array`), so this
+/// keeps that list in step: each call compares a stamp with the relationship's and takes over what something else changed.
+/// A `for` loop shows the members as the last other call found them.
+///
+/// To fill that list costs 5,000 instructions a member, in Foundation. So the context keeps a set that was written through until
+/// the end of the event, and hands it out again (`OpenSets`).
+final class MutableOrderedMembers: NSMutableOrderedSet {
+    let owner: NSManagedObject
+    let index: Int
+    private var known: ToMany?
+    private var stamp = 0
+    /// The context's `rowTime` when the members were looked at last.
+    private var rowTime = 0
+    /// What the superclass's list has.
+    private var shown: ContiguousArray<NSManagedObject> = []
+    /// Where in it a member was last found.
+    private var found = 0
+    /// While set, calls concern the superclass's list only.
+    private var isCopying = false
+    /// Whether it was asked or written since it was handed out. If not, a `for` loop over it may be running.
+    private(set) var wasUsed = false
+    /// Whether all reading so far was for the sake of writing.
+    private var isUnread = true
+
+    /// More members than these are written all at once, in a pass over all that there are.
+    private static let few = 16
+
+    init(of owner: NSManagedObject, _ index: Int) {
+        self.owner = owner
+        self.index = index
+        super.init(capacity: 0)
+    }
+
+    required init?(coder: NSCoder) { return nil }
+
+    required convenience init(arrayLiteral elements: Any...) {
+        misuse("An ordered set of a relationship comes from mutableOrderedSetValue(forKey:) alone.")
+    }
+
+    private var members: [NSManagedObject] {
+        isUnread ? owner.membersToWrite(at: index) : owner.members(at: index)
+    }
+    private var context: NSManagedObjectContext? { owner._state.identityMap?.context }
+
+    // MARK: Keeping in step
+
+    /// Makes the list what the relationship is.
+    func follow() {
+        guard !isCopying else { return }
+        owner.checkQueue()
+        wasUsed = true
+        if let known, known === owner.toManyState(index), known.stamp == stamp { return }
+        show(ContiguousArray(members))
+    }
+
+    /// Prepares it for another caller. Rows may have been read anew since.
+    func handOut() {
+        if context?.rowTime != rowTime { known = nil }
+        follow()
+        wasUsed = false
+    }
+
+    /// Changes the list where it differs from the members: *what goes, last first · what comes*.
+    private func show(_ members: ContiguousArray<NSManagedObject>) {
+        copying {
+            let (same, rest) = shown.change(to: members)
+            for place in (same..<shown.count - rest).reversed() { takeOut(at: place) }
+            for place in same..<members.count - rest { put(members[place], at: place) }
+        }
+    }
+
+    private func copying(_ body: () -> Void) {
+        isCopying = true
+        body()
+        isCopying = false
+        known = owner.makeToManyState(index)
+        stamp = known?.stamp ?? 0
+        rowTime = context?.rowTime ?? 0
+    }
+
+    private func put(_ member: NSManagedObject, at place: Int) {
+        super.insert(member, at: place)
+        shown.insert(member, at: place)
+    }
+
+    private func takeOut(at place: Int) {
+        super.removeObject(at: place)
+        shown.remove(at: place)
+    }
+
+    private func replace(with members: [NSManagedObject]) {
+        owner.setMembers(index, ContiguousArray(members))
+        follow()
+        context?.keepOpen(self)
+    }
+
+    private func accepted(_ objects: some Sequence<Any>) -> [NSManagedObject] {
+        objects.map { owner.member($0, index) }
+    }
+
+    // MARK: Asking
+
+    /// The program looks at the members: what was read for a write is read by it now, unless something is written on it already.
+    private func noteAsked() {
+        guard isUnread, !isCopying, !owner._state.has(.dirty) else { return }
+        isUnread = false
+        owner._state.clear([.unasked, .unseen])
+        _ = owner.members(at: index)
+    }
+
+    override var count: Int {
+        noteAsked()
+        follow()
+        return shown.count
+    }
+
+    override func object(at place: Int) -> Any {
+        noteAsked()
+        follow()
+        return super.object(at: place)
+    }
+
+    override func index(of object: Any) -> Int {
+        guard !isCopying else { return super.index(of: object) }
+        guard let object = object as? NSManagedObject else { return NSNotFound }
+        noteAsked()
+        return place(of: object) ?? NSNotFound
+    }
+
+    private func place(of member: NSManagedObject) -> Int? {
+        follow()
+        guard let place = shown.place(of: ObjectIdentifier(member), near: found) else { return nil }
+        found = place
+        return place
+    }
+
+    /// The superclass asks before it puts a member into its list: members are there once, so the answer need not be looked for.
+    override func contains(_ object: Any) -> Bool {
+        guard !isCopying, let object = object as? NSManagedObject else { return false }
+        wasUsed = true
+        return owner.isMember(object, at: index)
+    }
+
+    // MARK: Writing one member
+
+    override func insert(_ object: Any, at place: Int) {
+        guard !isCopying else { return super.insert(object, at: place) }
+        let member = owner.member(object, index)
+        guard !owner.isMember(member, at: index) else { return owner.addMember(index, member) }
+        follow()
+        guard place >= 0, place <= shown.count else {
+            misuse("An object was inserted at \(place) into an ordered set of \(shown.count).")
+        }
+        owner.insertMember(index, member, at: place)
+        copying { put(member, at: place) }
+        context?.keepOpen(self)
+    }
+
+    override func removeObject(at place: Int) {
+        guard !isCopying else { return super.removeObject(at: place) }
+        follow()
+        guard place >= 0, place < shown.count else {
+            misuse("The object at \(place) was removed from an ordered set of \(shown.count).")
+        }
+        owner.removeMember(index, shown[place])
+        copying { takeOut(at: place) }
+        context?.keepOpen(self)
+    }
+
+    override func replaceObject(at place: Int, with object: Any) {
+        guard !isCopying else { return super.replaceObject(at: place, with: object) }
+        follow()
+        guard shown.indices.contains(place) else {
+            misuse("The object at \(place) was replaced in an ordered set of \(shown.count).")
+        }
+        let member = owner.member(object, index)
+        guard !owner.isMember(member, at: index) else { return }
+        removeObject(at: place)
+        insert(member, at: place)
+    }
+
+    override func setObject(_ object: Any, at place: Int) {
+        if place == presentCount { insert(object, at: place) } else { replaceObject(at: place, with: object) }
+    }
+
+    override func add(_ object: Any) { insert(object, at: presentCount) }
+
+    private var presentCount: Int {
+        follow()
+        return shown.count
+    }
+
+    override func remove(_ object: Any) {
+        guard let member = object as? NSManagedObject else { return }
+        if let place = place(of: member) { return removeObject(at: place) }
+        // Its own side may say that it is one.
+        if owner.mayHold(member, at: index) { owner.removeMember(index, member) }
+    }
+
+    // MARK: Writing several
+
+    override func addObjects(from array: [Any]) {
+        guard array.count > Self.few else { return array.forEach(add) }
+        replace(with: members + accepted(array))
+    }
+
+    override func insert(_ objects: [Any], at indexes: IndexSet) {
+        guard objects.count > Self.few else {
+            for (object, place) in zip(objects, indexes) where !contains(object) {
+                insert(object, at: Swift.min(place, presentCount))
+            }
+            return
+        }
+        var new = members
+        let known = Set(new)
+        for (object, place) in zip(accepted(objects), indexes) where !known.contains(object) {
+            new.insert(object, at: Swift.min(place, new.count))
+        }
+        replace(with: new)
+    }
+
+    override func exchangeObject(at place: Int, withObjectAt other: Int) {
+        let (first, last) = (Swift.min(place, other), Swift.max(place, other))
+        guard first < last else { return }
+        move(from: last, to: first)
+        move(from: first + 1, to: last)
+    }
+
+    /// Moves one member. What is behind both of its places stays.
+    private func move(from present: Int, to place: Int) {
+        follow()
+        guard present < shown.count else {
+            misuse("The object at \(present) was moved in an ordered set of \(shown.count).")
+        }
+        let member = shown[present]
+        let place = Swift.min(place, shown.count - 1)
+        guard place != present else { return }
+        owner.move(member, toMany: index, to: place)
+        copying {
+            takeOut(at: present)
+            put(member, at: place)
+        }
+        context?.keepOpen(self)
+    }
+
+    override func moveObjects(at indexes: IndexSet, to place: Int) {
+        if let only = indexes.first, indexes.count == 1 { return move(from: only, to: place) }
+        var new = members
+        let moved = indexes.map { new[$0] }
+        for place in indexes.reversed() { new.remove(at: place) }
+        new.insert(contentsOf: moved, at: Swift.min(place, new.count))
+        replace(with: new)
+    }
+
+    override func replaceObjects(at indexes: IndexSet, with objects: [Any]) {
+        var new = members
+        for (object, place) in zip(accepted(objects), indexes) { new[place] = object }
+        replace(with: new)
+    }
+
+    override func removeObjects(at indexes: IndexSet) {
+        guard indexes.count > Self.few else { return indexes.reversed().forEach(removeObject) }
+        var new = members
+        for place in indexes.reversed() { new.remove(at: place) }
+        replace(with: new)
+    }
+
+    override func removeObjects(in array: [Any]) { remove(Set(array.compactMap { $0 as? NSManagedObject })) }
+    override func removeObjects(in range: NSRange) {
+        removeObjects(at: IndexSet(integersIn: range.location..<range.location + range.length))
+    }
+    override func removeAllObjects() { replace(with: []) }
+
+    // MARK: Sets
+
+    private func remove(_ gone: Set<NSManagedObject>) {
+        guard gone.count > Self.few else { return gone.forEach(remove) }
+        replace(with: members.filter { !gone.contains($0) })
+    }
+    private func keep(_ kept: Set<NSManagedObject>) { replace(with: members.filter { kept.contains($0) }) }
+    private static func objects(_ set: Set<AnyHashable>) -> Set<NSManagedObject> {
+        Set(set.compactMap { $0.base as? NSManagedObject })
+    }
+    private static func objects(_ set: NSOrderedSet) -> Set<NSManagedObject> {
+        Set(set.array.compactMap { $0 as? NSManagedObject })
+    }
+
+    override func union(_ other: NSOrderedSet) { addObjects(from: other.array) }
+    override func unionSet(_ other: Set<AnyHashable>) { addObjects(from: other.map(\.base)) }
+    override func minus(_ other: NSOrderedSet) { remove(Self.objects(other)) }
+    override func minusSet(_ other: Set<AnyHashable>) { remove(Self.objects(other)) }
+    override func intersect(_ other: NSOrderedSet) { keep(Self.objects(other)) }
+    override func intersectSet(_ other: Set<AnyHashable>) { keep(Self.objects(other)) }
+
+    // MARK: Order
+
+    override func sort(comparator: (Any, Any) -> ComparisonResult) {
+        replace(with: sorted(members, comparator))
+    }
+
+    override func sort(options: NSSortOptions = [], usingComparator comparator: (Any, Any) -> ComparisonResult) {
+        replace(with: sorted(members, comparator))
+    }
+
+    override func sortRange(
+        _ range: NSRange, options: NSSortOptions = [], usingComparator comparator: (Any, Any) -> ComparisonResult
+    ) {
+        var new = members
+        let places = range.location..<range.location + range.length
+        new.replaceSubrange(places, with: sorted(Array(new[places]), comparator))
+        replace(with: new)
+    }
+
+    override func sort(using descriptors: [NSSortDescriptor]) {
+        replace(
+            with: sorted(members) { a, b in
+                for descriptor in descriptors {
+                    let result = descriptor.compare(a, to: b)
+                    if result != .orderedSame { return result }
+                }
+                return .orderedSame
+            })
+    }
+
+    private func sorted(
+        _ objects: [NSManagedObject], _ comparator: (Any, Any) -> ComparisonResult
+    ) -> [NSManagedObject] {
+        objects.enumerated().sorted { a, b in
+            let result = comparator(a.element, b.element)
+            return result == .orderedSame ? a.offset < b.offset : result == .orderedAscending
+        }.map(\.element)
+    }
+
+    // MARK: Copies and texts
+
+    override func copy(with zone: NSZone? = nil) -> Any { NSOrderedSet(array: members) }
+    override func mutableCopy(with zone: NSZone? = nil) -> Any { NSMutableOrderedSet(array: members) }
+    override var description: String { "{(\(members.map(\.description).joined(separator: ", ")))}" }
+}

@@ -1,0 +1,95 @@
+// Members that were read at another time than the other sides of their pairs: what a write makes of both (I-3).
+
+import CoreDataValues
+
+extension NSManagedObject {
+    /// Makes the members as read say of one what its own side has said until now.
+    ///
+    /// Another writer may have saved the pair between the two reads. What is written then is a change of both sides: both say the
+    /// same at once, the save compares both rows, and a pair that is named from one side only is named.
+    final func correct(_ members: ToMany, for member: NSManagedObject, isStored: Bool) {
+        guard _state.has(.persistent), let context = _state.identityMap?.context else { return }
+        compare(members, context)
+        guard !members.hasAdded(member), !members.hasRemoved(member) else { return }
+        members.correct(member._state.key, isStored, store: _state.pointee.store)
+    }
+
+    /// Forgets what was added or removed here and is so in the members that were read afterwards.
+    final func compare(_ members: ToMany, _ context: NSManagedObjectContext?) {
+        context?.settleKeys(of: members, store: _state.pointee.store)
+        members.compare(store: _state.pointee.store)
+    }
+
+    /// Takes in a member whose to-one leads here although the members as read lack it. Answers whether it was so. An undo writes
+    /// the sides one after the other.
+    @discardableResult
+    final func admit(_ member: NSManagedObject, toMany index: Int, _ slot: Int) -> Bool {
+        guard toManyState(index)?.isFault == false, _state.identityMap?.context?.tracker.touched == nil,
+            !isMember(member, at: index)
+        else { return false }
+        logLink(index, member, added: true)
+        link(member, toMany: index)
+        member.restateTarget(slot)
+        return true
+    }
+
+    /// Writes a to-one as it is, and its other side if that says something else.
+    final func stateTarget(_ slot: Int, _ target: NSManagedObject) {
+        let place = _state.has(.waking) ? nil : _state.info.slotInverses[slot]?.place
+        if case .toMany(let index) = place, target.admit(self, toMany: index, slot) { return }
+        writeTarget(slot, target, target)
+        guard case .slot(let opposite) = place, !target._state.isFault, managedObjectContext?.tracker.touched == nil
+        else { return }
+        let former = target.target(at: opposite)
+        guard former !== self else { return }
+        target.writeTarget(opposite, self, former)
+        former?.leaves(target, slot)
+    }
+
+    /// Whether an object is one of this context and of an entity that a to-many leads to.
+    final func mayHold(_ other: NSManagedObject, at index: Int) -> Bool {
+        other._state.pointee.identityMap == _state.pointee.identityMap
+            && relationship(toMany: index).accepts(other._state.pointee.entity)
+    }
+
+    /// What the other side of a many-to-many says of a pair; nil when it was not read.
+    final func isMember(of other: NSManagedObject, at index: Int, _ inverse: Int) -> Bool? {
+        guard mayHold(other, at: index), other.toManyState(inverse)?.isFault == false else { return nil }
+        return other.isMember(self, at: inverse)
+    }
+}
+
+extension ToMany {
+    /// Makes the members as read say whether a row is among them. A new one comes last.
+    fileprivate func correct(_ key: ObjectKey, _ isStored: Bool, store: UInt16) {
+        guard held(key, store: store) != isStored else { return }
+        let known = storedKeys(in: store)
+        base = .keys(isStored ? known + [key] : known.filter { $0 != key })
+    }
+
+    /// Whether a row is named that its context had not saved, or whose store was not known. A chunk has rows of one kind.
+    fileprivate func mayHaveFormerKeys(store: UInt16) -> Bool {
+        func isUnsaved(_ chunk: RowChunk) -> Bool { chunk.count > 0 && chunk.row(0).key(chunk.layout) <= 0 }
+        return switch base {
+        case .fault: false
+        case .keys(let keys): keys.contains { $0.number <= 0 || $0.store == 0 }
+        case .rows(let batches): store == 0 || batches.contains { $0.chunks.contains(where: isUnsaved) }
+        case .slices(let slices): store == 0 || slices.table.chunks.contains(where: isUnsaved)
+        }
+    }
+}
+
+extension NSManagedObjectContext {
+    /// Names members that a child read as unsaved objects of its parent by the keys that they have got since.
+    final func settleKeys(of members: ToMany, store: UInt16) {
+        guard let lineage, members.keysSeen != lineage.keysSeen else { return }
+        takeOverKeys()
+        if members.mayHaveFormerKeys(store: store) {
+            let known = members.storedKeys(in: store)
+            let settled = ContiguousArray(
+                known.map { $0.number > 0 && $0.store != 0 ? $0 : registered($0)?._state.key ?? self.settled($0) })
+            if settled != known { members.base = .keys(settled) }
+        }
+        members.keysSeen = lineage.keysSeen
+    }
+}

@@ -1,0 +1,50 @@
+// Rows that another writer had deleted when the program changed them.
+
+import CoreDataValues
+import Foundation
+
+extension NSManagedObject {
+    /// Remembers that a change found this object's row gone, for the save to refuse.
+    ///
+    /// A fault of a row that the program has never read is dropped in silence (4.12). Of a row that it has read, held since or not, the
+    /// change is a conflict, and so is a pair made with any row.
+    @inline(never)
+    final func noteMissed(isPair: Bool = false) {
+        guard _state.has(.inaccessible), _state.pointee.number > 0, let context = managedObjectContext,
+            isPair || _state.identityMap?.version(_state.key) != nil,
+            !context.tracker.missed.contains(where: { $0 === self })
+        else { return }
+        context.tracker.missed.append(self)
+    }
+}
+
+extension NSManagedObjectContext {
+    /// - Throws: 133020 for objects whose rows were found gone when they were changed, 133000 in a child context; nothing under a
+    ///   policy that settles conflicts: their deletion stays.
+    final func refuseMissed() throws {
+        let missed = tracker.missed.filter {
+            $0._state.has(.inaccessible) && $0._state.has(.deleted) && !$0._state.has(.gone)
+        }
+        guard !missed.isEmpty, refusesConflicts else { return }
+        if isChild { throw CocoaError.deletedAbove(missed[0], "roll back, and look again at what is to be changed") }
+        throw ConflictError.error(
+            missed.map { object in
+                NSMergeConflict(
+                    source: object, newVersion: 0,
+                    oldVersion: Int(object._state.identityMap?.version(object._state.key) ?? 0),
+                    cachedSnapshot: nil, persistedSnapshot: nil)
+            })
+    }
+
+    /// Whether the context that saves into the store has no policy that settles conflicts.
+    final var refusesConflicts: Bool { (topmost.chosenPolicy ?? .error).onlyThrows }
+}
+
+extension CocoaError {
+    /// 133000 of a child's save.
+    static func deletedAbove(_ object: NSManagedObject, _ cure: String) -> CocoaError {
+        .coreData(
+            133000, "\(object.objectID.uriRepresentation().absoluteString) was deleted in the parent context; \(cure).",
+            [NSAffectedObjectsErrorKey: [object]])
+    }
+}

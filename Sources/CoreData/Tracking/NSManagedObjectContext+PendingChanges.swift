@@ -1,0 +1,220 @@
+// Processing pending changes: delete rules, undo groups, notifications. And dropping them: rollback, reset.
+
+import CoreDataFoundation
+import CCoreDataRuntime
+import CoreDataValues
+import Dispatch
+import Foundation
+
+extension NSManagedObjectContext {
+    /// Ends the open event: *apply delete rules · hand the log to the undo manager · tell what changed*.
+    ///
+    /// Closes the event's undo group also when a checkpoint (`canRedo`) has registered the changes before.
+    public final func processPendingChanges() {
+        checkQueue()
+        closeSets()
+        settle()
+        tracker.undoManager?.endEvent()
+        coredata_note_changes(listPlace, Int64(tracker.dirtyCount))
+    }
+
+    /// Leaves the end of the open event to the main queue, as Core Data leaves it to the run loop. False for a caller elsewhere, whose
+    /// changes nobody else may process.
+    ///
+    /// Where nothing serves the main queue, in a plain script, the block waits for ever and costs nothing more.
+    final func endEventWithTurn() -> Bool {
+        guard MainQueue.isMainActor else { return false }
+        DispatchQueue.main.async { [weak self] in
+            guard let self else { return }
+            self.tracker.awaitsTurn = true
+            self.holding { self.processPendingChanges() }
+        }
+        return true
+    }
+
+    final func settle() {
+        guard !isSettling, tracker.hasEvent || !tracker.log.isEmpty else { return }
+        isSettling = true
+        if propagatesDeletesAtEndOfEvent || isSaving {
+            if !tracker.postponed.isEmpty { propagatePostponed() }
+            propagateDeletes()
+        } else if !tracker.unpropagated.isEmpty {
+            tracker.postpone()
+        }
+        let event = ContextEvent(taking: &tracker)
+        let (isLogged, hasDeletions) = (tracker.isLogging, tracker.logsDeletions)
+        let log = tracker.takeLog()
+        registerUndo(log, hasDeletions: hasDeletions)
+        isSettling = false
+        tracker.compact()
+        guard ContextNotice.didChange.name.ifAwaited != nil else { return post(event) }
+        let outer = toldEvent
+        toldEvent = ToldEvent(event: event, log: isLogged ? log : nil)
+        post(event)
+        toldEvent = outer
+        // From now on it is known what is before the next event.
+        tracker.isLogging = true
+    }
+
+    /// Applies the delete rules of deleted objects until no new deletion follows.
+    final func propagateDeletes() {
+        if !tracker.reopened.isEmpty { propagateAnew() }
+        while !tracker.unpropagated.isEmpty {
+            let batch = tracker.unpropagated
+            tracker.unpropagated = []
+            var unread: ContiguousArray<NSManagedObject> = []
+            var lost: Set<NSManagedObject> = []
+            batch.borrowEach { object in
+                guard object._state.has(.deleted), !object._state.has(.propagated) else { return }
+                object._state.set(.propagated)
+                // The program has not deleted one whose row is gone, so there is nothing to undo.
+                if object._state.has(.inaccessible) {
+                    unlogged { object.leavePendingPairs() }
+                } else {
+                    unseen { object.applyDeleteRules() }
+                }
+                if readError != nil {
+                    // What could not be read may be incomplete: the rules are applied again when the error was thrown.
+                    object._state.clear(.propagated)
+                    return unread.append(object)
+                }
+                if object._state.has(.inserted) { withdraw(object) }
+                if object._state.has(.inaccessible), runtime.hasOneWayRelationships { lost.insert(object) }
+            }
+            if !lost.isEmpty { forget(lost) }
+            guard unread.isEmpty else { return tracker.unpropagated.append(contentsOf: unread) }
+        }
+    }
+
+    /// - Parameter others: objects that controllers of fetched results have to look at too.
+    final func post(_ event: ContextEvent, followersOnly others: [NSManagedObject] = []) {
+        guard !event.isEmpty else { return others.isEmpty ? () : tellFollowers(of: others) }
+        // Kept for the save that may follow; one with refreshed objects would keep clean objects alive.
+        lastEvent = tracker.dirtyCount > 0 && event.refreshed.isEmpty ? event : nil
+        eventsSinceSave += 1
+        post(ContextNotice.didChange, event.userInfo)
+        if followers != nil {
+            tellFollowers(of: event.inserted + event.updated + event.deleted + event.refreshed + others)
+        }
+    }
+
+    /// Ends the event in which a merge policy changed objects, when their save is through.
+    final func tellSettledConflicts() {
+        post(ContextEvent(taking: &tracker))
+        lastEvent = nil
+    }
+
+    // MARK: Dropping
+
+    /// Drops all pending changes and the undo stack; values return to what was last read or saved, without reading again.
+    public final func rollback() {
+        checkQueue()
+        undoManager?.removeAllActions(withTarget: self)
+        readError = nil
+        checkedObjects = []
+        expectations = []
+        closeSets()
+        let inserted = tracker.objects(.inserted)
+        let changed = tracker.objects([.updated, .deleted], without: .inserted)
+        unlogged {
+            for object in changed {
+                object._state.revert()
+                object._state.leaveUnseenRow()
+            }
+            for object in inserted {
+                withdraw(object)
+                object._state.breakCycles()
+            }
+            tracker.clear()
+            tracker.isSuspended = true
+            for object in changed { object.awake(fromSnapshotEvents: .rollback) }
+            tracker.isSuspended = false
+        }
+        undoManager?.endEvent()
+        post(ContextEvent(deleted: inserted, refreshed: changed))
+    }
+
+    /// Forgets every object. Objects that are still held belong to no context any more.
+    public final func reset() {
+        checkQueue()
+        advanceGeneration()
+        undoManager?.removeAllActions(withTarget: self)
+        readError = nil
+        checkedObjects = []
+        expectations = []
+        waitingRows = []
+        openSiblings = []
+        closeSets()
+        faultWatch?.forgetPaths()
+        lastEvent = nil
+        let all = allObjects
+        tracker.clear()
+        undoManager?.endEvent()
+        for object in all {
+            withdraw(object)
+            object._state.breakCycles()
+        }
+        if keepsObjects { identityMap?.kept = [] }
+        identityMap?.forgetVersions()
+        guard !all.isEmpty else { return }
+        post(ContextNotice.didChange, [NSInvalidatedAllObjectsKey: all.map(\.objectID)])
+        if followers != nil { tellFollowersOfReset() }
+    }
+}
+
+extension NSManagedObject {
+    /// Applies each relationship's delete rule to the other end.
+    fileprivate func applyDeleteRules() {
+        for relationship in _state.info.relationships {
+            switch relationship.description.deleteRule {
+            // Nothing may point at an object that never had a row; a saved one is left to the rule.
+            case .noAction, .deny: if _state.has(.inserted) { clear(relationship) }
+            case .nullify: clear(relationship)
+            case .cascade:
+                // Before the two are parted, so that `prepareForDeletion` of the other end still sees this one (1.6).
+                for target in presentTargets(of: relationship) { managedObjectContext?.delete(target) }
+                clear(relationship)
+            }
+        }
+    }
+
+    /// The objects at the other end of a relationship, of which none has another owner since: where a member says that it has, the
+    /// members were read before, and they are read anew.
+    private func presentTargets(of relationship: ResolvedRelationship) -> [NSManagedObject] {
+        let found = targets(of: relationship)
+        guard let index = relationship.toManyIndex, let members = toManyState(index), !members.isFault,
+            let inverse = relationship.inverse, let slot = _state.info.schema[inverse].slot,
+            found.contains(where: { $0.target(at: slot) !== self })
+        else { return found }
+        if members.isChanged { renewMembers(at: index, members) } else { members.base = .fault }
+        return targets(of: relationship)
+    }
+
+    /// The objects at the other end of a relationship, to-one or to-many.
+    final func targets(of relationship: ResolvedRelationship) -> [NSManagedObject] {
+        switch relationship.place {
+        case .slot(let slot): target(at: slot).map { [$0] } ?? []
+        case .toMany(let index): members(at: index)
+        case .fetched: []
+        }
+    }
+
+    final func clear(_ relationship: ResolvedRelationship) {
+        switch relationship.place {
+        case .slot(let slot): if let target = target(at: slot) { replaceTarget(slot, target, nil) }
+        case .toMany(let index): setMembers(index, [])
+        case .fetched: break
+        }
+    }
+}
+
+extension UnsafeMutablePointer<ObjectState> {
+    /// Drops changed values and relationships; the row holds again.
+    func revert() {
+        if pointee.overlay != nil { dropOverlay() }
+        guard let toMany = pointee.toMany else { return }
+        for index in 0..<info.entity.toMany.count {
+            if let members = toMany[index] { Unmanaged<ToMany>.fromOpaque(members).takeUnretainedValue().revert() }
+        }
+    }
+}
