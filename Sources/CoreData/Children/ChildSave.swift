@@ -42,7 +42,7 @@ struct ChildSave {
         parent.processPendingChanges()
         let bases = bases()
         for object in inserted {
-            if let twin = twins[ObjectIdentifier(object)] { parent.bringBackLogged(twin) } else { makeTwin(of: object) }
+            if let twin = twins[ObjectIdentifier(object)] { parent.undeleteLogged(twin) } else { makeTwin(of: object) }
         }
         for object in inserted { pushNewValues(of: object) }
         for object in updated { pushValues(of: object) }
@@ -60,7 +60,7 @@ struct ChildSave {
             if let twin = twin(of: expectation.object) { parent.expect(expectation.version, of: twin) }
         }
         parent.processPendingChanges()
-        adopt()
+        acceptChanges()
     }
 
     /// Whether there is anything to push; transient values are pushed too (1.13).
@@ -196,7 +196,7 @@ struct ChildSave {
 
     private mutating func makeTwin(of object: NSManagedObject) {
         let twin = object._state.info.makeObject()
-        parent.enter(twin, key: object._state.key)
+        parent.insert(twin, key: object._state.key)
         twins[ObjectIdentifier(object)] = twin
         twin.setDefaults()
         twin.awakeFromInsert()
@@ -224,7 +224,7 @@ struct ChildSave {
         let wasThere = twin._state.has(.persistent)
         for slot in object.slots where ChildSave.isAttribute(object, slot) {
             if object._state.overlay?.isPresent(slot) == true || object._state.info.hasTransientDefault(slot) {
-                if !wasThere || twin.value(at: slot) != object.value(at: slot) { twin.take(slot, from: object) }
+                if !wasThere || twin.value(at: slot) != object.value(at: slot) { twin.copyLive(slot, from: object) }
             } else if twin._state.overlay?.isPresent(slot) == true || twin._state.pointee.row?.isPresent(slot) == true {
                 twin.restore(.null, at: slot)
             }
@@ -234,7 +234,7 @@ struct ChildSave {
     private func pushValues(of object: NSManagedObject) {
         guard let twin = twins[ObjectIdentifier(object)] else { return }
         for slot in object.slots where ChildSave.isAttribute(object, slot) && isChanged(object, slot) {
-            twin.take(slot, from: object)
+            twin.copyLive(slot, from: object)
         }
     }
 
@@ -297,13 +297,13 @@ struct ChildSave {
     // MARK: Afterwards
 
     /// Makes the pushed values the child's snapshots.
-    private func adopt() {
+    private func acceptChanges() {
         if !updated.isEmpty || !deleted.isEmpty { context.rowTime += 1 }
         context.hasEarlyKeys = false
         for object in inserted { object._state.set(.persistent) }
         context.requiredIdentityMap.register(inserted)
-        for (object, chunk, row) in packed(inserted) + packed(updated) { object.adopt(chunk, row) }
-        for object in inserted + updated { object.settleToMany() }
+        for (object, chunk, row) in packed(inserted) + packed(updated) { object.acceptRow(chunk, row) }
+        for object in inserted + updated { object.acceptToManyChanges() }
         // A to-one that was set back to what it was would still hold its target.
         for object in unchanged where object._state.pointee.overlay != nil { object._state.revertUnchanged() }
         for object in deleted { context.withdraw(object) }
@@ -332,7 +332,7 @@ struct ChildSave {
 
 extension NSManagedObjectContext {
     /// Makes an object a pending insertion under a key that it has already.
-    final func enter(_ object: NSManagedObject, key: ObjectKey) {
+    final func insert(_ object: NSManagedObject, key: ObjectKey) {
         let state = object._state
         state.pointee.identityMap = UnsafeRawPointer(Unmanaged.passRetained(requiredIdentityMap).toOpaque())
         object.learnClass()

@@ -74,7 +74,7 @@ extension NSManagedObjectContext {
     final func withParent<T>(_ body: (NSManagedObjectContext) throws -> T) rethrows -> T {
         guard let parent = lineage?.parent else { misuse("This context has no parent.") }
         return try parent.holdWithAncestors {
-            takeOverKeys()
+            acceptPermanentKeys()
             return try body(parent)
         }
     }
@@ -89,7 +89,7 @@ extension NSManagedObjectContext {
     /// Objects that an ancestor saved get the keys that their rows have now: before this context reads from its parent, and
     /// whenever it meets such a key otherwise. Never inlined, as most lookups have nothing to take over.
     @inline(never)
-    final func takeOverKeys() {
+    final func acceptPermanentKeys() {
         guard let lineage else { return }
         let relatives = requiredCoordinator.relatives
         guard lineage.keysSeen != relatives.keyCount.load(ordering: .acquiring) else { return }
@@ -97,12 +97,12 @@ extension NSManagedObjectContext {
         lineage.keysSeen = news.count
         for (former, key) in news.keys {
             let found = requiredIdentityMap.object(number: former, entity: key.entity.rawValue, store: 0)
-            if let found { takeKey(key, for: found) }
+            if let found { setKey(key, for: found) }
         }
     }
 
     /// Names a registered object anew.
-    final func takeKey(_ key: ObjectKey, for object: NSManagedObject) {
+    final func setKey(_ key: ObjectKey, for object: NSManagedObject) {
         let state = object._state
         if state.has(.registered) {
             requiredIdentityMap.remove(

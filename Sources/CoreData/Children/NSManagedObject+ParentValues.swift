@@ -9,7 +9,7 @@ extension NSManagedObject {
             context.isChild
         else { return nil }
         return context.withParent { parent in
-            let key = parent.settled(_state.key)
+            let key = parent.currentKey(_state.key)
             let twin = parent.registered(key) ?? (parent.isChild ? parent.object(for: key) : nil)
             return twin?.heldLive(at: slot)?.copied
         }
@@ -31,7 +31,7 @@ extension NSManagedObject {
     }
 
     /// Takes over the present value of the object of the same key in another context.
-    final func take(_ slot: Int, from other: NSManagedObject) {
+    final func copyLive(_ slot: Int, from other: NSManagedObject) {
         let value = other.formerValue(slot)
         guard case .reference(let object) = value, let live = object as? LiveValue else {
             return restore(value, at: slot)

@@ -61,7 +61,7 @@ extension NSManagedObjectContext {
         var packer = ObjectPacker()
         var others: [UInt16: [Int64]] = [:]
         for number in numbers {
-            let key = settled(ObjectKey(number: number, entity: root, store: number < 0 ? 0 : store))
+            let key = currentKey(ObjectKey(number: number, entity: root, store: number < 0 ? 0 : store))
             let found = registered(key)
             if let found, key.number <= 0 || found._state.hasValues || found._state.has([.deleted, .gone]) {
                 try packer.add(found, in: self)

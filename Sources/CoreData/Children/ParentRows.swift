@@ -56,7 +56,7 @@ final class ParentRows: StoreReader, @unchecked Sendable {
     ) throws {
         try view.requireLatest()
         let batches = try child.withParent { parent in
-            let key = child.settled(ObjectKey(number: owner.number, entity: owner.entity, store: number))
+            let key = child.currentKey(ObjectKey(number: owner.number, entity: owner.entity, store: number))
             return try parent.batches(of: relationship, owner: key)
         }
         try hand(batches, receive)
@@ -95,7 +95,7 @@ final class ParentRows: StoreReader, @unchecked Sendable {
         let entity = schema[relationship].owner
         let batches = try child.withParent { parent in
             let asked = owners.map { owner in
-                AskedOwner(key: child.settled(ObjectKey(number: owner, entity: entity, store: number)), name: owner)
+                AskedOwner(key: child.currentKey(ObjectKey(number: owner, entity: entity, store: number)), name: owner)
             }
             return try parent.batches(of: relationship, owners: asked, areAll: areAll)
         }

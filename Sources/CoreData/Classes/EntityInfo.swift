@@ -39,7 +39,7 @@ final class EntityInfo: @unchecked Sendable {
     /// Stored slots whose values are objects in memory.
     let transformables: [Int]
     /// Whether a save must look at the overlay's slots one by one before it lets go of it.
-    let adoptsCarefully: Bool
+    let keepsValuesBesideRow: Bool
     /// What transient attributes of an object are that was not given others; nil where none has a default.
     let transientDefaults: Overlay?
     let transientMask: [UInt64]
@@ -122,7 +122,7 @@ final class EntityInfo: @unchecked Sendable {
         transformables = entity.slots.indices.filter {
             entity.slots[$0].kind == .transformable && !entity.slots[$0].isTransient
         }
-        adoptsCarefully = hasTransientSlots || !transformables.isEmpty
+        keepsValuesBesideRow = hasTransientSlots || !transformables.isEmpty
         transientDefaults = EntityInfo.transientDefaults(entity, defaults)
     }
 

@@ -103,7 +103,7 @@ struct Agreement {
                 } else {
                     guard names(object, keys) else { continue }
                     object.forgetRowIfClean()
-                    context.tracker.enter(object, .eventRefreshed)
+                    context.tracker.addToEvent(object, .eventRefreshed)
                     if stored != nil {
                         gone.insert(rowKey(object))
                         continue

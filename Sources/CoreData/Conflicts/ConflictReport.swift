@@ -16,7 +16,7 @@ struct ConflictReport {
         self.conflicts = conflicts
         let schema = context.runtime.schema
         var objects: [RowKey: NSManagedObject] = [:]
-        for object in Array(context.tracker.dirty) + Array(context.checkedObjects) + context.adoptedObjects {
+        for object in Array(context.tracker.dirty) + Array(context.checkedObjects) + context.oneWayMembers {
             guard !object._state.has(.gone), object.savedStore == store.number else { continue }
             let key = object.savedKey
             objects[RowKey(entity: schema[key.entity].root, number: key.number)] = object
@@ -168,7 +168,7 @@ struct ConflictReport {
             let key = ObjectKey(number: snapshot.row.key(layout), entity: layout.entity, store: store.number)
             let object = context.object(for: key)
             if gaveUp(object, claim) { continue }
-            try object.takeStoredRow(snapshot)
+            try object.acceptStoredRow(snapshot)
             return (object, snapshot)
         }
         return nil
@@ -183,7 +183,7 @@ struct ConflictReport {
 
 extension NSManagedObjectContext {
     /// Members that came into to-manys without inverse or left them: their rows are compared, though they may have no change.
-    fileprivate final var adoptedObjects: [NSManagedObject] {
+    fileprivate final var oneWayMembers: [NSManagedObject] {
         guard !comparesOwners, runtime.hasOneWayRelationships else { return [] }
         var found: [NSManagedObject] = []
         for object in tracker.dirty {
@@ -220,7 +220,7 @@ extension NSManagedObject {
     /// object as it was read.
     ///
     /// - Throws: what the store says when the other ends of relationships are read.
-    fileprivate final func takeStoredRow(_ snapshot: RowSnapshot) throws {
+    fileprivate final func acceptStoredRow(_ snapshot: RowSnapshot) throws {
         let state = _state
         if state.pointee.row != nil, managedObjectContext?.saveMemory == nil { return }
         let wasFault = state.isFault

@@ -38,7 +38,7 @@ struct ConstraintResolution {
                 context.saveMemory?.renew(claimant)
                 context.saveMemory?.renew(existing)
                 existing.renewOtherEnds()
-                try settle(claimant, existing, conflict.constraint, context)
+                try resolve(claimant, existing, conflict.constraint, context)
             }
         }
     }
@@ -51,7 +51,7 @@ struct ConstraintResolution {
         }
     }
 
-    private func settle(
+    private func resolve(
         _ claimant: NSManagedObject, _ existing: NSManagedObject, _ constraint: [String],
         _ context: NSManagedObjectContext
     ) throws {
@@ -77,7 +77,7 @@ struct ConstraintResolution {
             merger.moveLinks(of: existing, to: claimant)
             merger.remove(existing)
         case .mergeByPropertyStoreTrumpMergePolicyType:
-            merger.takeBack(constraint, of: claimant)
+            merger.revert(constraint, of: claimant)
         case .rollbackMergePolicyType:
             guard let read = claimant.lastRead else { return }
             try Rebase(claimant, onto: read, .rollbackMergePolicyType, context).run()
@@ -131,13 +131,13 @@ private struct ObjectMerger {
     func remove(_ object: NSManagedObject) { context.remove(object) }
 
     /// Drops the change of some attributes.
-    func takeBack(_ names: [String], of object: NSManagedObject) {
+    func revert(_ names: [String], of object: NSManagedObject) {
         let state = object._state
         for name in names {
             guard case .slot(let slot)? = object.place(of: name), object.kind(slot) != .toOne else { continue }
             state.overlay?.remove(slot, object.kind(slot))
         }
-        context.tracker.enter(object, .eventRefreshed)
+        context.tracker.addToEvent(object, .eventRefreshed)
         object.leaveSaveIfClean()
         awake(object)
     }

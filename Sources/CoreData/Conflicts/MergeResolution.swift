@@ -19,7 +19,7 @@ struct MergeResolution {
             let found = try conflict.found ?? readAgain(object, in: context)
             context.saveMemory?.renew(object)
             if object.isDeleted {
-                try settleDeletion(of: object, found, context)
+                try resolveDeletion(of: object, found, context)
             } else if case .row(let row) = found {
                 context.saveMemory?.forgetReinsertion(of: object)
                 try Rebase(object, onto: row, type, context).run()
@@ -51,7 +51,7 @@ struct MergeResolution {
 
     // MARK: Deleted here
 
-    private func settleDeletion(
+    private func resolveDeletion(
         of object: NSManagedObject, _ found: StoredRow, _ context: NSManagedObjectContext
     ) throws {
         guard case .row(let row) = found else {
@@ -61,7 +61,7 @@ struct MergeResolution {
         }
         switch type {
         case .mergeByPropertyStoreTrumpMergePolicyType, .rollbackMergePolicyType, .errorMergePolicyType:
-            context.takeBackDeletion(of: object)
+            context.undelete(of: object)
             try Rebase(object, onto: row, .rollbackMergePolicyType, context).run()
         case .mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType:
             context.deleteAgain(object, row)
@@ -77,7 +77,7 @@ extension NSManagedObjectContext {
         tracker.unmark(object, .updated)
         tracker.mark(object, .deleted)
         object._state.set([.inaccessible, .propagated])
-        tracker.enter(object, .eventDeleted)
+        tracker.addToEvent(object, .eventDeleted)
     }
 }
 

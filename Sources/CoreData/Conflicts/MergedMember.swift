@@ -5,17 +5,17 @@ import CoreDataValues
 extension NSManagedObject {
     /// Makes what this object knows of one member follow from whether the store has the pair and whether there is to be one,
     /// whatever was known and pending before. The other side is settled by whoever settles this one.
-    final func settle(_ member: NSManagedObject, toMany index: Int, isStored: Bool, isPresent: Bool) {
+    final func merge(_ member: NSManagedObject, toMany index: Int, isStored: Bool, isPresent: Bool) {
         managedObjectContext?.saveMemory?.remember(self)
         let members = makeToManyState(index)
         members.setStored(member._state.key, isStored)
-        members.settle(member, isStored: isStored, isPresent: isPresent)
-        if relationship(toMany: index).isOrdered { place(member, isPresent: isPresent, index, members) }
+        members.merge(member, isStored: isStored, isPresent: isPresent)
+        if relationship(toMany: index).isOrdered { updateOrder(for: member, isPresent: isPresent, index, members) }
         if isStored != isPresent { didChangeRelationship() } else { leaveSaveIfClean() }
     }
 
     /// Keeps the order in step with the members.
-    private func place(_ member: NSManagedObject, isPresent: Bool, _ index: Int, _ members: ToMany) {
+    private func updateOrder(for member: NSManagedObject, isPresent: Bool, _ index: Int, _ members: ToMany) {
         if members.hasOrder {
             if !isPresent {
                 members.removeFromOrder(member)
@@ -43,7 +43,7 @@ extension NSManagedObject {
 
 extension ToMany {
     /// Makes what is pending for one member follow from whether it is stored and whether it is a member now.
-    fileprivate func settle(_ member: NSManagedObject, isStored: Bool, isPresent: Bool) {
+    fileprivate func merge(_ member: NSManagedObject, isStored: Bool, isPresent: Bool) {
         if hasAdded(member) { unlink(member, isOrdered: true) } else if hasRemoved(member) { link(member) }
         if isPresent, !isStored { link(member) }
         if isStored, !isPresent { unlink(member, isOrdered: true) }

@@ -38,7 +38,7 @@ extension NSManagedObject {
     final func leaveSaveIfClean() {
         guard _state.has(.updated), !_state.has(.deleted), isIdle else { return }
         managedObjectContext?.tracker.unmark(self, .updated)
-        managedObjectContext?.tracker.enter(self, .eventRefreshed)
+        managedObjectContext?.tracker.addToEvent(self, .eventRefreshed)
         _state.clear(.eventUpdated)
     }
 

@@ -33,21 +33,21 @@ extension NSManagedObjectContext {
     }
 
     /// Brings an object back that was deleted here, with what its delete rules took along.
-    func takeBackDeletion(of object: NSManagedObject) {
+    func undelete(of object: NSManagedObject) {
         guard object._state.has(.deleted), !object._state.has([.gone, .inaccessible]) else { return }
         saveMemory?.remember(object)
-        revive(object)
+        cancelDeletion(object)
         for relationship in object._state.info.relationships {
             switch relationship.place {
             case .slot(let slot):
                 guard let target = object.committedTarget(at: slot) else { continue }
-                bringBack(target, along: relationship)
+                undeleteCascaded(target, along: relationship)
                 if object.target(at: slot) == nil, !target._state.has([.deleted, .gone]) {
                     object.setTarget(slot, target)
                 }
             case .toMany(let index):
                 let removed = object.toManyState(index)?.removed.objects ?? []
-                for member in removed { bringBack(member, along: relationship) }
+                for member in removed { undeleteCascaded(member, along: relationship) }
                 for member in removed where !member._state.has([.deleted, .gone]) {
                     saveMemory?.remember(member)
                     if isFree(member, for: relationship) { object.addMember(index, member) }
@@ -57,9 +57,9 @@ extension NSManagedObjectContext {
         }
     }
 
-    private func bringBack(_ object: NSManagedObject, along relationship: ResolvedRelationship) {
+    private func undeleteCascaded(_ object: NSManagedObject, along relationship: ResolvedRelationship) {
         guard relationship.description.deleteRule == .cascade, object._state.has(.persistent) else { return }
-        takeBackDeletion(of: object)
+        undelete(of: object)
     }
 
     /// Whether a former member was only released, and not given to another owner.

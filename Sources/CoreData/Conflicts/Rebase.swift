@@ -50,12 +50,12 @@ struct Rebase {
             }
         }
         let merges = toManyMerges()
-        for (slot, side) in attributes { place(slot, side, read) }
+        for (slot, side) in attributes { write(slot, side, read) }
         state.attach(fresh.chunk, row: fresh.row)
         context.tracker.forgetBase(of: object)
         state.dropTargets()
-        for move in moves { move.settle(object, context) }
-        for merge in merges { merge.settle(object, context) }
+        for move in moves { move.apply(to: object, in: context) }
+        for merge in merges { merge.apply(to: object, in: context) }
         endChanges()
     }
 
@@ -98,7 +98,7 @@ struct Rebase {
 
     // MARK: Attributes
 
-    private func place(_ slot: Int, _ side: Side, _ read: RowSnapshot?) {
+    private func write(_ slot: Int, _ side: Side, _ read: RowSnapshot?) {
         switch side {
         case .changed: break
         case .stored: object._state.overlay?.remove(slot, info.kinds[slot])
@@ -153,7 +153,7 @@ struct Rebase {
 
     /// An object that has nothing left to write takes no part in the save.
     private func endChanges() {
-        context.tracker.enter(object, .eventRefreshed)
+        context.tracker.addToEvent(object, .eventRefreshed)
         if !object._state.has(.dirty), SaveOperation.isChanged(object) { context.tracker.touch(object) }
         object.leaveSaveIfClean()
         let wasSuspended = context.tracker.isSuspended

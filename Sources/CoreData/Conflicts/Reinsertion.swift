@@ -68,7 +68,7 @@ struct Reinsertion {
         case .slot(let opposite): pair(target, slot, opposite)
         case .toMany(let index):
             target.keepOrder(ofMembers: index)
-            target.settle(object, toMany: index, isStored: false, isPresent: true)
+            target.merge(object, toMany: index, isStored: false, isPresent: true)
         case .fetched, nil: break
         }
     }
@@ -97,9 +97,9 @@ struct Reinsertion {
             let isPresent = !removed.contains(member) && isThere(member, there)
             if !member._state.has(.gone) {
                 if isPresent { member.keepOrder(ofMembers: opposite) }
-                member.settle(object, toMany: opposite, isStored: false, isPresent: isPresent)
+                member.merge(object, toMany: opposite, isStored: false, isPresent: isPresent)
             }
-            object.settle(member, toMany: index, isStored: false, isPresent: isPresent)
+            object.merge(member, toMany: index, isStored: false, isPresent: isPresent)
         }
     }
 

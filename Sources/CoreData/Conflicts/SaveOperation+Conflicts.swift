@@ -16,7 +16,7 @@ extension SaveOperation {
     /// Lets the context's policy settle the conflicts and commits again: *report · resolve · join what changed · pack · commit*.
     ///
     /// The store has rolled back. If it cannot be settled, everything becomes what it was and the error is thrown.
-    mutating func settle(_ refusal: Refusal) throws -> [StoreBatch] {
+    mutating func resolve(_ refusal: Refusal) throws -> [StoreBatch] {
         defer { forgetRows(of: refusal) }
         let policy = context.chosenPolicy ?? .error
         if policy.onlyThrows {

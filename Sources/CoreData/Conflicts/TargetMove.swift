@@ -16,7 +16,7 @@ struct TargetMove {
     let target: NSManagedObject?
 
     /// *write this side · make the other sides say the same*; the object stands on the store's row already.
-    func settle(_ object: NSManagedObject, _ context: NSManagedObjectContext) {
+    func apply(to object: NSManagedObject, in context: NSManagedObjectContext) {
         let state = object._state
         if target?._state.key.row == stored?.row, target == nil || target?._state.has(.persistent) == true {
             state.overlay?.remove(slot, .toOne)
@@ -27,12 +27,12 @@ struct TargetMove {
         }
         guard let inverse = state.info.slotInverses[slot] else { return }
         // The other writer has not moved it, and the merge leaves it where it is.
-        let isSettled = read?.row == stored?.row && former === target
+        let isUnmoved = read?.row == stored?.row && former === target
         switch inverse.place {
-        case .toMany(let index): if !isSettled { settleMembers(object, index, context) }
+        case .toMany(let index): if !isUnmoved { updateMembers(object, index, context) }
         // If it was moved here, the other side may be old.
         case .slot(let opposite):
-            if !isSettled || target?._state.key.row != stored?.row { settleOpposite(object, opposite, context) }
+            if !isUnmoved || target?._state.key.row != stored?.row { updateOpposite(object, opposite, context) }
         case .fetched: break
         }
     }
@@ -48,20 +48,20 @@ struct TargetMove {
 
     // MARK: To-many on the other side
 
-    private func settleMembers(_ object: NSManagedObject, _ index: Int, _ context: NSManagedObjectContext) {
+    private func updateMembers(_ object: NSManagedObject, _ index: Int, _ context: NSManagedObjectContext) {
         for owner in involved(context) where !owner._state.has(.gone) {
             let isStored = stored.map { $0 == owner._state.key } ?? false
             let isPresent = owner === target
             if owner.toManyState(index) == nil, isStored == isPresent { continue }
             // Its version rose when the other writer changed its members.
             if read?.row != stored?.row { owner.forgetRowIfClean() }
-            owner.settle(object, toMany: index, isStored: isStored, isPresent: isPresent)
+            owner.merge(object, toMany: index, isStored: isStored, isPresent: isPresent)
         }
     }
 
     // MARK: To-one on the other side
 
-    private func settleOpposite(_ object: NSManagedObject, _ opposite: Int, _ context: NSManagedObjectContext) {
+    private func updateOpposite(_ object: NSManagedObject, _ opposite: Int, _ context: NSManagedObjectContext) {
         for other in involved(context) where !other._state.has(.gone) { other.renewOrCompare() }
         if let target, target.isInaccessible { return object.writeTarget(slot, nil) }
         for other in [former, read.flatMap { context.registered($0) }] {

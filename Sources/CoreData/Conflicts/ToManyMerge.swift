@@ -22,7 +22,7 @@ struct ToManyMerge {
         self.type = type
     }
 
-    func settle(_ object: NSManagedObject, _ context: NSManagedObjectContext) {
+    func apply(to object: NSManagedObject, in context: NSManagedObjectContext) {
         let opposite = relationship.inverse.map { object._state.info.schema[$0] }
         let belongsToMember = opposite.map { !$0.isToMany } ?? false
         let order = hasOrderOfItsOwn(object) ? members.order : nil
@@ -44,8 +44,8 @@ struct ToManyMerge {
         for member in members.added.objects + members.removed.objects {
             let isStored = isStored(member, in: object, context)
             let isPresent = drops ? isStored : members.hasAdded(member)
-            object.settle(member, toMany: index, isStored: isStored, isPresent: isPresent)
-            if let opposite { member.settle(object, toMany: opposite, isStored: isStored, isPresent: isPresent) }
+            object.merge(member, toMany: index, isStored: isStored, isPresent: isPresent)
+            if let opposite { member.merge(object, toMany: opposite, isStored: isStored, isPresent: isPresent) }
         }
     }
 

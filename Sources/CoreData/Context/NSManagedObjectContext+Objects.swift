@@ -10,7 +10,7 @@ extension NSManagedObjectContext {
         checkQueue()
         let state = object._state
         if state.identityMap === requiredIdentityMap, !state.has(.gone) {
-            if state.has(.deleted) { revive(object) }
+            if state.has(.deleted) { cancelDeletion(object) }
             return
         }
         // What a save has deleted is not brought back by its `didSave` (1.8).
@@ -24,7 +24,7 @@ extension NSManagedObjectContext {
         guard !state.info.entity.isAbstract else {
             misuse("The entity \(object.entity.name ?? "") is abstract; insert one of its sub-entities.")
         }
-        if state.has(.gone), state.pointee.row != nil { return enterAgain(object) }
+        if state.has(.gone), state.pointee.row != nil { return reinsert(object) }
         let hasRelationships = state.pointee.overlay != nil || state.pointee.toMany != nil
         enter(object)
         if hasRelationships { insertCompanions(of: object) }
@@ -82,7 +82,7 @@ extension NSManagedObjectContext {
     }
 
     /// Takes a pending deletion back.
-    final func revive(_ object: NSManagedObject) {
+    final func cancelDeletion(_ object: NSManagedObject) {
         let state = object._state
         tracker.logRevival(of: object)
         tracker.unmark(object, .deleted)
@@ -96,7 +96,7 @@ extension NSManagedObjectContext {
                 tracker.mark(object, .updated)
             }
         }
-        tracker.enter(object, state.has(.inserted) ? .eventInserted : .eventUpdated)
+        tracker.addToEvent(object, state.has(.inserted) ? .eventInserted : .eventUpdated)
     }
 
     /// Takes an object that has no row, or no row any more, out of the context. It keeps its values for a redo.
@@ -181,20 +181,20 @@ extension NSManagedObjectContext {
     @inline(never)
     private func missingObject(for key: ObjectKey) -> NSManagedObject {
         if isChild, let found = registeredAnew(key) { return found }
-        return newFault(for: key.store == 0 ? settled(key) : key)
+        return newFault(for: key.store == 0 ? currentKey(key) : key)
     }
 
     /// A fault for a key that has no object here yet.
     final func newFault(for key: ObjectKey) -> NSManagedObject {
         let object = runtime.infos[key.entity.value].makeObject()
-        adoptNewborn(object, key: key)
+        prepareFault(object, key: key)
         object._state.pointee.slow |= SlowReason.fault
         requiredIdentityMap.register(object)
         return object
     }
 
     /// Makes an object just made the one for a row.
-    final func adoptNewborn(_ object: NSManagedObject, key: ObjectKey) {
+    final func prepareFault(_ object: NSManagedObject, key: ObjectKey) {
         let state = object._state
         state.dropOverlay()
         state.pointee.slow =

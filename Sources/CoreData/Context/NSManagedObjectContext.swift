@@ -67,7 +67,7 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
     final var deferredValidation: DeferredValidation?
     /// How many saves took back what their policy had done.
     final var failedMerges = 0
-    final var isSettling = false
+    final var isProcessingChanges = false
     final var isSaving = false
     /// What the saves so far have come to.
     final var saveRecord: SaveRecord = []
@@ -273,7 +273,7 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
 
     /// A number for an unsaved object: below zero, from a block that the coordinator hands out.
     final func nextTemporaryNumber() -> Int64 {
-        if temporaryNumbers.isEmpty { temporaryNumbers = requiredCoordinator.takeTemporaryNumbers(64) }
+        if temporaryNumbers.isEmpty { temporaryNumbers = requiredCoordinator.allocateTemporaryNumbers(64) }
         let number = temporaryNumbers.lowerBound
         temporaryNumbers = number + 1..<temporaryNumbers.upperBound
         return -number

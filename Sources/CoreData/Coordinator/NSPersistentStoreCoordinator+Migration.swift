@@ -62,7 +62,7 @@ extension NSPersistentStoreCoordinator {
             exchange(store, for: made)
         } else {
             attach(made)
-            _ = takeOut(store)
+            _ = detach(store)
         }
         return keys.flatMap { [id($0.old, store), id($0.new, made)] }
     }

@@ -128,14 +128,14 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
             rows = try migrating(type, configuration, url, options) { try openRows(type, configuration, url, options) }
         } catch { throw CocoaError.presenting(error) }
         return NSPersistentStore(
-            rows: rows, type: type, url: url, configurationName: configuration, number: takeStoreNumber(),
+            rows: rows, type: type, url: url, configurationName: configuration, number: nextStoreNumber(),
             options: options, coordinator: self)
     }
 
-    final func takeStoreNumber() -> UInt16 { lastStore.wrappingAdd(1, ordering: .relaxed).newValue }
+    final func nextStoreNumber() -> UInt16 { lastStore.wrappingAdd(1, ordering: .relaxed).newValue }
 
     final func attach(_ store: NSPersistentStore) {
-        store.takeNumber(identities.enter(store))
+        store.setNumber(identities.register(store))
         stores.withLock { $0.append(store) }
         storesChanged()
         if store.postsRemoteChanges { RemoteChanges.add(store) }
@@ -169,7 +169,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     final func exchange(_ former: NSPersistentStore, for store: NSPersistentStore) {
         let number = former.number
         identities.succeed(former, by: store)
-        store.takeNumber(number)
+        store.setNumber(number)
         stores.withLock { $0 = $0.map { $0 === former ? store : $0 } }
         storesChanged()
         rowCache.removeAll(store: number)
@@ -184,7 +184,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     public final func remove(_ store: NSPersistentStore) throws {
         try requireOwn(store)
         announceRemoval(of: store)
-        if takeOut(store) { try release(store) }
+        if detach(store) { try release(store) }
     }
 
     /// - Throws: 134070 for a store of another coordinator.
@@ -200,7 +200,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     }
 
     /// False when somebody else was faster.
-    final func takeOut(_ store: NSPersistentStore) -> Bool {
+    final func detach(_ store: NSPersistentStore) -> Bool {
         let isOut = stores.withLock { stores in
             guard let place = stores.firstIndex(where: { $0 === store }) else { return false }
             stores.remove(at: place)
@@ -258,7 +258,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     // MARK: For contexts
 
     /// Numbers for unsaved objects, to be negated; none is given twice by this coordinator.
-    final func takeTemporaryNumbers(_ count: Int64) -> Range<Int64> {
+    final func allocateTemporaryNumbers(_ count: Int64) -> Range<Int64> {
         let first = temporaryNumber.wrappingAdd(count, ordering: .relaxed).oldValue + 1
         return first..<first + count
     }

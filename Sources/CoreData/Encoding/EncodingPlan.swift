@@ -128,7 +128,7 @@ struct EncodingPlanMaker {
         case .property(let keyPath, nil): try add(keys(of: keyPath), keyPath, to: draft, info, [])
         case .property(let keyPath, let name?):
             let source = try source(of: keys(of: keyPath), keyPath, info, [])
-            try enter(name, .value(source), in: draft, keyPath)
+            try add(name, .value(source), in: draft, keyPath)
         case .each(let keyPath, let parts, let shape, let order):
             let keys = try keys(of: keyPath)
             guard keys.count == 1, case .toMany(let index)? = info.entity.places[keys[0]] else {
@@ -140,7 +140,7 @@ struct EncodingPlanMaker {
             let members = try maker.plan(of: parts, for: destination.classBinding.type)
             prefetched.append(keys[0])
             prefetched += members.prefetch.flatMap(\.paths).map { "\(keys[0]).\($0)" }
-            try enter(keys[0], .value(.members(toMany: index, members, order)), in: draft, keyPath)
+            try add(keys[0], .value(.members(toMany: index, members, order)), in: draft, keyPath)
         }
     }
 
@@ -163,7 +163,7 @@ struct EncodingPlanMaker {
             guard keys.last != "@count" else {
                 throw refusal(keyPath, "is a count, which has no name of its own: use adding(…, as:).", former + keys)
             }
-            return try enter(keys[0], .value(try source(of: keys, keyPath, info, former)), in: draft, keyPath)
+            return try add(keys[0], .value(try source(of: keys, keyPath, info, former)), in: draft, keyPath)
         }
         let target = runtime.infos[relationship.destination.value]
         noteRead(keys, former)
@@ -172,7 +172,7 @@ struct EncodingPlanMaker {
         case .target(_, _, let known)?: inner = known
         case .value?, .composite?, nil:
             inner = Draft()
-            try enter(keys[0], .target(slot: slot, target, inner), in: draft, keyPath)
+            try add(keys[0], .target(slot: slot, target, inner), in: draft, keyPath)
         }
         try add(Array(keys.dropFirst()), keyPath, to: inner, target, former + [keys[0]])
     }
@@ -197,11 +197,11 @@ struct EncodingPlanMaker {
                 place = known
             } else {
                 let inner = Draft()
-                try enter(key, .composite(inner), in: place, keyPath)
+                try add(key, .composite(inner), in: place, keyPath)
                 place = inner
             }
         }
-        try enter(keys[keys.count - 1], .value(.slot(slot, info.kinds[slot])), in: place, keyPath)
+        try add(keys[keys.count - 1], .value(.slot(slot, info.kinds[slot])), in: place, keyPath)
     }
 
     /// Where the value at the end of keys lies.
@@ -254,7 +254,7 @@ struct EncodingPlanMaker {
         if keys.dropFirst() != ["objectID"] { prefetched.append((former + [keys[0]]).joined(separator: ".")) }
     }
 
-    private func enter(_ name: String, _ content: Draft.Content, in draft: Draft, _ keyPath: AnyKeyPath) throws {
+    private func add(_ name: String, _ content: Draft.Content, in draft: Draft, _ keyPath: AnyKeyPath) throws {
         guard !draft.contents.contains(where: { $0.name == name }) else {
             throw refusal(keyPath, "is the second value under the name “\(name)”.", [name])
         }

@@ -57,7 +57,7 @@ extension NSManagedObjectContext {
     private func link(_ group: ContiguousArray<NSManagedObject>) {
         guard group.count > 1, let root = group.first?._state.info.entity.root else { return }
         let chunk = RowChunk(layout: RowLayout(entity: root, kinds: []), capacity: group.count)
-        for object in group { enter(object, chunk) }
+        for object in group { add(object, chunk) }
     }
 
     /// Makes a fault the sibling of those of its tree that came by themselves as it does, up to 256, as long as none was read.
@@ -66,15 +66,15 @@ extension NSManagedObjectContext {
         guard state.mayJoin else { return }
         let (store, root) = (state.pointee.store, state.info.entity.root)
         if let place = openSiblings.firstIndex(where: { $0.store == store && $0.root == root }) {
-            guard openSiblings[place].chunk.isFull else { return enter(object, openSiblings[place].chunk) }
+            guard openSiblings[place].chunk.isFull else { return add(object, openSiblings[place].chunk) }
             openSiblings.remove(at: place)
         }
         let chunk = RowChunk(layout: RowLayout(entity: root, kinds: []), capacity: RowChunk.maximumCount)
         openSiblings.append(OpenSiblings(store: store, root: root, chunk: chunk))
-        enter(object, chunk)
+        add(object, chunk)
     }
 
-    private func enter(_ object: NSManagedObject, _ chunk: RowChunk) {
+    private func add(_ object: NSManagedObject, _ chunk: RowChunk) {
         let state = object._state
         _ = chunk.appendRow(key: state.pointee.number, version: 0, entity: state.info.entity.index)
         state.pointee.chunk = UnsafeRawPointer(Unmanaged.passRetained(chunk).toOpaque())

@@ -32,6 +32,6 @@ extension NSManagedObject {
             return identityMap.object(number: key.number, entity: entity.rawValue, store: key.store)?.lacksRow ?? true
         }
         guard let context = identityMap.context else { return true }
-        return context.registered(context.settled(key, of: self, slot))?.lacksRow ?? true
+        return context.registered(context.currentKey(key, of: self, slot))?.lacksRow ?? true
     }
 }

@@ -67,7 +67,7 @@ extension NSManagedObjectContext {
                             let object: NSManagedObject
                             if let existing = foundBase[index]?.takeRetainedValue() {
                                 object = existing
-                                if take(object, chunk, row, asFaults: asFaults), wakes { fulfilled.append(object) }
+                                if fulfill(object, chunk, row, asFaults: asFaults), wakes { fulfilled.append(object) }
                             } else {
                                 object = make(birth, row)
                                 born[bornCount] = Unmanaged.passUnretained(object)
@@ -181,7 +181,7 @@ extension NSManagedObjectContext {
         let info = runtime.infos[entity.value]
         let identityMap = requiredIdentityMap
         if let existing = identityMap.object(number: row.key(chunk.layout), entity: entity.rawValue, store: store) {
-            if take(existing, chunk, row, asFaults: false), !info.classBinding.sleepsThroughFetch { wake(existing) }
+            if fulfill(existing, chunk, row, asFaults: false), !info.classBinding.sleepsThroughFetch { wake(existing) }
             return existing
         }
         let birth = Birth(info, identityMap, chunk, store: store, asFaults: false, unseen: readsUnseen)
@@ -194,7 +194,7 @@ extension NSManagedObjectContext {
     }
 
     /// A fetch never changes the values of an object that has them (8.4). Answers whether a fault was fulfilled.
-    final func take(
+    final func fulfill(
         _ object: NSManagedObject, _ chunk: RowChunk, _ row: UnsafeMutablePointer<UInt64>, asFaults: Bool
     ) -> Bool {
         let state = object._state

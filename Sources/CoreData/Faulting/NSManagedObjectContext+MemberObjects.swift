@@ -46,7 +46,7 @@ extension NSManagedObjectContext {
             var count = 0
             table.forEach(slices.range) { index, chunk, row in
                 if let existing = found[index]?.takeRetainedValue() {
-                    _ = take(existing, chunk, row, asFaults: true)
+                    _ = fulfill(existing, chunk, row, asFaults: true)
                     return objects.append(existing)
                 }
                 if chunk.layout === layout {

@@ -22,7 +22,7 @@ extension NSManagedObjectContext {
             renewBelowChanges([object])
         } else {
             turnIntoFault(object, keepsTransients: mergeChanges)
-            tracker.enter(object, .eventRefreshed)
+            tracker.addToEvent(object, .eventRefreshed)
         }
     }
 
@@ -33,7 +33,7 @@ extension NSManagedObjectContext {
         for object in objects {
             if !object._state.has(.deleted) { object.forgetUnchangedMembers() }
             wakeRefreshed(object)
-            tracker.enter(object, .eventRefreshed)
+            tracker.addToEvent(object, .eventRefreshed)
         }
     }
 
@@ -58,7 +58,7 @@ extension NSManagedObjectContext {
         let wasFault = state.isFault
         let wasDirty = state.has(.dirty)
         let dropsTransients = !keepsTransients && state.info.hasTransientSlots
-        let lost = wasDirty || dropsTransients ? takeBackTargets(of: object) : []
+        let lost = wasDirty || dropsTransients ? revertTargets(of: object) : []
         if wasDirty { tracker.discard(object) }
         if !wasFault { object.willTurnIntoFault() }
         if keepsTransients {
@@ -80,7 +80,7 @@ extension NSManagedObjectContext {
     /// them all, after one that tells of the changes which were still to be processed.
     public final func refreshAllObjects() {
         checkQueue()
-        settle()
+        processChanges()
         var changed: ContiguousArray<NSManagedObject> = []
         for object in allObjects {
             let state = object._state
@@ -94,7 +94,7 @@ extension NSManagedObjectContext {
         rowTime += 1
         identityMap?.forgetVersions()
         renewBelowChanges(changed)
-        settle()
+        processChanges()
     }
 
     /// Tells an object that its changes lie on another row now; what it writes then is no change.
@@ -141,7 +141,7 @@ extension NSManagedObjectContext {
             object.renewToManys()
         }
         wakeRefreshed(object)
-        tracker.enter(object, .eventRefreshed)
+        tracker.addToEvent(object, .eventRefreshed)
     }
 }
 

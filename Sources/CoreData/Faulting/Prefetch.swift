@@ -81,16 +81,16 @@ struct Prefetch {
         let identityMap = context.requiredIdentityMap
         let cache = context.rowCache
         let ticket = cache?.ticket ?? 0
-        func take(_ batch: MemberBatch) -> FetchStep {
+        func receive(_ batch: MemberBatch) -> FetchStep {
             cache?.add(batch.rows, store: store, since: ticket)
             if store != 0 { identityMap.note(batch.rows, store: store) }
             sorting.add(batch)
             return .more
         }
         if areAll {
-            try rows.targets(of: relationship.index, fromAll: owners, .latest, take)
+            try rows.targets(of: relationship.index, fromAll: owners, .latest, receive)
         } else {
-            try rows.targets(of: relationship.index, from: owners, .latest, take)
+            try rows.targets(of: relationship.index, from: owners, .latest, receive)
         }
         return sorting.slices()
     }
@@ -144,20 +144,20 @@ private struct TargetSearch {
 
     mutating func look(at source: NSManagedObject) {
         if let overlay = source._state.overlay, overlay.isPresent(slot) {
-            if let target = overlay.object(slot) { take(target, target._state.key) }
+            if let target = overlay.object(slot) { reach(target, target._state.key) }
             return
         }
         guard let key = source.rowTargetKey(at: slot), byName[name(key)] == nil, unread[name(key)] == nil else {
             return
         }
         if let target = context.registered(key) ?? source.prefetchedTarget(key.number, slot, in: context) {
-            take(target, key)
+            reach(target, key)
         } else {
             unread[name(key)] = key
         }
     }
 
-    private mutating func take(_ target: NSManagedObject, _ key: ObjectKey) {
+    private mutating func reach(_ target: NSManagedObject, _ key: ObjectKey) {
         guard byName.updateValue(target, forKey: name(key)) == nil else { return }
         reached.append(target)
         if target.lacksRow, target._state.has(.persistent) { unread[name(key)] = key } else { note(target, key) }
@@ -210,7 +210,7 @@ extension NSManagedObject {
         let key = ObjectKey(
             number: Int64(bitPattern: row[slot]), entity: EntityIndex(rawValue: targetEntity(at: slot, row)),
             store: _state.pointee.store)
-        return key.number > 0 && key.store != 0 ? key : _state.identityMap?.context?.settled(key, of: self, slot) ?? key
+        return key.number > 0 && key.store != 0 ? key : _state.identityMap?.context?.currentKey(key, of: self, slot) ?? key
     }
 }
 

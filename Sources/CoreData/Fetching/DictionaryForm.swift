@@ -99,7 +99,7 @@ private struct DictionaryFormMaker {
         try note(name, nil)
         if let composite = info.entity.composites[name] {
             let first = columns.count
-            guard enter(name, .composite(composite, first)) else { return }
+            guard add(name, .composite(composite, first)) else { return }
             return columns += composite.slots.map {
                 .init(info.entity.slots[$0].name, .keyPath(info.entity.slots[$0].name.parts))
             }
@@ -110,7 +110,7 @@ private struct DictionaryFormMaker {
         {
             entry = .transformable(columns.count, attribute)
         }
-        if enter(name, entry) { columns.append(.init(name, .keyPath(name.parts))) }
+        if add(name, entry) { columns.append(.init(name, .keyPath(name.parts))) }
     }
 
     private mutating func add(_ computed: NSExpressionDescription) throws {
@@ -122,13 +122,13 @@ private struct DictionaryFormMaker {
         }
         let tree = try context.bridge(expression)
         let place = columns.count
-        if enter(computed.name, .column(place, computed.expressionResultType)) {
+        if add(computed.name, .column(place, computed.expressionResultType)) {
             columns.append(.init(computed.name, tree))
         }
     }
 
     /// False for a name that is there already: to ask twice is to ask once.
-    private mutating func enter(_ name: String, _ entry: DictionaryForm.Entry) -> Bool {
+    private mutating func add(_ name: String, _ entry: DictionaryForm.Entry) -> Bool {
         guard entries[name] == nil else { return false }
         entries[name] = entry
         names.append(name)

@@ -34,11 +34,11 @@ public struct FetchedSequence<Element>: AsyncSequence {
         ///
         /// - Throws: what the fetch throws; `CancellationError` in a task that was cancelled.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Element? {
-            if let element = reading.take() { return element }
+            if let element = reading.removeFirst() { return element }
             try Task.checkCancellation()
             let reading = reading
             try await reading.context.perform { try reading.fill() }
-            return reading.take()
+            return reading.removeFirst()
         }
     }
 
@@ -61,7 +61,7 @@ public struct FetchedSequence<Element>: AsyncSequence {
             self.make = make
         }
 
-        func take() -> Element? {
+        func removeFirst() -> Element? {
             guard place < batch.count else { return nil }
             defer {
                 place += 1

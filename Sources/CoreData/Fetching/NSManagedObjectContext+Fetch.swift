@@ -135,7 +135,7 @@ extension NSManagedObjectContext {
     /// What lays pending changes over a fetch; nil where one store's answer is the result.
     final func overlay(for order: FetchOrder, over stores: [NumberedStore]) throws -> PendingOverlay? {
         if order.includesPendingChanges {
-            settle()
+            processChanges()
             // What a store fetches while it is being saved to is its own answer.
             if tracker.dirtyCount > 0, !requiredCoordinator.isView {
                 let overlay = try PendingOverlay(context: self, order: order)

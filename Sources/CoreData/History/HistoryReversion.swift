@@ -220,7 +220,7 @@ private struct ReversionRun {
         context.assign(object, to: store)
         if isFree {
             context.requiredCoordinator.relatives.note([(object._state.pointee.number, former.key)])
-            context.takeKey(former.key, for: object)
+            context.setKey(former.key, for: object)
             context.hasEarlyKeys = true
         } else {
             try context.obtainPermanentIDs(for: [object])

@@ -50,7 +50,7 @@ extension NSManagedObjectContext {
             } catch { throw CocoaError.saving(error) }
         }
         requiredCoordinator.relatives.note(given.map { ($0._state.pointee.number, $1) })
-        for (object, key) in given { takeKey(key, for: object) }
+        for (object, key) in given { setKey(key, for: object) }
         if !given.isEmpty { hasEarlyKeys = true }
     }
 

@@ -46,26 +46,26 @@ extension NSManagedObjectContext {
             return found
         }
         if let found = temporaryIndex.object(key.number, in: tracker.dirty) { return found }
-        let now = settled(key)
+        let now = currentKey(key)
         guard now.number > 0 else { return nil }
         return requiredIdentityMap.object(number: now.number, entity: now.entity.rawValue, store: now.store)
     }
 
     /// The object for a temporary key, or a new fault.
     final func unsavedObject(for key: ObjectKey) -> NSManagedObject {
-        registeredUnsaved(key) ?? newFault(for: settled(key))
+        registeredUnsaved(key) ?? newFault(for: currentKey(key))
     }
 
     /// The key that a temporary key has become; and for a key without a store, the store that has its entity.
     ///
     /// Where it has become another, the objects here take theirs first: who looks for the new key finds the object that had the
     /// old one.
-    final func settled(_ key: ObjectKey) -> ObjectKey {
+    final func currentKey(_ key: ObjectKey) -> ObjectKey {
         if key.number <= 0 {
             guard let now = requiredCoordinator.relatives.key(key.number) else {
                 return ObjectKey(number: key.number, entity: key.entity, store: 0)
             }
-            takeOverKeys()
+            acceptPermanentKeys()
             return now
         }
         guard key.store == 0 else { return key }
@@ -76,28 +76,28 @@ extension NSManagedObjectContext {
 
     /// The key of a to-one's target as it stands in the row of an unsaved object, which says nothing of the
     /// store.
-    final func settled(_ key: ObjectKey, of owner: NSManagedObject, _ slot: Int) -> ObjectKey {
-        guard isChild, key.number > 0, requiredCoordinator.persistentStores.count > 1 else { return settled(key) }
+    final func currentKey(_ key: ObjectKey, of owner: NSManagedObject, _ slot: Int) -> ObjectKey {
+        guard isChild, key.number > 0, requiredCoordinator.persistentStores.count > 1 else { return currentKey(key) }
         let ownKey = owner._state.key
-        return withParent { $0.object(for: ownKey).target(at: slot)?._state.key } ?? settled(key)
+        return withParent { $0.object(for: ownKey).target(at: slot)?._state.key } ?? currentKey(key)
     }
 
     /// The object of a child for the key of a row, if it still has the temporary key that a context above has replaced.
     final func registeredAnew(_ key: ObjectKey) -> NSManagedObject? {
-        takeOverKeys()
+        acceptPermanentKeys()
         return requiredIdentityMap.object(number: key.number, entity: key.entity.rawValue, store: key.store)
     }
 
     /// Reads an object whose key is temporary here: the parent has it, or it was saved since.
     final func readUnsaved(_ key: ObjectKey) throws -> NSManagedObject? {
         guard isChild else {
-            let now = settled(key)
+            let now = currentKey(key)
             return now.number > 0 && now.store != 0 ? try read(now) : nil
         }
         var now = key
         var batches: [RowBatch] = []
         try withParent { parent in
-            now = settled(key)
+            now = currentKey(key)
             guard now.number <= 0 else { return }
             batches = try parent.batches(for: [now.number], in: runtime.schema[now.entity].root, from: 0)
         }
@@ -115,7 +115,7 @@ extension NSManagedObjectContext {
         for index in rows {
             let row = chunk.row(index)
             let number = row.key(chunk.layout)
-            let key = settled(ObjectKey(number: number, entity: chunk.layout.entity, store: number < 0 ? 0 : store))
+            let key = currentKey(ObjectKey(number: number, entity: chunk.layout.entity, store: number < 0 ? 0 : store))
             let object = object(for: key)
             let state = object._state
             objects.append(object)

@@ -33,7 +33,7 @@ final class StoreIdentities: @unchecked Sendable {
 
     /// Enters a store and answers its number: the one it had if it was here before, so that objects that contexts hold of it
     /// have their store back.
-    func enter(_ store: NSPersistentStore) -> UInt16 {
+    func register(_ store: NSPersistentStore) -> UInt16 {
         let entry = Entry(store)
         return lock.withLock {
             let former = stores.first {

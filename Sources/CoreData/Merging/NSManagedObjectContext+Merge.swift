@@ -87,11 +87,11 @@ extension NSManagedObjectContext {
         rowTime += 1
         for key in payload.inserted + payload.updated + payload.deleted { identityMap?.forgetVersion(key) }
         let known = payload.inserted.filter { registered($0) != nil }
-        let inserted = takeIn(payload.inserted)
+        let inserted = registerRows(payload.inserted)
         let deleted = drop(payload.deleted)
         let refreshed = renew(payload.updated + known)
         let owners = payload.namesOwners ? [] : forgetMembers(among: payload.updated + payload.deleted)
-        settle()
+        processChanges()
         // A row that nobody holds may have come to be one of a controller's.
         let others =
             followers == nil ? [] : (payload.updated + known).map { registered($0) ?? object(for: $0) } + owners
@@ -104,7 +104,7 @@ extension NSManagedObjectContext {
     }
 
     /// Faults for new objects that are not here yet.
-    private func takeIn(_ keys: [ObjectKey]) -> ContiguousArray<NSManagedObject> {
+    private func registerRows(_ keys: [ObjectKey]) -> ContiguousArray<NSManagedObject> {
         let faults = ContiguousArray(keys.compactMap { registered($0) == nil ? object(for: $0) : nil })
         for fault in faults { joinOthers(fault) }
         return faults
@@ -190,10 +190,10 @@ extension NSManagedObjectContext {
             object.renewToManys()
             wakeRefreshed(object)
         }
-        pending.settle(in: self)
+        pending.apply(in: self)
         renewDeletions(of: present.filter { $0._state.has(.deleted) && !$0.isLost })
         // Both writers may have changed the same to the same.
-        for object in changed where !object._state.has(.based) { lookAgain(at: object) }
+        for object in changed where !object._state.has(.based) { revertIfRestored( object) }
         return renewed
     }
 }
@@ -219,7 +219,7 @@ extension NSManagedObject {
         guard let read = lastRead, let context = managedObjectContext else { return }
         for (slot, inverse) in _state.info.slotInverses.enumerated() {
             guard let index = inverse?.toManyIndex, let key = targetKey(at: slot, of: read),
-                let owner = context.registered(context.settled(key, of: self, slot)),
+                let owner = context.registered(context.currentKey(key, of: self, slot)),
                 let members = owner.toManyState(index),
                 !members.isFault, !owner.relationship(toMany: index).description.isTransient
             else { continue }

@@ -6,7 +6,7 @@ extension NSManagedObjectContext {
     /// Writes the other sides of an object's to-ones as if they were set back to what the row says. Undo need not know.
     ///
     /// - Returns: the slots of one-to-ones whose saved target has been given to another object since.
-    final func takeBackTargets(of object: NSManagedObject) -> [Int] {
+    final func revertTargets(of object: NSManagedObject) -> [Int] {
         guard let overlay = object._state.overlay else { return [] }
         var lost: [Int] = []
         unlogged {
@@ -17,7 +17,7 @@ extension NSManagedObjectContext {
                 if let present {
                     object.parts(from: present, back.place)
                     if !present._state.has(.deleted), object.relationship(at: slot).description.isTransient {
-                        lookAgain(at: present)
+                        revertIfRestored( present)
                     }
                 }
                 if let saved, !saved._state.has(.gone), !object.returns(to: saved, back.place) { lost.append(slot) }

@@ -111,8 +111,8 @@ open class NSAttributeDescription: NSPropertyDescription {
 
     override func emptyCopy() -> NSPropertyDescription { NSAttributeDescription() }
 
-    override func takeOver(_ other: NSPropertyDescription) {
-        super.takeOver(other)
+    override func copyDescription(_ other: NSPropertyDescription) {
+        super.copyDescription(other)
         guard let other = other as? NSAttributeDescription else { return }
         declared = other.declared
         programDefault = other.programDefault

@@ -20,8 +20,8 @@ open class NSCompositeAttributeDescription: NSAttributeDescription {
 
     override func emptyCopy() -> NSPropertyDescription { NSCompositeAttributeDescription() }
 
-    override func takeOver(_ other: NSPropertyDescription) {
-        super.takeOver(other)
+    override func copyDescription(_ other: NSPropertyDescription) {
+        super.copyDescription(other)
         guard let other = other as? NSCompositeAttributeDescription else { return }
         elements = other.elements.compactMap { $0.copy() as? NSAttributeDescription }
     }

@@ -27,16 +27,16 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding {
     /// The entities that inherit from this one.
     open var subentities: [NSEntityDescription] = [] {
         willSet { requireEditable("subentities") }
-        didSet { adoptSubentities(insteadOf: oldValue) }
+        didSet { ownSubentities(insteadOf: oldValue) }
     }
     /// The entity's own properties. Inherited ones stand in `propertiesByName`.
     open var properties: [NSPropertyDescription] = [] {
         willSet { requireEditable("properties") }
-        didSet { adoptProperties(insteadOf: oldValue) }
+        didSet { ownProperties(insteadOf: oldValue) }
     }
     open var indexes: [NSFetchIndexDescription] = [] {
         willSet { requireEditable("indexes") }
-        didSet { adoptIndexes() }
+        didSet { ownIndexes() }
     }
     /// Each constraint is a list of attribute names or of attribute descriptions.
     open var uniquenessConstraints: [[Any]] = [] { willSet { requireEditable("uniquenessConstraints") } }
@@ -110,7 +110,7 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding {
     /// Destinations and inverses still point into the old model; copying the whole model moves them.
     open func copy(with zone: NSZone? = nil) -> Any {
         let copy = NSEntityDescription()
-        copy.takeOver(self)
+        copy.copyDescription(self)
         return copy
     }
 
@@ -122,7 +122,7 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding {
     public required convenience init?(coder: NSCoder) {
         guard let made = try? coder.decode(ModelArchive.self)?.entities().first else { return nil }
         self.init()
-        takeOver(made)
+        copyDescription(made)
     }
 
     /// Archives the entity without its parents and children. Its relationships forget where they lead: archive the model to keep
@@ -158,7 +158,7 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding {
 
     open override var description: String { "<NSEntityDescription: \(summary)>" }
 
-    private func takeOver(_ other: NSEntityDescription) {
+    private func copyDescription(_ other: NSEntityDescription) {
         name = other.name
         declaredClassName = other.declaredClassName
         isAbstract = other.isAbstract
@@ -175,18 +175,18 @@ open class NSEntityDescription: NSObject, NSCopying, NSSecureCoding {
         indexes.flatMap(\.elements).forEach { $0.link(to: self) }
     }
 
-    private func adoptSubentities(insteadOf old: [NSEntityDescription]) {
+    private func ownSubentities(insteadOf old: [NSEntityDescription]) {
         for entity in old where entity.superentity === self { entity.superentity = nil }
         for entity in subentities { entity.superentity = self }
-        model?.adoptEntities()
+        model?.ownEntities()
     }
 
-    private func adoptProperties(insteadOf old: [NSPropertyDescription]) {
+    private func ownProperties(insteadOf old: [NSPropertyDescription]) {
         for property in old where property.owner === self { property.owner = nil }
         for property in properties { property.owner = self }
     }
 
-    private func adoptIndexes() {
+    private func ownIndexes() {
         for index in indexes { index.entity = self }
     }
 

@@ -23,8 +23,8 @@ open class NSExpressionDescription: NSPropertyDescription {
 
     override func emptyCopy() -> NSPropertyDescription { NSExpressionDescription() }
 
-    override func takeOver(_ other: NSPropertyDescription) {
-        super.takeOver(other)
+    override func copyDescription(_ other: NSPropertyDescription) {
+        super.copyDescription(other)
         guard let other = other as? NSExpressionDescription else { return }
         expression = other.expression
         expressionResultType = other.expressionResultType

@@ -9,7 +9,7 @@ open class NSFetchIndexDescription: NSObject, NSCopying, NSSecureCoding {
     open var name: String { willSet { requireEditable("name") } }
     open var elements: [NSFetchIndexElementDescription] {
         willSet { requireEditable("elements") }
-        didSet { adoptElements() }
+        didSet { ownElements() }
     }
     /// The entity that the index belongs to. Weak: the entity owns its indexes.
     open internal(set) var entity: NSEntityDescription? {
@@ -39,7 +39,7 @@ open class NSFetchIndexDescription: NSObject, NSCopying, NSSecureCoding {
         self.name = name
         self.elements = elements ?? []
         super.init()
-        adoptElements()
+        ownElements()
     }
 
     convenience init(_ index: FetchIndex, in entity: NSEntityDescription?) {
@@ -70,7 +70,7 @@ open class NSFetchIndexDescription: NSObject, NSCopying, NSSecureCoding {
 
     open func encode(with coder: NSCoder) { coder.encode(declaration) }
 
-    private func adoptElements() {
+    private func ownElements() {
         for element in elements { element.indexDescription = self }
     }
 

@@ -19,7 +19,7 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding {
             }
             for entity in allEntities where entity.model === self { entity.model = nil }
             allEntities = newValue
-            adoptEntities()
+            ownEntities()
         }
     }
 
@@ -130,7 +130,7 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding {
         return frozen.entities[index.value]
     }
 
-    final func adoptEntities() {
+    final func ownEntities() {
         var seen = Set<ObjectIdentifier>()
         var found: [NSEntityDescription] = []
         var waiting = Array(allEntities.reversed())

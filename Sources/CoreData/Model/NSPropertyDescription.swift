@@ -84,7 +84,7 @@ open class NSPropertyDescription: NSObject, NSCopying, NSSecureCoding {
     /// A copy that belongs to no entity and can be edited.
     open func copy(with zone: NSZone? = nil) -> Any {
         let copy = emptyCopy()
-        copy.takeOver(self)
+        copy.copyDescription(self)
         return copy
     }
 
@@ -96,7 +96,7 @@ open class NSPropertyDescription: NSObject, NSCopying, NSSecureCoding {
     public required convenience init?(coder: NSCoder) {
         guard let made = try? coder.decode(ModelArchive.self)?.property() else { return nil }
         self.init()
-        takeOver(made)
+        copyDescription(made)
     }
 
     /// Archives the property. A relationship forgets where it leads: archive the model to keep that.
@@ -106,7 +106,7 @@ open class NSPropertyDescription: NSObject, NSCopying, NSSecureCoding {
     func emptyCopy() -> NSPropertyDescription { NSPropertyDescription() }
 
     /// Takes over everything but the owner.
-    func takeOver(_ other: NSPropertyDescription) {
+    func copyDescription(_ other: NSPropertyDescription) {
         name = other.name
         isOptional = other.isOptional
         isTransient = other.isTransient

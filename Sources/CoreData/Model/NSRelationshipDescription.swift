@@ -36,8 +36,8 @@ open class NSRelationshipDescription: NSPropertyDescription {
 
     override func emptyCopy() -> NSPropertyDescription { NSRelationshipDescription() }
 
-    override func takeOver(_ other: NSPropertyDescription) {
-        super.takeOver(other)
+    override func copyDescription(_ other: NSPropertyDescription) {
+        super.copyDescription(other)
         guard let other = other as? NSRelationshipDescription else { return }
         destinationEntity = other.destinationEntity
         inverseRelationship = other.inverseRelationship

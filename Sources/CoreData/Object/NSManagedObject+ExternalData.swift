@@ -60,7 +60,7 @@ extension NSManagedObject {
         context.withParent { parent in
             let former = parent.readError
             defer { parent.readError = former }
-            let twin = parent.object(for: parent.settled(_state.key))
+            let twin = parent.object(for: parent.currentKey(_state.key))
             return twin.data(at: slot)
         }
     }

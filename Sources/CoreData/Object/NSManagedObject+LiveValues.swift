@@ -149,7 +149,7 @@ extension NSManagedObject {
     }
 
     /// Moves values that a save wrote from the overlay to beside the row, where they stay the same objects.
-    final func takeWrittenLiveValues(_ overlay: Overlay) -> [(slot: Int, live: LiveValue)] {
+    final func removeWrittenLiveValues(_ overlay: Overlay) -> [(slot: Int, live: LiveValue)] {
         _state.info.transformables.compactMap { slot in
             guard overlay.isPresent(slot), let live = overlay.live(slot) else { return nil }
             live.packed = nil

@@ -29,7 +29,7 @@ final class ContextEvent {
         var updated: ContiguousArray<NSManagedObject> = []
         var deleted: ContiguousArray<NSManagedObject> = []
         var refreshed: ContiguousArray<NSManagedObject> = []
-        var event = tracker.takeEvent()
+        var event = tracker.endEvent()
         let count = event.count
         event.borrowEach { object in
             let state = object._state

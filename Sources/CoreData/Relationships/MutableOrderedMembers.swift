@@ -71,7 +71,7 @@ final class MutableOrderedMembers: NSMutableOrderedSet {
     private func show(_ members: ContiguousArray<NSManagedObject>) {
         copying {
             let (same, rest) = shown.change(to: members)
-            for place in (same..<shown.count - rest).reversed() { takeOut(at: place) }
+            for place in (same..<shown.count - rest).reversed() { removeMember(at: place) }
             for place in same..<members.count - rest { put(members[place], at: place) }
         }
     }
@@ -90,7 +90,7 @@ final class MutableOrderedMembers: NSMutableOrderedSet {
         shown.insert(member, at: place)
     }
 
-    private func takeOut(at place: Int) {
+    private func removeMember(at place: Int) {
         super.removeObject(at: place)
         shown.remove(at: place)
     }
@@ -170,7 +170,7 @@ final class MutableOrderedMembers: NSMutableOrderedSet {
             misuse("The object at \(place) was removed from an ordered set of \(shown.count).")
         }
         owner.removeMember(index, shown[place])
-        copying { takeOut(at: place) }
+        copying { removeMember(at: place) }
         context?.keepOpen(self)
     }
 
@@ -244,7 +244,7 @@ final class MutableOrderedMembers: NSMutableOrderedSet {
         guard place != present else { return }
         owner.move(member, toMany: index, to: place)
         copying {
-            takeOut(at: present)
+            removeMember(at: present)
             put(member, at: place)
         }
         context?.keepOpen(self)

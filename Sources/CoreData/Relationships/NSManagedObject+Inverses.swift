@@ -173,14 +173,14 @@ extension NSManagedObject {
     /// Takes a member into one side only.
     final func link(_ member: NSManagedObject, toMany index: Int) {
         let members = makeToManyState(index)
-        if relationship(toMany: index).isOrdered { placeLast(member, in: members, at: index) }
+        if relationship(toMany: index).isOrdered { putLast(member, in: members, at: index) }
         if !members.isFault, member._state.has(.persistent) { correct(members, for: member, isStored: false) }
         members.link(member)
         didChangeRelationship()
     }
 
     /// While members only come last or go, the stored order and they are the order: nobody needs to be read for it.
-    private func placeLast(_ member: NSManagedObject, in members: ToMany, at index: Int) {
+    private func putLast(_ member: NSManagedObject, in members: ToMany, at index: Int) {
         if !members.hasOrder, _state.has(.persistent), !members.hasRemoved(member) || returnsToEnd(member, in: members)
         {
             return

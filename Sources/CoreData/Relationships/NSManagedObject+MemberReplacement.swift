@@ -45,7 +45,7 @@ extension NSManagedObject {
         }
         leaveFormerOwners(came, index, at: place)
         for member in came {
-            take(member, index, at: place)
+            linkBack(member, index, at: place)
             members.link(member)
         }
         members.order = order
@@ -91,7 +91,7 @@ extension NSManagedObject {
     }
 
     /// Writes the other side of a member that comes; it has left its former owner.
-    private func take(_ member: NSManagedObject, _ index: Int, at opposite: PropertyPlace?) {
+    private func linkBack(_ member: NSManagedObject, _ index: Int, at opposite: PropertyPlace?) {
         switch opposite {
         case .slot(let slot):
             if member.target(at: slot) === self {

@@ -70,7 +70,7 @@ extension NSManagedObject {
         if let target = prefetchedTarget(number, slot, in: context) { return target }
         let key = ObjectKey(number: number, entity: EntityIndex(rawValue: entity), store: _state.pointee.store)
         if number > 0, key.store != 0 { return context.newTarget(key, of: self, slot) }
-        return context.object(for: context.settled(key, of: self, slot))
+        return context.object(for: context.currentKey(key, of: self, slot))
     }
 
     /// The entity of the row that a to-one points at: the tag's, or the destination if it has no sub-entities.
@@ -86,7 +86,7 @@ extension NSManagedObject {
         let key = ObjectKey(
             number: Int64(bitPattern: row[slot]), entity: EntityIndex(rawValue: targetEntity(at: slot, row)),
             store: _state.pointee.store)
-        return key.number > 0 && key.store != 0 ? key : _state.identityMap?.context?.settled(key, of: self, slot) ?? key
+        return key.number > 0 && key.store != 0 ? key : _state.identityMap?.context?.currentKey(key, of: self, slot) ?? key
     }
 
     /// Keeps a target alive with its source: only along relationships that cannot form a cycle (I-4).
@@ -236,7 +236,7 @@ extension NSManagedObject {
             return isStored
         }
         if members.isFault { context.fire(self, toMany: index, members) }
-        if context.isChild { context.settleKeys(of: members, store: _state.pointee.store) }
+        if context.isChild { context.replaceTemporaryKeys(of: members, store: _state.pointee.store) }
         return members.held(object._state.key, store: _state.pointee.store)
     }
 

@@ -16,7 +16,7 @@ extension NSManagedObject {
 
     /// Forgets what was added or removed here and is so in the members that were read afterwards.
     final func compare(_ members: ToMany, _ context: NSManagedObjectContext?) {
-        context?.settleKeys(of: members, store: _state.pointee.store)
+        context?.replaceTemporaryKeys(of: members, store: _state.pointee.store)
         members.compare(store: _state.pointee.store)
     }
 
@@ -81,13 +81,13 @@ extension ToMany {
 
 extension NSManagedObjectContext {
     /// Names members that a child read as unsaved objects of its parent by the keys that they have got since.
-    final func settleKeys(of members: ToMany, store: UInt16) {
+    final func replaceTemporaryKeys(of members: ToMany, store: UInt16) {
         guard let lineage, members.keysSeen != lineage.keysSeen else { return }
-        takeOverKeys()
+        acceptPermanentKeys()
         if members.mayHaveFormerKeys(store: store) {
             let known = members.storedKeys(in: store)
             let settled = ContiguousArray(
-                known.map { $0.number > 0 && $0.store != 0 ? $0 : registered($0)?._state.key ?? self.settled($0) })
+                known.map { $0.number > 0 && $0.store != 0 ? $0 : registered($0)?._state.key ?? self.currentKey($0) })
             if settled != known { members.base = .keys(settled) }
         }
         members.keysSeen = lineage.keysSeen

@@ -16,7 +16,7 @@ struct PendingTargets {
     }
 
     /// Makes the other sides of those that another writer has moved as well say what is pending. No step of its own for undo.
-    func settle(in context: NSManagedObjectContext) {
+    func apply(in context: NSManagedObjectContext) {
         context.unlogged {
             for (object, slot, read) in targets where !object._state.has([.gone, .deleted]) {
                 guard object._state.overlay?.isPresent(slot) == true, object.lastRead != nil else { continue }
@@ -24,8 +24,8 @@ struct PendingTargets {
                 guard read?.row != stored?.row else { continue }
                 let former = object.target(at: slot)
                 let target = former.flatMap { $0._state.has([.gone, .deleted]) ? nil : $0 }
-                TargetMove(slot: slot, read: read, stored: stored, former: former, target: target).settle(
-                    object, context)
+                TargetMove(slot: slot, read: read, stored: stored, former: former, target: target).apply(
+                    to: object, in: context)
             }
         }
     }

@@ -131,7 +131,7 @@ final class ToMany {
     }
 
     /// Makes the present members the saved ones. Members that were not read stay unread; of ordered ones the last are known then.
-    func settle(isOrdered: Bool) {
+    func acceptChanges(isOrdered: Bool) {
         if let order {
             base = .keys(order.keys)
         } else if case .keys(var keys) = base {

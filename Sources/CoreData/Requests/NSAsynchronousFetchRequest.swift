@@ -61,7 +61,7 @@ open class NSAsynchronousFetchResult<ResultType: NSFetchRequestResult>: NSPersis
         super.init(context, expecting: request.estimatedResultCount)
     }
 
-    final func take(_ results: [ResultType]) {
+    final func deliver(_ results: [ResultType]) {
         finalResult = results
         progress?.totalUnitCount = Int64(results.count)
         progress?.completedUnitCount = Int64(results.count)
@@ -72,7 +72,7 @@ open class NSAsynchronousFetchResult<ResultType: NSFetchRequestResult>: NSPersis
         do {
             // The progress tells of its cancellation some time later.
             if cancellation.isCancelled || progress?.isCancelled == true { throw CancellationError() }
-            take(try cancellation.covering { try fetchTellingProgress() })
+            deliver(try cancellation.covering { try fetchTellingProgress() })
         } catch { operationError = error }
         fetchRequest.completionBlock?(self)
     }

@@ -6,7 +6,7 @@ import Foundation
 
 extension NSFetchRequest {
     /// Takes over everything but the entity.
-    func takeOver<Other>(_ other: NSFetchRequest<Other>) {
+    func copyDescription<Other>(_ other: NSFetchRequest<Other>) {
         predicate = other.predicate
         sortDescriptors = other.sortDescriptors
         fetchLimit = other.fetchLimit
@@ -31,7 +31,7 @@ extension NSFetchRequest {
     func byName() -> NSFetchRequest<ResultType> {
         guard let entityName else { return duplicate() }
         let copy = NSFetchRequest<ResultType>(entityName: entityName)
-        copy.takeOver(self)
+        copy.copyDescription(self)
         return copy
     }
 
@@ -39,7 +39,7 @@ extension NSFetchRequest {
     func duplicate() -> NSFetchRequest<ResultType> {
         let copy = entityName.map { NSFetchRequest<ResultType>(entityName: $0) } ?? NSFetchRequest<ResultType>()
         if let entity { copy.entity = entity }
-        copy.takeOver(self)
+        copy.copyDescription(self)
         return copy
     }
 }

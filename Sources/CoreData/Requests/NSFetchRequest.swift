@@ -134,7 +134,7 @@ open class NSFetchRequest<ResultType: NSFetchRequestResult>: NSPersistentStoreRe
 
     override func result(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
         let result = NSAsynchronousFetchResult(NSAsynchronousFetchRequest(fetchRequest: self), context)
-        result.take(try context.fetch(self))
+        result.deliver(try context.fetch(self))
         return result
     }
 

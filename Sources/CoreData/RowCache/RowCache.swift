@@ -88,7 +88,7 @@ final class RowCache: Sendable {
         }
     }
 
-    private func place(_ entity: EntityIndex, _ store: UInt16) -> Int {
+    private func table(of entity: EntityIndex, _ store: UInt16) -> Int {
         Int(store) &* roots.count &+ Int(roots[entity.value])
     }
 
@@ -96,7 +96,7 @@ final class RowCache: Sendable {
 
     /// The latest known row of a key, unless it was read longer ago than `age` seconds; below zero any age will do.
     func row(for key: ObjectKey, within age: TimeInterval = -1) -> (chunk: RowChunk, row: Int)? {
-        let place = place(key.entity, key.store)
+        let place = table(of: key.entity, key.store)
         return state.withLock { state in
             guard let hit = RowCache.find(key.number, place, &state),
                 age < 0 || RowCache.now() - state.queue.readTime(hit.id) <= age, let chunk = state.queue.chunk(hit.id)
@@ -111,7 +111,7 @@ final class RowCache: Sendable {
 
     /// The same for reports; counts nothing.
     func knownRow(for key: ObjectKey) -> (chunk: RowChunk, row: Int)? {
-        let place = place(key.entity, key.store)
+        let place = table(of: key.entity, key.store)
         return state.withLock { state in
             guard let hit = RowCache.find(key.number, place, &state), let chunk = state.queue.chunk(hit.id) else {
                 return nil
@@ -138,7 +138,7 @@ final class RowCache: Sendable {
 
     private func add(_ chunk: RowChunk, _ store: UInt16, since ticket: Int) {
         guard chunk.count > 0 else { return }
-        let place = place(chunk.layout.entity, store)
+        let place = table(of: chunk.layout.entity, store)
         let now = RowCache.now()
         state.withLock { state in
             if state.limit > 0, state.table(place).pointee.lastSave <= ticket {
@@ -164,8 +164,8 @@ final class RowCache: Sendable {
             for chunk in batch.inserts { save(chunk, store, ticket, count, now, &state) }
             for group in batch.updates { save(group.chunk, store, ticket, count, now, &state) }
             for group in batch.touches { save(group.chunk, store, ticket, count, now, &state) }
-            for group in batch.deletes { forget(group.numbers, place(group.entity, store), count, &state) }
-            for key in touched { forget([key.number], place(key.entity, store), count, &state) }
+            for group in batch.deletes { forget(group.numbers, table(of: group.entity, store), count, &state) }
+            for key in touched { forget([key.number], table(of: key.entity, store), count, &state) }
         }
     }
 
@@ -174,7 +174,7 @@ final class RowCache: Sendable {
     private func save(
         _ chunk: RowChunk, _ store: UInt16, _ ticket: Int, _ count: Int, _ now: Double, _ state: inout State
     ) {
-        let place = place(chunk.layout.entity, store)
+        let place = table(of: chunk.layout.entity, store)
         let last = state.table(place).pointee.lastSave
         if last <= ticket || last == count, !areComputed[chunk.layout.entity.value] {
             RowCache.add(chunk, place, now, &state)
@@ -191,14 +191,14 @@ final class RowCache: Sendable {
         guard !keys.isEmpty else { return }
         state.withLock { state in
             let count = saves.wrappingAdd(1, ordering: .acquiringAndReleasing).newValue
-            for key in keys where key.number > 0 { forget([key.number], place(key.entity, key.store), count, &state) }
+            for key in keys where key.number > 0 { forget([key.number], table(of: key.entity, key.store), count, &state) }
         }
     }
 
     /// Forgets all rows of the trees of some entities.
     func forget(_ entities: Set<EntityIndex>, store: UInt16) {
         guard !entities.isEmpty else { return }
-        let concerned = Set(entities.map { place($0, store) })
+        let concerned = Set(entities.map { table(of: $0, store) })
         state.withLock { state in
             let count = saves.wrappingAdd(1, ordering: .acquiringAndReleasing).newValue
             state.queue.drop { concerned.contains($0) }

@@ -55,7 +55,7 @@ struct RowCacheTable: ~Copyable {
 
     /// The latest chunk that has a row, and which of its rows it is.
     mutating func find(_ number: Int64, _ queue: borrowing RowCacheQueue) -> (id: Int, row: Int)? {
-        if !waiting.isEmpty || !justForgotten.isEmpty { settle(queue) }
+        if !waiting.isEmpty || !justForgotten.isEmpty { index(queue) }
         var best = indexedRow(number, queue)
         var place = spans.count - 1
         while place >= 0, spans[place].id > best?.id ?? 0 {
@@ -93,13 +93,13 @@ struct RowCacheTable: ~Copyable {
     }
 
     /// Does what adding and forgetting left to the next look-up.
-    private mutating func settle(_ queue: borrowing RowCacheQueue) {
+    private mutating func index(_ queue: borrowing RowCacheQueue) {
         for id in waiting {
             guard let chunk = queue.chunk(id) else { continue }
             if let ends = RowCacheTable.ends(chunk) {
                 spans.append(Span(low: ends.low, high: ends.high, id: id))
             } else {
-                for row in 0..<chunk.count { _ = enter(chunk.row(row).key(chunk.layout), id, row) }
+                for row in 0..<chunk.count { _ = index(chunk.row(row).key(chunk.layout), id, row) }
             }
         }
         waiting.removeAll()
@@ -126,7 +126,7 @@ struct RowCacheTable: ~Copyable {
     mutating func add(_ id: Int, _ chunk: RowChunk, _ queue: inout RowCacheQueue) {
         guard chunk.count > RowCacheTable.small else {
             for row in 0..<chunk.count {
-                let former = enter(chunk.row(row).key(chunk.layout), id, row)
+                let former = index(chunk.row(row).key(chunk.layout), id, row)
                 // The only row of its chunk is known better now.
                 if former != 0, former != id, queue.chunk(former)?.count == 1 { queue.drop(former) }
             }
@@ -161,7 +161,7 @@ struct RowCacheTable: ~Copyable {
     }
 
     /// Notes where a row is unless a later chunk has it; answers the chunk that had it.
-    private mutating func enter(_ number: Int64, _ id: Int, _ row: Int) -> Int {
+    private mutating func index(_ number: Int64, _ id: Int, _ row: Int) -> Int {
         if indexed >= slotCount / 2 { grow() }
         guard let slots else { return 0 }
         let bucket = slots + bucket(number)
@@ -201,7 +201,7 @@ struct RowCacheTable: ~Copyable {
         indexed = 0
         guard let former else { return }
         for place in 0..<count where former[place].mark != 0 {
-            _ = enter(former[place].number, former[place].id, former[place].row)
+            _ = index(former[place].number, former[place].id, former[place].row)
         }
         free(former)
     }

@@ -46,9 +46,9 @@ struct WrittenRow {
         chunk._withUnsafeGuaranteedRef { RowKey(entity: $0.layout.entity, number: $0.row(row).key($0.layout)) }
     }
 
-    func adopt() {
+    func accept() {
         object._withUnsafeGuaranteedRef { object in
-            chunk._withUnsafeGuaranteedRef { object.adopt($0, row) }
+            chunk._withUnsafeGuaranteedRef { object.acceptRow($0, row) }
         }
     }
 }

@@ -133,7 +133,7 @@ extension NSManagedObject {
     // MARK: After the commit
 
     /// Takes the key that the save gave.
-    final func takeAssignedKey() {
+    final func acceptAssignedKey() {
         let state = _state
         guard state.pointee.assigned != 0 else { return }
         state.pointee.number = state.pointee.assigned
@@ -144,13 +144,13 @@ extension NSManagedObject {
     }
 
     /// Makes a written row the snapshot; changed values are in it now.
-    final func adopt(_ chunk: RowChunk, _ row: Int) {
+    final func acceptRow(_ chunk: RowChunk, _ row: Int) {
         let state = _state
         state.attach(chunk, row: chunk.row(row))
         state.dropTargets()
         guard let overlay = state.overlay else { return }
-        guard state.info.adoptsCarefully else { return state.dropOverlay() }
-        let live = takeWrittenLiveValues(overlay)
+        guard state.info.keepsValuesBesideRow else { return state.dropOverlay() }
+        let live = removeWrittenLiveValues(overlay)
         defer { for (slot, value) in live { cacheBesideRow(value, at: slot) } }
         guard state.info.hasTransientSlots else { return state.dropOverlay() }
         let slots = state.info.entity.slots
@@ -162,13 +162,13 @@ extension NSManagedObject {
 
 extension NSManagedObject {
     /// Makes the present members of changed to-manys the saved ones.
-    final func settleToMany() {
+    final func acceptToManyChanges() {
         forEachToMany { index, members in
             guard members.isChanged else { return }
             let isOrdered = relationship(toMany: index).isOrdered
             if isOrdered, !members.hasOrder { members.keepKeys(store: _state.pointee.store) }
             guard members.hasOrder, !isOwner(ofChanged: members, index) else {
-                return members.settle(isOrdered: isOrdered)
+                return members.acceptChanges(isOrdered: isOrdered)
             }
             // A refresh of a member has dropped what was said here: the store knows.
             members.revert()

@@ -10,7 +10,7 @@ extension SaveOperation {
 
     /// Makes what some stores have written the state of their objects, although another store failed the save: written again, new
     /// objects would be there twice. The objects of the store that refused stay as they were.
-    func adoptCommitted() {
+    func acceptCommitted() {
         context.advanceGeneration()
         context.rowTime += 1
         var new: ContiguousArray<NSManagedObject> = []
@@ -19,16 +19,16 @@ extension SaveOperation {
         for batch in committed {
             if context.childCount.load(ordering: .relaxed) > 0 { context.noteVersions(of: batch.touched) }
             // Before the owners let go of members that came and went.
-            for touched in batch.touched { touched.adopt() }
+            for touched in batch.touched { touched.accept() }
             for written in batch.written {
                 written.object._withUnsafeGuaranteedRef { object in
                     if object._state.has(.inserted) { new.append(object) } else { changed.append(object) }
-                    adoptCommitted(object, batch.store.number, written)
+                    acceptCommitted(object, batch.store.number, written)
                 }
             }
             for object in updated where object._state.pointee.store == batch.store.number && object._state.has(.updated)
             {
-                settle(object)
+                acceptUnwritten(object)
                 changed.append(object)
             }
             for object in deleted where object._state.pointee.store == batch.store.number && object._state.has(.deleted)
@@ -47,24 +47,24 @@ extension SaveOperation {
         if !event.isEmpty { context.post(ContextNotice.didSave, event.savedInfo(of: context)) }
     }
 
-    private func adoptCommitted(_ object: NSManagedObject, _ store: UInt16, _ written: WrittenRow) {
+    private func acceptCommitted(_ object: NSManagedObject, _ store: UInt16, _ written: WrittenRow) {
         let state = object._state
         if state.has(.inserted) {
             let key = written.chunk._withUnsafeGuaranteedRef { $0.row(written.row).key($0.layout) }
             state.pointee.assigned = key
             state.pointee.assignedStore = store
-            object.takeAssignedKey()
+            object.acceptAssignedKey()
             context.identityMap?.register(object)
         }
         if context.childCount.load(ordering: .relaxed) > 0 { context.noteVersions(of: CollectionOfOne(written)) }
-        written.adopt()
-        object.settleToMany()
+        written.accept()
+        object.acceptToManyChanges()
         context.tracker.unmark(object, .dirty)
     }
 
     /// An object whose row was not written is on the one that it was read from; equal values in it are no changes.
-    private func settle(_ object: NSManagedObject) {
-        object.settleToMany()
+    private func acceptUnwritten(_ object: NSManagedObject) {
+        object.acceptToManyChanges()
         if object._state.overlay != nil { object._state.revertUnchanged() }
         context.tracker.unmark(object, .dirty)
     }

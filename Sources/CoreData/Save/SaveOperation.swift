@@ -40,14 +40,14 @@ struct SaveOperation {
         do {
             batches = try pack()
             try context.requiredCoordinator.saveNewMetadata()
-            if let refusal = try commit(batches) { batches = try settle(refusal) }
+            if let refusal = try commit(batches) { batches = try resolve(refusal) }
         } catch {
             forgetAssignedKeys()
             if context.runtime.hasTransformables { LiveValues.unpack(inserted + updated) }
-            if !committed.isEmpty { adoptCommitted() }
+            if !committed.isEmpty { acceptCommitted() }
             throw error
         }
-        adopt(batches)
+        acceptChanges(of: batches)
         finish()
     }
 
@@ -72,7 +72,7 @@ struct SaveOperation {
             }
             if !context.tracker.unpropagated.isEmpty { context.propagateDeletes() }
             let changed = context.tracker.event
-            context.settle()
+            context.processChanges()
             pending = changed.filter { $0._state.has(.dirty) }
             pass += 1
         }
@@ -184,7 +184,7 @@ struct SaveOperation {
     // MARK: After the write
 
     /// Makes the written rows the objects' snapshots.
-    private func adopt(_ batches: [StoreBatch]) {
+    private func acceptChanges(of batches: [StoreBatch]) {
         context.advanceGeneration()
         if !updated.isEmpty || !deleted.isEmpty { context.rowTime += 1 }
         let isParent = context.childCount.load(ordering: .relaxed) > 0
@@ -194,17 +194,17 @@ struct SaveOperation {
             context.savedVersions = nil
         }
         context.hasEarlyKeys = false
-        inserted.borrowEach { object in object.takeAssignedKey() }
+        inserted.borrowEach { object in object.acceptAssignedKey() }
         context.identityMap?.register(inserted)
         for batch in batches {
             if isParent { context.noteVersions(of: batch.written + batch.touched) }
-            for written in batch.written { written.adopt() }
-            for touched in batch.touched { touched.adopt() }
+            for written in batch.written { written.accept() }
+            for touched in batch.touched { touched.accept() }
         }
-        inserted.borrowEach { object in object.settleToMany() }
+        inserted.borrowEach { object in object.acceptToManyChanges() }
         updated.borrowEach { object in
             let state = object._state
-            object.settleToMany()
+            object.acceptToManyChanges()
             // Equal values were not written; left there, they would count as changes in the next merge.
             if state.pointee.overlay != nil { state.revertUnchanged() }
             state.leaveUnseenRow()
@@ -216,7 +216,7 @@ struct SaveOperation {
     private func finish() {
         if let merged {
             Agreement(context).run(after: merged)
-            context.tellSettledConflicts()
+            context.tellResolvedConflicts()
         }
         let event = self.event ?? ContextEvent(inserted: inserted, updated: updated, deleted: deleted)
         context.lastEvent = nil

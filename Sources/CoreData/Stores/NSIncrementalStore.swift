@@ -125,7 +125,7 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
             known[NSStoreModelVersionIdentifiersKey] = schema.versionIdentifiers
         }
         metadata = known
-        settleMetadata()
+        metadataWereWritten()
     }
 
     override func saveMetadata() throws { try (rows as? IncrementalRows)?.saveMetadata() }

@@ -81,7 +81,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
             misuse("A store was made without a coordinator; add stores with addPersistentStore(ofType:…).")
         }
         rows = Self.makeRows(for: root, configurationName: name)
-        number = root.takeStoreNumber()
+        number = root.nextStoreNumber()
         configurationName = name ?? NSPersistentStore.defaultConfiguration
         let known = StoreOptions(lenient: options)
         readOnly = Atomic(known.isReadOnly)
@@ -150,7 +150,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         }
     }
 
-    final func takeNumber(_ number: UInt16) { self.number = number }
+    final func setNumber(_ number: UInt16) { self.number = number }
 
     final func holds(_ info: EntityInfo) -> Bool { entities?.contains(info.entity.name) ?? true }
 
@@ -176,7 +176,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         }
     }
 
-    final func takeIdentifier(_ identifier: String) {
+    final func setIdentifier(_ identifier: String) {
         lock.withLock { facts.identifier = identifier }
         coordinator?.identities.rename(number, identifier)
     }
@@ -211,7 +211,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
             }
             if isForeign {
                 hasNewMetadata.store(true, ordering: .releasing)
-                if let uuid = new[NSStoreUUIDKey] as? String { takeIdentifier(uuid) }
+                if let uuid = new[NSStoreUUIDKey] as? String { setIdentifier(uuid) }
             } else {
                 try? writeMetadata(new)
             }
@@ -219,7 +219,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     }
 
     /// The store's metadata is what it was opened with.
-    final func settleMetadata() { hasNewMetadata.store(false, ordering: .releasing) }
+    final func metadataWereWritten() { hasNewMetadata.store(false, ordering: .releasing) }
 
     /// Has metadata that was set since the last save written down. What that throws leaves it for the next save.
     final func saveNewMetadata() throws {
@@ -241,7 +241,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         do {
             let changed = try StoreMetadata(new, over: try rows.metadata())
             try rows.setMetadata(changed)
-            if changed.uuid != identifier { takeIdentifier(changed.uuid) }
+            if changed.uuid != identifier { setIdentifier(changed.uuid) }
         } catch { throw CocoaError.presenting(error) }
     }
 

@@ -22,7 +22,7 @@ extension SQLiteOptions {
     /// Takes an option over; false when it is none of these.
     ///
     /// - Throws: 134060 for a value that does not fit.
-    mutating func take(_ key: String, _ value: Any) throws -> Bool {
+    mutating func read(_ key: String, _ value: Any) throws -> Bool {
         switch key {
         case SQLiteReaderLimitOption: readerLimit = try Self.count(key, value, least: 1)
         case SQLitePinnedViewLimitOption: pinnedViewLimit = try Self.count(key, value, least: 1)

@@ -93,7 +93,7 @@ struct StoreOptions {
         case NSSQLiteAnalyzeOption: sqlite.analyzes = try flag(key, value)
         case NSPersistentStoreConnectionPoolMaxSizeKey:
             guard given?[SQLiteReaderLimitOption] == nil else { break }
-            _ = try sqlite.take(SQLiteReaderLimitOption, value)
+            _ = try sqlite.read(SQLiteReaderLimitOption, value)
         case NSMigratePersistentStoresAutomaticallyOption: migrates = try flag(key, value)
         case NSInferMappingModelAutomaticallyOption: infersMapping = try flag(key, value)
         case NSPersistentStoreDeferredLightweightMigrationOptionKey: sqlite.defersCleanup = try flag(key, value)
@@ -132,7 +132,7 @@ struct StoreOptions {
             guard let trace = value as? SQLTrace else { throw unfit(key, "an SQLTrace") }
             observe(by: trace)
         case let name?:
-            guard try sqlite.take(name, value) else { throw CocoaError.unsupported("the store option \(key)") }
+            guard try sqlite.read(name, value) else { throw CocoaError.unsupported("the store option \(key)") }
         case nil: throw CocoaError.unsupported("the store option \(key)")
         }
     }

@@ -110,11 +110,11 @@ struct ChangeTracker {
             touched?.append(object)
         }
         if state.has([.inserted, .deleted]) {
-            if state.pointee.flags & ObjectFlags.event.rawValue == 0 { enter(object, .eventUpdated) }
+            if state.pointee.flags & ObjectFlags.event.rawValue == 0 { addToEvent(object, .eventUpdated) }
             return
         }
         if !state.has(.updated) { mark(object, .updated) }
-        if !state.has([.eventUpdated, .eventInserted]) { enter(object, .eventUpdated) }
+        if !state.has([.eventUpdated, .eventInserted]) { addToEvent(object, .eventUpdated) }
     }
 
     /// Sets a bit of `ObjectFlags.dirty` and lists the object.
@@ -134,7 +134,7 @@ struct ChangeTracker {
         let state = object._state
         guard !state.has([.dirty, .listed, .event]) else {
             mark(object, .inserted)
-            enter(object, .eventInserted)
+            addToEvent(object, .eventInserted)
             if isLogging { log.append(.existence(object, appeared: true)) }
             return state.set(.fresh)
         }
@@ -157,7 +157,7 @@ struct ChangeTracker {
             logsDeletions = true
         }
         mark(object, .deleted)
-        enter(object, .eventDeleted)
+        addToEvent(object, .eventDeleted)
         unpropagated.append(object)
     }
 
@@ -193,7 +193,7 @@ struct ChangeTracker {
 
     /// Makes an object part of the open event.
     @inline(__always)
-    mutating func enter(_ object: NSManagedObject, _ flag: ObjectFlags) {
+    mutating func addToEvent(_ object: NSManagedObject, _ flag: ObjectFlags) {
         let state = object._state
         if !isAnnounced, isLogging, flag != .eventRefreshed { announce() }
         if awaitsTurn { expectTurn(of: object) }
@@ -216,8 +216,8 @@ struct ChangeTracker {
     // MARK: Taking
 
     /// Ends the open event and answers its objects; their event bits are still set. `reuse` takes the list back.
-    mutating func takeEvent() -> ContiguousArray<NSManagedObject> {
-        var taken = takeSpare()
+    mutating func endEvent() -> ContiguousArray<NSManagedObject> {
+        var taken = reuseSpare()
         swap(&taken, &event)
         isAnnounced = false
         return taken
@@ -231,7 +231,7 @@ struct ChangeTracker {
         swap(&list, &spare)
     }
 
-    private mutating func takeSpare() -> ContiguousArray<NSManagedObject> {
+    private mutating func reuseSpare() -> ContiguousArray<NSManagedObject> {
         let list = spare
         spare = []
         return list
@@ -244,7 +244,7 @@ struct ChangeTracker {
 
     private struct WeakLog { weak var log: DeletionLog? }
 
-    mutating func takeLog() -> ContiguousArray<GraphChange> {
+    mutating func endLog() -> ContiguousArray<GraphChange> {
         let taken = log
         log = []
         logsDeletions = false
@@ -253,7 +253,7 @@ struct ChangeTracker {
 
     /// Forgets everything, the objects' bits included.
     mutating func clear() {
-        var former = takeSpare()
+        var former = reuseSpare()
         swap(&former, &dirty)
         former.borrowEach { $0._state.clear([.dirty, .listed, .event, .fresh, .recheck, .propagated, .based]) }
         event.borrowEach { $0._state.clear([.event, .fresh]) }

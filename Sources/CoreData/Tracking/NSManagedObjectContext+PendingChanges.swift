@@ -13,7 +13,7 @@ extension NSManagedObjectContext {
     public final func processPendingChanges() {
         checkQueue()
         closeSets()
-        settle()
+        processChanges()
         tracker.undoManager?.endEvent()
         coredata_note_changes(listPlace, Int64(tracker.dirtyCount))
     }
@@ -32,9 +32,9 @@ extension NSManagedObjectContext {
         return true
     }
 
-    final func settle() {
-        guard !isSettling, tracker.hasEvent || !tracker.log.isEmpty else { return }
-        isSettling = true
+    final func processChanges() {
+        guard !isProcessingChanges, tracker.hasEvent || !tracker.log.isEmpty else { return }
+        isProcessingChanges = true
         if propagatesDeletesAtEndOfEvent || isSaving {
             if !tracker.postponed.isEmpty { propagatePostponed() }
             propagateDeletes()
@@ -43,9 +43,9 @@ extension NSManagedObjectContext {
         }
         let event = ContextEvent(taking: &tracker)
         let (isLogged, hasDeletions) = (tracker.isLogging, tracker.logsDeletions)
-        let log = tracker.takeLog()
+        let log = tracker.endLog()
         registerUndo(log, hasDeletions: hasDeletions)
-        isSettling = false
+        isProcessingChanges = false
         tracker.compact()
         guard ContextNotice.didChange.name.ifAwaited != nil else { return post(event) }
         let outer = toldEvent
@@ -99,7 +99,7 @@ extension NSManagedObjectContext {
     }
 
     /// Ends the event in which a merge policy changed objects, when their save is through.
-    final func tellSettledConflicts() {
+    final func tellResolvedConflicts() {
         post(ContextEvent(taking: &tracker))
         lastEvent = nil
     }

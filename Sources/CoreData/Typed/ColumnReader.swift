@@ -5,13 +5,13 @@ import CoreDataValues
 import Foundation
 
 /// Reads one column of every batch.
-class ColumnTaker {
+class ColumnConsumer {
     /// - Parameter id: makes an ID of a key.
-    func take(_ rows: ValueRows, _ id: (Value) -> NSManagedObjectID?) throws {}
+    func consume(_ rows: ValueRows, _ id: (Value) -> NSManagedObjectID?) throws {}
 }
 
 /// Reads a column of any type by the objects that key-value coding would answer.
-class ColumnReader<V>: ColumnTaker {
+class ColumnReader<V>: ColumnConsumer {
     final var values: [V] = []
     final let column: Int
     /// The property, for errors.
@@ -30,7 +30,7 @@ class ColumnReader<V>: ColumnTaker {
         return direct as? ColumnReader<V> ?? ColumnReader<V>(at: column, named: name)
     }
 
-    override func take(_ rows: ValueRows, _ id: (Value) -> NSManagedObjectID?) throws {
+    override func consume(_ rows: ValueRows, _ id: (Value) -> NSManagedObjectID?) throws {
         for row in 0..<rows.count { values.append(try value(rows, row, id)) }
     }
 
@@ -95,7 +95,7 @@ private protocol ColumnValue {
     /// nil for an optional; other types ask what a getter makes of null.
     static var ofNull: Self? { get }
     /// Appends a column. Each type has one of its own, which the compiler makes for the type: one for all would cost three times as much.
-    static func take(_ rows: ValueRows, _ column: Int, into values: inout [Self], or other: (Int) throws -> Self) throws
+    static func consume(_ rows: ValueRows, _ column: Int, into values: inout [Self], or other: (Int) throws -> Self) throws
 }
 
 extension ColumnValue {
@@ -103,7 +103,7 @@ extension ColumnValue {
     static func reader(at column: Int, named name: String) -> AnyObject { DirectReader<Self>(at: column, named: name) }
 
     @inline(__always)
-    fileprivate static func takeEach(
+    fileprivate static func consumeEach(
         _ rows: ValueRows, _ column: Int, into values: inout [Self], or other: (Int) throws -> Self
     ) throws {
         for row in 0..<rows.count {
@@ -117,8 +117,8 @@ extension ColumnValue {
 }
 
 private final class DirectReader<V: ColumnValue>: ColumnReader<V> {
-    override func take(_ rows: ValueRows, _ id: (Value) -> NSManagedObjectID?) throws {
-        try V.take(rows, column, into: &values) { try value(rows, $0, id) }
+    override func consume(_ rows: ValueRows, _ id: (Value) -> NSManagedObjectID?) throws {
+        try V.consume(rows, column, into: &values) { try value(rows, $0, id) }
     }
 }
 
@@ -127,10 +127,10 @@ extension Int: ColumnValue {
     fileprivate static func value(_ rows: ValueRows, _ row: Int, _ column: Int) -> Int? {
         rows.columns[column].type == .int ? rows.int(row: row, column: column).map { Int($0) } : nil
     }
-    fileprivate static func take(
+    fileprivate static func consume(
         _ rows: ValueRows, _ column: Int, into values: inout [Int], or other: (Int) throws -> Int
     ) throws {
-        try takeEach(rows, column, into: &values, or: other)
+        try consumeEach(rows, column, into: &values, or: other)
     }
 }
 
@@ -139,10 +139,10 @@ extension Int64: ColumnValue {
     fileprivate static func value(_ rows: ValueRows, _ row: Int, _ column: Int) -> Int64? {
         rows.columns[column].type == .int ? rows.int(row: row, column: column) : nil
     }
-    fileprivate static func take(
+    fileprivate static func consume(
         _ rows: ValueRows, _ column: Int, into values: inout [Int64], or other: (Int) throws -> Int64
     ) throws {
-        try takeEach(rows, column, into: &values, or: other)
+        try consumeEach(rows, column, into: &values, or: other)
     }
 }
 
@@ -151,10 +151,10 @@ extension Int32: ColumnValue {
     fileprivate static func value(_ rows: ValueRows, _ row: Int, _ column: Int) -> Int32? {
         rows.columns[column].type == .int ? rows.int(row: row, column: column).flatMap { Int32(exactly: $0) } : nil
     }
-    fileprivate static func take(
+    fileprivate static func consume(
         _ rows: ValueRows, _ column: Int, into values: inout [Int32], or other: (Int) throws -> Int32
     ) throws {
-        try takeEach(rows, column, into: &values, or: other)
+        try consumeEach(rows, column, into: &values, or: other)
     }
 }
 
@@ -163,10 +163,10 @@ extension Int16: ColumnValue {
     fileprivate static func value(_ rows: ValueRows, _ row: Int, _ column: Int) -> Int16? {
         rows.columns[column].type == .int ? rows.int(row: row, column: column).flatMap { Int16(exactly: $0) } : nil
     }
-    fileprivate static func take(
+    fileprivate static func consume(
         _ rows: ValueRows, _ column: Int, into values: inout [Int16], or other: (Int) throws -> Int16
     ) throws {
-        try takeEach(rows, column, into: &values, or: other)
+        try consumeEach(rows, column, into: &values, or: other)
     }
 }
 
@@ -175,10 +175,10 @@ extension Bool: ColumnValue {
     fileprivate static func value(_ rows: ValueRows, _ row: Int, _ column: Int) -> Bool? {
         rows.columns[column].type == .bool ? rows.int(row: row, column: column).map { $0 != 0 } : nil
     }
-    fileprivate static func take(
+    fileprivate static func consume(
         _ rows: ValueRows, _ column: Int, into values: inout [Bool], or other: (Int) throws -> Bool
     ) throws {
-        try takeEach(rows, column, into: &values, or: other)
+        try consumeEach(rows, column, into: &values, or: other)
     }
 }
 
@@ -188,10 +188,10 @@ extension Double: ColumnValue {
         let type = rows.columns[column].type
         return type == .double || type == .float ? rows.double(row: row, column: column) : nil
     }
-    fileprivate static func take(
+    fileprivate static func consume(
         _ rows: ValueRows, _ column: Int, into values: inout [Double], or other: (Int) throws -> Double
     ) throws {
-        try takeEach(rows, column, into: &values, or: other)
+        try consumeEach(rows, column, into: &values, or: other)
     }
 }
 
@@ -201,10 +201,10 @@ extension String: ColumnValue {
         guard rows.columns[column].type == .text else { return nil }
         return rows.withBytes(row: row, column: column) { String(decoding: $0, as: UTF8.self) }
     }
-    fileprivate static func take(
+    fileprivate static func consume(
         _ rows: ValueRows, _ column: Int, into values: inout [String], or other: (Int) throws -> String
     ) throws {
-        try takeEach(rows, column, into: &values, or: other)
+        try consumeEach(rows, column, into: &values, or: other)
     }
 }
 
@@ -214,10 +214,10 @@ extension Date: ColumnValue {
         guard rows.columns[column].type == .date else { return nil }
         return rows.double(row: row, column: column).map { Date(timeIntervalSinceReferenceDate: $0) }
     }
-    fileprivate static func take(
+    fileprivate static func consume(
         _ rows: ValueRows, _ column: Int, into values: inout [Date], or other: (Int) throws -> Date
     ) throws {
-        try takeEach(rows, column, into: &values, or: other)
+        try consumeEach(rows, column, into: &values, or: other)
     }
 }
 
@@ -225,8 +225,8 @@ extension Optional: ColumnValue where Wrapped: ColumnValue {
     fileprivate static func value(_ rows: ValueRows, _ row: Int, _ column: Int) -> Wrapped?? {
         Wrapped.value(rows, row, column).map { .some($0) }
     }
-    fileprivate static func take(
+    fileprivate static func consume(
         _ rows: ValueRows, _ column: Int, into values: inout [Wrapped?], or other: (Int) throws -> Wrapped?
-    ) throws { try takeEach(rows, column, into: &values, or: other) }
+    ) throws { try consumeEach(rows, column, into: &values, or: other) }
     fileprivate static var ofNull: Wrapped?? { .some(nil) }
 }

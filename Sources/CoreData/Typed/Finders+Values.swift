@@ -48,7 +48,7 @@ extension ManagedObjectQueries {
         try NSManagedObjectContext.asked(context, for: self).readValues(of: self, predicate, []) { path in
             [.init("value", .function(function, [.keyPath(try path(property))]))]
         } _: { rows, id in
-            try column.take(rows, id)
+            try column.consume(rows, id)
         }
         guard let value = column.values.first else {
             throw CocoaError.coreData(134060, "An aggregate of \(self) gave no row.")
@@ -80,8 +80,8 @@ extension ManagedObjectQueries {
             return reader
         }
         let readers = (repeat next(each properties))
-        var takers: [ColumnTaker] = []
-        for reader in repeat each readers { takers.append(reader) }
+        var consumers: [ColumnConsumer] = []
+        for reader in repeat each readers { consumers.append(reader) }
         var ids: [NSManagedObjectID] = []
         try context.readValues(of: self, predicate, order.map { NSSortDescriptor($0) }, limit: limit) { path in
             var columns = [ValueProjection.Column("objectID", .this)]
@@ -89,7 +89,7 @@ extension ManagedObjectQueries {
             return columns
         } _: { rows, id in
             for row in 0..<rows.count { if let id = id(rows.value(row: row, column: 0)) { ids.append(id) } }
-            for taker in takers { try taker.take(rows, id) }
+            for taker in consumers { try taker.consume(rows, id) }
         }
         return (ids, (repeat (each readers).values))
     }

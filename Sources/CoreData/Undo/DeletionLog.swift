@@ -166,10 +166,10 @@ extension NSManagedObjectContext {
     /// Applies delete rules as no step of its own: what is undone next, and what can be redone, stays.
     private func propagateBelowLog() -> ContiguousArray<GraphChange> {
         let (undoManager, hadDeletions) = (tracker.undoManager, tracker.logsDeletions)
-        let former = tracker.takeLog()
+        let former = tracker.endLog()
         tracker.undoManager = nil
         propagateDeletes()
-        let further = tracker.takeLog()
+        let further = tracker.endLog()
         tracker.undoManager = undoManager
         tracker.log = former
         tracker.logsDeletions = hadDeletions

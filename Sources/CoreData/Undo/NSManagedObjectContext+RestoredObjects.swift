@@ -6,33 +6,33 @@ extension NSManagedObjectContext {
     /// Gives relationships without inverse that lead to rows which are gone the objects that came back instead: no delete rule
     /// has parted them, so nothing of it is in the log. Objects that are not here, or have read their members since, lead to them
     /// no more.
-    final func nameAnew(_ returned: [ObjectKey: NSManagedObject]) {
+    final func replaceKeys(_ returned: [ObjectKey: NSManagedObject]) {
         var renamed: [ObjectKey: NSManagedObject] = [:]
-        for (key, object) in returned where !object.isLost && object._state.key != settled(key) {
-            renamed[settled(key)] = object
+        for (key, object) in returned where !object.isLost && object._state.key != currentKey(key) {
+            renamed[currentKey(key)] = object
         }
         guard !renamed.isEmpty else { return }
         for object in allObjects where object._state.has(.persistent) && !object._state.has([.deleted, .gone]) {
-            object.nameTargetsAnew(renamed)
-            object.forEachStoredToMany { index, members in object.nameMembersAnew(index, members, renamed) }
+            object.replaceTargetKeys(renamed)
+            object.forEachStoredToMany { index, members in object.replaceMemberKeys(index, members, renamed) }
         }
     }
 }
 
 extension NSManagedObject {
-    fileprivate func nameTargetsAnew(_ renamed: [ObjectKey: NSManagedObject]) {
+    fileprivate func replaceTargetKeys(_ renamed: [ObjectKey: NSManagedObject]) {
         guard let read = lastRead, let context = managedObjectContext else { return }
         for (slot, relationship) in _state.info.slotRelationships.enumerated() {
             guard let relationship, relationship.inverse == nil, _state.overlay?.isPresent(slot) != true,
-                let key = targetKey(at: slot, of: read), let target = renamed[context.settled(key, of: self, slot)]
+                let key = targetKey(at: slot, of: read), let target = renamed[context.currentKey(key, of: self, slot)]
             else { continue }
             writeTarget(slot, target, nil)
         }
     }
 
-    fileprivate func nameMembersAnew(_ index: Int, _ members: ToMany, _ renamed: [ObjectKey: NSManagedObject]) {
+    fileprivate func replaceMemberKeys(_ index: Int, _ members: ToMany, _ renamed: [ObjectKey: NSManagedObject]) {
         guard relationship(toMany: index).inverse == nil, !members.isFault else { return }
-        managedObjectContext?.settleKeys(of: members, store: _state.pointee.store)
+        managedObjectContext?.replaceTemporaryKeys(of: members, store: _state.pointee.store)
         for (key, member) in renamed where members.held(key, store: _state.pointee.store) {
             guard place(of: key, in: members) != nil else { continue }
             log { .link(self, toMany: Int32(index), member: member, added: true) }
@@ -43,8 +43,8 @@ extension NSManagedObject {
     /// Takes in a member that came back, to where its former row stands, on this side only.
     final func takeBack(_ member: NSManagedObject, formerly key: ObjectKey, toMany index: Int) {
         let members = makeToManyState(index)
-        managedObjectContext?.settleKeys(of: members, store: _state.pointee.store)
-        let key = managedObjectContext?.settled(key) ?? key
+        managedObjectContext?.replaceTemporaryKeys(of: members, store: _state.pointee.store)
+        let key = managedObjectContext?.currentKey(key) ?? key
         let place = place(of: key, in: members)
         if members.held(key, store: _state.pointee.store) { members.dropStored(key, store: _state.pointee.store) }
         if !isMember(member, at: index) { link(member, toMany: index) }

@@ -21,7 +21,7 @@ extension NSManagedObjectContext {
         guard former !== undoManager else { return }
         if let checkpointObserver { NotificationCenter.default.removeObserver(checkpointObserver) }
         checkpointObserver = nil
-        settle()
+        processChanges()
         former?.removeAllActions(withTarget: self)
         tracker.isLogging = undoManager != nil || ContextNotice.didChange.name.ifAwaited != nil
         tracker.undoManager = undoManager
@@ -29,7 +29,7 @@ extension NSManagedObjectContext {
         let context = Unowned(self)
         checkpointObserver = NotificationCenter.default.addObserver(
             forName: .NSUndoManagerCheckpoint, object: undoManager, queue: nil
-        ) { _ in context.object?.settle() }
+        ) { _ in context.object?.processChanges() }
     }
 
     /// Turns the log of the event that ends into one undo action.
@@ -60,17 +60,17 @@ extension NSManagedObjectContext {
         tracker.touched = []
         if hasDeletions {
             let returning = runtime.keepsTargets || runtime.hasOneWayRelationships ? returningObjects(log) : [:]
-            for case .existence(let object, appeared: false) in log.reversed() { bringBack(object, returning) }
+            for case .existence(let object, appeared: false) in log.reversed() { undelete(object, returning) }
             for case .existence(let object, appeared: false) in log { object.forgetLostTargets() }
-            if runtime.hasOneWayRelationships { nameAnew(returning) }
+            if runtime.hasOneWayRelationships { replaceKeys(returning) }
         }
-        for change in log.reversed() { change.takeBack(in: self) }
+        for change in log.reversed() { change.revert(in: self) }
         if !tracker.redone.isEmpty { propagateRedone() }
         let touched = tracker.touched ?? []
         tracker.touched = nil
-        for object in touched { lookAgain(at: object) }
+        for object in touched { revertIfRestored(object) }
         awake(log, touched)
-        settle()
+        processChanges()
     }
 
     /// Applies the delete rules of what a redo has deleted, also where those of other deletions wait for the save: they were applied
@@ -124,7 +124,7 @@ extension NSManagedObjectContext {
     }
 
     /// An object that an undo or a merge brought to its saved state is not changed any more.
-    final func lookAgain(at object: NSManagedObject) {
+    final func revertIfRestored(_ object: NSManagedObject) {
         let state = object._state
         state.clear(.recheck)
         guard state.has(.updated), !state.has([.inserted, .deleted]) else { return }
@@ -145,11 +145,11 @@ private struct Unowned: @unchecked Sendable {
 
 extension GraphChange {
     /// Does the opposite of what was logged. Deleted objects are back already.
-    func takeBack(in context: NSManagedObjectContext) {
+    func revert(in context: NSManagedObjectContext) {
         guard !subject.isLost else { return }
         switch self {
         case .existence(let object, let appeared):
-            if appeared { context.takeAway(object) }
+            if appeared { context.undoInsertion(object) }
         case .revival(let object): context.remove(object)
         case .attribute(let object, let slot, let old):
             // Where it came back in this same walk, the value that goes is logged all the same.
@@ -175,7 +175,7 @@ extension NSManagedObjectContext {
     /// delete rules say, as it was before there was the object.
     ///
     /// A redo takes away what was deleted once, and has come as a new row since: the delete rules have their say again.
-    fileprivate func takeAway(_ object: NSManagedObject) {
+    fileprivate func undoInsertion(_ object: NSManagedObject) {
         let state = object._state
         guard !state.has([.gone, .deleted]) else { return }
         if !state.has(.inserted), tracker.undoManager?.isRedoing == true {
@@ -195,19 +195,19 @@ extension NSManagedObjectContext {
             tracker.log.append(.existence(object, appeared: false))
             tracker.logsDeletions = true
         }
-        tracker.enter(object, .eventDeleted)
+        tracker.addToEvent(object, .eventDeleted)
         withdraw(object)
     }
 
     /// Undoes a deletion that a child has pushed, for the next push. The object is not new: what the push writes is logged, so that an
     /// undo of the push leaves it the values that it had.
-    final func bringBackLogged(_ object: NSManagedObject) {
-        bringBack(object, [:])
+    final func undeleteLogged(_ object: NSManagedObject) {
+        undelete(object, [:])
         object._state.clear(.fresh)
     }
 
     /// Makes an object that has left the context an insertion with the values of its former row.
-    final func enterAgain(_ object: NSManagedObject) {
+    final func reinsert(_ object: NSManagedObject) {
         // Values may lie in files, which are read for objects of a context.
         object._state.clear(.gone)
         object._state.pointee.slow &= ~SlowReason.anyFault
@@ -217,15 +217,15 @@ extension NSManagedObjectContext {
     }
 
     /// Undoes a deletion: a pending one is taken back, a saved one becomes an insertion with the old values.
-    fileprivate func bringBack(_ object: NSManagedObject, _ returning: [ObjectKey: NSManagedObject]) {
+    fileprivate func undelete(_ object: NSManagedObject, _ returning: [ObjectKey: NSManagedObject]) {
         let state = object._state
         // Its row went before its values were read again: there is nothing to bring back.
         if state.has(.inaccessible), state.pointee.row == nil { return }
-        if state.has(.deleted), !state.has(.gone) { return revive(object) }
+        if state.has(.deleted), !state.has(.gone) { return cancelDeletion(object) }
         guard state.has(.gone) else { return }
         let wasSaved = state.pointee.row != nil
         if wasSaved { object.liftRow(returning) }
-        let former = settled(state.key)
+        let former = currentKey(state.key)
         enter(object)
         // Back into the store that it was in.
         if wasSaved, requiredCoordinator.persistentStores.count > 1 { choose(former.store, for: object) }
@@ -236,7 +236,7 @@ extension NSManagedObjectContext {
             // It has its permanent ID early; or it is a row that contexts above have not deleted yet. A fault that was made for
             // it meanwhile, by an object that still names it, makes way.
             if let fault = registered(former), fault.lacksRow { withdraw(fault) }
-            takeKey(former, for: object)
+            setKey(former, for: object)
             hasEarlyKeys = true
         }
     }

@@ -65,7 +65,7 @@ struct AssociationTable {
     }
 
     /// Once the destination was saved: rows have their numbers.
-    mutating func settle() {
+    mutating func acceptSavedKeys() {
         for (pair, former, object) in unsaved {
             destinationKeys[pair] = object._state.key
             byDestination.move(former, to: Place(object))

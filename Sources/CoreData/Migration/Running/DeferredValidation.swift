@@ -28,7 +28,7 @@ final class DeferredValidation {
     }
 
     /// Once the save is through.
-    func settle() {
+    func keepFailures() {
         for object in failing { failed.insert(object.objectID) }
         failing = []
     }

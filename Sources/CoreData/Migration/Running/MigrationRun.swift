@@ -38,14 +38,14 @@ final class MigrationRun {
         for step in steps { try createInstances(step) }
         for step in steps { try createRelationships(step) }
         for step in steps {
-            try enter(step)
+            try begin(step)
             try step.policy.performCustomValidation(forMapping: step.mapping, manager: manager)
             try save()
             done += 1
         }
         try validation.finish(destinationContext)
         for step in steps {
-            try enter(step)
+            try begin(step)
             try step.policy.end(step.mapping, manager: manager)
         }
         try save()
@@ -58,7 +58,7 @@ final class MigrationRun {
     // MARK: The passes
 
     private func createInstances(_ step: MappingStep) throws {
-        try enter(step)
+        try begin(step)
         try step.policy.begin(step.mapping, with: manager)
         if let source = step.source, step.mapping.mappingType != .removeEntityMappingType {
             try forEachBatch(of: source, step) { objects in
@@ -74,7 +74,7 @@ final class MigrationRun {
     }
 
     private func createRelationships(_ step: MappingStep) throws {
-        try enter(step)
+        try begin(step)
         let pairs = tables[step.name]?.destinationKeys.count ?? 0
         for start in stride(from: 0, to: pairs, by: MigrationRun.batch) {
             guard let table = tables[step.name] else { break }
@@ -95,7 +95,7 @@ final class MigrationRun {
         try save()
     }
 
-    private func enter(_ step: MappingStep) throws {
+    private func begin(_ step: MappingStep) throws {
         try manager.throwIfCancelled()
         current = step
     }
@@ -110,8 +110,8 @@ final class MigrationRun {
     private func save() throws {
         pending = 0
         do { try destinationContext.save() } catch { throw equalObjects(error) ?? error }
-        validation.settle()
-        for name in tables.keys { tables[name]?.settle() }
+        validation.keepFailures()
+        for name in tables.keys { tables[name]?.acceptSavedKeys() }
         // A getter of the source cannot throw; what it met is thrown here.
         try sourceContext.fulfill([NSManagedObject]())
         manager.progress = progress

@@ -53,7 +53,7 @@ final class FetchedResults {
     /// Whether anybody would be told.
     private var isFollowed: Bool { list != nil && (delegate != nil || !readers.isEmpty) }
 
-    func take(_ changed: some Sequence<NSManagedObject>) {
+    func accept(_ changed: some Sequence<NSManagedObject>) {
         guard isFollowed, let plan else { return }
         waiting += changed.filter(plan.watches)
         guard !isTelling else { return }
@@ -67,7 +67,7 @@ final class FetchedResults {
     }
 
     /// Takes in that every object of the context was let go: the results are fetched anew.
-    func takeReset() {
+    func acceptReset() {
         guard isFollowed, let former = list, let plan else { return }
         let byKey = Dictionary(former.objects.map { ($0._state.key, $0) }, uniquingKeysWith: { first, _ in first })
         guard let now = renewed(plan) else { return }
@@ -82,7 +82,7 @@ final class FetchedResults {
         isTelling = true
         tell(FetchedDifference(from: old, to: now, touched: [], isWhole: true), from: old, to: now)
         isTelling = false
-        take([])
+        accept([])
     }
 
     private func follow(_ touched: [NSManagedObject], _ plan: FetchedPlan) {

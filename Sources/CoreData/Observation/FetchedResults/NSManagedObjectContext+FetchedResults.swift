@@ -24,10 +24,10 @@ extension NSManagedObjectContext {
 
     /// Tells the controllers which objects an event was about.
     @inline(never) final func tellFollowers(of objects: some Sequence<NSManagedObject>) {
-        for results in followers?.each ?? [] { results.take(objects) }
+        for results in followers?.each ?? [] { results.accept(objects) }
     }
 
     @inline(never) final func tellFollowersOfReset() {
-        for results in followers?.each ?? [] { results.takeReset() }
+        for results in followers?.each ?? [] { results.acceptReset() }
     }
 }

@@ -19,7 +19,7 @@ final class AtomicRows: RowStore, @unchecked Sendable {
 
     init(schema: Schema) { self.schema = schema }
 
-    func take(_ rows: MemoryStore) { current.withLock { $0 = rows } }
+    func replace(with rows: MemoryStore) { current.withLock { $0 = rows } }
 
     private func rows() throws -> MemoryStore {
         guard let rows = current.withLock({ $0 }) else {
@@ -114,7 +114,7 @@ final class AtomicRows: RowStore, @unchecked Sendable {
                 let batch = try change(next)
                 try store.keep(next, after: batch)
             } catch is Refused { return }
-            take(next)
+            replace(with: next)
         }
     }
 

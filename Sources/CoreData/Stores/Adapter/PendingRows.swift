@@ -210,9 +210,9 @@ final class PendingRows: StoreReader, @unchecked Sendable {
         var change = MemberChange()
         if let inverse = relationship.inverse.map({ schema[$0] }) {
             if inverse.isToMany {
-                change.take(batch.links, relationship, inverse, owner.number)
+                change.add(batch.links, relationship, inverse, owner.number)
             } else {
-                change.take(rows, inverse, owner.number, schema)
+                change.add(rows, inverse, owner.number, schema)
             }
         } else {
             for adoption in batch.adoptions where adoption.relationship == relationship.index {
@@ -236,7 +236,7 @@ private struct MemberChange {
     var added: [Int64] = []
     var removed: Set<Int64> = []
 
-    mutating func take(
+    mutating func add(
         _ links: [LinkChange], _ relationship: ResolvedRelationship, _ inverse: ResolvedRelationship, _ owner: Int64
     ) {
         for change in links {
@@ -252,7 +252,7 @@ private struct MemberChange {
     }
 
     /// Rows that point at the owner now, or no more.
-    mutating func take(
+    mutating func add(
         _ rows: [RowKey: MemoryRow], _ toOne: ResolvedRelationship, _ owner: Int64, _ schema: Schema
     ) {
         guard let slot = toOne.slot else { return }

@@ -166,14 +166,14 @@ struct ByteReader {
 
     init(_ data: Data) { self.data = data }
 
-    private mutating func take(_ count: Int) throws(End) -> Data {
+    private mutating func consume(_ count: Int) throws(End) -> Data {
         guard count >= 0, count <= data.count - place else { throw End() }
         defer { place += count }
         return data[(data.startIndex + place)..<(data.startIndex + place + count)]
     }
 
     mutating func number() throws(End) -> Int64 {
-        Int64(littleEndian: try take(8).withUnsafeBytes { $0.loadUnaligned(as: Int64.self) })
+        Int64(littleEndian: try consume(8).withUnsafeBytes { $0.loadUnaligned(as: Int64.self) })
     }
 
     /// A number of records; each takes at least a byte.
@@ -182,8 +182,8 @@ struct ByteReader {
         return count
     }
 
-    mutating func block() throws(End) -> Data { Data(try take(try count())) }
-    mutating func text() throws(End) -> String { String(decoding: try take(try count()), as: UTF8.self) }
+    mutating func block() throws(End) -> Data { Data(try consume(try count())) }
+    mutating func text() throws(End) -> String { String(decoding: try consume(try count()), as: UTF8.self) }
 
     mutating func metadata() throws(End) -> StoreMetadata {
         let (uuid, type) = (try text(), try text())
@@ -208,7 +208,7 @@ struct ByteReader {
     }
 
     private mutating func content() throws(End) -> StoredDocument.Content {
-        switch Unicode.Scalar(try take(1).first ?? 0) {
+        switch Unicode.Scalar(try consume(1).first ?? 0) {
         case "r": return .reference(entity: try text(), number: try number())
         case "0": return .value(.null)
         case "T": return .value(.bool(true))

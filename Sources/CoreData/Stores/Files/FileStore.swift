@@ -35,7 +35,7 @@ class FileStore: NSAtomicStore, OwnStore, @unchecked Sendable {
         try requireFilePlace()
         if let found = FileStamp(path) {
             keepStamp(found)
-            rowsInMemory.take(try read(empty, schema, configuration))
+            rowsInMemory.replace(with: try read(empty, schema, configuration))
         } else {
             guard !isReadOnly else {
                 throw StoreError(
@@ -45,9 +45,9 @@ class FileStore: NSAtomicStore, OwnStore, @unchecked Sendable {
             let metadata = StoreMetadata(newStoreOf: schema, configuration: configuration, type: type)
             let rows = try empty.holding(StoreImage(metadata: metadata))
             try write(rows)
-            rowsInMemory.take(rows)
+            rowsInMemory.replace(with: rows)
         }
-        takeIdentifier(rows.identifier)
+        setIdentifier(rows.identifier)
     }
 
     /// Errors name the cause before a file is made in vain.

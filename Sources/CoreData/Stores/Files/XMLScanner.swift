@@ -78,18 +78,18 @@ struct XMLScanner {
 
     private mutating func tag(_ path: String) throws -> Tag {
         let start = place
-        guard take("<") else { throw damaged(path, "text stands between elements") }
-        let isEnd = take("/")
+        guard consume("<") else { throw damaged(path, "text stands between elements") }
+        let isEnd = consume("/")
         var tag = Tag(kind: isEnd ? .end : .start, name: try name(path), place: start)
         while true {
             skipSpace()
-            if take("/>") {
+            if consume("/>") {
                 tag.kind = .empty
                 return tag
             }
-            if take(">") { return tag }
+            if consume(">") { return tag }
             let key = try name(path)
-            guard take("=\"") else { throw damaged(path, "an attribute has no value") }
+            guard consume("=\"") else { throw damaged(path, "an attribute has no value") }
             tag.attributes[key] = try value(path)
         }
     }
@@ -127,8 +127,8 @@ struct XMLScanner {
 
     private mutating func entity(_ path: String) throws -> [UInt8] {
         for (name, byte) in [("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'")]
-        where take(name) { return Array(byte.utf8) }
-        guard take("&#"), let end = bytes[place...].prefix(9).firstIndex(of: UInt8(ascii: ";")) else {
+        where consume(name) { return Array(byte.utf8) }
+        guard consume("&#"), let end = bytes[place...].prefix(9).firstIndex(of: UInt8(ascii: ";")) else {
             throw damaged(path, "an entity is unknown")
         }
         let digits = String(decoding: bytes[place..<end], as: UTF8.self)
@@ -140,7 +140,7 @@ struct XMLScanner {
 
     private func starts(_ text: String) -> Bool { bytes[place...].starts(with: text.utf8) }
 
-    private mutating func take(_ text: String) -> Bool {
+    private mutating func consume(_ text: String) -> Bool {
         guard starts(text) else { return false }
         place += text.utf8.count
         return true
@@ -148,7 +148,7 @@ struct XMLScanner {
 
     mutating func skip(past end: String, _ path: String) throws {
         while place < bytes.count {
-            if take(end) { return }
+            if consume(end) { return }
             place += 1
         }
         throw damaged(path, "a comment or declaration does not end")
