@@ -126,7 +126,7 @@ extension NSManagedObject {
         order.removeAll { moving.contains(ObjectIdentifier($0)) }
         for (place, member) in moved { order.insert(member, at: min(place, order.count)) }
         log { .order(self, toMany: Int32(index), old: present) }
-        makeToManyState(index).order = order
+        makeToManyState(index).setOrder(order)
         didChangeRelationship()
     }
 }

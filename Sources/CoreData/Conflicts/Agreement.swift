@@ -25,7 +25,7 @@ struct Agreement {
             let keys = Set(fresh.map(rowKey))
             forgetMembers(keys)
             for object in fresh where !object._state.has(.gone) {
-                object.forEachStoredToMany { _, members in members.base = .fault }
+                object.forEachStoredToMany { _, members in members.becomeFault() }
             }
             fresh = renew(otherEnds(of: fresh, keys).subtracting(known), keys)
             known.formUnion(fresh)
@@ -44,7 +44,7 @@ struct Agreement {
         for object in context.allObjects where object._state.pointee.toMany != nil {
             object.forEachStoredToMany { index, members in
                 guard roots.contains(schema[object.relationship(toMany: index).destination].root) else { return }
-                members.base = .fault
+                members.becomeFault()
             }
         }
     }

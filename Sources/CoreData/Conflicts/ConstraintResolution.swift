@@ -143,9 +143,6 @@ private struct ObjectMerger {
     }
 
     private func awake(_ object: NSManagedObject) {
-        let wasSuspended = context.tracker.isSuspended
-        context.tracker.isSuspended = true
-        object.awake(fromSnapshotEvents: .mergePolicy)
-        context.tracker.isSuspended = wasSuspended
+        context.writing(as: .waking) { object.awake(fromSnapshotEvents: .mergePolicy) }
     }
 }

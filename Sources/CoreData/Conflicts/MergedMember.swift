@@ -24,9 +24,9 @@ extension NSManagedObject {
             }
         } else if _state.has(.persistent) {
             // Read when a program asks for it, with what came and went here on top.
-            members.base = .fault
+            members.becomeFault()
         } else if members.isChanged {
-            members.order = ContiguousArray(self.members(at: index))
+            members.setOrder(ContiguousArray(self.members(at: index)))
         }
     }
 
@@ -36,7 +36,7 @@ extension NSManagedObject {
             !members.isFault
         else { return }
         managedObjectContext?.saveMemory?.remember(self)
-        members.order = ContiguousArray(self.members(at: index))
+        members.setOrder(ContiguousArray(self.members(at: index)))
         didChangeRelationship()
     }
 }
@@ -53,7 +53,7 @@ extension ToMany {
     func setStored(_ member: ObjectKey, _ isStored: Bool) {
         guard !isFault, member.store != 0, held(member, store: member.store) != isStored else { return }
         let known = storedKeys(in: member.store)
-        base = .keys(isStored ? known + [member] : known.filter { $0 != member })
+        setStored(.keys(isStored ? known + [member] : known.filter { $0 != member }))
     }
 
     /// The stored members as far as they were read.

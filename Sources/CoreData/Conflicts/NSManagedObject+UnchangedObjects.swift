@@ -21,7 +21,7 @@ extension NSManagedObject {
         managedObjectContext?.saveMemory?.renew(self)
         // What says the same as the old row must not hide the new one.
         state.revertUnchanged()
-        forEachStoredToMany { _, members in members.base = .fault }
+        forEachStoredToMany { _, members in members.becomeFault() }
         state.detachRow()
     }
 
@@ -88,7 +88,7 @@ extension NSManagedObject {
         case .toMany(let index):
             guard let members = toManyState(index), !members.isChanged, !members.isFault else { return }
             managedObjectContext?.saveMemory?.remember(self)
-            members.base = .fault
+            members.becomeFault()
         case .fetched: break
         }
     }

@@ -24,8 +24,8 @@ extension NSManagedObjectContext {
             object.committedTarget(at: slot)?.forgetRowIfClean()
         }
         object.forEachStoredToMany { index, members in
-            members.order = nil
-            members.base = .fault
+            members.dropOrder()
+            members.becomeFault()
             for member in object.committedMembers(at: index) { member.forgetRowIfClean() }
         }
         state.clear(.propagated)

@@ -156,10 +156,7 @@ struct Rebase {
         context.tracker.addToEvent(object, .eventRefreshed)
         if !object._state.has(.dirty), SaveOperation.isChanged(object) { context.tracker.touch(object) }
         object.leaveSaveIfClean()
-        let wasSuspended = context.tracker.isSuspended
-        context.tracker.isSuspended = true
-        object.awake(fromSnapshotEvents: .mergePolicy)
-        context.tracker.isSuspended = wasSuspended
+        context.writing(as: .waking) { object.awake(fromSnapshotEvents: .mergePolicy) }
     }
 }
 

@@ -31,7 +31,7 @@ extension SaveOperation {
         defer { context.saveMemory = nil }
         do {
             let batches = try context.readingLatest {
-                try context.unlogged { try commitSettled(refusal, policy, memory) }
+                try context.writing(as: .policy) { try commitSettled(refusal, policy, memory) }
             }
             merged = memory.renewed
             return batches

@@ -26,8 +26,8 @@ struct ToManyMerge {
         let opposite = relationship.inverse.map { object._state.info.schema[$0] }
         let belongsToMember = opposite.map { !$0.isToMany } ?? false
         let order = hasOrderOfItsOwn(object) ? members.order : nil
-        members.order = nil
-        members.base = .fault
+        members.dropOrder()
+        members.becomeFault()
         if !belongsToMember { mergePairs(object, opposite?.toManyIndex, context) }
         if relationship.isOrdered, let order { merge(order, object) }
     }
@@ -60,16 +60,16 @@ struct ToManyMerge {
 
     /// An order that was changed here: the object's own where it trumps, else the store's; members of the other side follow.
     private func merge(_ order: ContiguousArray<NSManagedObject>, _ object: NSManagedObject) {
-        members.order = nil
+        members.dropOrder()
         let isMembershipChanged = !members.added.isEmpty || !members.removed.isEmpty
         let present = ContiguousArray(object.members(at: index))
         switch type {
         case .mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType:
             let there = Set(present)
             let known = Set(order)
-            members.order = order.filter { there.contains($0) } + present.filter { !known.contains($0) }
+            members.setOrder(order.filter { there.contains($0) } + present.filter { !known.contains($0) })
         case .mergeByPropertyStoreTrumpMergePolicyType, .rollbackMergePolicyType, .errorMergePolicyType:
-            members.order = isMembershipChanged ? present : nil
+            members.setOrder(isMembershipChanged ? present : nil)
         }
     }
 }

@@ -90,7 +90,7 @@ extension NSManagedObjectContext {
         tracker.unpropagated.removeAll { $0 === object }
         tracker.postponed.removeAll { $0 === object }
         if !state.has(.inserted) {
-            if tracker.touched != nil {
+            if tracker.isReplaying {
                 tracker.touch(object)
             } else if SaveOperation.isChanged(object) {
                 tracker.mark(object, .updated)

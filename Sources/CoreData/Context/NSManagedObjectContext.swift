@@ -183,7 +183,7 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
         }
         super.init()
         coredata_enter_context(listPlace, UnsafeRawPointer(Unmanaged.passUnretained(self).toOpaque()))
-        tracker.isLogging = ContextNotice.didChange.name.ifAwaited != nil
+        tracker.keepsLog = ContextNotice.didChange.name.ifAwaited != nil
         if SQLLog.level > 0 { logRepeatedFaults() }
         if type == .mainQueueConcurrencyType {
             MainQueue.mark()

@@ -215,12 +215,9 @@ extension NSManagedObjectContext {
 
     /// Calls `awakeFromFetch` with change tracking off.
     final func wake(_ object: NSManagedObject) {
-        let former = tracker.isSuspended
-        tracker.isSuspended = true
         object._state.set(.waking)
-        object.awakeFromFetch()
+        writing(as: .waking) { object.awakeFromFetch() }
         object._state.clear(.waking)
-        tracker.isSuspended = former
     }
 
     // MARK: Faults
@@ -300,7 +297,7 @@ extension NSManagedObjectContext {
         let begun = observedTime
         defer { if begun != 0 { tellFault(of: owner, toMany: index, members, since: begun) } }
         do {
-            members.base = try read(owner.relationship(toMany: index).index, of: owner._state.key)
+            members.setStored(try read(owner.relationship(toMany: index).index, of: owner._state.key))
             members.readAt = rowTime
             members.isUnseen = readsUnseen
             members.mayPrecedeRow = owner._state.pointee.row == nil

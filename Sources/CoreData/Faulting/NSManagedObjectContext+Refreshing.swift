@@ -100,10 +100,7 @@ extension NSManagedObjectContext {
     /// Tells an object that its changes lie on another row now; what it writes then is no change.
     final func wakeRefreshed(_ object: NSManagedObject) {
         guard !object._state.isFault, !object._state.has(.inaccessible) else { return }
-        let wasSuspended = tracker.isSuspended
-        tracker.isSuspended = true
-        object.awake(fromSnapshotEvents: .refresh)
-        tracker.isSuspended = wasSuspended
+        writing(as: .waking) { object.awake(fromSnapshotEvents: .refresh) }
     }
 
     // MARK: Objects that a fetch finds again
@@ -148,7 +145,7 @@ extension NSManagedObjectContext {
 extension NSManagedObject {
     /// Reads to-manys without changes anew when they are asked for. Rows tell when they were read, bare keys do not.
     fileprivate final func forgetUnchangedMembers() {
-        forEachStoredToMany { _, members in if !members.isChanged { members.base = .fault } }
+        forEachStoredToMany { _, members in if !members.isChanged { members.becomeFault() } }
     }
 
     /// Takes this object away from targets that the new row brings and its changes have left behind: as its changes lie on top,
@@ -157,7 +154,7 @@ extension NSManagedObject {
         guard let overlay = _state.overlay, !_state.isFault, !_state.has([.deleted, .inaccessible]),
             let context = managedObjectContext
         else { return }
-        context.unlogged {
+        context.writing(as: .refresh) {
             for (slot, inverse) in _state.info.slotInverses.enumerated() where overlay.isPresent(slot) {
                 guard let inverse, let left = committedTarget(at: slot), left !== target(at: slot),
                     left._state.key.row != targetKey(at: slot, of: former)?.row

@@ -57,7 +57,7 @@ struct Prefetch {
             let slices = try read(step.relationship, of: numbers, in: store, isEverything && !isNested)
             for (number, slices) in zip(numbers, slices) {
                 guard let members = owners[number], members.isFault else { continue }
-                members.base = store == 0 ? .keys(context.unsavedKeys(slices)) : .slices(slices)
+                members.setStored(store == 0 ? .keys(context.unsavedKeys(slices)) : .slices(slices))
                 members.readAt = time
             }
         }
@@ -237,7 +237,7 @@ extension NSManagedObjectContext {
                     let members = object.makeToManyState(index)
                     members.dropOldRows(rowTime, store: object._state.pointee.store)
                     guard members.isFault else { continue }
-                    members.base = .slices(slices)
+                    members.setStored(.slices(slices))
                     members.readAt = level.readAt
                     members.mayPrecedeRow = object._state.pointee.row != row(place)
                 }

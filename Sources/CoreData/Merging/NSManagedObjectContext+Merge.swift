@@ -147,7 +147,7 @@ extension NSManagedObjectContext {
                     !object.relationship(toMany: index).description.isTransient,
                     object._state.has(.persistent), !object.isLost
                 else { continue }
-                if members.isChanged { object.renewMembers(at: index, members) } else { members.base = .fault }
+                if members.isChanged { object.renewMembers(at: index, members) } else { members.becomeFault() }
                 isOwner = true
             }
             return isOwner
@@ -193,7 +193,7 @@ extension NSManagedObjectContext {
         pending.apply(in: self)
         renewDeletions(of: present.filter { $0._state.has(.deleted) && !$0.isLost })
         // Both writers may have changed the same to the same.
-        for object in changed where !object._state.has(.based) { revertIfRestored( object) }
+        for object in changed where !object._state.has(.based) { revertIfRestored(object) }
         return renewed
     }
 }
@@ -209,7 +209,7 @@ extension NSManagedObject {
     /// Reads the members anew below unsaved changes.
     final func renewToManys() {
         forEachStoredToMany { index, members in
-            if members.isChanged { renewMembers(at: index, members) } else { members.base = .fault }
+            if members.isChanged { renewMembers(at: index, members) } else { members.becomeFault() }
         }
     }
 
@@ -223,7 +223,7 @@ extension NSManagedObject {
                 let members = owner.toManyState(index),
                 !members.isFault, !owner.relationship(toMany: index).description.isTransient
             else { continue }
-            if members.hasOrder { owner.renewMembers(at: index, members) } else { members.base = .fault }
+            if members.hasOrder { owner.renewMembers(at: index, members) } else { members.becomeFault() }
         }
     }
 
@@ -232,13 +232,13 @@ extension NSManagedObject {
     final func dropMembersOlderThanRow() {
         forEachStoredToMany { index, members in
             guard members.mayPrecedeRow, !members.isFault else { return }
-            if members.isChanged { renewMembers(at: index, members) } else { members.base = .fault }
+            if members.isChanged { renewMembers(at: index, members) } else { members.becomeFault() }
         }
     }
 
     /// Reads the members of one to-many anew below unsaved changes.
     final func renewMembers(at index: Int, _ members: ToMany) {
-        members.base = .fault
+        members.becomeFault()
         let present = Set(committedMembers(at: index))
         // What cannot be read now is compared when it can.
         if members.isFault { return }
@@ -250,9 +250,9 @@ extension NSManagedObject {
         for member in members.removed.objects where !present.contains(member) { members.link(member) }
         guard let order = members.order else { return }
         let named = Set(order)
-        members.order =
+        members.setOrder(
             order.filter { present.contains($0) || members.hasAdded($0) }
-            + committedMembers(at: index).filter { !named.contains($0) && !members.hasRemoved($0) }
+                + committedMembers(at: index).filter { !named.contains($0) && !members.hasRemoved($0) })
     }
 
     /// Takes objects that are gone out of this object's unsaved relationships.
@@ -271,7 +271,7 @@ extension NSManagedObject {
                     members.link(member)
                 }
             }
-            if let order = members.order { members.order = order.filter { !gone.contains($0) } }
+            members.removeFromOrder { gone.contains($0) }
         }
     }
 }

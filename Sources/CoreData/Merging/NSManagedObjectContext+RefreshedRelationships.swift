@@ -9,7 +9,7 @@ extension NSManagedObjectContext {
     final func revertTargets(of object: NSManagedObject) -> [Int] {
         guard let overlay = object._state.overlay else { return [] }
         var lost: [Int] = []
-        unlogged {
+        writing(as: .refresh) {
             for slot in 0..<object._state.info.layout.slotCount where overlay.isPresent(slot) {
                 guard let back = object._state.info.slotInverses[slot] else { continue }
                 let (present, saved) = (overlay.object(slot), object.committedTarget(at: slot))
@@ -17,7 +17,7 @@ extension NSManagedObjectContext {
                 if let present {
                     object.parts(from: present, back.place)
                     if !present._state.has(.deleted), object.relationship(at: slot).description.isTransient {
-                        revertIfRestored( present)
+                        revertIfRestored(present)
                     }
                 }
                 if let saved, !saved._state.has(.gone), !object.returns(to: saved, back.place) { lost.append(slot) }
@@ -32,14 +32,14 @@ extension NSManagedObjectContext {
             object.readOrdersAnew()
             tracker.mark(object, .updated)
         }
-        unlogged { for slot in lost { object.writeTarget(slot, nil) } }
+        writing(as: .refresh) { for slot in lost { object.writeTarget(slot, nil) } }
     }
 
     /// Applies delete rules again to objects whose refresh has taken back what they had done.
     ///
     /// Not logged: an undo of the deletion finds what it left.
     final func propagateAnew() {
-        unlogged {
+        writing(as: .deleteRule) {
             let reopened = tracker.reopened
             tracker.reopened = []
             let waiting = tracker.unpropagated
@@ -47,14 +47,6 @@ extension NSManagedObjectContext {
             propagateDeletes()
             tracker.unpropagated.append(contentsOf: waiting)
         }
-    }
-
-    /// Writes what is no step of its own for undo.
-    final func unlogged<Result>(_ body: () throws -> Result) rethrows -> Result {
-        let wasLogging = tracker.isLogging
-        tracker.isLogging = false
-        defer { tracker.isLogging = wasLogging }
-        return try body()
     }
 
     /// A deleted object has others that point at it again.
@@ -103,7 +95,7 @@ extension NSManagedObject {
             order.lazy.filter({ $0 !== member }).elementsEqual(
                 committedMembers(at: index).lazy.filter { $0 !== member }, by: ===)
         else { return }
-        members.order = nil
+        members.dropOrder()
     }
 
     /// The to-manys whose pending changes are changes of their members too, and transient ones: their members have a say in them.
@@ -122,7 +114,7 @@ extension NSManagedObject {
     /// Reads the members of kept to-manys anew when they are asked for; of ordered ones at once, since their order names them.
     final func readOrdersAnew() {
         forEachStoredToMany { index, members in
-            if members.hasOrder { renewMembers(at: index, members) } else { members.base = .fault }
+            if members.hasOrder { renewMembers(at: index, members) } else { members.becomeFault() }
         }
     }
 }

@@ -197,3 +197,26 @@ extension UnsafeMutablePointer<ObjectState> {
         pointee.slow = pointee.slow & ~SlowReason.dormant | SlowReason.fault
     }
 }
+
+extension UnsafeMutablePointer<ObjectState> {
+    /// Drops an overlay that says what the row says, but keeps transient values.
+    func revertUnchanged() {
+        forEachMember { index, members in
+            if !info.hasTransientToMany || !info.toManyRelationships[index].description.isTransient { members.revert() }
+        }
+        guard let overlay else { return }
+        let slots = info.entity.slots
+        var kept = false
+        for slot in slots.indices where overlay.isPresent(slot) {
+            if slots[slot].isTransient { kept = true } else { overlay.remove(slot, slots[slot].kind) }
+        }
+        if !kept { dropOverlay() }
+    }
+
+    func forEachMember(_ body: (Int, ToMany) -> Void) {
+        guard let toMany = pointee.toMany else { return }
+        for index in 0..<info.entity.toMany.count {
+            if let members = toMany[index] { body(index, Unmanaged<ToMany>.fromOpaque(members).takeUnretainedValue()) }
+        }
+    }
+}

@@ -50,7 +50,7 @@ extension NSManagedObject {
     /// writer has changed one since it was read: the save must look whether this one is as it was, also when it is read again, or
     /// when an undo took the change back and a redo brought it. An undo itself writes the sides one after the other.
     final func restateTarget(_ slot: Int) {
-        guard let context = managedObjectContext, context.tracker.touched == nil else { return }
+        guard let context = managedObjectContext, context.tracker.isReplaying != true else { return }
         writeTarget(slot, target(at: slot))
         context.detectConflicts(for: self)
     }
@@ -73,7 +73,7 @@ extension NSManagedObject {
         if !state.has(.gone), let context = state.identityMap?.context {
             if state.isFault { fireUnseen() }
             if state.info.hasTransientSlots { context.tracker.noteTransient(self, slot) }
-            if context.tracker.isLogging, !state.has(.fresh), !context.tracker.isSuspended {
+            if context.tracker.isLogging, !state.has(.fresh), context.tracker.origin.isNoticed {
                 context.tracker.log.append(.target(self, slot: Int32(truncatingIfNeeded: slot), old: old))
                 if context.tracker.hasDeletionLogs { context.tracker.noteChange(to: new) }
             }
@@ -152,7 +152,7 @@ extension NSManagedObject {
         order += change.gone
         guard !present.isSame(as: order) else { return }
         log { .order(self, toMany: Int32(index), old: present) }
-        makeToManyState(index).order = order
+        makeToManyState(index).setOrder(order)
         didChangeRelationship()
     }
 
@@ -192,7 +192,7 @@ extension NSManagedObject {
 
     /// Whether an undo or redo brings back the last of the stored members: where it is stored is its place again.
     private func returnsToEnd(_ member: NSManagedObject, in members: ToMany) -> Bool {
-        members.added.isEmpty && _state.identityMap?.context?.tracker.touched != nil
+        members.added.isEmpty && _state.identityMap?.context?.tracker.isReplaying == true
             && members.isStoredLast(member, store: _state.pointee.store)
     }
 
@@ -215,7 +215,7 @@ extension NSManagedObject {
 
     /// Gives an ordered to-many an order of its own, which is then changed in place.
     private func openOrder(of members: ToMany, at index: Int) {
-        if !members.hasOrder { members.order = ContiguousArray(membersToWrite(at: index)) }
+        if !members.hasOrder { members.setOrder(ContiguousArray(membersToWrite(at: index))) }
     }
 
     /// Moves a member of an ordered to-many to a place.
@@ -255,7 +255,7 @@ extension NSManagedObject {
     /// Logs a change of a relationship, unless undoing this object's insertion will take it back anyway.
     final func log(_ change: () -> GraphChange?) {
         guard !_state.has(.fresh), !_state.has(.gone), let context = _state.identityMap?.context,
-            context.tracker.isLogging, !context.tracker.isSuspended, let change = change()
+            context.tracker.isLogging, context.tracker.origin.isNoticed, let change = change()
         else { return }
         context.tracker.log.append(change)
         if context.tracker.hasDeletionLogs { context.tracker.noteChange() }

@@ -48,7 +48,7 @@ extension NSManagedObject {
             linkBack(member, index, at: place)
             members.link(member)
         }
-        members.order = order
+        members.setOrder(order)
         didChangeRelationship()
     }
 
@@ -85,7 +85,7 @@ extension NSManagedObject {
             let gone = objectSet(leaving)
             let members = owner.makeToManyState(index)
             for member in leaving { members.unlink(member, isOrdered: false) }
-            members.order = present.filter { !gone.contains($0) }
+            members.setOrder(present.filter { !gone.contains($0) })
             owner.didChangeRelationship()
         }
     }
@@ -117,6 +117,6 @@ extension NSManagedObject {
         let members = makeToManyState(index)
         for member in change.gone { members.unlink(member, isOrdered: false) }
         for member in change.came { members.link(member) }
-        if relationship.isOrdered { members.order = change.wanted }
+        if relationship.isOrdered { members.setOrder(change.wanted) }
     }
 }

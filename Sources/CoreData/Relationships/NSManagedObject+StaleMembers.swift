@@ -24,7 +24,7 @@ extension NSManagedObject {
     /// the sides one after the other.
     @discardableResult
     final func admit(_ member: NSManagedObject, toMany index: Int, _ slot: Int) -> Bool {
-        guard toManyState(index)?.isFault == false, _state.identityMap?.context?.tracker.touched == nil,
+        guard toManyState(index)?.isFault == false, _state.identityMap?.context?.tracker.isReplaying != true,
             !isMember(member, at: index)
         else { return false }
         logLink(index, member, added: true)
@@ -38,7 +38,8 @@ extension NSManagedObject {
         let place = _state.has(.waking) ? nil : _state.info.slotInverses[slot]?.place
         if case .toMany(let index) = place, target.admit(self, toMany: index, slot) { return }
         writeTarget(slot, target, target)
-        guard case .slot(let opposite) = place, !target._state.isFault, managedObjectContext?.tracker.touched == nil
+        guard case .slot(let opposite) = place, !target._state.isFault,
+            managedObjectContext?.tracker.isReplaying != true
         else { return }
         let former = target.target(at: opposite)
         guard former !== self else { return }
@@ -64,7 +65,7 @@ extension ToMany {
     fileprivate func correct(_ key: ObjectKey, _ isStored: Bool, store: UInt16) {
         guard held(key, store: store) != isStored else { return }
         let known = storedKeys(in: store)
-        base = .keys(isStored ? known + [key] : known.filter { $0 != key })
+        setStored(.keys(isStored ? known + [key] : known.filter { $0 != key }))
     }
 
     /// Whether a row is named that its context had not saved, or whose store was not known. A chunk has rows of one kind.
@@ -88,7 +89,7 @@ extension NSManagedObjectContext {
             let known = members.storedKeys(in: store)
             let settled = ContiguousArray(
                 known.map { $0.number > 0 && $0.store != 0 ? $0 : registered($0)?._state.key ?? self.currentKey($0) })
-            if settled != known { members.base = .keys(settled) }
+            if settled != known { members.setStored(.keys(settled)) }
         }
         members.keysSeen = lineage.keysSeen
     }

@@ -17,7 +17,7 @@ struct PendingTargets {
 
     /// Makes the other sides of those that another writer has moved as well say what is pending. No step of its own for undo.
     func apply(in context: NSManagedObjectContext) {
-        context.unlogged {
+        context.writing(as: .merge) {
             for (object, slot, read) in targets where !object._state.has([.gone, .deleted]) {
                 guard object._state.overlay?.isPresent(slot) == true, object.lastRead != nil else { continue }
                 let stored = object.committedTargetKey(at: slot)

@@ -94,7 +94,7 @@ extension ToMany {
         guard readAt != time else { return }
         switch base {
         case .fault, .keys: return
-        case .rows, .slices: if isChanged { keepKeys(store: store) } else { base = .fault }
+        case .rows, .slices: if isChanged { keepKeys(store: store) } else { becomeFault() }
         }
     }
 
@@ -102,8 +102,8 @@ extension ToMany {
     func keepKeys(store: UInt16) {
         switch base {
         case .fault, .keys: return
-        case .rows(let batches): base = .keys(ContiguousArray(batches.flatMap { $0.keys(inStore: store) }))
-        case .slices(let slices): base = .keys(slices.keys(inStore: store))
+        case .rows(let batches): setStored(.keys(ContiguousArray(batches.flatMap { $0.keys(inStore: store) })))
+        case .slices(let slices): setStored(.keys(slices.keys(inStore: store)))
         }
     }
 
@@ -114,7 +114,7 @@ extension ToMany {
         case .slices(let slices): return slices
         case .rows(let batches):
             let slices = MemberSlices(batches)
-            base = .slices(slices)
+            setStored(.slices(slices))
             return slices
         }
     }

@@ -9,13 +9,17 @@ extension ToMany {
             closeGaps()
             yield contents.pointee.order
         }
-        _modify {
-            closeGaps()
-            contents.pointee.stamp &+= 1
-            contents.pointee.ordered = nil
-            yield &contents.pointee.order
-        }
     }
+
+    /// Gives the members an order of their own; nil takes it away: then they stand as they are stored, with what came at the end.
+    func setOrder(_ order: ContiguousArray<NSManagedObject>?) {
+        contents.pointee.leaving = nil
+        contents.pointee.stamp &+= 1
+        contents.pointee.ordered = nil
+        contents.pointee.order = order
+    }
+
+    func dropOrder() { setOrder(nil) }
 
     /// Whether there is an `order`.
     var hasOrder: Bool { contents.pointee.order != nil }
@@ -43,6 +47,11 @@ extension ToMany {
         if contents.pointee.leaving == nil { contents.pointee.leaving = [] }
         contents.pointee.leaving?.insert(ObjectIdentifier(member))
         contents.pointee.ordered?.remove(ObjectIdentifier(member))
+    }
+
+    /// Takes all objects of a kind out of the order, if there is one.
+    func removeFromOrder(where isLeaving: (NSManagedObject) -> Bool) {
+        if let order { setOrder(order.filter { !isLeaving($0) }) }
     }
 
     private func closeGaps() {

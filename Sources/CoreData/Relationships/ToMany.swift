@@ -55,7 +55,7 @@ final class ToMany {
         set { contents.pointee = newValue }
     }
 
-    var base: Base {
+    private(set) var base: Base {
         get { contents.pointee.base }
         set {
             contents.pointee.base = newValue
@@ -108,6 +108,12 @@ final class ToMany {
         contents.deallocate()
     }
 
+    /// Makes something else what is known of the members as last read or saved.
+    func setStored(_ base: Base) { self.base = base }
+
+    /// Lets go of what is known of the stored members: the next look at them reads them.
+    func becomeFault() { base = .fault }
+
     var isFault: Bool { if case .fault = base { true } else { false } }
 
     var isChanged: Bool { !added.isEmpty || !removed.isEmpty || hasOrder }
@@ -154,6 +160,6 @@ final class ToMany {
     func revert() {
         added.removeAll()
         removed.removeAll()
-        order = nil
+        dropOrder()
     }
 }

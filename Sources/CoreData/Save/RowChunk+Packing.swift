@@ -172,7 +172,7 @@ extension NSManagedObject {
             }
             // A refresh of a member has dropped what was said here: the store knows.
             members.revert()
-            members.base = .fault
+            members.becomeFault()
         }
     }
 

@@ -71,17 +71,20 @@ struct ChangeTracker {
     private var pendingLogs: [WeakLog] = []
     var deletionLogs: [DeletionLog] { pendingLogs.compactMap(\.log) }
     var hasDeletionLogs: Bool { !pendingLogs.isEmpty }
-    /// Whether writes are logged: there is an undo manager, or did-change notifications are awaited, in which a program may ask what
-    /// was there before the event.
-    var isLogging = false
+    /// Whether there is a use for a log: there is an undo manager, or did-change notifications are awaited, in which a program may ask
+    /// what was there before the event.
+    var keepsLog = false
+    /// On whose behalf objects are written to now.
+    var origin = WriteOrigin()
+    /// Whether writes are logged now.
+    var isLogging: Bool { keepsLog && origin.isUndone }
     /// Told when an event begins, so that it opens the event's group.
     var undoManager: UndoManager?
     /// While an undo or redo runs: what it touched.
-    var touched: ContiguousArray<NSManagedObject>?
+    var replayed: ContiguousArray<NSManagedObject>?
+    var isReplaying: Bool { replayed != nil }
     /// Whether the next change leaves the end of its event to the main queue.
     var awaitsTurn = false
-    /// While set, writes are not noticed (awakeFromFetch).
-    var isSuspended = false
 
     /// Whether no object is listed.
     var isEmpty: Bool { dirty.isEmpty && event.isEmpty }
@@ -90,7 +93,7 @@ struct ChangeTracker {
     // MARK: Marking
 
     mutating func willWrite(_ object: NSManagedObject, _ slot: Int) {
-        guard !isSuspended else { return }
+        guard origin.isNoticed else { return }
         if isLogging, !object._state.has(.fresh) {
             log.append(.attribute(object, slot: Int32(truncatingIfNeeded: slot), old: object.formerValue(slot)))
         }
@@ -98,16 +101,16 @@ struct ChangeTracker {
     }
 
     mutating func noteTransient(_ object: NSManagedObject, _ slot: Int) {
-        if !isSuspended, object._state.has(.persistent) { transients.note(object, slot) }
+        if origin.isNoticed, object._state.has(.persistent) { transients.note(object, slot) }
     }
 
     /// Marks an object updated.
     mutating func touch(_ object: NSManagedObject) {
-        guard !isSuspended else { return }
+        guard origin.isNoticed else { return }
         let state = object._state
-        if touched != nil, !state.has(.recheck) {
+        if replayed != nil, !state.has(.recheck) {
             state.set(.recheck)
-            touched?.append(object)
+            replayed?.append(object)
         }
         if state.has([.inserted, .deleted]) {
             if state.pointee.flags & ObjectFlags.event.rawValue == 0 { addToEvent(object, .eventUpdated) }
@@ -171,7 +174,7 @@ struct ChangeTracker {
     mutating func logRevival(of object: NSManagedObject) {
         guard isLogging else { return }
         // An undo brings objects back before it deletes any.
-        let place = touched != nil ? nil : log.lastIndex { $0.isDeletion(of: object) }
+        let place = replayed != nil ? nil : log.lastIndex { $0.isDeletion(of: object) }
         if let place { log.remove(at: place) } else { log.append(.revival(object)) }
     }
 

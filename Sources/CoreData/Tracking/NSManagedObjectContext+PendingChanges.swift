@@ -53,7 +53,7 @@ extension NSManagedObjectContext {
         post(event)
         toldEvent = outer
         // From now on it is known what is before the next event.
-        tracker.isLogging = true
+        tracker.keepsLog = true
     }
 
     /// Applies the delete rules of deleted objects until no new deletion follows.
@@ -69,7 +69,7 @@ extension NSManagedObjectContext {
                 object._state.set(.propagated)
                 // The program has not deleted one whose row is gone, so there is nothing to undo.
                 if object._state.has(.inaccessible) {
-                    unlogged { object.leavePendingPairs() }
+                    writing(as: .deleteRule) { object.leavePendingPairs() }
                 } else {
                     unseen { object.applyDeleteRules() }
                 }
@@ -116,7 +116,7 @@ extension NSManagedObjectContext {
         closeSets()
         let inserted = tracker.objects(.inserted)
         let changed = tracker.objects([.updated, .deleted], without: .inserted)
-        unlogged {
+        writing(as: .rollback) {
             for object in changed {
                 object._state.revert()
                 object._state.leaveUnseenRow()
@@ -126,9 +126,7 @@ extension NSManagedObjectContext {
                 object._state.breakCycles()
             }
             tracker.clear()
-            tracker.isSuspended = true
-            for object in changed { object.awake(fromSnapshotEvents: .rollback) }
-            tracker.isSuspended = false
+            writing(as: .waking) { for object in changed { object.awake(fromSnapshotEvents: .rollback) } }
         }
         undoManager?.endEvent()
         post(ContextEvent(deleted: inserted, refreshed: changed))
@@ -186,7 +184,7 @@ extension NSManagedObject {
             let inverse = relationship.inverse, let slot = _state.info.schema[inverse].slot,
             found.contains(where: { $0.target(at: slot) !== self })
         else { return found }
-        if members.isChanged { renewMembers(at: index, members) } else { members.base = .fault }
+        if members.isChanged { renewMembers(at: index, members) } else { members.becomeFault() }
         return targets(of: relationship)
     }
 

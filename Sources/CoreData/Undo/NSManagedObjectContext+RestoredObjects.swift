@@ -65,7 +65,7 @@ extension ToMany {
     /// Forgets a member whose row is gone, and the fault that was made for it. Of rows as read the other keys stay, also where
     /// they are older than the save: more of what it has deleted may come back.
     fileprivate func dropStored(_ key: ObjectKey, store: UInt16) {
-        base = .keys(storedKeys(in: store).filter { $0 != key })
-        if hasOrder { order?.removeAll { $0._state.key == key } }
+        setStored(.keys(storedKeys(in: store).filter { $0 != key }))
+        if hasOrder { removeFromOrder { $0._state.key == key } }
     }
 }

@@ -1,0 +1,118 @@
+// One step of an undo or redo: the changes of an event, taken back through the door that they came by.
+
+import CoreDataValues
+
+/// What the undo stack holds of one event, on its way back.
+struct UndoReplay {
+    private let context: NSManagedObjectContext
+    private let log: ContiguousArray<GraphChange>
+    /// Whether the log has deletions, or insertions that were taken back.
+    private let hasDeletions: Bool
+
+    init(_ context: NSManagedObjectContext, _ log: ContiguousArray<GraphChange>, hasDeletions: Bool) {
+        (self.context, self.log, self.hasDeletions) = (context, log, hasDeletions)
+    }
+
+    /// Takes logged changes back: *objects that were there before come back · all else goes back, last first*.
+    ///
+    /// What has left the context since, because another writer deleted it, stays away: to-ones that led there become nil, to-manys
+    /// come back without it.
+    ///
+    /// A deletion is logged when it is asked for, and the event goes on with the object in its places until the delete rules
+    /// take it out. So the places that were logged meanwhile count it, here and in the redo, which is this walk's own log.
+    func run() {
+        context.tracker.replayed = []
+        context.writing(as: .undo) { revert() }
+        if !context.tracker.redone.isEmpty { propagateRedone() }
+        let touched = context.tracker.replayed ?? []
+        context.tracker.replayed = nil
+        for object in touched { context.revertIfRestored(object) }
+        context.writing(as: .waking) { awake(touched) }
+        context.processChanges()
+    }
+
+    private func revert() {
+        if hasDeletions {
+            let returning =
+                context.runtime.keepsTargets || context.runtime.hasOneWayRelationships ? returningObjects() : [:]
+            for case .existence(let object, appeared: false) in log.reversed() { context.undelete(object, returning) }
+            for case .existence(let object, appeared: false) in log { object.forgetLostTargets() }
+            if context.runtime.hasOneWayRelationships { context.replaceKeys(returning) }
+        }
+        for change in log.reversed() { change.revert(in: context) }
+    }
+
+    /// Applies the delete rules of what a redo has deleted, also where those of other deletions wait for the save: they were applied
+    /// before the undo.
+    private func propagateRedone() {
+        let redone = Set(context.tracker.redone)
+        context.tracker.redone = []
+        let waiting = context.tracker.unpropagated.filter { !redone.contains($0) }
+        context.tracker.unpropagated.removeAll { !redone.contains($0) }
+        context.propagateDeletes()
+        context.tracker.unpropagated += waiting
+    }
+
+    /// The objects that come back into the context, by the keys that their rows had: they get others.
+    private func returningObjects() -> [ObjectKey: NSManagedObject] {
+        var returning: [ObjectKey: NSManagedObject] = [:]
+        for case .existence(let object, appeared: false) in log
+        where object._state.has(.gone) && object._state.pointee.row != nil {
+            returning[object._state.key] = object
+        }
+        return returning
+    }
+
+    /// Tells objects that an undo or redo gave them other values; what they write then is no change.
+    private func awake(_ touched: ContiguousArray<NSManagedObject>) {
+        let isLifeChanged = log.contains { change in
+            switch change {
+            case .existence, .revival: true
+            default: false
+            }
+        }
+        guard isLifeChanged else { return tellUpdate(touched) }
+        // What came or went is told that alone. Marked while no code of the program's runs.
+        for case .existence(let object, _) in log { object._state.set(.present) }
+        let updated = ContiguousArray(touched.lazy.filter { !$0._state.has(.present) })
+        for case .existence(let object, _) in log { object._state.clear(.present) }
+        for case .existence(let object, let appeared) in log {
+            object.awake(fromSnapshotEvents: appeared ? .undoInsertion : .undoDeletion)
+        }
+        for case .revival(let object) in log { object.awake(fromSnapshotEvents: .undoInsertion) }
+        tellUpdate(updated)
+    }
+
+    private func tellUpdate(_ objects: ContiguousArray<NSManagedObject>) {
+        for object in objects where !object._state.has([.gone, .deleted]) {
+            object.awake(fromSnapshotEvents: .undoUpdate)
+        }
+    }
+}
+
+extension GraphChange {
+    /// Does the opposite of what was logged. Deleted objects are back already.
+    func revert(in context: NSManagedObjectContext) {
+        guard !subject.isLost else { return }
+        switch self {
+        case .existence(let object, let appeared):
+            if appeared { context.undoInsertion(object) }
+        case .revival(let object): context.remove(object)
+        case .attribute(let object, let slot, let old):
+            // Where it came back in this same walk, the value that goes is logged all the same.
+            object._state.clear(.fresh)
+            object.restore(old, at: Int(slot))
+        case .target(let object, let slot, let old):
+            // With its other side, which is mostly so already: a refresh may have changed one of the two since.
+            object.setTarget(Int(slot), old.flatMap { $0.isLost ? nil : $0 })
+        case .link(let object, let index, let member, let added):
+            guard added || !member.isLost, object.isMember(member, at: Int(index)) == added else { return }
+            object.writeLink(Int(index), member, added: !added)
+            if !added { context.noticeLink(object, member) }
+        case .position(let object, let index, let member, let place):
+            object.move(member, toMany: Int(index), to: place)
+        case .order(let object, let index, let old):
+            object.arrangeAgain(Int(index), old)
+        }
+    }
+}
