@@ -167,6 +167,7 @@ final class Live {
         try equal(undoManager.canUndo, !reference.done.isEmpty || !reference.isProcessed, "canUndo")
         if reference.isProcessed { try compareSets(reference) }
         if case .reread = action { try compareStore(reference) }
+        try equal(context.checkInvariants(), [], "what does not hold of the context")
     }
 
     /// Throws the first object that is not as the reference says, and if anything is pending.
@@ -175,6 +176,7 @@ final class Live {
             try equal(view(object(id), number), reference.view(id), "object \(id) after a merge")
         }
         try equal(context.hasChanges, false, "hasChanges after a merge")
+        try equal(context.checkInvariants(), [], "what does not hold of the context after a merge")
     }
 
     private func compareSets(_ reference: Reference) throws {

@@ -85,7 +85,7 @@ struct ChildSave {
 
     /// What the twins' rows are to be compared with, found before anything is written. An owner whose members merely came or went
     /// has nothing to compare.
-    private func bases() -> [(twin: NSManagedObject, base: Base)] {
+    private func bases() -> [(twin: NSManagedObject, base: PushBase)] {
         (updated.filter { $0.isRowChanged } + deleted).compactMap { object in
             guard let twin = twins[ObjectIdentifier(object)] else { return nil }
             return twin.base(with: object).map { (twin, $0) }

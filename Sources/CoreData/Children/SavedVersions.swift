@@ -70,8 +70,8 @@ extension NSManagedObjectContext {
     }
 
     /// A base as the saves of the topmost context have left it. The caller holds that context.
-    final func renewed(_ base: Base, of object: NSManagedObject) -> Base {
+    final func renewed(_ base: PushBase, of object: NSManagedObject) -> PushBase {
         guard let versions = topmost.savedVersions else { return base }
-        return Base(version: versions.present(base.version, of: object._state.key), snapshot: base.snapshot)
+        return PushBase(version: versions.present(base.version, of: object._state.key), snapshot: base.snapshot)
     }
 }

@@ -6,14 +6,6 @@ import CoreDataValues
 import Foundation
 import Synchronization
 
-/// How a context's work is scheduled.
-public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
-    /// A context that belongs to the thread that made it. Core Data gave this kind up; making one is a misuse here.
-    case confinementConcurrencyType = 0
-    case privateQueueConcurrencyType = 1
-    case mainQueueConcurrencyType = 2
-}
-
 /// A workspace of managed objects over a store coordinator.
 ///
 /// A context is confined to its queue: touch it and its objects inside `perform`, `performAndWait` or `await perform`, or on the
@@ -342,22 +334,5 @@ open class NSManagedObjectContext: NSObject, NSSecureCoding, @unchecked Sendable
 
     final var allObjects: [NSManagedObject] {
         (identityMap?.all() ?? []) + tracker.objects(.inserted, without: .registered)
-    }
-}
-
-/// A key that tells the main queue from every other (`Thread.isMainThread` is false after the first `await` of an async main).
-enum MainQueue {
-    private static let key = DispatchSpecificKey<Bool>()
-    private static let marked: Void = DispatchQueue.main.setSpecific(key: key, value: true)
-
-    static func mark() { _ = marked }
-
-    /// Whether the caller runs on the main queue, or on the main thread of a plain script.
-    static var isCurrent: Bool { isMainActor || Turns.isMainHeld }
-
-    /// Whether the caller's code is the main actor's.
-    static var isMainActor: Bool {
-        mark()
-        return DispatchQueue.getSpecific(key: key) == true || Thread.isMainThread
     }
 }

@@ -4,27 +4,6 @@ import CoreDataFoundation
 import CoreDataValues
 import Foundation
 
-/// One value that was read.
-enum EncodedCell: Sendable {
-    case null
-    /// A container that is there; the cells of its values follow.
-    case present
-    case bool(Bool)
-    case int(Int64)
-    case double(Double)
-    case float(Float)
-    case text(String)
-    case date(Date)
-    case decimal(Decimal)
-    case data(Data)
-    case uuid(UUID)
-    case url(URL)
-    case other(EncodedOther)
-    case members(EncodedRows)
-
-    var isNull: Bool { if case .null = self { true } else { false } }
-}
-
 /// A value of a type that only its program knows. It is no reference, so that nobody changes it from elsewhere.
 final class EncodedOther: @unchecked Sendable {
     let value: any Encodable

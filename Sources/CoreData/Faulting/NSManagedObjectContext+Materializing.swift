@@ -124,7 +124,8 @@ extension NSManagedObjectContext {
         let wakes: Bool
 
         init(
-            _ info: EntityInfo, _ identityMap: IdentityMap, _ chunk: RowChunk, store: UInt16, asFaults: Bool, unseen: Bool
+            _ info: EntityInfo, _ identityMap: IdentityMap, _ chunk: RowChunk, store: UInt16, asFaults: Bool,
+            unseen: Bool
         ) {
             var flags: ObjectFlags = [.persistent, .registered]
             if unseen { flags.formUnion(asFaults ? .unasked : [.unasked, .unseen]) }

@@ -41,7 +41,8 @@ extension NSManagedObjectContext {
         let (table, identityMap) = (slices.table, requiredIdentityMap)
         var layout = table.chunks[0].layout
         var birth = Birth(
-            runtime.infos[entity.value], identityMap, table.chunks[0], store: store, asFaults: true, unseen: readsUnseen)
+            runtime.infos[entity.value], identityMap, table.chunks[0], store: store, asFaults: true, unseen: readsUnseen
+        )
         withUnsafeTemporaryAllocation(of: Unmanaged<NSManagedObject>.self, capacity: slices.count) { born in
             var count = 0
             table.forEach(slices.range) { index, chunk, row in

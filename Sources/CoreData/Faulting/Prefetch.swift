@@ -210,7 +210,8 @@ extension NSManagedObject {
         let key = ObjectKey(
             number: Int64(bitPattern: row[slot]), entity: EntityIndex(rawValue: targetEntity(at: slot, row)),
             store: _state.pointee.store)
-        return key.number > 0 && key.store != 0 ? key : _state.identityMap?.context?.currentKey(key, of: self, slot) ?? key
+        return key.number > 0 && key.store != 0
+            ? key : _state.identityMap?.context?.currentKey(key, of: self, slot) ?? key
     }
 }
 

@@ -3,41 +3,6 @@
 import CoreDataValues
 import Foundation
 
-/// Where in the list of dirty objects each insertion stands.
-///
-/// Made when a temporary number is looked for, so that insertions pay nothing for it. The list may have been
-/// shortened since: a place is believed only if the object there has the number.
-struct TemporaryIndex {
-    private var places: [Int64: Int] = [:]
-    private var indexed = 0
-
-    mutating func object(_ number: Int64, in dirty: borrowing ContiguousArray<NSManagedObject>) -> NSManagedObject? {
-        if indexed > dirty.count { forget() }
-        extend(over: dirty)
-        if let place = places[number], fits(dirty[place], number) { return dirty[place] }
-        guard let place = dirty.firstIndex(where: { fits($0, number) }) else { return nil }
-        forget()
-        extend(over: dirty)
-        return dirty[place]
-    }
-
-    private func fits(_ object: NSManagedObject, _ number: Int64) -> Bool {
-        object._state.has(.inserted) && object._state.pointee.number == number
-    }
-
-    private mutating func forget() {
-        places = [:]
-        indexed = 0
-    }
-
-    private mutating func extend(over dirty: borrowing ContiguousArray<NSManagedObject>) {
-        while indexed < dirty.count {
-            if dirty[indexed]._state.has(.inserted) { places[dirty[indexed]._state.pointee.number] = indexed }
-            indexed += 1
-        }
-    }
-}
-
 extension NSManagedObjectContext {
     /// The object for a temporary key if it is here: a parent's unsaved object, an insertion, or one that was
     /// saved since.

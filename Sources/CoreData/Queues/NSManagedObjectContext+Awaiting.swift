@@ -15,10 +15,8 @@ extension NSManagedObjectContext {
         if turn.isFree, case .done(let result) = await withPlace(.any, call, work) { return result }
         await turn.awaiters.enter()
         defer { turn.awaiters.leave() }
-        guard case .done(let result) = await withTurn(.any, call, work) else {
-            fatalError("A block that waits for its turn was given up.")
-        }
-        return result
+        // A call that neither ends when its task is cancelled nor has a deadline waits until its block has run.
+        while true { if case .done(let result) = await withTurn(.any, call, work) { return result } }
     }
 
     /// Runs a block of `read` on the context's queue and processes pending changes. Unlike `perform` it does not begin for a task that is
@@ -113,36 +111,6 @@ extension NSManagedObjectContext {
     ) -> AwaitedBlock {
         AwaitedBlock(call, kind, telling: persistentStoreCoordinator?.observers) { admission in
             end(AwaitedOutcome(admission) { call.cancellation.covering(work) })
-        }
-    }
-}
-
-/// What became of a block that a task awaits.
-enum AwaitedOutcome<R>: @unchecked Sendable {
-    case done(R)
-    /// It did not begin since others had the context's turn, or all places.
-    case isTaken
-    case isCancelled, isLate
-
-    init(_ admission: Admission, _ work: () -> AwaitedOutcome<R>) {
-        switch admission {
-        case .admitted: self = work()
-        case .isCancelled: self = .isCancelled
-        case .isLate: self = .isLate
-        }
-    }
-
-    /// - Throws: `CancellationError`, or 134090 for a block that has waited for too long.
-    func value(patience: UInt64?) throws -> R {
-        switch self {
-        case .done(let result): return result
-        case .isLate:
-            throw CocoaError.coreData(
-                134090,
-                "A block of read(_:) or write(_:) did not begin within \(Double(patience ?? 0) / 1e9) seconds, since as many ran as may "
-                    + "run at once. Let blocks be shorter or callers fewer, raise NSManagedObjectContext.maximumActiveContexts if blocks wait "
-                    + "for something else than the store, or raise SQLiteConnectionTimeoutOption.")
-        case .isTaken, .isCancelled: throw CancellationError()
         }
     }
 }

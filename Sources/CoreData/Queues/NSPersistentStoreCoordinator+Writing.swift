@@ -98,29 +98,6 @@ extension NSPersistentStoreCoordinator {
     }
 }
 
-/// When a block that met a conflict runs again.
-enum Retry {
-    static let limit = 10
-
-    static func isConflict(_ error: any Error) -> Bool {
-        guard let error = error as? CocoaError else { return false }
-        return error.code == .managedObjectMerge && error.unmetExpectations.isEmpty
-            || error.code == .managedObjectConstraintMerge
-    }
-
-    /// Twice as long each time, and never quite: two writers that met must not meet again.
-    static func pause(before retry: Int) -> Duration { .milliseconds(1 << (retry - 1)) * Double.random(in: 0.5...1) }
-}
-
-/// What the saves of one context have come to.
-struct SaveRecord: OptionSet {
-    let rawValue: UInt8
-    /// A store has taken changes.
-    static let committed = SaveRecord(rawValue: 1)
-    /// A save met a conflict.
-    static let refused = SaveRecord(rawValue: 2)
-}
-
 extension NSManagedObjectContext {
     enum Attempt<T: Sendable>: Sendable {
         case saved(T)

@@ -38,20 +38,20 @@ struct Turn: ~Copyable {
 
     deinit {
         if let queue = made.load(ordering: .acquiring) { Unmanaged<DispatchQueue>.fromOpaque(queue).release() }
-        if let line = line.load(ordering: .acquiring) { Unmanaged<Line>.fromOpaque(line).release() }
+        if let line = line.load(ordering: .acquiring) { Unmanaged<WaitingLine>.fromOpaque(line).release() }
     }
 
     /// Tasks that await a block, one after the other; made for the first of them.
-    var awaiters: Line {
+    var awaiters: WaitingLine {
         if let known = line.load(ordering: .acquiring) {
-            return Unmanaged<Line>.fromOpaque(known).takeUnretainedValue()
+            return Unmanaged<WaitingLine>.fromOpaque(known).takeUnretainedValue()
         }
-        let new = Unmanaged.passRetained(Line(places: 1))
+        let new = Unmanaged.passRetained(WaitingLine(places: 1))
         let (isFirst, known) = line.compareExchange(
             expected: nil, desired: UnsafeRawPointer(new.toOpaque()), ordering: .acquiringAndReleasing)
         guard !isFirst, let known else { return new.takeUnretainedValue() }
         new.release()
-        return Unmanaged<Line>.fromOpaque(known).takeUnretainedValue()
+        return Unmanaged<WaitingLine>.fromOpaque(known).takeUnretainedValue()
     }
 
     /// Takes the turn if nobody has it or waits for it; `leave()` must follow.

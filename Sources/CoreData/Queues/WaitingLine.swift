@@ -3,7 +3,7 @@
 import Synchronization
 
 /// Gives a number of places to tasks, in the order in which they came. Who waits holds no thread.
-final class Line: Sendable {
+final class WaitingLine: Sendable {
     private struct State {
         /// While there are any, nobody waits.
         var free: Int

@@ -30,7 +30,7 @@ open class NSAsynchronousFetchRequest<ResultType: NSFetchRequestResult>: NSPersi
     open override var description: String { "<\(Swift.type(of: self)): \(fetchRequest.summary)>" }
 
     /// The fetch, in the stores that both requests allow.
-    fileprivate var requestToRun: NSFetchRequest<ResultType> {
+    var requestToRun: NSFetchRequest<ResultType> {
         guard let affectedStores else { return fetchRequest }
         let request = fetchRequest.duplicate()
         request.affectedStores = affectedStores.filter { store in
@@ -47,55 +47,6 @@ open class NSAsynchronousFetchRequest<ResultType: NSFetchRequestResult>: NSPersi
         nonisolated(unsafe) let running = result
         context.perform { running.run() }
         return result
-    }
-}
-
-/// What an asynchronous fetch found.
-open class NSAsynchronousFetchResult<ResultType: NSFetchRequestResult>: NSPersistentStoreAsynchronousResult {
-    public final let fetchRequest: NSAsynchronousFetchRequest<ResultType>
-    /// The results; nil until they are there, and after an error.
-    open internal(set) var finalResult: [ResultType]?
-
-    init(_ request: NSAsynchronousFetchRequest<ResultType>, _ context: NSManagedObjectContext) {
-        fetchRequest = request
-        super.init(context, expecting: request.estimatedResultCount)
-    }
-
-    final func deliver(_ results: [ResultType]) {
-        finalResult = results
-        progress?.totalUnitCount = Int64(results.count)
-        progress?.completedUnitCount = Int64(results.count)
-    }
-
-    /// Fetches, on the context's queue.
-    fileprivate final func run() {
-        do {
-            // The progress tells of its cancellation some time later.
-            if cancellation.isCancelled || progress?.isCancelled == true { throw CancellationError() }
-            deliver(try cancellation.covering { try fetchTellingProgress() })
-        } catch { operationError = error }
-        fetchRequest.completionBlock?(self)
-    }
-
-    private final func fetchTellingProgress() throws -> [ResultType] {
-        let former = managedObjectContext.fetchProgress
-        managedObjectContext.fetchProgress = progress.map(FetchProgress.init)
-        defer { managedObjectContext.fetchProgress = former }
-        return try managedObjectContext.fetch(fetchRequest.requestToRun)
-    }
-}
-
-/// How many objects an asynchronous fetch has found so far.
-final class FetchProgress {
-    private let progress: Progress
-
-    init(_ progress: Progress) { self.progress = progress }
-
-    /// More than were expected leave the number unknown, until all are there.
-    func add(_ count: Int) {
-        let found = progress.completedUnitCount + Int64(count)
-        if progress.totalUnitCount < found { progress.totalUnitCount = -1 }
-        progress.completedUnitCount = found
     }
 }
 

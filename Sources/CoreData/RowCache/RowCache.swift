@@ -191,7 +191,9 @@ final class RowCache: Sendable {
         guard !keys.isEmpty else { return }
         state.withLock { state in
             let count = saves.wrappingAdd(1, ordering: .acquiringAndReleasing).newValue
-            for key in keys where key.number > 0 { forget([key.number], table(of: key.entity, key.store), count, &state) }
+            for key in keys where key.number > 0 {
+                forget([key.number], table(of: key.entity, key.store), count, &state)
+            }
         }
     }
 

@@ -3,56 +3,6 @@
 import CoreDataValues
 import Foundation
 
-/// What a save hands to one store, and which object each row belongs to. A class, because copying it would retain a dozen lists.
-final class StoreBatch {
-    let store: NumberedStore
-    let batch: ChangeBatch
-    let written: ContiguousArray<WrittenRow>
-    /// The rows of the batch's touches.
-    private(set) var touched: ContiguousArray<WrittenRow>
-
-    init(
-        store: NumberedStore, batch: ChangeBatch, written: ContiguousArray<WrittenRow>,
-        touched: ContiguousArray<WrittenRow>
-    ) {
-        self.store = store
-        self.batch = batch
-        self.written = written
-        self.touched = touched
-    }
-
-    /// Rows that another writer changed are not what the batch has: their objects stay on those that they have read, so that the
-    /// next change of theirs is seen to be a conflict.
-    func leaveOut(_ overtaken: [RowKey]) {
-        if overtaken.isEmpty { return }
-        let keys = Set(overtaken)
-        touched.removeAll { keys.contains($0.key) }
-    }
-}
-
-/// The row of an object. The save's lists hold the object, the batch holds the chunk; this holds neither.
-struct WrittenRow {
-    let object: Unmanaged<NSManagedObject>
-    let chunk: Unmanaged<RowChunk>
-    let row: Int
-
-    init(object: NSManagedObject, chunk: RowChunk, row: Int) {
-        self.object = .passUnretained(object)
-        self.chunk = .passUnretained(chunk)
-        self.row = row
-    }
-
-    var key: RowKey {
-        chunk._withUnsafeGuaranteedRef { RowKey(entity: $0.layout.entity, number: $0.row(row).key($0.layout)) }
-    }
-
-    func accept() {
-        object._withUnsafeGuaranteedRef { object in
-            chunk._withUnsafeGuaranteedRef { object.acceptRow($0, row) }
-        }
-    }
-}
-
 /// The builders of a save, one a store.
 struct BatchBuilders {
     let context: NSManagedObjectContext

@@ -185,7 +185,8 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
         try load()
         let empty = try MemoryStore(schema: schema, configuration: configuration)
         let reader = NodeReader(schema: schema, nodes: cacheNodes())
-        rowsInMemory.replace(with: try empty.holding(try reader.image(try StoreMetadata(known, over: new, isForeign: true))))
+        rowsInMemory.replace(
+            with: try empty.holding(try reader.image(try StoreMetadata(known, over: new, isForeign: true))))
     }
 
     /// Writes what a commit made of the rows: *new nodes · new values · leaving nodes · save*. A failure takes the nodes back.

@@ -63,7 +63,7 @@ struct ChangeTracker {
     /// What transient values of changed objects were at the last save.
     private(set) var transients = FormerTransients()
     /// What changes of children were made on, for objects that are `based`.
-    var bases: [ObjectIdentifier: Base] = [:]
+    var bases: [ObjectIdentifier: PushBase] = [:]
     var log: ContiguousArray<GraphChange> = []
     /// Whether deletions are in the log, or insertions taken back.
     var logsDeletions = false

@@ -6,26 +6,6 @@
 import CoreDataValues
 import Foundation
 
-/// How the members of an unordered to-many change between `willChangeValue` and `didChangeValue`.
-public enum NSKeyValueSetMutationKind: UInt, Sendable {
-    /// Objects are added.
-    case union = 1
-    /// Objects are removed.
-    case minus = 2
-    /// All but the objects are removed.
-    case intersect = 3
-    /// The objects replace the members.
-    case set = 4
-}
-
-/// How the members of an ordered to-many change between `willChange` and `didChange`.
-public enum NSKeyValueChange: UInt, Sendable {
-    case setting = 1
-    case insertion = 2
-    case removal = 3
-    case replacement = 4
-}
-
 /// A change of a relationship that was announced and is not complete yet.
 struct OpenChange {
     let object: NSManagedObject

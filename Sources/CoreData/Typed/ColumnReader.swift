@@ -95,7 +95,8 @@ private protocol ColumnValue {
     /// nil for an optional; other types ask what a getter makes of null.
     static var ofNull: Self? { get }
     /// Appends a column. Each type has one of its own, which the compiler makes for the type: one for all would cost three times as much.
-    static func consume(_ rows: ValueRows, _ column: Int, into values: inout [Self], or other: (Int) throws -> Self) throws
+    static func consume(_ rows: ValueRows, _ column: Int, into values: inout [Self], or other: (Int) throws -> Self)
+        throws
 }
 
 extension ColumnValue {

@@ -1,4 +1,12 @@
-// The kinds of contexts, in their shorter spelling.
+// The kinds of contexts.
+
+/// How a context's work is scheduled.
+public enum NSManagedObjectContextConcurrencyType: UInt, Sendable {
+    /// A context that belongs to the thread that made it. Core Data gave this kind up; making one is a misuse here.
+    case confinementConcurrencyType = 0
+    case privateQueueConcurrencyType = 1
+    case mainQueueConcurrencyType = 2
+}
 
 extension NSManagedObjectContext {
     /// How a context's work is scheduled, in its shorter spelling.

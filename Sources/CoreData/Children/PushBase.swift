@@ -6,7 +6,7 @@ import CoreDataValues
 ///
 /// With a child's changes its parent's object gets theirs, and keeps it as long as it has changes: neither a fetch nor a refresh that
 /// merges moves it. The save into the store compares it, so that no other writer's change is overwritten unseen.
-struct Base {
+struct PushBase {
     /// 0 for a row that was in no store yet.
     let version: Int32
     let snapshot: RowSnapshot
@@ -21,12 +21,14 @@ struct Base {
 
 extension NSManagedObject {
     /// What this object's values were made on: the base that came with a child's changes, else the row that was read.
-    final var standing: Base? {
+    final var standing: PushBase? {
         if _state.has(.based), let base = managedObjectContext?.tracker.base(of: self) { return base }
         return lastRead.map { read in
             // Read again for a write or a delete rule: what the program has read before counts.
-            guard _state.has(.unseen), let version = _state.identityMap?.version(_state.key) else { return Base(read) }
-            return Base(version: min(version, read.version), snapshot: read)
+            guard _state.has(.unseen), let version = _state.identityMap?.version(_state.key) else {
+                return PushBase(read)
+            }
+            return PushBase(version: min(version, read.version), snapshot: read)
         }
     }
 
@@ -47,7 +49,7 @@ extension NSManagedObject {
 
     /// What is to be compared once the changes of a child's object are this object's: the older of what they and the changes
     /// that are here were made on. nil where no row is there to be compared. The caller holds all contexts above.
-    final func base(with changes: NSManagedObject) -> Base? {
+    final func base(with changes: NSManagedObject) -> PushBase? {
         guard _state.has(.persistent), !_state.has(.inserted), let context = managedObjectContext else { return nil }
         guard let base = changes.standing.map({ context.renewed($0, of: self) }) else { return nil }
         guard let own = ownStanding else { return base }
@@ -68,17 +70,17 @@ extension NSManagedObject {
     }
 
     /// What this object stands on now. Of a context without parent the rows are the store's.
-    private final var ownStanding: Base? {
+    private final var ownStanding: PushBase? {
         guard let context = managedObjectContext, context.isChild else { return standing }
         return standing.map { context.renewed($0, of: self) }
     }
 }
 
 extension ChangeTracker {
-    func base(of object: NSManagedObject) -> Base? { bases[ObjectIdentifier(object)] }
+    func base(of object: NSManagedObject) -> PushBase? { bases[ObjectIdentifier(object)] }
 
     /// Keeps the base of changes that a child has made to an object, until the object has none.
-    mutating func keep(_ base: Base, for object: NSManagedObject) {
+    mutating func keep(_ base: PushBase, for object: NSManagedObject) {
         // What was pushed is there already; as far as this context knows.
         if !object._state.has(.dirty), base.version < object._state.version { touch(object) }
         guard object._state.has(.dirty) else { return }

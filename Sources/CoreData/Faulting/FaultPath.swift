@@ -1,0 +1,27 @@
+// The relationships that lead from objects of an entity to a fault.
+
+import CoreDataValues
+import Foundation
+
+/// The relationships that lead from objects of an entity to a fault.
+final class FaultPath {
+    let entity: String
+    private let names: [String]
+    private var steps: [String: FaultPath] = [:]
+
+    init(entity: String, names: [String] = []) {
+        self.entity = entity
+        self.names = names
+    }
+
+    var keyPath: String { names.joined(separator: ".") }
+    /// Whether nobody would prefetch anything further: a chain of objects may be of any length.
+    var isLong: Bool { names.count >= 8 }
+
+    func step(_ name: String) -> FaultPath {
+        if let known = steps[name] { return known }
+        let made = FaultPath(entity: entity, names: names + [name])
+        steps[name] = made
+        return made
+    }
+}

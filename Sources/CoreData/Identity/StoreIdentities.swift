@@ -1,0 +1,73 @@
+// Which stores a coordinator has, by number; every object ID of the coordinator shares it.
+
+import CoreDataFoundation
+import CoreDataValues
+import Foundation
+
+/// Which stores a coordinator has, by number; every object ID of the coordinator shares it.
+final class StoreIdentities: @unchecked Sendable {
+    /// Names temporary IDs of this coordinator.
+    let uuid = UUID().uuidString
+    private let lock = NSLock()
+    private var stores: [UInt16: Entry] = [:]
+    /// Stores that others have taken the place of, by UUID.
+    private var successors: [String: UInt16] = [:]
+
+    private struct Entry {
+        var uuid: String
+        let configuration: String
+        /// nil once the store was removed.
+        @Unretained var store: NSPersistentStore?
+
+        init(_ store: NSPersistentStore) {
+            uuid = store.identifier
+            configuration = store.configurationName
+            self.store = store
+        }
+    }
+
+    func add(_ store: NSPersistentStore, number: UInt16) {
+        let entry = Entry(store)
+        lock.withLock { stores[number] = entry }
+    }
+
+    /// Enters a store and answers its number: the one it had if it was here before, so that objects that contexts hold of it
+    /// have their store back.
+    func register(_ store: NSPersistentStore) -> UInt16 {
+        let entry = Entry(store)
+        return lock.withLock {
+            let former = stores.first {
+                $0.value.store == nil && $0.value.uuid == entry.uuid && $0.value.configuration == entry.configuration
+            }
+            let number = store.numbersObjects ? store.number : former?.key ?? store.number
+            stores[number] = entry
+            return number
+        }
+    }
+
+    /// Gives the number of a store to one that has the same rows under the same keys.
+    func succeed(_ former: NSPersistentStore, by store: NSPersistentStore) {
+        let (entry, uuid) = (Entry(store), former.identifier.lowercased())
+        lock.withLock {
+            stores[store.number] = nil
+            stores[former.number] = entry
+            successors[uuid] = former.number
+        }
+    }
+
+    func rename(_ number: UInt16, _ uuid: String) {
+        lock.withLock { stores[number]?.uuid = uuid }
+    }
+
+    func remove(_ number: UInt16) {
+        lock.withLock { stores[number]?.store = nil }
+    }
+
+    func uuid(of number: UInt16) -> String? { lock.withLock { stores[number]?.uuid } }
+    func store(_ number: UInt16) -> NSPersistentStore? { lock.withLock { stores[number]?.store } }
+
+    /// The store that took the place of the one with a UUID.
+    func successor(of uuid: String) -> NSPersistentStore? {
+        lock.withLock { successors[uuid.lowercased()].flatMap { stores[$0]?.store } }
+    }
+}

@@ -1,0 +1,26 @@
+// Rows that many sources' to-one leads to, by store and number.
+
+import CoreDataValues
+
+/// Rows that many sources' to-one leads to, by store and number.
+final class TargetRows {
+    struct Name: Hashable {
+        let store: UInt16
+        let number: Int64
+    }
+
+    struct Place {
+        let chunk: RowChunk
+        let row: Int
+    }
+
+    /// The context's `rowTime` when they were read: later ones may have taken their place since.
+    let readAt: Int
+    var rows: [Name: Place] = [:]
+    /// What was read beforehand for the targets themselves.
+    private(set) var beyond: [PrefetchedLevel] = []
+
+    init(readAt: Int) { self.readAt = readAt }
+
+    func keep(_ level: PrefetchedLevel) { beyond.keep(level) }
+}
