@@ -14,7 +14,7 @@ struct WriteOrigin {
         case merge
         /// A row that was read again below an object's changed values.
         case refresh
-        /// A rollback.
+        /// `rollback()`, which drops all pending changes.
         case rollback
         /// A merge policy that resolves conflicts of a save.
         case policy

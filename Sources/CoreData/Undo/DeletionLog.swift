@@ -23,8 +23,8 @@ final class DeletionLog {
 
     private func note(_ place: Int) { places[ObjectIdentifier(changes[place].subject), default: []].append(place) }
 
-    /// Adds what delete rules wrote when they were applied again. A target that they had cleared under the former row
-    /// is replaced by that of the new row.
+    /// Adds what delete rules wrote when they were applied again. A change that gave up the target of the former row is replaced
+    /// by that of the new row.
     func amend(by further: ContiguousArray<GraphChange>, formerly read: [NSManagedObject: RowSnapshot]) {
         for change in further {
             if case .target(let subject, let slot, _) = change, let read = read[subject],
@@ -59,7 +59,7 @@ final class DeletionLog {
         note(changes.count - 1)
     }
 
-    /// Makes the log forget that a delete rule removed a member which another writer had removed too.
+    /// Makes an undo leave out a member that a delete rule removed and another writer removed too.
     func forgetParting(_ object: NSManagedObject, _ index: Int, from member: NSManagedObject) {
         for place in places(of: object) {
             guard case .link(_, let written, let other, added: false) = changes[place], written == index,

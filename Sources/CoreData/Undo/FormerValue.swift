@@ -16,7 +16,7 @@ enum FormerValue {
     /// The value in a row, whose chunk is kept.
     case row(RowChunk, UnsafeMutablePointer<UInt64>)
 
-    /// Whether two values are the same by identity; values in rows are never compared.
+    /// Whether two values are known to be the same: objects by identity, values in rows never.
     func isSame(as other: FormerValue) -> Bool {
         switch (self, other) {
         case (.null, .null), (.unset, .unset): true

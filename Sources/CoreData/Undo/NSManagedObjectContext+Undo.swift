@@ -65,7 +65,7 @@ extension NSManagedObjectContext {
     }
 }
 
-/// A reference without a count for a notification block; the observer is removed before the object goes.
+/// An unretained reference for a notification block; the observer is removed before the object goes.
 private struct Unowned: @unchecked Sendable {
     @Unretained var object: NSManagedObjectContext?
     init(_ object: NSManagedObjectContext) { self.object = object }
