@@ -18,7 +18,7 @@ struct VersionTable: ~Copyable {
     private var count = 0
     /// The place of the entry written last.
     private var last = 0
-    /// Versions too large for a byte.
+    /// Versions that do not fit into a byte.
     private var large: [Int64: Int32] = [:]
     /// The byte that stands for a version in `large`.
     private static let isLarge: UInt8 = 255

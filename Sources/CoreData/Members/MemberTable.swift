@@ -19,7 +19,7 @@ final class MemberTable {
         self.init(chunks: chunks, places: places)
     }
 
-    /// Passes the rows of a range, counted from 0.
+    /// Calls `body` with each row of a range, counted from 0.
     @inline(__always)
     func forEach(_ range: Range<Int>, _ body: (Int, RowChunk, UnsafeMutablePointer<UInt64>) -> Void) {
         for (index, place) in places[range].enumerated() {

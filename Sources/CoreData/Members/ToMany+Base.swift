@@ -67,8 +67,7 @@ extension ToMany {
         }
     }
 
-    /// Forgets additions and removals that the members read since contain already, since another context has saved
-    /// them.
+    /// Forgets additions and removals that the members read since reflect already: another context has saved them.
     func compare(store: UInt16) {
         guard !contents.pointee.isCompared, !isFault else { return }
         contents.pointee.isCompared = true

@@ -55,7 +55,7 @@ extension NSManagedObjectContext {
     /// The context and all above it, the topmost first.
     private var withAncestors: [NSManagedObjectContext] { (parent?.withAncestors ?? []) + [self] }
 
-    // MARK: Telling
+    // MARK: Telling other contexts
 
     /// Tells contexts that merge by themselves what this one has saved.
     final func tellRelatives(of event: ContextEvent) {
@@ -197,7 +197,7 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
-    /// Passes the states of the to-manys that are stored, the transient ones left out.
+    /// Calls `body` with the state of each to-many that is stored; transient ones are left out.
     final func forEachStoredToMany(_ body: (Int, ToMany) -> Void) {
         forEachToMany { index, members in
             if !relationship(toMany: index).description.isTransient { body(index, members) }

@@ -1,4 +1,4 @@
-// Values kept as objects in memory: those of transformable attributes, and some transient ones.
+// Values kept as objects in memory: those of transformable attributes, and of transient ones without a type.
 
 import CoreDataFoundation
 import CoreDataValues

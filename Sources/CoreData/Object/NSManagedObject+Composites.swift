@@ -17,12 +17,12 @@ extension NSManagedObject: KeyPathOwner {
             && (place(of: keyPath) != nil || compositePlace(of: keyPath) != nil)
     }
 
-    /// The elements of a composite that have a value, by name; nil if none has.
+    /// The values of a composite's elements, by name; nil if none has a value.
     final func dictionary(of composite: CompositePlace, committed: Bool = false) -> [String: Any]? {
         dictionary(of: composite) { committed ? committedAny(at: $0) : anyValue(.slot($0)) }
     }
 
-    /// The elements of a composite that have a value, with values that the caller knows by slot.
+    /// The values of a composite's elements, by name, from values that the caller knows by slot.
     final func dictionary(of composite: CompositePlace, _ value: (Int) -> Any?) -> [String: Any]? {
         var values: [String: Any] = [:]
         for element in composite.elements {

@@ -139,11 +139,11 @@ open class NSManagedObject: NSObject {
     /// observes them.
     open class var contextShouldIgnoreUnmodeledPropertyChanges: Bool { true }
 
-    /// Computed properties of the class that key-value coding knows by name, besides the model's: `["isAdult":
-    /// \Person.isAdult]`.
+    /// Computed properties of the class that key-value coding knows by name, besides the model's:
+    /// `["isAdult": \Person.isAdult]`.
     ///
     /// `value(forKey:)`, and predicates and sort orders in memory, can then use them; stores cannot, and a fetch by one
-    /// throws 134060. An override adds its keys to those of its superclass. Called once for each class.
+    /// throws 134060. An override that keeps the keys of its superclass includes them. Called once for each class.
     open class var additionalKeys: [String: AnyKeyPath] { [:] }
 
     /// For generated classes: the names of the entity's slots in the order in which the class's accessors number them,

@@ -38,8 +38,8 @@ struct ObjectFlags: OptionSet {
     static let wanted = ObjectFlags(rawValue: 1 << 17)
     /// Its faults are unexpected (`NSFetchRequest.refusesFaults`).
     static let watched = ObjectFlags(rawValue: 1 << 18)
-    /// Was registered, found or reached while faults were reported: what is reached from it is noted, even what was
-    /// prefetched.
+    /// Was registered, found or reached while faults were reported: what is reached from it is noted, even with its row
+    /// in memory.
     static let traced = ObjectFlags(rawValue: 1 << 19)
     /// How the program reached it is known: by a request or a noted relationship, or it was there before anything led
     /// to it.

@@ -3,8 +3,8 @@
 import CoreDataValues
 import Foundation
 
-/// A view of an overlay's memory: before the slots, each 64 of them have a word of presence bits and a word of non-null
-/// bits.
+/// A view of an overlay's memory. For each 64 slots, a word of presence bits and a word of non-null bits lie before the
+/// slots.
 ///
 /// For the slots from `64 k` on, the word of presence bits is at `-1 - 2k`, that of non-null bits at `-2 - 2k`. A slot
 /// that is not present has the row's value. The type of a slot follows from its kind: `Int64` (int, bool), `Double`

@@ -66,8 +66,8 @@ struct Transformation {
                 + (flaw ?? "Correct the transformer; the bytes are untouched."))
     }
 
-    /// Refuses damaged property lists: custom transformers mostly hand their bytes to Foundation, which trusts what a
-    /// list says.
+    /// Refuses property lists that `PropertyList` does not accept: custom transformers mostly hand their bytes to
+    /// Foundation, which trusts what a list says.
     private func requireMeasured(_ data: Data, _ transformer: ValueTransformer) throws {
         guard data.starts(with: PropertyList.binaryMark),
             type(of: transformer) != NSSecureUnarchiveFromDataTransformer.self

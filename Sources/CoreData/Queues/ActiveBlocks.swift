@@ -6,8 +6,8 @@ import Synchronization
 
 /// Runs the blocks that tasks await, those of `await perform`, `read` and `write`, in a limited number of places.
 ///
-/// Each place has a thread, which runs one block after the other. A block asks for a place once it has its context's
-/// turn or, in a `read` or `write`, its coordinator's; a writer that ends hands its place to the next writer. Blocks of
+/// Each place has a thread, which runs one block after the other. A block asks for a place when its context is free or,
+/// in a `write`, when its coordinator's turn has come; a writer that ends hands its place to the next one. Blocks of
 /// `read` save nothing. All others leave two places to them, since they may have to wait for a writer. A task that
 /// waits is suspended, and given up when its time is over.
 final class ActiveBlocks: Sendable {

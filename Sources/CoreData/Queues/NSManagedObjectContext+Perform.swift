@@ -72,8 +72,8 @@ extension NSManagedObjectContext {
         return readError.map(CocoaError.cancelledOr)
     }
 
-    /// Runs a block and throws the error of a getter's read before the block's own: if getters could throw, it had
-    /// ended the block.
+    /// Runs a block and throws the error of a getter's read before the block's own: if getters could throw, it would
+    /// have ended the block.
     private nonisolated final func throwingReadErrors<T>(_ block: () throws -> T) throws -> T {
         let result: T
         do { result = try block() } catch {

@@ -7,7 +7,7 @@ import Synchronization
 /// Callers that wait, by their tickets. A caller that leaves is no longer stored anywhere.
 struct Waiting<Caller> {
     private var callers: [Int: Caller] = [:]
-    /// Contains the tickets of all that wait; the lowest may have left.
+    /// Contains the tickets of all that wait; those at its ends may have left.
     private var range = 0..<0
 
     var count: Int { callers.count }

@@ -140,7 +140,7 @@ extension NSManagedObject {
         }
     }
 
-    /// Rearranges the present members of an ordered to-many as in a list; members that are not in it come last.
+    /// Puts the present members of an ordered to-many into the order of a list; members that are not in it come last.
     final func arrange(
         _ index: Int, _ present: ContiguousArray<NSManagedObject>, as list: ContiguousArray<NSManagedObject>
     ) {
@@ -202,7 +202,8 @@ extension NSManagedObject {
         let members = makeToManyState(index)
         let isOrdered = relationship(toMany: index).isOrdered
         if isOrdered {
-            // The others stay in order. Finding a place among them costs a search for each member that went.
+            // The others stay in order. But finding a place among them costs a search for each member that went, so
+            // after a few of these a list is made.
             if !members.hasOrder, max(members.removed.count, members.added.gaps) >= ToMany.unlisted,
                 !members.isLastAdded(member)
             {
@@ -215,7 +216,7 @@ extension NSManagedObject {
         didChangeRelationship()
     }
 
-    /// Gives an ordered to-many a list of its order, which later changes write.
+    /// Gives an ordered to-many a list of its order, in which later changes are made.
     private func openOrder(of members: ToMany, at index: Int) {
         if !members.hasOrder { members.setOrder(ContiguousArray(membersToWrite(at: index))) }
     }
@@ -248,8 +249,8 @@ extension NSManagedObject {
         }
     }
 
-    /// Logs that a member came or went. Undoing a member's insertion clears the to-manys that have an inverse, and no
-    /// others.
+    /// Logs that a member came or went, unless undoing the member's insertion takes it back anyway, as it does where
+    /// there is an inverse.
     final func logLink(_ index: Int, _ member: NSManagedObject, added: Bool) {
         guard !member._state.has(.fresh) || relationship(toMany: index).inverse == nil else { return }
         log { .link(self, toMany: Int32(index), member: member, added: added) }

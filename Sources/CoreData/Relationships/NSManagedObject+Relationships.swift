@@ -157,7 +157,7 @@ extension NSManagedObject {
         return memory
     }
 
-    /// Passes the states of all to-manys that have one.
+    /// Calls `body` with the state of each to-many that has one.
     final func forEachToMany(_ body: (Int, ToMany) -> Void) {
         guard let toMany = _state.pointee.toMany else { return }
         for index in 0..<_state.info.entity.toMany.count {

@@ -15,7 +15,7 @@ extension NSManagedObject {
         members.correct(member._state.key, isStored, store: _state.pointee.store)
     }
 
-    /// Forgets additions and removals that the members read since contain already.
+    /// Forgets additions and removals that the members read since reflect already.
     final func compare(_ members: ToMany, _ context: NSManagedObjectContext?) {
         context?.replaceTemporaryKeys(of: members, store: _state.pointee.store)
         members.compare(store: _state.pointee.store)

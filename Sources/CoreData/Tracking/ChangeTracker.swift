@@ -221,7 +221,7 @@ struct ChangeTracker {
         if object._state.identityMap?.context?.endEventWithTurn() == true { awaitsTurn = false }
     }
 
-    // MARK: Taking
+    // MARK: Ending the event
 
     /// Ends the open event and answers its objects, whose event bits are still set. Give the list back by `reuse`.
     mutating func endEvent() -> ContiguousArray<NSManagedObject> {

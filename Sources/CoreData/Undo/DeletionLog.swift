@@ -23,8 +23,8 @@ final class DeletionLog {
 
     private func note(_ place: Int) { places[ObjectIdentifier(changes[place].subject), default: []].append(place) }
 
-    /// Adds what delete rules wrote when they were applied again. A change that gave up the target of the former row is replaced
-    /// by that of the new row.
+    /// Adds what delete rules wrote when they were applied again. A change that gave up the target of the former row is
+    /// replaced by that of the new row.
     func amend(by further: ContiguousArray<GraphChange>, formerly read: [NSManagedObject: RowSnapshot]) {
         for change in further {
             if case .target(let subject, let slot, _) = change, let read = read[subject],
@@ -179,7 +179,7 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
-    /// Passes members that were removed from a to-many and are missing from it as last read.
+    /// Calls `body` with each member that was removed from a to-many and is missing from it as last read.
     fileprivate final func forEachPartedMember(_ body: (Int, NSManagedObject) -> Void) {
         forEachStoredToMany { index, members in
             for member in members.removed.objects where !members.held(member._state.key, store: _state.pointee.store) {

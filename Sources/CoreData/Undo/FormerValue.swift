@@ -1,9 +1,9 @@
-// The value that a write replaced, without decoding it.
+// The value that a write replaced, kept without decoding it.
 
 import CoreDataValues
 import Foundation
 
-/// The value that a write replaced, without decoding it.
+/// The value that a write replaced, kept without decoding it.
 enum FormerValue {
     case null
     /// A transient attribute that has its default: it was not set since its object was read.
